@@ -1,10 +1,11 @@
-//! Puts the commit into the binary, for the manifests of results, and a digest of the sources,
-//! by which a sweep knows the build that began it. The compiler is for both and for `--version`.
+//! Sets the environment variables that the crate compiles in: `REPLAY_COMMIT` for the manifests of results,
+//! `REPLAY_SOURCES`, a digest of the sources by which a sweep recognizes the build that started it, and
+//! `REPLAY_COMPILER` for both and for `--version`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What numbers depend on.
+/// Files and folders that determine the results.
 const SOURCES: [&str; 4] = ["src", "crates", "Cargo.lock", "build.rs"];
 
 fn main() {
@@ -28,7 +29,7 @@ fn main() {
     let mut files = Vec::new();
     SOURCES.iter().for_each(|source| list(Path::new(source), &mut files));
     files.sort();
-    // FNV-1a: it need only tell builds apart, on any machine and by any compiler.
+    // FNV-1a: it only has to distinguish builds, and must not depend on the machine or the compiler.
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
         for &byte in bytes.iter().chain(&[0]) {
@@ -41,8 +42,7 @@ fn main() {
     }
     println!("cargo:rustc-env=REPLAY_SOURCES={digest:016x}");
     SOURCES.iter().for_each(|source| println!("cargo:rerun-if-changed={source}"));
-    // The reflog grows with every commit; a path that does not exist would mean a rebuild
-    // every time.
+    // The reflog changes with every commit. A path that does not exist would cause a rebuild every time.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"])
         && Path::new(&log).exists()
     {
@@ -50,7 +50,7 @@ fn main() {
     }
 }
 
-/// All files of a folder, or the one file.
+/// Appends all files below a folder, or the file at `path`, to `files`.
 fn list(path: &Path, files: &mut Vec<PathBuf>) {
     match std::fs::read_dir(path) {
         Ok(entries) => entries.flatten().for_each(|entry| list(&entry.path(), files)),

@@ -1,9 +1,9 @@
-//! What an allocation costs with every strategy, and the overhead ratios of the thesis of
-//! Bani-Mohammad with its literal algorithms.
+//! Time of an allocation with every strategy, and the overhead ratios of the thesis of Bani-Mohammad with
+//! its literal algorithms.
 //!
-//! A saturated stream of jobs with sides up to half the machine's goes through FCFS; the
-//! wall-clock time in the allocator, refusals and releases included, is divided by the
-//! number of attempts. Strategies are shown the requests with their shapes.
+//! FCFS schedules a saturated stream of jobs whose sides are at most half the side of the machine. The
+//! wall-clock time in the allocator, including refusals and releases, is divided by the number of attempts.
+//! Requests have shapes.
 //!
 //! `cargo bench --bench allocators -- results/benchmarks` writes `allocators.csv` and
 //! `overhead.csv` into that folder.
@@ -42,8 +42,8 @@ fn overhead(
     Ok(simulation.run(Starts::Scheduler(scheduler.as_mut()), built.as_mut(), &mut ())?)
 }
 
-/// Nanoseconds per attempt: the least of three replications, each a different stream; of
-/// slow strategies one short one.
+/// Returns the time per attempt in ns: the minimum of three replications with different streams, or the time
+/// of one short stream if the strategy is slow.
 fn per_attempt(
     machine: &str,
     extents: [u16; 3],
@@ -73,7 +73,8 @@ fn per_attempt(
     Ok(least)
 }
 
-/// One side of a ratio: machine, sides, service, load, scheduler, strategy.
+/// One side of a ratio: machine, distribution of sides, distribution of service times, load, scheduler,
+/// strategy.
 type Side = (&'static str, &'static str, &'static str, f64, &'static str, &'static str);
 
 const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
@@ -81,7 +82,7 @@ const TFF: &str = "turning-first-fit[engine=literal]";
 const TBL: &str = "turning-busy-list[engine=literal]";
 const BL: &str = "busy-list[engine=literal]";
 
-/// Published ratios of overhead (time per job), in percent.
+/// Published ratios of overhead (time per job) in percent: figure, ratio, numerator, denominator.
 const RATIOS: [(&str, f64, Side, Side); 5] = [
     (
         "Fig. 3.16",
@@ -115,7 +116,7 @@ const RATIOS: [(&str, f64, Side, Side); 5] = [
     ),
 ];
 
-/// Microseconds in the allocator per job, mean of three replications of 1000 jobs.
+/// Returns the time in the allocator per job in microseconds, the mean of three replications of 1000 jobs.
 fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
     let (machine, sides, service, load, scheduler, strategy) = side;
     let strategy = if fast { strategy.replace("[engine=literal]", "") } else { strategy.into() };
@@ -137,7 +138,7 @@ fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // `cargo bench` adds flags of its own.
+    // `cargo bench` adds options.
     let dir = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let mut table = String::from("strategy");
     MACHINES.iter().for_each(|(machine, _)| table += &format!(",{machine}"));
@@ -149,7 +150,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let spec: AllocatorSpec = name.parse()?;
         let mut row = format!("\"{name}\"");
         for (machine, extents) in MACHINES {
-            // "-": not defined on such a machine, or its jobs never fit.
+            // "-": the strategy does not support the machine, or the jobs never fit.
             let cost = per_attempt(machine, extents, &spec);
             row += &cost.map_or(",-".to_string(), |ns| format!(",{ns:.0}"));
         }

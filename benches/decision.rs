@@ -1,11 +1,11 @@
-//! Cost of one allocation decision against the side of the mesh, 8 to 128.
+//! Time of one allocation decision on square meshes with sides from 8 to 128.
 //!
-//! Jobs of the Lublin-Feitelson model at load 0.8 fill a square mesh under FCFS; the time
-//! of the replay (allocation, release, pairwise L1) is divided by the number of jobs. The
-//! number of jobs doubles until a replay takes long enough to be timed.
+//! Jobs of the Lublin-Feitelson model at load 0.8 run under FCFS. The time of the replay (allocation,
+//! release, pairwise L1) is divided by the number of jobs. The number of jobs doubles until a replay takes
+//! long enough to be timed.
 //!
-//! `cargo bench --bench decision -- results/benchmarks` writes `decision.csv` and a plot
-//! of it into that folder.
+//! `cargo bench --bench decision -- results/benchmarks` writes `decision.csv` and its plot into
+//! that folder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use replay::workload::{Policy, Window, Workload};
 const SIDES: [u32; 5] = [8, 16, 32, 64, 128];
 const STRATEGIES: [&str; 7] =
     ["mc1x1", "mc1x1[tie=2,13,20,6]", "mm", "gen-alg", "mc", "hilbert-best-fit", "random"];
-/// A replay shorter than this is repeated with twice the jobs.
+/// A replay shorter than this, in seconds, is repeated with twice the jobs.
 const LONG_ENOUGH: f64 = 0.5;
 const MOST_JOBS: usize = 64_000;
 
@@ -34,7 +34,7 @@ fn workload(side: u32, jobs: usize) -> Result<Workload, Box<dyn std::error::Erro
     Ok(Workload::from_reader(text.as_slice(), "lublin.swf", policy, window, Default::default())?)
 }
 
-/// Nanoseconds per decision, and the jobs it was measured over.
+/// Returns the time per decision in ns, and the number of jobs of the replay.
 fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Box<dyn std::error::Error>> {
     let mut jobs = 250;
     loop {
@@ -53,7 +53,7 @@ fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Box<dyn std::error
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `cargo bench` adds flags of its own.
+    // `cargo bench` adds options.
     let dir = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let mut plot = Lines {
         title: "Cost of a decision against mesh side".to_string(),
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(dir) = dir {
         let dir = Path::new(&dir);
         save(&Plots::new(dir, FigureStyle::default()), "decision", &plot)?;
-        // The plot's own table is by line; this one has the job counts as well.
+        // Replaces the table of the plot, which has no job counts.
         std::fs::write(dir.join("decision.csv"), table)?;
     }
     Ok(())

@@ -1,10 +1,9 @@
-//! What a decision costs on hypercubes of 10 and 15 dimensions.
+//! Time of a decision on hypercubes of 10 and 15 dimensions.
 //!
-//! Jobs come with square meshes, their sides uniform between 1 and half the side of the
-//! machine's square. A job that is refused waits while running jobs, drawn at random, end one by
-//! one, and is tried again after each: so the machine is always full and fragmented. What
-//! is timed is the allocator alone, the release before an attempt included; the time is
-//! per attempt.
+//! Jobs request square meshes. Their sides are uniform between 1 and half the side of the square that has
+//! as many nodes as the machine. While a job is refused, random running jobs end one by one, and the job is
+//! tried after each; so the machine is always full and fragmented. The time is that of the allocator per
+//! attempt, including the release before the attempt.
 
 use std::time::{Duration, Instant};
 
@@ -43,11 +42,11 @@ fn strategies(cube: &Hypercube) -> Vec<(&'static str, Box<dyn Allocator>)> {
     ]
 }
 
-/// Places jobs until `attempts` requests were tried; the time in the allocator.
+/// Places jobs until `attempts` requests were tried, and returns the time in the allocator.
 fn run(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Duration {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut machine = Machine::new(Topology::Hypercube(*cube));
-    allocator.begin(&RunSetup::default()).expect("it works");
+    allocator.begin(&RunSetup::default()).expect("the allocator can begin a run");
     let largest = 1u16 << (cube.dimensions() / 2).saturating_sub(1);
     let mut held: Vec<Vec<NodeId>> = vec![];
     let mut spare: Vec<Vec<NodeId>> = vec![];
@@ -86,7 +85,7 @@ fn decisions(criterion: &mut Criterion) {
         for (name, mut allocator) in strategies(&cube) {
             group.bench_function(name, |bencher| {
                 bencher.iter_custom(|attempts| {
-                    // Enough that the machine fills.
+                    // Enough attempts to fill the machine.
                     let rounds = attempts.max(20_000);
                     run(&cube, allocator.as_mut(), rounds).mul_f64(attempts as f64 / rounds as f64)
                 });

@@ -1,10 +1,10 @@
-//! What replaying tie vectors as one saves: machines decided for, and seconds a vector, by how many are
-//! replayed at once.
+//! Savings of replaying tie vectors together: number of machine states with a decision, and seconds per
+//! vector, for several numbers of vectors.
 //!
-//! The vectors are neighbours in the grid of the paper (SR 1 to 9, factors 0 to 10), from its middle;
-//! FCFS, the whole log, distances alone measured, one thread. Vectors before the same free
-//! processors are decided for on one machine; where nothing is shared there are vectors times jobs of them. Logs that are not at
-//! hand are named and left out.
+//! The vectors are neighbours in the middle of the grid of the paper (SR 1 to 9, factors 0 to 10). Each
+//! complete log is replayed under FCFS on one thread, and only distances are measured. Vectors with equal
+//! free processors share one machine state; without sharing there are vectors times jobs states. Absent logs
+//! are named and skipped.
 //!
 //! `cargo bench --bench lockstep`
 
@@ -22,7 +22,7 @@ use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::Simulation;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
-/// Logs, their machines, and how many vectors are replayed at once; a search takes 142 on LANL-CM5.
+/// Logs, their machines, and numbers of vectors that are replayed together. A search replays 142 on LANL-CM5.
 const LOGS: [(&str, &str, &[usize]); 3] = [
     ("NASA-iPSC-1993-3.1-cln", "16x8", &[1, 256, 1024, 4650]),
     ("KTH-SP2-1996-2", "10x10", &[1, 256, 1024, 4650]),
@@ -32,11 +32,11 @@ const LOGS: [(&str, &str, &[usize]); 3] = [
 fn main() -> Result<(), Box<dyn Error>> {
     let manifest = Manifest::embedded()?;
     let search = SearchPath::from_env().with("../shared/traces");
-    println!("trace                    machine   vectors  machines %  seconds a vector");
+    println!("trace                    machine   vectors    states %  seconds per vector");
     for (log, machine, counts) in LOGS {
         match search.resolve(log, &manifest) {
             Ok(path) => measure(&path, log, machine, counts)?,
-            Err(absent) => println!("{log:<24} left out: {absent}"),
+            Err(absent) => println!("{log:<24} skipped: {absent}"),
         }
     }
     Ok(())
@@ -52,12 +52,12 @@ fn measure(path: &Path, log: &str, machine: &str, counts: &[usize]) -> Result<()
         let some = &vectors[first..][..count];
         let seconds = seconds(&trace, some)?;
         let states = states(&trace, some)?;
-        println!("{log:<24} {machine:<8} {count:>8} {states:>11.1} {seconds:>17.4}");
+        println!("{log:<24} {machine:<8} {count:>8} {states:>11.1} {seconds:>19.4}");
     }
     Ok(())
 }
 
-/// A vector's share of the time of a replay; the schedule, which all share, left out.
+/// Returns the time of the replay per vector in seconds, without the schedule, which all vectors share.
 fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let stop = CancelToken::new();
     let cell = |vector: &TieVector| -> Result<(u32, Cell), Box<dyn Error>> {
@@ -73,7 +73,7 @@ fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Err
     results.into_iter().try_fold(0.0, |sum, one| Ok(sum + one?.seconds / vectors.len() as f64))
 }
 
-/// Machines decided for, in percent of vectors times jobs.
+/// Returns the number of machine states with a decision in percent of vectors times jobs.
 fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let (jobs, stop) = (&trace.workload.jobs, CancelToken::new());
     let processors = trace.topology.processors() as u32;

@@ -1,14 +1,15 @@
-//! The event-driven network against the same model stepped flit by flit and cycle by cycle.
+//! Compares the event-driven network with the reference network, which steps the same model flit by flit and
+//! cycle by cycle.
 //!
-//! Random traffic on a 16 x 16 mesh with packets of 8 flits, one in so many cycles; and
-//! "all to all" of Lo et al., where every node sends to 0, 1, 2, ... in this order. Both
-//! models get the same packets and must give the same deliveries. A flit-hop is a flit that
-//! crosses a channel: a link, or any channel.
+//! The traffic on a 16 x 16 mesh has packets of 8 flits: random traffic with one packet in a given number of
+//! cycles, and "all to all" of Lo et al., where every node sends to nodes 0, 1, 2, ... in this order. Both
+//! networks get the same packets and must deliver them at the same cycles. A flit-hop is a flit that crosses
+//! a channel; it is counted for links and for all channels.
 //!
-//! A third time stands beside the two: of the touches alone that a hop of a header cannot do without
-//! ([`touches`]), without anything that a network decides.
+//! [`touches`] measures a lower bound: the memory accesses that each hop of a header needs, without the
+//! decisions of a network.
 //!
-//! `cargo bench --bench network -- results/benchmarks` writes `network.csv` there.
+//! `cargo bench --bench network -- results/benchmarks` writes `network.csv` into that folder.
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,11 +19,11 @@ use rand_chacha::ChaCha8Rng;
 use replay::network::packets::{ListedPacket, PacketResult, replay};
 use replay::network::{Flits, Network, Settings};
 use replay::topology::{NodeId, Topology};
-use replay_reference::network::{self as plain, PlainPacket};
+use replay_reference::network::{self as reference, ReferencePacket};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Packets of a scenario, by cycle.
+/// A named list of packets, sorted by cycle of injection.
 struct Scenario {
     name: String,
     packets: Vec<ListedPacket>,
@@ -41,8 +42,8 @@ fn random(nodes: u32, cycles_per_packet: f64, count: u32) -> Scenario {
     Scenario { name, packets: (0..count).map(packet).collect() }
 }
 
-/// Everything is in its sender's queue at once, which sends in the same order as a sender
-/// that hands over each packet when the one before has left.
+/// Returns a scenario in which every node sends a packet to every other. All packets are queued at cycle 0:
+/// senders send them in the same order as if each packet were queued when the previous one has left.
 fn all_to_all(nodes: u32) -> Scenario {
     let pairs = (0..nodes).flat_map(|dst| (0..nodes).map(move |src| (src, dst)));
     let packets = pairs.filter(|(src, dst)| src != dst).enumerate().map(|(i, (src, dst))| {
@@ -52,7 +53,8 @@ fn all_to_all(nodes: u32) -> Scenario {
     Scenario { name: "all to all (saturated)".to_string(), packets: packets.collect() }
 }
 
-/// Results, flits, and the least time of some runs in seconds.
+/// Runs the event-driven network for a second; returns results, flits, and the minimum time of a run in
+/// seconds.
 fn engine(
     topology: &Topology,
     settings: Settings,
@@ -71,10 +73,10 @@ fn engine(
     }
 }
 
-/// Least seconds of what any engine must do that moves headers by events: for each hop take the packet out of the
-/// bucket of its cycle, enter it at its channel, give up the channel that its tail leaves, and put the packet into a
-/// later bucket. Nothing waits, nothing is told, and routes are known beforehand; as many packets are on their way at
-/// a time as in the scenario, on average.
+/// Returns a lower bound in seconds for engines that move headers by events. It times the steps that each hop
+/// needs: take the packet out of the bucket of its cycle, enter it at its channel, release the channel that
+/// its tail leaves, and put the packet into a later bucket. No packet waits, there are no observers, and
+/// routes are computed in advance. The number of packets in flight is the average of the scenario.
 fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64 {
     #[derive(Clone, Default)]
     #[repr(align(64))]
@@ -82,9 +84,9 @@ fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64
         at: usize,
         begin: usize,
         end: usize,
-        asked: u64,
+        requested: u64,
     }
-    /// As large as what the engine keeps of a channel.
+    /// As large as the state of a channel in the engine.
     #[derive(Clone, Default)]
     struct Line {
         holder: u64,
@@ -127,7 +129,7 @@ fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64
                         left -= 1;
                         continue;
                     };
-                    *header = Header { at: begin, begin, end, asked: now };
+                    *header = Header { at: begin, begin, end, requested: now };
                 } else {
                     let line = &mut lines[routes[header.at] as usize];
                     (line.holder, line.free_at) = (u64::from(slot), u64::MAX);
@@ -141,7 +143,7 @@ fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64
                         line.busy = line.busy.wrapping_add(now);
                     }
                     header.at += 1;
-                    header.asked = now;
+                    header.requested = now;
                 }
                 buckets[(now as usize + 4) % BUCKETS].push(slot);
             }
@@ -155,7 +157,7 @@ fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64
 }
 
 fn main() -> Result<(), Failure> {
-    // `cargo bench` adds flags of its own.
+    // `cargo bench` adds options.
     let dir = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let topology: Topology = "16x16".parse()?;
     let nodes = topology.processors() as u32;
@@ -167,21 +169,20 @@ fn main() -> Result<(), Failure> {
     for (preset, settings) in Settings::PRESETS {
         for Scenario { name, packets } in &scenarios {
             let (results, flits, seconds) = engine(&topology, settings, packets)?;
-            let listed: Vec<_> = packets
-                .iter()
-                .map(|&ListedPacket { src, dst, flits, inject_cycle: cycle, .. }| PlainPacket {
-                    src,
-                    dst,
-                    flits,
-                    cycle,
-                })
-                .collect();
+            let listed: Vec<_> =
+                packets
+                    .iter()
+                    .map(|&ListedPacket { src, dst, flits, inject_cycle: cycle, .. }| {
+                        ReferencePacket { src, dst, flits, cycle }
+                    })
+                    .collect();
             let start = Instant::now();
-            let plain = plain::run(&topology, settings, &listed, u64::MAX).ok_or("endless")?;
+            let expected = reference::run(&topology, settings, &listed, u64::MAX)
+                .ok_or("the reference network does not end")?;
             let plain_seconds = start.elapsed().as_secs_f64();
             let ours = results.iter().map(|r| (r.delivered, r.latency, r.blocked));
-            if !plain.iter().map(|p| (p.delivered, p.delivered - p.clock, p.blocked)).eq(ours) {
-                return Err(format!("{preset}, {name}: the plain model differs").into());
+            if !expected.iter().map(|p| (p.delivered, p.delivered - p.clock, p.blocked)).eq(ours) {
+                return Err(format!("{preset}, {name}: the reference network differs").into());
             }
             let cycles = results.iter().map(|r| r.delivered).max().unwrap_or(0);
             let links = flits.links as f64 / seconds;
@@ -192,19 +193,19 @@ fn main() -> Result<(), Failure> {
             let hops = crossings as f64 / f64::from(Settings::PACKET_FLITS);
             let latencies: u64 = results.iter().map(|r| r.latency).sum();
             let in_flight = (latencies / cycles.max(1)).max(1) as usize;
-            let floor = touches(&Network::new(&topology, settings)?, packets, in_flight);
-            let [per_hop, floor] = [seconds, floor].map(|seconds| 1e9 * seconds / hops);
+            let bound = touches(&Network::new(&topology, settings)?, packets, in_flight);
+            let [per_hop, bound] = [seconds, bound].map(|seconds| 1e9 * seconds / hops);
             println!(
-                "{preset:<14} {name:<32} {:>6.1} M flit-hops/s on links, {:>6.1} M in all, \
-                 {:>8.2} M cycles/s, {speedup:>6.1} x the plain model; {per_hop:.1} ns a header's hop, \
-                 {floor:.1} of touches, {in_flight} packets on their way",
+                "{preset:<14} {name:<32} {:>6.1} M flit-hops/s on links, {:>6.1} M on all channels, \
+                 {:>8.2} M cycles/s, {speedup:>6.1} x the reference network; {per_hop:.1} ns per header hop \
+                 (lower bound {bound:.1}), {in_flight} packets in flight",
                 links / 1e6,
                 all / 1e6,
                 rate / 1e6
             );
             table += &format!(
                 "{preset},\"{name}\",{},{cycles},{seconds:.4},{links:.0},{all:.0},{rate:.0},\
-                 {plain_seconds:.3},{speedup:.1},{per_hop:.1},{floor:.1}\n",
+                 {plain_seconds:.3},{speedup:.1},{per_hop:.1},{bound:.1}\n",
                 packets.len()
             );
         }

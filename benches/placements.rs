@@ -1,8 +1,8 @@
-//! Decisions a second of the rules of placement: a torus of 16 x 16 x 16 with the slices of TPU v4 pods, 61
-//! placements with 15,810 anchors, under a saturated queue.
+//! Decisions per second of the rules of placement: a torus of 16 x 16 x 16 with the slices of TPU v4 pods (61
+//! placements with 15,810 anchors) and a saturated queue.
 //!
-//! The time of a run (decisions, starts, ends) is divided by the number of decisions, those that find no place included; the
-//! fastest of three streams counts.
+//! The number of decisions, including those without a free box, is divided by the time of the run (decisions,
+//! starts, ends). The fastest of three streams counts.
 //!
 //! `cargo bench --bench placements`
 

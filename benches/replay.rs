@@ -1,5 +1,5 @@
-//! Time of whole replays, the trace parsed and the timeline computed: what a sweep pays
-//! per parameter vector. Traces that are not here are named and left out.
+//! Time of complete replays with a parsed trace and a computed timeline, as a sweep runs them for each
+//! parameter vector. Absent traces are named and skipped.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::scheduler::registry::SchedulerSpec;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
-/// (trace, mesh, strategies)
+/// Trace, mesh and strategies of each group.
 const RUNS: [(&str, &str, &[&str]); 3] = [
     (
         "lublin-10x10",
@@ -33,28 +33,28 @@ const RUNS: [(&str, &str, &[&str]); 3] = [
 
 fn replays(criterion: &mut Criterion) {
     let search = SearchPath::from_env().with("../shared/traces");
-    let manifest = Manifest::embedded().expect("the manifest is sound");
+    let manifest = Manifest::embedded().expect("the manifest is valid");
     for (name, mesh, strategies) in RUNS {
         let Ok(path) = search.resolve(name, &manifest) else {
-            eprintln!("{name}: left out, the trace is not here");
+            eprintln!("{name}: skipped, the trace is absent");
             continue;
         };
         let jobs = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default());
-        let jobs = Arc::new(jobs.expect("a sound trace"));
+        let jobs = Arc::new(jobs.expect("a valid trace"));
         let topology = mesh.parse().expect("a mesh");
         let trace = Arc::new(Trace::new(jobs, topology, "johnson", &[SchedulerSpec::fcfs()]));
         let stop = CancelToken::new();
         let watch = RunContext::new(&stop);
-        trace.schedule(&SchedulerSpec::fcfs(), &stop).expect("schedulable");
+        trace.schedule(&SchedulerSpec::fcfs(), &stop).expect("a schedule");
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10).measurement_time(Duration::from_secs(5));
         for strategy in strategies {
-            let allocator: AllocatorSpec = strategy.parse().expect("known");
+            let allocator: AllocatorSpec = strategy.parse().expect("a strategy");
             let cell =
                 Cell { trace: trace.clone(), scheduler: SchedulerSpec::fcfs(), allocator, seed: 0 };
             group.bench_function(*strategy, |bencher| {
                 bencher.iter(|| {
-                    black_box(run_cell(0, &cell, Measure::default(), watch).expect("it runs"))
+                    black_box(run_cell(0, &cell, Measure::default(), watch).expect("a result"))
                 });
             });
         }

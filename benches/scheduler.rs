@@ -1,13 +1,13 @@
-//! What a trace costs to schedule against the length of its queue, with every discipline.
+//! Time to schedule a trace as a function of the length of its queue, for every discipline.
 //!
-//! All jobs are submitted within the first minutes to a machine of 1024 processors, so that
-//! the queue is as long as the trace, and then drains: sizes and run times (10 seconds to
-//! three hours) are log-uniform, estimates one to four times the run time. The time of a
-//! whole trace over the number of its jobs is what an event costs; it should hardly grow.
+//! All jobs are submitted within the first minutes to a machine of 1024 processors, so that the queue is as
+//! long as the trace, and then drains. Sizes and run times (10 seconds to three hours) are log-uniform,
+//! estimates are one to four times the run time. The time of the complete trace divided by its number of jobs
+//! is the time of an event; it should hardly grow with the number of jobs.
 //!
-//! `cargo bench --bench scheduler -- results/benchmarks` writes `scheduler.csv` into that
-//! folder. Conservative backfilling is given shorter queues, unless `full` is said; other words
-//! choose the schedulers whose names begin so.
+//! `cargo bench --bench scheduler -- results/benchmarks` writes `scheduler.csv` into that folder.
+//! Conservative backfilling gets shorter queues without the argument `full`. Other arguments select the
+//! schedulers whose names start with one of them.
 
 use std::error::Error;
 use std::path::Path;
@@ -58,24 +58,25 @@ fn jobs(count: usize) -> Vec<Job> {
     (0..count).map(&mut job).collect()
 }
 
-/// CPU time that the thread has spent, in seconds: others on the machine matter less for it.
-fn spent() -> f64 {
+/// Returns the CPU time of the thread in seconds, on which other processes have little effect.
+fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// CPU seconds for a whole trace, the least of several runs if they are short.
+/// Returns the CPU time for a complete trace in seconds, the minimum of three runs unless a run takes more
+/// than a second.
 fn seconds(scheduler: &SchedulerSpec, jobs: &[Job]) -> Result<f64, Box<dyn Error>> {
     let mut least = f64::INFINITY;
     for _ in 0..3 {
-        let begin = spent();
+        let begin = cpu_seconds();
         Timeline::compute(
             jobs,
             PROCESSORS,
             scheduler.build(PROCESSORS).as_mut(),
             &CancelToken::new(),
         )?;
-        least = least.min(spent() - begin);
+        least = least.min(cpu_seconds() - begin);
         if least > 1.0 {
             break;
         }
@@ -84,14 +85,14 @@ fn seconds(scheduler: &SchedulerSpec, jobs: &[Job]) -> Result<f64, Box<dyn Error
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // `cargo bench` adds flags of its own.
-    let words: Vec<String> =
+    // `cargo bench` adds options.
+    let arguments: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let full = words.iter().any(|word| word == "full");
-    let dir = words.iter().map(Path::new).find(|word| word.is_dir());
+    let full = arguments.iter().any(|word| word == "full");
+    let dir = arguments.iter().map(Path::new).find(|word| word.is_dir());
     let chosen: Vec<&str> = SCHEDULERS
         .into_iter()
-        .filter(|name| words.iter().any(|word| name.starts_with(word.as_str())))
+        .filter(|name| arguments.iter().any(|word| name.starts_with(word.as_str())))
         .collect();
     let chosen = if chosen.is_empty() { SCHEDULERS.to_vec() } else { chosen };
     let mut table = String::from("scheduler,jobs,seconds,microseconds_per_job,exponent\n");
@@ -101,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut before: Option<f64> = None;
         for count in if short { SHORT } else { LENGTHS } {
             let seconds = seconds(&scheduler, &jobs(count))?;
-            // Each length is twice the one before.
+            // Each length is twice the previous one.
             let exponent =
                 before.map_or(String::new(), |before| format!("{:.2}", (seconds / before).log2()));
             let each = 1e6 * seconds / count as f64;

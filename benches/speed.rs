@@ -1,16 +1,15 @@
-//! Has anything become slower? All that matters, in one run of some minutes, against a stored
-//! baseline.
+//! Compares the speed of all important parts with a stored baseline, in a run of a few minutes.
 //!
 //! ```text
 //! cargo bench --bench speed -- results/benchmarks/speed.csv            compare, exit code 1 if slower
-//! cargo bench --bench speed -- results/benchmarks/speed.csv --write    a new baseline
-//! cargo bench --bench speed -- results/benchmarks/speed.csv mm gabl    only what has these in its name
+//! cargo bench --bench speed -- results/benchmarks/speed.csv --write    write a baseline
+//! cargo bench --bench speed -- results/benchmarks/speed.csv mm gabl    only items whose names contain these
 //! ```
 //!
-//! Every time is CPU time of the thread over that of a calibration loop, run before and after it
-//! in the same process: so a baseline holds for machines of one kind whatever else runs there,
-//! and roughly for others. The least ratio of several rounds counts. What seems slower than the
-//! baseline by more than a tenth is measured again, up to [`ROUNDS`] rounds, before that is said.
+//! A ratio is the CPU time of the thread divided by that of a calibration loop, which runs before and after
+//! the item in the same process. So a baseline is valid for machines of one model even if they are busy, and
+//! roughly valid for others. The minimum ratio of several rounds counts. An item that seems slower than the
+//! baseline by more than [`TOLERANCE`] is measured again, up to [`ROUNDS`] rounds, before it is reported.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -34,13 +33,14 @@ use rustix::time::{ClockId, clock_gettime};
 
 type Failure = Box<dyn Error>;
 
-/// What is slower by more than this share is told.
+/// Relative increase of the ratio above which an item is reported.
 const TOLERANCE: f64 = 0.10;
-/// Rounds at first, and at most.
-const FEW: usize = 3;
+/// Number of rounds of an item that does not seem slower.
+const FIRST_ROUNDS: usize = 3;
+/// Maximum number of rounds of an item.
 const ROUNDS: usize = 12;
 
-/// Machine, strategy and jobs of streams of decisions.
+/// Machine, strategy and number of jobs of the streams of decisions.
 const DECISIONS: [(&str, &str, u32); 22] = [
     ("32x32", "mc1x1", 2000),
     ("32x32", "mc1x1[tie=2,13,20,6]", 1500),
@@ -75,16 +75,16 @@ const SCHEDULERS: [(&str, u32); 6] = [
     ("conservative", 1000),
 ];
 
-/// CPU time of the thread, in seconds.
-fn spent() -> f64 {
+/// Returns the CPU time of the thread in seconds.
+fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// Seconds of a loop that never changes: steps that wait for each other through a table of half
-/// a megabyte, and sums along it.
+/// Returns the time in seconds of a fixed loop: dependent steps through a table of half a megabyte, and sums
+/// along it.
 fn calibration() -> f64 {
-    let begin = spent();
+    let begin = cpu_seconds();
     let mut table = vec![1u32; 1 << 17];
     let mut state = 1u64;
     for _ in 0..1_000_000 {
@@ -99,22 +99,23 @@ fn calibration() -> f64 {
         table[sum as usize & 0x1_ffff] = sum;
     }
     black_box(&table);
-    spent() - begin
+    cpu_seconds() - begin
 }
 
-/// Something to measure: its name and what it runs, returning the seconds that count.
+/// An item to measure: its name, and a function that runs it and returns the seconds that count.
 struct Item {
     name: String,
     run: Box<dyn FnMut() -> Result<f64, Failure>>,
 }
 
 fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<f64, Failure> {
-    let begin = spent();
+    let begin = cpu_seconds();
     black_box(work()?);
-    Ok(spent() - begin)
+    Ok(cpu_seconds() - begin)
 }
 
-/// A saturated stream of jobs with sides up to half the machine's under FCFS.
+/// Returns an item with decisions: FCFS with a saturated stream of jobs whose sides are at most half the side
+/// of the machine.
 fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure> {
     let topology: Topology = machine.parse()?;
     let extents = topology.extents();
@@ -138,7 +139,7 @@ fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure>
     Ok(Item { name: format!("{strategy} on {machine}"), run: Box::new(run) })
 }
 
-/// Jobs that are all there almost at once, so that the queue is as long as the trace.
+/// Returns an item with a queue: jobs arrive almost at once, so that the queue is as long as the trace.
 fn queue(scheduler: &str, count: u32) -> Result<Item, Failure> {
     const PROCESSORS: u32 = 1024;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -185,7 +186,7 @@ fn reading() -> Result<Item, Failure> {
     Ok(Item { name: "reading 30000 jobs".to_string(), run: Box::new(run) })
 }
 
-/// Every node of a mesh to every other, all at once.
+/// Returns an item with a network: every node of a mesh sends a packet to every other at cycle 0.
 fn network(preset: &'static str, settings: Settings) -> Result<Item, Failure> {
     let topology: Topology = "16x16".parse()?;
     let nodes = topology.processors() as u32;
@@ -216,20 +217,20 @@ fn items() -> Result<Vec<Item>, Failure> {
     Ok(items)
 }
 
-/// One round: the item's time over that of the calibration loop.
+/// Measures an item once and returns its time divided by that of the calibration loop.
 fn ratio(item: &mut Item) -> Result<f64, Failure> {
     let before = calibration();
     let seconds = (item.run)()?;
     Ok(seconds / before.min(calibration()))
 }
 
-/// Ratios by name.
+/// Reads the ratios of a baseline, by name of the item.
 fn baseline(path: &Path) -> Result<BTreeMap<String, f64>, Failure> {
     let mut ratios = BTreeMap::new();
     for row in csv::Reader::from_path(path)?.records() {
         let row = row?;
         let (Some(name), Some(ratio)) = (row.get(0), row.get(1)) else {
-            return Err(format!("{}: a row wants name and ratio", path.display()).into());
+            return Err(format!("{}: a row needs name and ratio", path.display()).into());
         };
         ratios.insert(name.to_string(), ratio.parse()?);
     }
@@ -238,12 +239,14 @@ fn baseline(path: &Path) -> Result<BTreeMap<String, f64>, Failure> {
 
 fn main() -> Result<ExitCode, Failure> {
     // `cargo bench` adds `--bench`.
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let write = words.iter().any(|word| word == "--write");
-    let mut words = words.iter().filter(|word| *word != "--write");
-    let path = words.next().ok_or("say which baseline, such as results/benchmarks/speed.csv")?;
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let write = arguments.iter().any(|word| word == "--write");
+    let mut arguments = arguments.iter().filter(|word| *word != "--write");
+    let path =
+        arguments.next().ok_or("name the baseline file, such as results/benchmarks/speed.csv")?;
     let path = Path::new(path);
-    let chosen: Vec<&String> = words.collect();
+    let chosen: Vec<&String> = arguments.collect();
     let baseline = if write { BTreeMap::new() } else { baseline(path)? };
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(["name", "ratio"])?;
@@ -256,7 +259,7 @@ fn main() -> Result<ExitCode, Failure> {
         let known = baseline.get(&item.name).copied();
         let is_slower = |least: f64| known.is_some_and(|known| least > known * (1.0 + TOLERANCE));
         let (mut least, mut round) = (f64::INFINITY, 0);
-        let rounds = if write { ROUNDS } else { FEW };
+        let rounds = if write { ROUNDS } else { FIRST_ROUNDS };
         while round < rounds || round < ROUNDS && is_slower(least) {
             least = least.min(ratio(&mut item)?);
             round += 1;

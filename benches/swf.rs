@@ -1,7 +1,7 @@
-//! Speed of the SWF reader: the LANL-CM5 trace from memory, one thread.
+//! Speed of the SWF reader and writer on one thread, with the LANL-CM5 trace in memory.
 //!
-//! The trace is looked for in `$REPLAY_TRACES`, `traces/` and `../shared/traces`; without it the
-//! bench says so and measures nothing.
+//! The trace is searched for in `$REPLAY_TRACES`, `traces/` and `../shared/traces`. If it is absent, the benchmark
+//! prints this and measures nothing.
 
 use std::hint::black_box;
 use std::io::Read;
@@ -12,7 +12,7 @@ use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
 const TRACE: &str = "LANL-CM5-1994-4.1-cln";
 
-/// The trace's text, or `None` with a word on standard error.
+/// Returns the text of the trace, or prints an error and returns `None`.
 fn text() -> Option<Vec<u8>> {
     let search = SearchPath::from_env().with("../shared/traces");
     let found = Manifest::embedded()

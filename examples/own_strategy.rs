@@ -1,5 +1,5 @@
-//! An allocation strategy of one's own, outside the crate: it gets a name and a parameter, is
-//! found beside the strategies that come with the project, and replays a trace.
+//! Defines an allocation strategy outside the crate, gives it a name and a parameter, adds it to the registry
+//! of the project, and replays a trace with it.
 //!
 //! `cargo run --release --example own_strategy [NAME[KEY=VALUE,...]]...`
 
@@ -16,7 +16,7 @@ use replay::scheduler::registry::SchedulerSpec;
 use replay::topology::{NodeId, Topology};
 use replay::workload::{Policy, Window, Workload};
 
-/// The free processors that are nearest to one processor of the machine.
+/// Allocates the free processors that are nearest to one processor of the machine.
 #[derive(Clone, PartialEq)]
 struct Nearest {
     to: u32,
@@ -50,7 +50,7 @@ impl AllocatorOptions for Nearest {
     }
 }
 
-/// The strategies of the project and this one.
+/// Returns the registry of the project with this strategy added.
 fn allocators() -> Registry<AllocatorSpec> {
     let entry = Entry::new("nearest", Nearest { to: 0 })
         .about("The free processors that are nearest to one processor.")

@@ -1,5 +1,4 @@
-//! Replays a trace that comes with the project under FCFS with MC1x1, and prints the mean
-//! pairwise L1 distance of its jobs.
+//! Replays the shipped trace under FCFS with MC1x1, and prints the mean pairwise L1 distance of its jobs.
 //!
 //! `cargo run --release --example pairwise_l1 [TRACE.swf]`
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Reads a folder of results with polars and draws what each strategy gains, by job size.
+"""Reads an output directory with polars and plots how much each strategy reduces distances, by job size.
 
 Usage: read_results.py FOLDER [PICTURE.png]
 
-The first run of the folder is the one that the others are compared with. Needs polars and matplotlib.
+The other runs are compared with the first run of the directory. Needs polars and matplotlib.
 """
 
 import sys

@@ -1,4 +1,4 @@
-//! Files for what reads files by name. In memory if TMPDIR says so (`TMPDIR=/dev/shm`).
+//! Files for readers that open files by name. With `TMPDIR=/dev/shm` they are in memory.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A campaign of abuse: kills the program at every write and at random, fills the disk, fails
-# its calls, cuts and garbles its journals, floods it, puts links and fifos in its way, sends it
-# signals and nonsense. Afterwards nothing may be lost that is not ours, nothing endless,
-# nothing torn, and no panic seen.
+# Robustness campaign: kills the program at every write and at random times, fills the disk, makes system calls fail,
+# truncates and corrupts its journals, floods it with input, puts links and FIFOs in its output directories, and sends
+# it signals and malformed input. Afterwards the campaign checks that no foreign file is lost, every run has ended, no
+# result is partial, and no panic has occurred.
 #
 # Usage: scripts/abuse.sh [PROGRAM] [SECTION...] [--quick | --minutes N] [--seed S] [--help]
 #
@@ -10,20 +10,20 @@
 #   scripts/abuse.sh --minutes 60 --report out/abuse   an hour: every case, then random ones
 #   scripts/abuse.sh --list                            the sections
 #
-# PROGRAM is target/release/replay unless given. The same seed gives the same cases. Needs
-# bash and python3 (3.9, its standard library); for calls that fail Linux 5.6, for small disks the
-# right to mount (root or user namespaces): without them those sections are skipped, and the exit
-# code says so. Everything happens in a folder of its own below $TMPDIR.
+# PROGRAM defaults to target/release/replay. A seed determines the cases. Requires bash and python3 (3.9, standard
+# library only); the section with failing system calls requires Linux 5.6, and the section with small disks the right to
+# mount (root or user namespaces). Sections with missing requirements are skipped, and the exit code is then 77. All
+# files are in a temporary directory below $TMPDIR.
 #
-# Exit codes: 0 everything held; 1 something did not; 2 usage; 77 sections were skipped.
+# Exit codes: 0 all cases held; 1 a case failed; 2 usage; 77 sections were skipped.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2> /dev/null; then
-    echo "abuse: no python3 of at least 3.9: nothing was tried" >&2
+    echo "abuse: no python3 of at least 3.9: no case was run" >&2
     exit 77
 fi
 if [ $# = 0 ] && [ ! -x target/release/replay ] && [ -n "${CARGO_TARGET_DIR:-}" ]; then
     set -- "$CARGO_TARGET_DIR/release/replay"
 fi
-# The sources are no place for what the interpreter compiles.
+# Do not write compiled files into the source tree.
 exec env PYTHONDONTWRITEBYTECODE=1 python3 "$here/abuse" "$@"

@@ -3,8 +3,9 @@
 #
 #   scripts/auto.sh
 #
-# Takes what searches found from results/search (scripts/search.sh), and needs the traces KTH-SP2, SDSC-Par95,
-# SDSC-Par96, LANL-CM5, NASA-iPSC, CTC-SP2 and SDSC-SP2. It takes 10 minutes. scripts/lib.bash lists the environment variables.
+# Reads the vectors found by searches from results/search (scripts/search.sh). Needs the traces KTH-SP2, SDSC-Par95,
+# SDSC-Par96, LANL-CM5, NASA-iPSC, CTC-SP2 and SDSC-SP2. It takes 10 minutes. scripts/lib.bash lists the environment
+# variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.bash
@@ -12,7 +13,7 @@ out=$results/search
 mkdir -p "$out"
 seeds=0..4
 
-# Mean pairwise L1 of one run a line: figures ARGUMENTS...
+# figures ARGUMENTS...: prints the mean pairwise L1 of each run, one per line.
 figures() {
     "$replay" "$@" --quiet --format json --columns mean_pairwise_l1 | sed 's/.*"mean_pairwise_l1":\([0-9.e+-]*\).*/\1/'
 }
@@ -21,14 +22,14 @@ near() {
     figures --trace KTH-SP2 --alloc mc1x1 --tie "$1" | xargs printf '%.2f'
 }
 
-# Least seconds of three runs: seconds ARGUMENTS...
+# seconds ARGUMENTS...: prints the shortest time of three runs in seconds.
 seconds() {
     for _ in 1 2 3; do
         "$replay" "$@" --threads 1 --quiet --format json --columns seconds
     done | sed 's/.*"seconds":\([0-9.e-]*\).*/\1/' | sort -g | head -n 1
 }
 
-# How many times as long as with a tie vector auto takes, by trace: cost TIE
+# cost TIE: computes, for each trace, the ratio of the run time with auto to the run time with TIE, and prints the range.
 cost() {
     local trace
     for trace in KTH-SP2 SDSC-Par95 SDSC-Par96 LANL-CM5; do
@@ -38,7 +39,7 @@ cost() {
         END { printf "%.0f to %.0f", low, high }'
 }
 
-# searched NAME: the best that searches of a name, or of a name and a number, found: VECTOR[@SLACK], "-" if there is none.
+# searched NAME: prints the best vector found by the searches NAME and NAME-DIGIT as VECTOR[@SLACK], or "-".
 searched() {
     local table
     for table in "results/search/$1".csv "results/search/$1"-[0-9].csv; do
@@ -47,7 +48,7 @@ searched() {
     done | sort -g | awk 'NR == 1 { print $2 } END { if (!NR) print "-" }'
 }
 
-# Of what a search found: tie and slack of a replay.
+# value TRACE VECTOR[@SLACK]: prints the mean pairwise L1 with this tie vector and slack.
 value() {
     local trace=$1 found=$2
     case $found in
@@ -57,7 +58,7 @@ value() {
     esac
 }
 
-# Mean, least and greatest of some lines.
+# spread: prints mean, minimum and maximum of the input lines.
 spread() {
     awk '{ sum += $1; if (NR == 1 || $1 < low) low = $1; if ($1 > high) high = $1 }
         END { printf "%.4f %.2f to %.2f\n", sum / NR, low, high }'
@@ -76,7 +77,7 @@ lublin-10x10 - lublin
 RUNS
 }
 
-# exact: a row of auto.csv for each trace, among exact ties.
+# exact: prints a row of auto.csv for each trace, for exact ties.
 exact() {
     local trace paper name found mean low high
     echo 'trace,none,2-1-1-1,2-13-20-6,paper,paper_tie,found,found_tie,auto,auto_low,auto_high'
@@ -87,7 +88,7 @@ exact() {
     done < <(traces)
 }
 
-# slack: a row of auto-slack.csv for each trace, with nearly tied candidates as well.
+# slack: prints a row of auto-slack.csv for each trace, with nearly tied candidates.
 slack() {
     local trace paper name found wide tenth mean low high
     echo 'trace,none,found,found_tie,found_slack,found_slack_tie,auto_tenth,auto,auto_low,auto_high'
@@ -115,16 +116,16 @@ columns='
 '
 {
     cat << 'TXT'
-# A tie vector that tunes itself
+# Self-tuning tie vectors
 
-Written by `scripts/auto.sh`. Mean pairwise L1 under FCFS; *found* is what searches on the same trace found
-([README.md](README.md)). `mc1x1[tie=auto]` knows only the past of a trace: mean, least and greatest of five seeds.
+Written by `scripts/auto.sh`. Mean pairwise L1 under FCFS. *Found* are the best vectors of searches on the same trace
+([README.md](README.md)). `mc1x1[tie=auto]` uses only earlier jobs of the trace; mean, minimum and maximum of five seeds.
 
 ## Among exact ties
 
-MC1x1 without tie-breaking, with vectors that are the same for all traces, with the paper's and the found ones, and
-with `tie=auto`. The last columns are its gain over no tie-breaking in percent, and how much of the found vector's gain
-that is.
+MC1x1 without tie-breaking, with two vectors used for all traces, with the vectors of the paper and of the searches, and
+with `tie=auto`. The last columns are the gain of `tie=auto` over no tie-breaking in percent, and that gain in percent of
+the gain of the found vector.
 
 | trace | none | 2,1,1,1 | 2,13,20,6 | paper's best | found | auto | five seeds | gain % | of the found gain % |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -139,9 +140,9 @@ TXT
 
 ## With nearly tied candidates
 
-`slack=0.1`: candidates whose score is up to a tenth worse than the best compete by tie value as well; `slack=auto`
-tunes that share with the vector. Found by searches with and without a slack; the last columns are the gain of
-`mc1x1[tie=auto,slack=auto]` over no tie-breaking, and how much of the two found gains that is.
+With `slack=0.1`, candidates whose score is up to a tenth worse than the best compete by tie value as well; `slack=auto`
+adapts this share together with the vector. *Found* are vectors of searches with and without slack. The last columns are
+the gain of `mc1x1[tie=auto,slack=auto]` over no tie-breaking, and that gain in percent of the two found gains.
 
 | trace | none | found, exact ties | found with slack | tie=auto, slack=0.1 | tie=auto, slack=auto | five seeds | gain % | of the gain of exact ties % | of the found gain % |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -158,16 +159,16 @@ TXT
 
 How to read it:
 
-* A search picks the best of thousands of noisy figures. On KTH-SP2 the vectors 2,13,20,7, 2,13,21,6 and 2,14,20,6, next to
-  2,13,20,6, give $(near 2,13,20,7), $(near 2,13,21,6) and $(near 2,14,20,6): a good part of what a search finds belongs to the one course of
-  events on which it was found.
-* Among exact ties auto is about as good as a lucky guess such as 2,1,1,1; it needs no guess.
-* A slack changes more than the vector does: a candidate that is a little worse for its own job may leave the machine in
-  better shape.
-* The widths and counts inside the tuner were set with KTH-SP2 and SDSC-Par96 in view, coarsely: what was tried around
-  them differed by less than two seeds do. The other traces had no part in it.
-* Cost on the first four traces: 24 shadows take $cost_none times a replay without tie-breaking, $cost_vector times one with a
-  fixed vector.
+* A search selects the maximum of thousands of noisy values. On KTH-SP2 the vectors 2,13,20,7, 2,13,21,6 and 2,14,20,6, next to
+  2,13,20,6, give $(near 2,13,20,7), $(near 2,13,21,6) and $(near 2,14,20,6): much of the gain of a found vector is specific to the
+  one schedule on which it was found.
+* Among exact ties `auto` is about as good as a vector such as 2,1,1,1, and needs no choice of a vector.
+* A slack has a larger effect than the vector: a candidate that is slightly worse for its own job may leave better places
+  for later jobs.
+* The constants of the tuner were set coarsely on KTH-SP2 and SDSC-Par96; neighbouring values differed by less than two
+  seeds do. The other traces were not used.
+* Cost on the first four traces: with 24 shadow machines a replay takes $cost_none times as long as without tie-breaking,
+  and $cost_vector times as long as with a fixed vector.
 
 $(stamp "$out/auto.csv")
 TXT

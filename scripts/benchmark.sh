@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Measures what the program costs on this machine and writes results/benchmarks/.
+# Measures the program on this machine and writes results/benchmarks/.
 #
 #   scripts/benchmark.sh [PAGE...]     [all but mutants and abuse]
 #   scripts/benchmark.sh --list        prints each page and the command that writes it
 #
-# PAGE: how-fast (README.md), large, long, plan, together, import, build, mutants, abuse. Each is a function in
-# scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast and build also cargo, import and long python3 and 2 GB in $TMPDIR. The
-# pages take an hour together. Times are CPU seconds where other work may disturb; a machine with nothing else to do gives the
-# best figures. A quick run measures little: it shows that the scripts work, and that what is not a time is as committed.
-# scripts/lib.bash lists the environment variables.
+# PAGE: how-fast (README.md), large, long, plan, together, import, build, mutants, abuse. Each page is a function in
+# scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast and build also need cargo, import and long need python3 and 2 GB
+# in $TMPDIR. All pages take about an hour. Times that other load may affect are in CPU seconds; use an idle machine for
+# the best results. A quick run has few measurements: it checks that the scripts work and that all values except times
+# equal the committed values. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 every=(how-fast large long plan together import build mutants abuse)
-# Pages of retired options: kept as they were made.
+# Pages about retired options. They are kept but not written again.
 retired=(stretches)
 if [ "${1:-}" = --list ]; then
     echo 'benchmarks/README.md scripts/benchmark.sh how-fast'
@@ -27,21 +27,21 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 [ -x /usr/bin/time ] || { echo "benchmark: no GNU time: install the package time" >&2; exit 2; }
 
-# machine: the processor, its logical processors, and the load when the page was begun.
+# machine: prints the processor, the number of logical processors, and the load average.
 machine() {
     printf '%s, %s logical processors, load average %s' "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
         "$(nproc)" "$(cut -d ' ' -f 1 /proc/loadavg)"
 }
 
-# measure ARGUMENTS...: runs the program and sets cpu (user and system seconds), wall (seconds) and mib (peak memory). What it
-# prints goes to $work/printed, what it reports to $work/error.
+# measure ARGUMENTS...: runs the program and sets cpu (user and system seconds), wall (seconds) and mib (peak memory).
+# Standard output goes to $work/printed, standard error to $work/error.
 measure() {
     /usr/bin/time -q -o "$work/time" -f '%U %S %e %M' "$replay" "$@" > "$work/printed" 2> "$work/error" ||
         { cat "$work/error" >&2; return 1; }
     read -r cpu wall mib < <(awk '{ printf "%.2f %.2f %.0f\n", $1 + $2, $3, $4 / 1024 }' "$work/time")
 }
 
-# table FILE HEADING...: a CSV file as a Markdown table with these headings.
+# table FILE HEADING...: prints a CSV file as a Markdown table with these headings.
 table() {
     local file=$1
     shift
@@ -61,7 +61,7 @@ for page in "${pages[@]}"; do
     quick && part "$page"
     name=$page
     [ "$page" != how-fast ] || name=README
-    # Their own programs write these pages.
+    # These pages are written by programs of their own.
     if [ "$page" = mutants ] || [ "$page" = abuse ]; then "$page"; continue; fi
     begun=$(machine)
     {

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Compares files that a script has just written with the committed ones.
+"""Compares files written by a script with the committed files.
 
     scripts/compare-results.py NEW COMMITTED
 
-Every file below NEW must be in COMMITTED with the same bytes, but for what follows.
+Every file below NEW must be in COMMITTED with the same bytes. There are these exceptions:
 
-* Lines that begin with "Made on" (date and commit).
-* If NEW holds a file .parts (see `part` in scripts/lib.bash), the run made a part only: each row of a CSV file, of the columns
-  that it has, must be in the committed file, except the column `run`; other files are not compared.
-* In pages of benchmarks (below benchmarks/) and of searches the cells whose column has a unit of time, rate or memory in its
-  name are not compared, nor lines of text that hold a number.
+* Lines that begin with "Made on" (date and commit) are not compared.
+* If NEW has a file .parts (see `part` in scripts/lib.bash), the run was partial: each row of a CSV file must be in the committed
+  file, comparing only the columns of NEW and ignoring the column `run`; other files are not compared.
+* In pages of benchmarks (below benchmarks/), cells are not compared if the name of their column has a unit of time, rate
+or memory. Lines of text that contain a number are not compared either.
 
-Prints the first difference of each file with its place. Exit codes: 0 equal, 1 different, 2 usage.
+Prints the first difference of each file and its position. Exit codes: 0 equal, 1 different, 2 usage.
 """
 
 import csv
@@ -31,7 +31,7 @@ def rows_of(path):
 
 
 def part_of(new, committed, timed):
-    """The first row of a part that the whole does not have, or None."""
+    """Returns a message about the first row of a partial table that is not in the committed table, or None."""
     part, whole = rows_of(new), rows_of(committed)
     names = [name for name in part[0] if name != "run"]
     for name in names:
@@ -51,7 +51,7 @@ def part_of(new, committed, timed):
 
 
 def explain(names, key, left, number):
-    """Names the cells in which a row differs from the most similar committed one."""
+    """Returns the cells in which a row differs from the most similar committed row."""
     if not left:
         return f"line {number}: the committed file is empty"
     alike = max(left, key=lambda other: sum(a == b for a, b in zip(key, other)))
@@ -60,7 +60,7 @@ def explain(names, key, left, number):
 
 
 def lines_of(path, timed):
-    """Lines of a text; with `timed` without what a clock measured."""
+    """Returns the lines of a text; with `timed`, without measured values."""
     lines = path.read_text(encoding="utf-8").splitlines()
     lines = [line for line in lines if not line.startswith("Made on")]
     if not timed:
@@ -84,7 +84,7 @@ def timed_csv(path):
 
 
 def whole(new, committed, timed):
-    """The first line in which two texts differ, or None."""
+    """Returns a message about the first line in which two files differ, or None."""
     if timed and new.suffix == ".csv":
         ours, theirs = timed_csv(new), timed_csv(committed)
     elif timed and new.suffix != ".md":
@@ -124,7 +124,7 @@ def main():
             different += 1
             print(f"{name}: {wrong}")
     if not compared:
-        print("nothing was written that can be compared")
+        print("no file was written that can be compared")
         sys.exit(1)
     print(f"{compared} files compared, {different} different")
     sys.exit(1 if different else 0)

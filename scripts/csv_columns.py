@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints columns of a CSV table: scripts/csv_columns.py NAME... < TABLE. Exits with 1 if the table lacks one."""
+"""Prints columns of a CSV table: scripts/csv_columns.py NAME... < TABLE. Exits with 1 if a column is missing."""
 
 import csv
 import sys

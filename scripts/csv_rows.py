@@ -1,11 +1,11 @@
-"""Reads CSV files for the scripts; a column that a file does not have ends the program."""
+"""Reads CSV files for the scripts; a missing column ends the program."""
 
 import csv
 import sys
 
 
 class Row(dict):
-    """A row by column name."""
+    """A row as a mapping from column name to cell."""
 
     def __init__(self, path, cells):
         super().__init__(cells)
@@ -16,6 +16,6 @@ class Row(dict):
 
 
 def rows_of(path):
-    """The rows of a file."""
+    """Returns the rows of a file."""
     with open(path, encoding="utf-8", newline="") as file:
         return [Row(path, row) for row in csv.DictReader(file)]

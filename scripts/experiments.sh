@@ -4,14 +4,14 @@
 #   scripts/experiments.sh [SECTION...]     [all sections that take minutes]
 #   scripts/experiments.sh --list           prints each page and the command that writes it
 #
-# Each section is a function in scripts/experiments/SECTION.sh. Traces are looked up as the program does; a page states which
-# traces were absent. scripts/lib.bash lists the environment variables.
+# Each section is a function in scripts/experiments/SECTION.sh. Traces are searched in the folders in which the program
+# searches; a page states which traces were absent. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usual=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube
     size-reduction chang-mohapatra turner workstations torus-placements easy-guard blue-waters links)
 every=("${usual[@]}" all-to-all-readings completions)
-# Pages of retired options: kept as they were made.
+# Pages about retired options. They are kept but not written again.
 retired=(estimates-in-ties estimates-whole)
 if [ "${1:-}" = --list ]; then
     echo 'experiments/README.md scripts/experiments.sh'
@@ -25,30 +25,30 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-# Pages that take over ten minutes on two idle cores, and one of their tables.
+# Pages that take over ten minutes on two idle cores, each with the name of a table of the page.
 declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=contention-shaken-KTH-SP2-n-body.csv
     [table-2]=table-2-n-body.csv [torus-placements]=torus-slices.csv [links]=links.csv)
 
-# loads LIST: the loads of a stream; in a quick run the first of them.
+# loads LIST: prints the loads of a stream; a quick run has only the first load.
 loads() { if quick; then first_load "$1"; else printf '%s' "$1"; fi; }
 first_load() { local first=${1%%,*}; printf '%s' "${first%%..*}"; }
 
-# stream NAME FIGURES ARGUMENTS...: replicated streams, their table and the figures named by KIND or KIND--LOAD. A quick run
-# draws no figure.
+# stream NAME FIGURES ARGUMENTS...: runs replicated streams and keeps the table. FIGURES lists the figures to keep, each as
+# KIND or KIND--LOAD. A quick run draws no figures.
 stream() {
     local name=$1 figures=$2 stem drawn
     shift 2
     local arguments=("$@") word
     if quick; then
         figures='' arguments=(--no-plots)
-        # The scale of an axis is refused without figures.
+        # --log is an error without figures.
         for word; do [ "$word" = --log ] || arguments+=("$word"); done
     fi
     "$replay" stream --seed 1 "${arguments[@]}" --out "$work/$name" --quiet > /dev/null
     cp "$work/$name/stream.csv" "$out/$name.csv"
     printf '\n`replay stream --seed 1 %s`\n\n' "$*"
     for stem in $figures; do
-        # Between kind and load, names of figures have what the streams have in common.
+        # In the file name of a figure, the common parameters of the streams are between kind and load.
         drawn=("$work/$name/plots/${stem%%--*}"--*"${stem#"${stem%%--*}"}.svg")
         [ ${#drawn[@]} = 1 ] || { echo "$name: ${#drawn[@]} figures of $stem: ${drawn[*]}" >&2; exit 1; }
         figure "${drawn[0]%.svg}" "$out/$name-$stem"
@@ -57,21 +57,21 @@ stream() {
     rm -r "${work:?}/$name"
 }
 
-# joined: CSV tables of the same columns one after the other as one, with one header.
+# joined: concatenates CSV tables that have the same columns, and keeps one header.
 joined() { awk 'NR == 1 { header = $0 } NR == 1 || $0 != header'; }
 
-# ran TRACE ARGUMENTS...: runs the program; if it fails, as where a trace is absent, prints the reason and fails.
+# ran TRACE ARGUMENTS...: runs the program. If it fails because a trace is absent, prints the reason and returns 1.
 ran() {
     local trace=$1
     shift
     "$replay" "$@" > "$work/printed" 2> "$work/error" && return
     echo "Not run: $(grep -m 1 . "$work/error")"
-    # Anything but an absent trace is an error.
+    # Any other failure is an error.
     grep -q '^replay: no trace' "$work/error" || { cat "$work/error" >&2; exit 1; }
     return 1
 }
 
-# on_trace PAGE TRACE ARGUMENTS...: a trace under FCFS and EASY, with a figure of each.
+# on_trace PAGE TRACE ARGUMENTS...: runs a trace under FCFS and EASY, and adds a table and a figure for each.
 on_trace() {
     local page=$1 trace=$2 drawn name
     shift 2
@@ -89,8 +89,8 @@ on_trace() {
     done
 }
 
-# waits_by_class FILE [PATTERN]: mean waits in hours by classes of sizes, 1, 2, 3 to 4, 5 to 8, ..., a column for each
-# scheduler; of allocators that match a pattern.
+# waits_by_class FILE [PATTERN]: prints mean waits in hours by classes of sizes (1, 2, 3 to 4, 5 to 8, ...), with a column
+# for each scheduler. The means are over the allocators that match the pattern.
 waits_by_class() {
     csv "$1" -v pattern="${2:-}" '
         pattern != "" && get("allocator") !~ pattern { next }
@@ -98,10 +98,10 @@ waits_by_class() {
             size = get("size"); class = 0
             for (top = 1; top < size; top *= 2) class++
             if (class > last) last = class
-            who = get("scheduler")
-            if (!(who in known)) { known[who] = ++schedulers; name[schedulers] = who }
-            jobs[who, class] += get("jobs")
-            wait[who, class] += get("jobs") * get("mean_wait")
+            scheduler = get("scheduler")
+            if (!(scheduler in known)) { known[scheduler] = ++schedulers; name[schedulers] = scheduler }
+            jobs[scheduler, class] += get("jobs")
+            wait[scheduler, class] += get("jobs") * get("mean_wait")
         }
         END {
             printf "| processors | jobs |"
@@ -129,7 +129,7 @@ for section in "${sections[@]}"; do
     [[ " ${every[*]} " == *" $section "* ]] || { echo "no section $section; there are ${every[*]}" >&2; exit 2; }
     {
         "${section//-/_}"
-        printf '\nWritten by `scripts/experiments.sh %s`. Bars are 95 %% intervals; the numbers of each figure are in a CSV file beside it.\n' "$section"
+        printf '\nWritten by `scripts/experiments.sh %s`. Bars are 95 %% intervals; the numbers of each figure are in a CSV file of the same name.\n' "$section"
         if [ -n "${long[$section]:-}" ]; then stamp "$out/${long[$section]}"; fi
     } > "$out/$section.md.part"
     mv "$out/$section.md.part" "$out/$section.md"

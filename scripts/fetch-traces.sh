@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches traces of the Parallel Workloads Archive and verifies them.
-# Names, addresses and checksums stand in traces/manifest.toml. See usage() below, or --help.
+# Fetches traces of the Parallel Workloads Archive and verifies them. Names, addresses and checksums are in
+# traces/manifest.toml. See usage() below, or --help.
 set -euo pipefail
 export LC_ALL=C
 
@@ -20,17 +20,17 @@ Usage: fetch-traces.sh NAME... | --all  [--to DIR] [--from DIR]
 
 Fetches traces by name or alias (case does not matter) and verifies them.
 
-  --all        every trace that the archive has or, with --from, that the folder has
-  --to DIR     where they go                  [default: traces/ of the repository]
-  --from DIR   copy from a folder instead of the network
-  --list       the known traces, one per line: name, aliases, records, processors, verification
-  -h, --help   this text
+  --all        fetch every trace in the archive or, with --from, in the directory
+  --to DIR     write the traces into DIR      [default: traces/ of the repository]
+  --from DIR   copy from a directory instead of the network
+  --list       list known traces, one per line: name, aliases, records, processors, verification
+  -h, --help   print this text
 
-An interrupted download is resumed. A file is moved to its place only when its SHA-256 (or, where
-none is known, its number of records) is right; a file that is there and right is left alone.
+An interrupted download is resumed. A file gets its final name only if its SHA-256 (or, if none is
+known, its number of records) is correct; an existing correct file is kept.
 
-Environment: MANIFEST, another list of traces than traces/manifest.toml.
-Exit status: 0 all there and verified, 1 some failed, 2 usage.
+Environment: MANIFEST, a list of traces that replaces traces/manifest.toml.
+Exit status: 0 all traces present and verified, 1 some failed, 2 usage.
 TEXT
 }
 
@@ -41,8 +41,8 @@ die() {
     exit "$USAGE"
 }
 
-# The manifest as lines of name, aliases (comma-separated), url, sha256, records, procs, separated by
-# '|' ('-' where there is none). Reads the plain subset of TOML that the manifest is written in.
+# Prints a line for each trace in the manifest: name, aliases (comma-separated), url, sha256, records, procs, separated by
+# '|' ('-' if absent). Reads the subset of TOML used in the manifest.
 entries() {
     awk '
         function flush() {
@@ -71,7 +71,7 @@ entries() {
     ' "$manifest"
 }
 
-# The entries of that name or alias, own names first.
+# matching NAME: prints the entries with this name or alias, names before aliases.
 matching() {
     awk -F '|' -v want="$1" '
         BEGIN { want = tolower(want); sub(/\.gz$/, "", want); sub(/\.swf$/, "", want) }
@@ -89,7 +89,7 @@ sha256_of() {
     fi
 }
 
-# verify FILE SUM RECORDS: is the file right? Says why not.
+# verify FILE SUM RECORDS: succeeds if the file has this checksum and number of records; otherwise prints the reason.
 verify() {
     local file=$1 sum=$2 records=$3 got
     if [[ $sum != - ]]; then
@@ -103,7 +103,7 @@ verify() {
         return 1
     fi
     if [[ $records == - ]]; then
-        warn "$file: neither checksum nor number of records is known: unverified"
+        warn "$file: checksum and number of records are unknown: not verified"
         return 0
     fi
     got=$(gzip -dc -- "$file" | awk '!/^[ \t\r]*(;|$)/ { n++ } END { print n + 0 }')
@@ -112,7 +112,7 @@ verify() {
     return 1
 }
 
-# download URL FILE: resumes what is there of FILE.
+# download URL FILE: downloads a file; if a part of the file is present, resumes the download.
 download() {
     if command -v curl >/dev/null; then
         curl --fail --location --silent --show-error --retry 2 --connect-timeout 20 \
@@ -125,16 +125,16 @@ download() {
     fi
 }
 
-# obtain NAME URL SUM RECORDS
+# obtain NAME URL SUM RECORDS: downloads and verifies a trace unless it is present.
 obtain() {
     local name=$1 url=$2 sum=$3 records=$4
     local file=$to/$name.swf.gz part=$to/$name.swf.gz.part
     if [[ -e $file ]]; then
         if verify "$file" "$sum" "$records"; then
-            say "$name: already there and verified"
+            say "$name: already present and verified"
             return 0
         fi
-        warn "$name: the file that is there is wrong: remove it and run this again"
+        warn "$name: the existing file is incorrect: remove it and run the command again"
         return 1
     fi
     if [[ -n $from ]]; then
@@ -144,18 +144,18 @@ obtain() {
         fi
         cp -- "$from/$name.swf.gz" "$part" || return 1
     elif [[ $url == - ]]; then
-        warn "$name: not in the archive; use --from DIR with a folder that has it"
+        warn "$name: not in the archive; copy it from a directory with --from DIR"
         return 1
     elif [[ -s $part ]] && verify "$part" "$sum" "$records" 2>/dev/null; then
-        # Complete already; a server refuses to resume such a file.
+        # The file is already complete, and servers refuse to resume a complete file.
         :
     elif ! download "$url" "$part"; then
         warn "$name: cannot fetch $url"
-        [[ ! -e $part ]] || warn "$name: run this again to go on where it stopped; if that fails, remove $part"
+        [[ ! -e $part ]] || warn "$name: run the command again to resume the download; if that fails, remove $part"
         return 1
     fi
     if ! verify "$part" "$sum" "$records"; then
-        # A wrong file must not be resumed.
+        # An incorrect file must not be resumed.
         rm -f -- "$part"
         return 1
     fi
@@ -163,7 +163,8 @@ obtain() {
     say "$name: fetched and verified"
 }
 
-# One name or alias: the first entry that is there already, else the first that can be had.
+# resolve NAME: prints the first entry with this name or alias that is present, or else the first entry that can be
+# downloaded.
 resolve() {
     local candidates line name url
     candidates=$(matching "$1")
@@ -189,7 +190,7 @@ while [[ $# -gt 0 ]]; do
         --all) all=yes ;;
         --list) list=yes ;;
         --to | --from)
-            [[ $# -ge 2 ]] || die "$1 needs a folder"
+            [[ $# -ge 2 ]] || die "$1 needs a directory"
             if [[ $1 == --to ]]; then to=$2; else from=$2; fi
             shift
             ;;
@@ -219,7 +220,7 @@ if [[ $list == yes ]]; then
 fi
 if [[ $all == yes ]]; then
     [[ ${#names[@]} -eq 0 ]] || die "--all takes no names"
-    [[ -z $from || -d $from ]] || die "--from $from: no such folder"
+    [[ -z $from || -d $from ]] || die "--from $from: no such directory"
     while IFS='|' read -r name _ url _; do
         if [[ -n $from ]]; then
             if [[ -f $from/$name.swf.gz ]]; then names+=("$name"); fi
@@ -228,7 +229,7 @@ if [[ $all == yes ]]; then
         fi
     done <<<"$known"
 fi
-[[ -z $from || -d $from ]] || die "--from $from: no such folder"
+[[ -z $from || -d $from ]] || die "--from $from: no such directory"
 [[ ${#names[@]} -gt 0 ]] || die "no trace named (see --help, --list)"
 for name in "${names[@]}"; do
     [[ -n $(matching "$name") ]] || die "unknown trace $name (see --list)"

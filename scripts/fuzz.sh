@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes the parsers and what stands behind them, one target after the other on one core, and
-# prints a row of a Markdown table for each: runs, seconds, findings.
+# Fuzzes the parsers and the code that uses their results, target by target on one core. Prints a row of a Markdown
+# table for each target: runs, seconds, findings.
 #
 # Usage: scripts/fuzz.sh [MINUTES] [TARGET...]     (default: 10 minutes, all targets)
 #
-# Needs a nightly compiler and cargo-fuzz (cargo install cargo-fuzz). What is found lies in
-# fuzz/artifacts/TARGET; fuzz/README.md says how to run it again. What was learnt stays in
-# fuzz/corpus/TARGET and is where the next campaign begins.
+# Needs a nightly compiler and cargo-fuzz (cargo install cargo-fuzz). Findings are stored in fuzz/artifacts/TARGET;
+# fuzz/README.md explains how to reproduce them. The corpus is kept in fuzz/corpus/TARGET and extended by each campaign.
 #
 # Exit codes: 0 nothing found, 1 something found, 2 usage, 77 no cargo-fuzz or no nightly compiler.
 set -euo pipefail
@@ -18,7 +17,7 @@ if [ $# -gt 0 ] && [[ $1 =~ ^[0-9]+$ ]]; then
     shift
 fi
 cargo +nightly fuzz --version > /dev/null 2>&1 || {
-    echo "fuzz: no cargo-fuzz or no nightly compiler: nothing was tried" >&2
+    echo "fuzz: no cargo-fuzz or no nightly compiler: no target was run" >&2
     exit 77
 }
 all=$(cargo +nightly fuzz list)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the commands of tests/golden/commands.txt and compares the hashes of what they write with tests/golden/hashes.txt.
+# Runs the commands of tests/golden/commands.txt and compares the hashes of their output with tests/golden/hashes.txt.
 #
 # Usage: scripts/golden.sh [--write] [--keep DIR] [--program FILE]
 #
-#   --write     write the hashes of this build instead; every input must be present
-#   --keep DIR  keep the hashed texts in DIR, to compare those of two builds with diff
+#   --write     write the hashes of this build instead of comparing; all inputs must be present
+#   --keep DIR  keep the hashed texts in DIR, to compare two builds with diff
 #   --program FILE  check the program of another build
 #
 # Exit codes: 0 equal or written, 1 different (cargo's is 101), 2 usage.

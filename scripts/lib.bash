@@ -2,27 +2,27 @@
 #
 # Environment:
 #   REPLAY    the program [target/release/replay]
-#   RESULTS   the folder that the scripts write [results]
-#   QUICK     if set, the scripts run a part of what takes long; `scripts/results.sh --check` compares that part with
-#             the committed files
-#   KEEP      if set, tables that take long are read from RESULTS instead of made again: to write a page anew whose
-#             numbers stand
+#   RESULTS   the output directory of the scripts [results]
+#   QUICK     if set, long scripts run only a part, which `scripts/results.sh --check` compares with the committed files
+#   KEEP      if set, tables that take long are read from RESULTS instead of computed; use this to rewrite a page whose
+#             numbers are unchanged
 
 export PYTHONDONTWRITEBYTECODE=1
 replay=$(realpath -m "$(command -v "${REPLAY:-target/release/replay}" || echo "${REPLAY:-target/release/replay}")")
 [ -x "$replay" ] || { echo "${0##*/}: no program $replay: run cargo build --release, or set REPLAY" >&2; exit 2; }
 results=${RESULTS:-results}
 
-# quick: whether only a part is to be run.
+# quick: succeeds if only a part of each script is to be run.
 quick() { [ -n "${QUICK:-}" ]; }
 
-# part PAGE: states that this run makes only a part of a page.
+# part PAGE: records that this run writes only a part of a page.
 part() { mkdir -p "$results"; echo "$1" >> "$results/.parts"; }
 
-# kept FILE: whether a table is there and is to be kept.
+# kept FILE: succeeds if a table exists and is to be kept.
 kept() { [ -n "${KEEP:-}" ] && [ -s "$1" ]; }
 
-# stamp FILE: when and by which commit a page was made that takes over ten minutes; of a kept table, those of the table.
+# stamp FILE: prints date and commit of a page that takes over ten minutes; for a kept table, prints the date and commit of
+# the table.
 stamp() {
     if kept "$1"; then
         git log -1 --format='Made on %cs by commit %h.' -- "$1"
@@ -31,8 +31,8 @@ stamp() {
     fi
 }
 
-# figure FROM TO [CSV]: the figure FROM (without its ending) as TO.svg, its numbers as CSV [TO.csv]. Attributes that repeat
-# SVG's defaults are removed, and numbers cut to two decimals.
+# figure FROM TO [CSV]: copies the figure FROM (without suffix) to TO.svg and its numbers to CSV [TO.csv]. Attributes equal
+# to defaults of SVG are removed, and numbers are cut to two decimals.
 figure() {
     local from=$1 to=$2 csv=${3:-$2.csv} font='DejaVu Sans, Verdana, sans-serif'
     sed -E -e "/^</s/ font-family=\"$font\"//; /^</s/ (opacity=\"1\"|stroke=\"none\"|stroke-width=\"1\")//g" \
@@ -40,13 +40,13 @@ figure() {
     cp "$from.csv" "$csv"
 }
 
-# unquoted: commas of quoted fields become semicolons and quotes go, so that fields are what is between commas.
+# unquoted: replaces commas in quoted fields by semicolons and removes quotes, so that fields can be split at commas.
 unquoted() {
     sed -E -e ':again' -e 's/^(([^"]*"[^"]*")*[^"]*"[^",]*),([^"]*")/\1;\3/' -e 't again' -e 's/"//g'
 }
 
 # csv FILE [OPTION...] PROGRAM: runs an awk program over the rows of a CSV file, without its header. In the program
-# get("NAME") is the field of a column; a column that the file does not have ends it with exit code 1.
+# get("NAME") is the field of a column; a missing column ends the program with exit code 1.
 csv() {
     local file=$1 functions
     [ -r "$file" ] || { echo "$file: no such file" >&2; return 1; }
@@ -66,10 +66,10 @@ csv() {
     unquoted < "$file" | awk -F, -v file__="$file" "${@:2:$#-2}" "$functions ${*: -1}"
 }
 
-# without_seconds: Markdown tables without a last column of wall-clock seconds.
+# without_seconds: removes a last column of wall-clock seconds from Markdown tables.
 without_seconds() { awk '/^\|.*\| *seconds *\|$/ { on = 1 } !/^\|/ { on = 0 } { if (on) sub(/[^|]*\|$/, ""); print }'; }
 
-# cell FILE FORMAT COLUMN KEY=VALUE...: the number of a column in the one row whose columns have these values.
+# cell FILE FORMAT COLUMN KEY=VALUE...: prints a column of the only row with these values.
 cell() {
     local file=$1 format=$2 column=$3 conditions
     shift 3

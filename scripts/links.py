@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Contention by link loads beside contention by flits: how alike they rank allocators, and what they cost.
+"""Compares contention by link loads with contention by flits: ranking of allocators, and cost.
 
     scripts/links.py OUT_FOLDER [--quick]
 
-Prints the page, and writes links.csv and links-scale.csv. REPLAY names the program (default: replay), traces are
-found as the program finds them. --quick runs one trace and one pattern only.
+Prints the page, and writes links.csv and links-scale.csv. REPLAY is the program (default: replay). Traces are searched
+in the folders in which the program searches. --quick runs one trace and one pattern only.
 """
 
 import csv
@@ -28,7 +28,7 @@ MEASURES = ["mean_stretch", "mean_placement_factor", "mean_contention_factor"]
 
 
 def ranks(values):
-    """Ranks, equal ones shared."""
+    """Returns the ranks of values; ties share their mean rank."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     result = [0.0] * len(values)
     i = 0
@@ -54,7 +54,7 @@ def spearman(x, y):
 
 
 def contend(arguments):
-    """The rows of a run, and its seconds of CPU and wall time."""
+    """Runs `replay contend`; returns its rows, CPU seconds and wall seconds."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out")
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
@@ -66,7 +66,7 @@ def contend(arguments):
 
 
 def means(rows, keep=lambda row: True):
-    """By allocator, the means of the measures over its rows."""
+    """Returns the means of the metrics over the rows of each allocator."""
     found = {}
     for row in filter(keep, rows):
         found.setdefault(row["allocator"], []).append([float(row[m]) for m in MEASURES])
@@ -79,7 +79,7 @@ def column(of, measure):
 
 def agreement(jobs, copies, cases, page, table):
     page.append(
-        "| trace | pattern | stretch: by rank | linear | placement | contention | flits beside flits | "
+        "| trace | pattern | stretch: by rank | linear | placement | contention | between flit copies | "
         "largest difference | CPU s: flits | links |\n|---|---|---:|---:|---:|---:|---:|---|---:|---:|"
     )
     for trace, pattern in cases:
@@ -132,21 +132,21 @@ def main():
     jobs, copies, large = 500, 5, 5000
     page, table, sizes = [], [], []
     page.append(
-        f"""# Link loads beside flits
+        f"""# Link loads compared with flits
 
-`contend --network links` looks at each job alone, flit by flit, for a window of 4,096 cycles, and computes from the
-loads of common links by how much jobs slow each other down. Here it is beside the flit model, on the first
-{jobs} jobs of four logs: FCFS, one cycle a second, {len(ALLOCATORS.split(","))} allocators, no tie vectors.
-Each number of an allocator is a mean over {copies + 1} runs: the log, and {copies} copies of it shaken by a second. A run
-of jobs that slow each other down is chaotic, so that a single one says little.
+`contend --network links` simulates each job alone, flit by flit, for a window of 4,096 cycles, and computes from the
+loads of shared links how much jobs slow each other down. This page compares it with the flit model, on the first
+{jobs} jobs of four logs: FCFS, one cycle per second, {len(ALLOCATORS.split(","))} allocators, no tie vectors.
+Each value of an allocator is a mean over {copies + 1} runs: the log, and {copies} copies perturbed by a second. Runs with
+contention are chaotic, so a single run is not representative.
 
 Correlations are over the allocators. *Stretch: by rank* is Spearman's, *linear* is Pearson's; *placement* and *contention* are
-Spearman's of the two factors of stretch. *Flits beside flits* is Spearman's of stretch between the even and the odd
-copies of the flit model itself: more cannot be asked of any model. The *largest difference* is that of an
-allocator's stretch by links from its stretch by flits. No constant was fitted. The form of the rule was settled
-while looking at runs of KTH-SP2 and SDSC-Par96; CTC-SP2 was not looked at before it stood.
+Spearman's of the two factors of stretch. *Between flit copies* is Spearman's of stretch between the even and the odd
+copies of the flit model itself, an upper bound for any model. The *largest difference* is the relative difference
+between stretch by links and by flits over the allocators. No constant was fitted. The form of the rule was chosen
+on runs of KTH-SP2 and SDSC-Par96; CTC-SP2 was not used until it was fixed.
 
-Values by allocator are in `links.csv`, which names the strategies. A rank correlation of 0.95 was the goal.
+Values by allocator are in `links.csv`. The goal was a rank correlation of 0.95.
 """
     )
     scale_page = []

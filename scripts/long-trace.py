@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes a long trace for measuring, on standard output.
+"""Writes a long trace for benchmarks to standard output.
 
     scripts/long-trace.py JOBS [LOAD] [SPACING]
 
-Sizes and run times are of the shape of Frontier's: most jobs small, a few of nearly the whole
-machine of 9,408 nodes, run times from seconds to hours, limits one to four times as long. Jobs
-arrive so that they offer the LOAD, 0.85 if it is not given; with SPACING, so many hundredths of a
-second apart. The same arguments give the same bytes.
+Sizes and run times are distributed similarly to those of Frontier: most jobs are small, a few
+use nearly the whole machine of 9,408 nodes, run times are from seconds to hours, time limits are one to four times the
+run times. The offered load is LOAD [0.85]; with SPACING, jobs arrive at intervals of SPACING
+hundredths of a second. Equal arguments give equal output.
 """
 
 import random

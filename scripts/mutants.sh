@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Gives every reader of the program mutated files and writes a table of what happened.
+# Runs every reader of the program on mutated files and writes a table of the results.
 #
 # Usage: scripts/mutants.sh [CASES [SEED]]     (default: 10000 cases for each reader, seed 1)
 #
-# The table goes to results/benchmarks/mutants.md. The readers of folders start the program for each case: a campaign of
-# 10000 takes some minutes. tests/mutants.rs says what is tried and how a case is repeated.
+# The table is written to results/benchmarks/mutants.md. The readers of folders start the program for each case: a
+# campaign of 10000 cases takes several minutes. tests/mutants.rs describes the mutations and how to repeat a case.
 #
 # Exit codes: 0 nothing found, 1 something found (cargo's is 101), 2 usage.
 set -euo pipefail

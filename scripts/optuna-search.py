@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Lets Optuna choose the vectors of `replay search`.
+"""Chooses the vectors of `replay search` with Optuna.
 
     pip install optuna
     replay search --trace KTH-SP2 --strategy external --evaluations 400 \\
         --ask-command 'python3 scripts/optuna-search.py --batch 8'
 
-Speaks the JSON lines of `--strategy external` on standard input and output: one question,
-one answer. Scan radius, wall share WF / (AF + WF), border share BF / (AF + WF + BF) and, if
-there are several, the slack are suggested; vectors are the nearest of whole factors. What breaks a constraint counts as
-worse by as much as it exceeds it.
+Implements the protocol of `--strategy external`: JSON lines on standard input and output, one
+answer for each question. Optuna suggests scan radius, wall share WF / (AF + WF), border share
+BF / (AF + WF + BF) and, if there are several slacks, the slack. Each suggestion is rounded to the nearest
+vector of integers. The excess over a constraint is subtracted from the improvement.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import optuna
 
 
 def nearest_vector(radius, wall, border, largest):
-    """Whole factors up to `largest` whose ratio comes nearest to these shares."""
+    """Returns the integer factors up to `largest` whose ratio is nearest to these shares."""
     factors = [(1 - wall) * (1 - border), wall * (1 - border), border]
     unit = [factor / max(factors) for factor in factors]
 
@@ -62,11 +62,11 @@ def main():
         answer = json.loads(sys.stdin.readline() or '{"end":true}')
         if "end" in answer:
             return
-        for trial, told in zip(batch, answer["tell"]):
-            if told is None:
+        for trial, result in zip(batch, answer["tell"]):
+            if result is None:
                 study.tell(trial, state=optuna.trial.TrialState.FAIL)
             else:
-                study.tell(trial, told["improvement_percent"] - told["excess_percent"])
+                study.tell(trial, result["improvement_percent"] - result["excess_percent"])
 
 
 if __name__ == "__main__":

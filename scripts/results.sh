@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the published numbers beside ours and the gallery, and checks every page below results/.
+# Writes the gallery and the comparison of published numbers with our numbers, and checks every page below results/.
 #
 #   scripts/results.sh [SECTION...]     [verify gallery]
 #   scripts/results.sh --check [NAME...]
@@ -8,14 +8,15 @@
 # SECTION: verify, gallery, verify-full, verify-all-to-all; the last two take minutes. The other pages are written by
 # experiments.sh, benchmark.sh, search.sh and auto.sh.
 #
-# --check runs the quick form of every script in a temporary folder and compares what it writes with the committed files
-# (scripts/compare-results.py). NAME: only these, named as in the report, such as traces or search. A script that lacks a trace
-# is reported as ignored. Exit codes: 0 all equal, 1 a difference or a script that failed, 2 usage.
+# --check runs the quick form of every script in a temporary directory and compares its output with the committed files
+# (scripts/compare-results.py). NAME restricts the check to the scripts of these names, such as traces or search. A
+# script is reported as ignored if a trace that it needs is absent. Exit codes: 0 all equal, 1 a difference or a failed
+# script, 2 usage.
 #
 # --list prints each page below results/ and the command that writes it, or `retired`.
 #
-# Traces are looked up as the program does ($REPLAY_TRACES, traces/); `verify` reports what needs an absent trace as not run.
-# scripts/lib.bash lists the environment variables.
+# Traces are searched in the folders of the program ($REPLAY_TRACES, traces/). `verify` reports a row as not run if the row
+# needs an absent trace. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,7 +31,7 @@ if [ "${1:-}" = --list ]; then
 fi
 source scripts/lib.bash
 
-# check [NAME...]: compares what the quick form of each script writes with the committed files.
+# check [NAME...]: compares the output of the quick form of each script with the committed files.
 check() {
     local command name page wrong=0 begun took note selected=" $* "
     while read -r name page command; do
@@ -47,7 +48,7 @@ check() {
                 continue
             fi
         else
-            # A page states what it lacks; such a page cannot be compared.
+            # A page with absent parts contains a note and cannot be compared.
             note=$(grep -rhm 1 '^Not run: ' "$work/$name" "$work/log" | head -n 1 || true)
         fi
         took=$((SECONDS - begun))
@@ -73,7 +74,7 @@ check() {
     return "$wrong"
 }
 
-# quick_commands: the name, the page and the command of each check.
+# quick_commands: prints name, page and command of each check.
 quick_commands() {
     scripts/results.sh --list | awk '
         # Searches share one quick run, and published is a part of verify.
@@ -92,28 +93,28 @@ if [ "${1:-}" = --check ]; then
 fi
 
 verified=0
-# beside NAME ARGUMENTS...: published numbers beside ours.
-beside() {
+# compare_published NAME ARGUMENTS...: writes a page of published numbers and our numbers.
+compare_published() {
     local name=$1
     shift
     {
-        echo "# Published numbers beside ours"
+        echo "# Published numbers and ours"
         echo
         echo "Made by \`scripts/results.sh\` with $("$replay" -V), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown):"
-        echo "\`replay ${*//"$work"/DIR}\`. The same at full precision: $name.csv."
+        echo "\`replay ${*//"$work"/DIR}\`. Full precision: $name.csv."
         echo
         "$replay" "$@" --write "$results/$name.csv" || verified=$?
     } > "$results/$name.md.part"
     mv "$results/$name.md.part" "$results/$name.md"
 }
 
-verify_full() { beside verify-full verify turner chang-mohapatra --full --format md; }
+verify_full() { compare_published verify-full verify turner chang-mohapatra --full --format md; }
 
 verify_all_to_all() {
-    beside verify-all-to-all verify lo-messages --trace 'all-to-all[sends=at-once]' --full --format md
+    compare_published verify-all-to-all verify lo-messages --trace 'all-to-all[sends=at-once]' --full --format md
 }
 
-# In a quick run the suites that take seconds; numbers that differ are no failure of the script.
+# A quick run evaluates the suites that take seconds; numbers that differ are not a failure of the script.
 verify() {
     local figure name suites='lo bani-mohammad turner chang-mohapatra scheduling bounds lublin'
     if quick; then
@@ -123,15 +124,15 @@ verify() {
         "$replay" verify $suites --audit --quiet --format csv > "$results/verify-audit.csv"
         return
     fi
-    beside verify verify --shake 20 --format md --out "$work/drawn"
+    compare_published verify verify --shake 20 --format md --out "$work/drawn"
     "$replay" verify --audit --format csv > "$results/verify-audit.csv" || verified=$?
-    # Each figure and table of the papers whose numbers were printed, with ours beside them.
+    # Figures that compare published numbers with our numbers, one for each figure or table of a paper.
     rm -rf "$results/published"
     mkdir -p "$results/published"
     cp "$work/drawn"/*.{svg,csv} "$results/published/"
     {
-        printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --out DIR`.\n'
-        printf 'A figure for each figure or table of a paper; claims in words and bounds are in [the table](../verify.md) only.\n'
+        printf '# Figures of published numbers and ours\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --out DIR`.\n'
+        printf 'One figure for each figure or table of a paper; claims in words and bounds are only in [the table](../verify.md).\n'
         for figure in "$results"/published/*.svg; do
             name=$(basename "$figure" .svg)
             printf '\n## %s\n\n![](%s.svg)\n' "${name//--/, }" "$name"
@@ -139,7 +140,7 @@ verify() {
     } > "$results/published/README.md"
 }
 
-# drawn DIR STEM [NAME]: a figure of the gallery; STEM may be a pattern.
+# drawn DIR STEM [NAME]: copies a figure to the gallery; STEM may be a pattern.
 drawn() {
     local from
     from=$(echo "$work/$1/plots"/$2.svg)
@@ -147,7 +148,8 @@ drawn() {
     figure "$from" "$results/gallery/${3:-$(basename "$from")}"
 }
 
-# The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind; from a later version of another Figs. 11 to 14.
+# Figures similar to those of the tie-breaking paper: Figs. 4, 9, 10, 16 and 18 from the log of the paper, and Figs. 11
+# to 14 from a later version of another log.
 gallery() {
     local stem vector by
     rm -rf "$results/gallery"
@@ -167,7 +169,8 @@ gallery() {
     drawn kth 'ties--*' ties
     cp "$work/kth"/{runs,by_size}.csv "$results/gallery/"
 
-    # Figs. 11 to 14: the best vector of SDSC-Par96 and the one that harms no size much, by size and by rank.
+    # Figs. 11 to 14, by size and by rank: the best vector of SDSC-Par96, and a vector without large losses for any job
+    # size.
     "$replay" --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0 --tie 2,12,1,1 \
         --no-jobs --out "$work/sdsc" --quiet > /dev/null
     for vector in 4-29-5-0 2-12-1-1; do
@@ -176,11 +179,11 @@ gallery() {
         done
     done
 
-    # The main job on the trace that ships.
+    # Figures of the trace that comes with the project.
     "$replay" --sched fcfs,easy --no-jobs --out "$work/own" --quiet > /dev/null
     drawn own improvement-by-size--lublin-10x10--10x10--easy--mc1x1-2-13-20-6
     drawn own strategies--lublin-10x10--10x10--easy
-    # The machine when a job has just started.
+    # The machine just after a job has started.
     "$replay" show --sched easy --tie 2,13,20,6 --job 3333 --out "$work/machine" --quiet > /dev/null
     drawn machine machine machine--lublin-10x10--easy--job-3333
     {
@@ -196,11 +199,11 @@ gallery_page() {
     cat << 'TXT'
 # Figures
 
-Made by `scripts/results.sh gallery`; the numbers of each figure are in a CSV file beside it.
+Made by `scripts/results.sh gallery`; the numbers of each figure are in a CSV file of the same name.
 
 The log of the tie-breaking paper, `replay --trace KTH-SP2 --sched fcfs,easy --alloc
 mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none --tie 2,13,20,6 --ties --out DIR`
-(`runs.csv`, `by_size.csv` are its tables):
+(its tables are `runs.csv` and `by_size.csv`):
 
 | figure | in the paper |
 |---|---|
@@ -210,8 +213,8 @@ mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none --tie 2,13,20
 | ties | Fig. 4 |
 | load, fcfs and easy | - |
 
-SDSC-Par96, of which the archive has another version than the paper's, with the same jobs at slightly different times: single
-sizes of few jobs come out otherwise. `replay --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0
+SDSC-Par96. The archive has a later version than that of the paper, with the same jobs at slightly different times, so sizes with
+few jobs differ. `replay --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0
 --tie 2,12,1,1 --no-jobs --out DIR`:
 
 | figure | in the paper |
@@ -221,9 +224,9 @@ sizes of few jobs come out otherwise. `replay --trace SDSC-Par96 --sched fcfs --
 | improvement-by-size, mc1x1 (2,12,1,1) | Fig. 13 |
 | improvement-by-rank, mc1x1 (2,12,1,1) | Fig. 14 |
 
-The trace that comes with the project, `replay --sched fcfs,easy --out DIR`: the figures named lublin-10x10.
+The shipped trace, `replay --sched fcfs,easy --out DIR`: the figures named lublin-10x10.
 
-The machine under that trace, `replay show --sched easy --tie 2,13,20,6 --job 3333 --out DIR`: `machine--lublin-10x10`.
+The machine during this trace, `replay show --sched easy --tie 2,13,20,6 --job 3333 --out DIR`: `machine--lublin-10x10`.
 TXT
 }
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # Searches tie vectors for the traces of the tie-breaking paper and writes results/search/.
 #
-#   scripts/search.sh [SEARCH...]     [all whose traces are here, in this order]
+#   scripts/search.sh [SEARCH...]     [all whose traces are present, in this order]
 #   scripts/search.sh --list          prints each page and the command that writes it
 #
-# SEARCH: kth, sdsc96, sdsc95, lanl, nasa, sdsc_sp2, ctc, lublin, portability, slack, shaken; `pages` only writes the page
-# of all searches again. Traces are looked up as the program does. On two idle cores kth takes about 4 minutes, sdsc96 10,
-# sdsc95 15, lanl an hour and a quarter, nasa 3, sdsc_sp2 8, ctc 15, lublin 1, portability 2, slack (vectors and slacks on all
-# traces) 30, shaken (perturbed first halves, tested on perturbed second halves) 20.
+# SEARCH: kth, sdsc96, sdsc95, lanl, nasa, sdsc_sp2, ctc, lublin, portability, slack, shaken; `pages` rewrites only the
+# page of all searches. Traces are searched in the folders of the program. On two idle cores kth takes about 4 minutes, sdsc96 10,
+# sdsc95 15, lanl 75, nasa 3, sdsc_sp2 8, ctc 15, lublin 1, portability 2, slack (vectors and slacks on all traces) 30,
+# shaken (perturbed first halves, tested on perturbed second halves) 20.
 #
-# START=random lets sdsc96 and sdsc95 begin with 500 random vectors, in a fraction of the time. COPIES is the number of
-# perturbed copies of `shaken` [6]. A quick run evaluates the best vector of each committed search again.
+# With START=random, sdsc96 and sdsc95 begin with 500 random vectors and take less time. COPIES is the number of perturbed
+# copies of `shaken` [6]. A quick run evaluates only the best vector of each committed search.
 # scripts/lib.bash lists the other environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --list ]; then
-    # ctc, lanl-shaken and the searches of shaken halves with slacks have no pages yet.
+    # ctc, lanl-shaken and the searches on perturbed halves with slacks have no pages yet.
     for name in README portability lanl-2 lanl-3 lanl-4 {kth,sdsc96,sdsc95,lanl,nasa,sdsc_sp2,ctc,lublin}{,-slack,-shaken}; do
         case $name in
             README) search= ;;
@@ -33,10 +33,10 @@ mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# here TRACE: whether a trace is found.
+# here TRACE: succeeds if a trace is found.
 here() { "$replay" --trace "$1" --jobs 1 --alloc random --quiet > /dev/null 2>&1; }
 
-# run NAME ARGUMENTS...: a search; its table and its best vectors are kept, and the figure of a portability matrix.
+# run NAME ARGUMENTS...: runs a search and keeps its table, its best vectors and the figure of a portability matrix.
 run() {
     local name=$1 dir="$work/$1" plots=(--no-plots)
     shift
@@ -45,17 +45,17 @@ run() {
         { cat "$work/$name.err" >&2; return 1; }
     {
         printf '# %s\n\n```sh\nreplay search' "$name"
-        # Words of this script need no quotes.
+        # The arguments in this script need no quotes.
         printf ' %s' "$@"
         printf '\n```\n\n'
         cat "$out/$name.md.part"
         echo
-        grep -h -e 'evaluations,' -e 'told from' "$work/$name.err" || true
+        grep -h -e 'evaluations,' -e 'other vectors' "$work/$name.err" || true
         echo
         stamp "$out/$name.csv"
     } > "$out/$name.md"
     rm "$out/$name.md.part"
-    # The best hundred, and what constraints exclude from the ranking.
+    # The best hundred vectors, and the vectors excluded from the ranking by constraints.
     head -n 102 "$dir/search.csv" > "$out/$name.csv"
     cp "$dir/spared.csv" "$out/$name-spared.csv"
     [ ! -e "$dir/portability.csv" ] || cp "$dir/portability.csv" "$out/$name-matrix.csv"
@@ -67,9 +67,9 @@ run() {
 kth() { run kth --trace KTH-SP2 --strategy local --start exhaustive --spare 0 --evaluations 3000 --tie 2,13,20,6; }
 sdsc96() { run sdsc96 --trace SDSC-Par96 --strategy local --start "${START:-exhaustive}" --spare 0 --evaluations 1500 --tie 4,29,5,0; }
 sdsc95() { run sdsc95 --trace SDSC-Par95 --strategy local --start "${START:-exhaustive}" --spare 0 --evaluations 1500 --tie 10,1,3,2; }
-# The grid around the paper's scan radii and the neighbourhoods of its best, an hour on two cores;
-# then around the best three of different neighbourhoods, around what that found anew, and
-# around the grid's best of scan radii 10 and 11.
+# The first search covers the grid around the scan radii of the paper and the neighbourhoods of the best vectors of this
+# grid; it takes an hour on two cores. The next searches start at the best three vectors of different neighbourhoods, at the
+# new vectors found there, and at the best vectors of the grid with scan radii 10 and 11.
 lanl() {
     run lanl --trace LANL-CM5 --strategy local --start exhaustive --sr 9..14 --spare 0 --evaluations 6642 --tie 12,42,41,15
     run lanl-2 --trace LANL-CM5 --strategy local --start 12,79,68,23 --start 12,61,60,22 --start 12,43,35,12 \
@@ -78,13 +78,14 @@ lanl() {
     run lanl-4 --trace LANL-CM5 --strategy local --start 10,5,9,4 --start 11,9,9,2 --spare 0 --evaluations 1300 \
         --tie 12,42,41,15
 }
-# Traces that the paper has not: the brute force alone, beside the paper's vector for KTH-SP2.
+# For traces that are not in the paper, use only exhaustive search, and evaluate the vector that the paper gives for
+# KTH-SP2.
 nasa() { run nasa --trace NASA-iPSC --tie 2,13,20,6; }
 sdsc_sp2() { run sdsc_sp2 --trace SDSC-SP2 --tie 2,13,20,6; }
 ctc() { run ctc --trace CTC-SP2 --tie 2,13,20,6; }
 lublin() { run lublin --trace lublin-10x10 --tie 2,13,20,6; }
-# Nearly tied candidates compete as well: 500 random vectors with slacks, then local.
-# LANL-CM5, where an evaluation takes longest, starts at vectors known to be good.
+# With nearly tied candidates, evaluate 500 random vectors with slacks, then search locally. An evaluation takes longest
+# on LANL-CM5, so this search starts at known good vectors.
 slack() {
     local name trace tie
     while read -r name trace tie; do
@@ -105,15 +106,15 @@ RUNS
             --slack 0,0.05,0.1..0.5:0.1 --spare 0 --evaluations 600 --tie 12,42,41,15
     fi
 }
-# The paper's Fig. 15: vectors found on one trace tried on the others.
+# Fig. 15 of the paper: vectors found on one trace, evaluated on the others.
 portability() {
     run portability --each --trace KTH-SP2 --trace SDSC-Par95 --trace SDSC-Par96 --trace LANL-CM5 \
         --factors 0..6 --top 10 --tie 2,13,20,6 --tie 4,13,20,6 --tie 6,13,20,6
 }
 
-# What is real: six shaken copies of the first half of each trace are searched, those of the second
-# half only test. 2,1,1,1 is a vector that nobody searched for; the last is the paper's, found on the
-# whole log. Of traces whose evaluations take long, the first jobs.
+# Out-of-sample gains: searches use six perturbed copies of the first half of each trace; copies of the second half are used
+# only for tests. 2,1,1,1 was not found by a search; the last vector is that of the paper, found on the whole log. For traces
+# with long evaluations, only the first jobs are used.
 traces='kth KTH-SP2 2,13,20,6
 sdsc96 SDSC-Par96 4,29,5,0
 nasa NASA-iPSC 2,13,20,6
@@ -138,7 +139,7 @@ shaken() {
     done <<< "$traces"
 }
 
-# evaluated NAME TRACE: the best vector of a committed search, with its value on this machine.
+# evaluated NAME TRACE: writes the best vector of a committed search with the value that this program computes.
 evaluated() {
     local name=$1 trace=$2 best tie slack value
     [ -s "results/search/$name.csv" ] || return 0
@@ -185,8 +186,8 @@ else
     shaken
 fi
 
-# ranked FILE [OPTION...] PROGRAM: runs an awk program over the rows of the tables of a search's page; cell("NAME") is the
-# cell below a heading, and a heading that the first table does not have ends it with exit code 1.
+# ranked FILE [OPTION...] PROGRAM: runs an awk program over the rows of the tables of a search page. cell("NAME") is the cell
+# below a heading. If the first table lacks this heading, the program ends with exit code 1.
 ranked() {
     local file=$1
     awk -F ' *[|] *' -v file__="$file" "${@:2:$#-2}" '
@@ -198,11 +199,11 @@ ranked() {
             return $at__[name]
         }
         $2 == "rank" { for (i = 2; i < NF; i++) at__[$i] = i; next }
-        !/^[|]/ && !/told from/ { next }
+        !/^[|]/ && !/other vectors/ { next }
     '"${*: -1}" "$file"
 }
 
-# summary NAME: the row of a search: its best, and what was given.
+# summary NAME: prints the row of a search: its best vector and the vector given by --tie.
 summary() {
     [ ! -e "$out/$1.md" ] || ranked "$out/$1.md" -v name="$1" '
         { row = cell("tie") " | " cell("mean_pairwise_l1") " | " cell("better %") }
@@ -211,44 +212,45 @@ summary() {
         END { print "| [" name "](" name ".md) | " best " | " given " |" }'
 }
 
-# summary_shaken NAME SUFFIX GIVEN...: the row of a search on shaken halves: its best on the half searched and on the
-# other, then the given vectors on the other half. A given one that the search evaluated as well is a ranked row.
+# summary_shaken NAME SUFFIX GIVEN...: prints the row of a search on perturbed halves: its best vector on the searched half
+# and on the other half, then the given vectors on the other half. If the search also evaluated a given vector, this vector
+# is in a ranked row.
 summary_shaken() {
     local name=$1 suffix=$2
     shift 2
     [ ! -e "$out/$name-shaken$suffix.md" ] || ranked "$out/$name-shaken$suffix.md" -v name="$name-shaken$suffix" -v given="$*" '
-        /told from/ { split($0, words, /: | of /); split(words[3], of, " "); told = words[2] " of " of[1]; next }
+        /other vectors/ { split($0, words, /: | of /); split(words[3], of, " "); as_good = words[2] " of " of[1]; next }
         cell("rank") == 1 { best = cell("tie") " | " cell("better %") " | " cell("test %") }
         { tie = cell("tie"); percent = cell("test %") }
         tie != "" && percent ~ /±/ && !(tie in test) { test[tie] = percent }
         END {
-            row = "| [" name "](" name ".md) | " best " | " told
+            row = "| [" name "](" name ".md) | " best " | " as_good
             count = split(given, ties, " ")
             for (n = 1; n <= count; n++) row = row " | " (ties[n] in test ? test[ties[n]] : "")
             print row " |"
         }'
 }
 
-# The best of each search beside the paper's best vector for the trace, as we evaluate it.
+# The best vector of each search, and the best vector of the paper for the trace, evaluated by this program.
 {
     echo "# Tie vectors found"
     echo
     if compgen -G "$out/*-shaken.md" > /dev/null; then
-        echo "Made by \`scripts/search.sh\`; each search has its command and its best vectors beside this file."
+        echo "Made by \`scripts/search.sh\`. The page of each search has its command and its best vectors."
         echo
-        echo "Searches whose command has \`halving\` used a strategy that was retired later: it evaluated a grid on first parts of the"
-        echo "traces and the better third on longer ones. Each page names the commit that made it."
+        echo "Searches with \`halving\` in their command used a strategy that was retired later: it evaluated a grid on short first parts"
+        echo "of the traces and the best third on longer parts. Each page names its commit."
         echo
-        echo "## Which gains are real"
+        echo "## Out-of-sample gains"
         echo
-        echo "The improvement of mean pairwise L1 on no tie-breaking in percent, FCFS: mean over six shaken copies (every submit"
-        echo "and run time changed by -1, 0 or +1 s) with its 95 % interval. The first half of each trace, by time, was searched:"
-        echo "scan radii 1 to 6, a grid of factors 0 to 2, then 20 vectors near the best. *Searched* is what the best"
-        echo "vector came to there, in-sample; *tested* what it comes to on the second half, which had no part in the search."
-        echo "*As good* counts the other vectors, of those evaluated on the whole half, that cannot be told from the best on its"
-        echo "six copies. The columns after it are vectors that this search did not choose, on the second half: 2,1,1,1, which"
-        echo "nobody searched for, and the paper's. The paper's were found on the whole log, so on their own trace they are"
-        echo "in-sample here. Of SDSC-SP2, SDSC-Par95 and CTC-SP2 these are the first 20,000 jobs, of LANL-CM5 the first 10,000."
+        echo "Improvement of mean pairwise L1 over no tie-breaking in percent, FCFS: mean over six perturbed copies (every submit"
+        echo "and run time changed by -1, 0 or +1 s) with its 95 % interval. Searches used the first half of each trace by time:"
+        echo "scan radii 1 to 6, a grid of factors 0 to 2, then 20 vectors near the best. *Searched* is the in-sample"
+        echo "improvement of the best vector on the first half, *tested* its improvement on the second half, which was not searched."
+        echo "*As good* counts the other vectors evaluated on the whole first half that do not differ significantly from the best on"
+        echo "its six copies. The last columns are vectors not chosen by this search, on the second half: 2,1,1,1, which was not found"
+        echo "by a search, and those of the paper. The vectors of the paper were found on the whole log, so on their own trace they are"
+        echo "in-sample. SDSC-SP2, SDSC-Par95 and CTC-SP2 are limited to the first 20,000 jobs, LANL-CM5 to the first 10,000."
         echo
         echo "| search | found | searched % | tested % | as good | 2,1,1,1 % | 2,13,20,6 % | the paper's for the trace % |"
         echo "|---|---|---:|---:|---:|---:|---:|---:|"
@@ -265,8 +267,8 @@ summary_shaken() {
         [ -z "$missing" ] || printf '\nNot run:%s.\n' "$missing"
         if compgen -G "$out/*-shaken-slack.md" > /dev/null; then
             echo
-            echo "The same with slack 0.1 or 0.3: candidates whose score is worse than the best by no more than that share compete by"
-            echo "tie value. Beside it 2,1,1,1 with slack 0.1 and without."
+            echo "Searches with slack 0.1 or 0.3: candidates whose score is worse than the best by at most that share compete by"
+            echo "tie value. The last columns are 2,1,1,1 with slack 0.1 and without."
             echo
             echo "| search | found | searched % | tested % | as good | 2,1,1,1@0.1 % | 2,1,1,1 % |"
             echo "|---|---|---:|---:|---:|---:|---:|"
@@ -277,12 +279,12 @@ summary_shaken() {
         echo
         echo "## Found on the whole log: in-sample"
         echo
-        echo "Everything below is the best of thousands of vectors on the one log, unshaken, that it was chosen on."
+        echo "The vectors below are the best of thousands on the unperturbed log on which they were chosen."
         echo
     fi
-    echo "Made by \`scripts/search.sh\`; each search has its command, its best vectors, and what constraints exclude"
-    echo "beside this file. Values are mean pairwise L1, scheduler FCFS; *given* is the best vector that the paper"
-    echo "prints for the trace, here on our version of the log, and on traces that the paper has not, its vector for KTH-SP2."
+    echo "Made by \`scripts/search.sh\`. The page of each search has its command, its best vectors, and those excluded by constraints."
+    echo "Values are mean pairwise L1, scheduler FCFS. *Given* is the best vector printed in the paper for the trace, evaluated on our"
+    echo "version of the log; on traces that are not in the paper it is the vector for KTH-SP2."
     echo
     echo "| search | found | value | better % | given | value | better % |"
     echo "|---|---|---:|---:|---|---:|---:|"
@@ -291,8 +293,8 @@ summary_shaken() {
     done
     if compgen -G "$out/*-slack.md" > /dev/null; then
         echo
-        echo "With nearly tied candidates too: found is SR,AF,WF,BF@SLACK, where candidates whose score is worse than the best"
-        echo "by no more than that share compete by tie value. The paper breaks exact ties only."
+        echo "With nearly tied candidates: *found* is SR,AF,WF,BF@SLACK, where candidates whose score is worse than the best by at most"
+        echo "the share SLACK compete by tie value. The paper breaks exact ties only."
         echo
         echo "| search | found | value | better % | given | value | better % |"
         echo "|---|---|---:|---:|---|---:|---:|"
@@ -300,9 +302,9 @@ summary_shaken() {
     fi
     if [ -e "$out/portability.md" ]; then
         echo
-        echo "[portability](portability.md): vectors found on one trace tried on the others (the paper's Fig. 15)."
+        echo "[portability](portability.md): vectors found on one trace, evaluated on the others (Fig. 15 of the paper)."
         echo
-        echo "![Vectors found on one trace, tried on others](portability-portability.svg)"
+        echo "![Vectors found on one trace, evaluated on others](portability-portability.svg)"
     fi
 } > "$out/README.md.part"
 mv "$out/README.md.part" "$out/README.md"

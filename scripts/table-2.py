@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the page on Table 2 of Lo et al. from the streams that scripts/experiments.sh has run.
+"""Writes the page on Table 2 of Lo et al. from the streams run by scripts/experiments.sh.
 
 Usage: table-2.py FOLDER < TEXT
 
-FOLDER holds table-2-PATTERN.csv, as `replay stream --format csv` prints them. The printed values are those of
-crates/replay-published/src/lo_messages.csv. In the text a line `{TABLE}` is replaced with a table, and `{error PATTERN MEASURE WHEN}` with the
-mean error of a column of the first table. A column that a file does not have ends it with exit code 1. Needs only Python 3.
+FOLDER contains files table-2-PATTERN.csv, printed by `replay stream --format csv`. The printed values are read from
+crates/replay-published/src/lo_messages.csv. In the text, a line `{TABLE}` is replaced with a table. The text
+`{error PATTERN MEASURE WHEN}` is replaced with the mean error of a column of the first table. A missing column ends
+the program with exit code 1. Needs only Python 3.
 """
 
 import math
@@ -23,7 +24,7 @@ PATTERNS = {
     "fft-2d": ("fft-2d", "fft-2d"),
     "multigrid": ("multigrid", "multigrid"),
 }
-# What is printed, and the columns that are held against it: the old reading and the new one.
+# Title, metric of the printed values, and the columns compared with it: before and now.
 MEASURES = [
     ("finish time", "finish_time", "finish_time", "finish_time"),
     ("blocking", "blocking", "blocking", "mean_blocking"),
@@ -33,14 +34,14 @@ MEASURES = [
 
 
 def walked(strategy):
-    """A strategy that walks its pages against the order of allocation, if it has pages."""
+    """Returns the strategy with the reverse order of pages; a strategy without pages is returned unchanged."""
     if strategy == "paging":
         return "paging[walk=last-taken]"
     return strategy[:-1] + ",walk=last-taken]" if strategy.startswith("paging") else strategy
 
 
 def printed_values():
-    """By pattern, strategy and metric, as the suite has them."""
+    """Returns the printed values of the suite by pattern, strategy and metric."""
     table = Path(__file__).parent.parent / "crates/replay-published/src/lo_messages.csv"
     values = {}
     for row in rows_of(table):
@@ -52,7 +53,7 @@ def printed_values():
 
 
 def streams(folder, name):
-    """By allocator, a row of numbers."""
+    """Returns the row of each allocator."""
     return {row["allocator"]: row for row in rows_of(folder / f"table-2-{name}.csv")}
 
 
@@ -74,16 +75,16 @@ def head(words, numbers):
 
 
 def error(ratios):
-    """Mean |ln| of ours over printed, in percent."""
+    """Returns the mean of |ln(ours / printed)| in percent."""
     logs = [abs(math.log(value)) for value in ratios if value]
     return f"{100 * sum(logs) / len(logs):.1f} %" if logs else ""
 
 
 def ratios(folder, printed, pattern):
-    """Of a pattern, the replications and by column name the ratios of all strategies."""
+    """Returns the number of replications of a pattern, and the ratios of all strategies for each column."""
     old_name, new_name = PATTERNS[pattern]
     new = streams(folder, new_name)
-    # Without numbers of its own the old reading is in the tables of other readings.
+    # If there is no file for the earlier interpretation, its values are in the tables of other interpretations.
     old = streams(folder, old_name) if (folder / f"table-2-{old_name}.csv").exists() else {}
     columns = {}
     for title, metric, before, now in MEASURES:
@@ -131,7 +132,7 @@ def blocks(folder, printed):
 
 
 def score(rows, printed, strategies, kind):
-    """Mean error of finish time, blocking and latency over strategies, in percent."""
+    """Returns the mean errors of finish time, blocking and latency over strategies, in percent."""
     measures = [("finish_time", "finish_time"), ("blocking", "mean_blocking"), ("latency", "mean_latency")]
     logs = [
         [abs(math.log(ratio(rows[name], column, printed[kind, name, metric]))) for name in strategies]
@@ -141,7 +142,7 @@ def score(rows, printed, strategies, kind):
 
 
 def multigrid(folder, printed):
-    """Patterns by their mean error on four strategies, the best first."""
+    """Prints patterns in ascending order of their mean error on four strategies."""
     chosen_on = ["random", "paging", "paging[size=2]", "first-fit"]
     patterns = {"multigrid": streams(folder, "multigrid")}
     for row in rows_of(folder / "table-2-multigrid-search.csv"):

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Tries scripts/slurm-array.sbatch on this machine: starts munged, slurmctld and slurmd on
-# 127.0.0.1 with everything in a temporary folder, runs a sweep of four shards as an array
-# job, merges it by a second job, and compares the result with that of one process.
+# Tests scripts/slurm-array.sbatch on this machine: starts munged, slurmctld and slurmd on 127.0.0.1 with all files in a
+# temporary directory, runs a sweep of four shards as an array job, merges it in a second job, and compares the result
+# with the result of a single process.
 #
 # Usage: scripts/try-slurm.sh [PROGRAM]     (default: replay on the path)
 #
-# Needs root and Debian's packages slurm-wlm and munge (no service needs to run). Exit
-# codes: 0 the results are the same bytes, 1 they are not or a job failed, 2 usage, 77 Slurm
-# is not installed or this is not root: nothing was tried.
+# Needs root and Debian's packages slurm-wlm and munge (no running service). Exit codes: 0 the results are equal, 1 they
+# differ or a job failed, 2 usage, 77 Slurm is not installed or the user is not root.
 set -euo pipefail
 
 die() { echo "try-slurm: $2" >&2; exit "$1"; }
@@ -15,7 +14,7 @@ die() { echo "try-slurm: $2" >&2; exit "$1"; }
 here=$(cd "$(dirname "$0")" && pwd)
 program=$(command -v "${1:-replay}") || die 2 "no program ${1:-replay}; usage: try-slurm.sh [PROGRAM]"
 program=$(realpath "$program")
-# Slurm's daemons live in sbin, which is not on everybody's path.
+# The daemons of Slurm are in sbin, which may not be on the path.
 PATH=$PATH:/usr/sbin:/sbin
 for tool in munged slurmctld slurmd sbatch sinfo srun; do
     command -v "$tool" > /dev/null || die 77 "$tool is not installed (Debian: slurm-wlm, munge)"
@@ -34,7 +33,7 @@ stop() {
 trap stop EXIT
 trap 'exit 1' INT TERM
 
-# Two ports that nobody listens on.
+# free_port: prints a port on which no process listens.
 free_port() {
     local port
     for port in $(shuf -i 20000-29999 -n 50); do
@@ -58,7 +57,7 @@ awaited() {
         sleep 0.1
     done
     tail -n 5 "$dir"/*.log "$dir"/*.out >&2 || true
-    die 1 "$what does not come up"
+    die 1 "$what does not start"
 }
 
 mkdir -m 755 "$dir/munge" "$dir/state" "$dir/spool" "$dir/work"
@@ -117,7 +116,7 @@ tie = { sr = "1..2", af = "0..2", wf = "0..2", bf = "0..2" }
 [[allocator]]
 name = "random"
 GRID
-# The trace that comes with the project, wherever the jobs run.
+# Copy the shipped trace, so that jobs find it in any directory.
 cp "$here/../traces/lublin-10x10.swf" .
 sed -i '1i traces = ["lublin-10x10.swf"]' grid.toml
 export REPLAY=$program
@@ -129,5 +128,5 @@ sbatch --wait --parsable --array=1 --dependency="afterany:$array" --output=merge
 "$program" sweep grid.toml --quiet --out whole > /dev/null
 for table in runs.csv runs.parquet by_size.csv by_size.parquet; do
     cmp "sweep/$table" "whole/$table" || die 1 "$table differs"
-    echo "$table: $(wc -c < "whole/$table") bytes, the same as those of one process"
+    echo "$table: $(wc -c < "whole/$table") bytes, equal to the result of one process"
 done

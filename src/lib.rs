@@ -1,19 +1,19 @@
 //! Replays job traces of real supercomputers through schedulers and processor allocators.
 //!
-//! A trace in the Standard Workload Format is read ([`swf`]; [`import`] makes one of other logs)
-//! and cleaned by a named policy into jobs ([`workload`]); a scheduling discipline decides who starts when
-//! ([`scheduler`]), an allocation strategy which processors of a mesh or torus a job gets
-//! ([`allocator`], [`topology`], [`machine`]). Strategies that never refuse do not
-//! influence the schedule, so one timeline serves any number of them ([`simulation`]).
-//! [`experiment`] runs grids of such cells in parallel; [`metrics`] says what they come
-//! to; [`published`] holds printed numbers to compare with.
+//! [`swf`] reads a trace in the Standard Workload Format, and [`import`] converts other logs to this format.
+//! [`workload`] applies a named cleaning policy to the records of a trace and returns jobs. A scheduling discipline
+//! ([`scheduler`]) decides when each job starts. An allocation strategy ([`allocator`]) selects the processors of each
+//! job on a machine ([`topology`], [`machine`]). Strategies that never refuse a job do not influence the schedule, so
+//! one timeline is computed and reused for any number of these strategies ([`simulation`]). [`experiment`] runs grids
+//! of cells in parallel; a cell is a trace on a machine, a scheduler, an allocator and a seed. [`metrics`] computes the
+//! measures of each run, and [`published`] contains published numbers for comparison.
 //!
 //! ```text
 //! .swf[.gz] --swf--> records --workload--> jobs --scheduler--> timeline
 //!     --allocator--> processors --metrics--> measures --frame, plot, report--> files
 //! ```
 //!
-//! Imports run along this line and never back. The published strategy in five lines:
+//! A module imports only modules that are before it in this diagram. This example runs the published strategy:
 //!
 //! ```
 //! use replay::{allocator::registry::AllocatorSpec, experiment::*, scheduler::registry::SchedulerSpec, cancel::CancelToken};
@@ -34,7 +34,7 @@ pub mod cli;
 
 pub use replay_core::{
     allocator, cancel, cluster, lines, machine, metrics, naming, number, placement, scheduler,
-    simulation, swf, table, topology, workload,
+    simulation, swf, table, topology, topology_file, workload,
 };
 pub use replay_experiment as experiment;
 pub use replay_import as import;

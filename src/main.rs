@@ -1,4 +1,4 @@
-//! The `replay` program. Everything is in the library; see [`replay::cli`].
+//! The `replay` program. The implementation is in the library; see [`replay::cli`].
 
 use std::process::ExitCode;
 

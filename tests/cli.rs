@@ -1,8 +1,8 @@
-//! The program as a user meets it: exit codes, both streams, and the files it leaves.
+//! Tests of the command line: exit codes, standard output, standard error and output files.
 //!
-//! Every test starts the real binary in a directory of its own; see [`cli::dir`]. A test
-//! that needs what is not here (a trace of the archive, Python) is shown as ignored, with
-//! the reason in brackets.
+//! Every test runs the binary in a temporary directory; see [`cli::dir`]. A test that needs
+//! something absent (a trace of the archive, Python) is listed as ignored, with the reason in
+//! brackets.
 
 use std::process::ExitCode;
 
@@ -13,6 +13,7 @@ mod cli {
     pub mod dir;
     pub mod ask;
     pub mod begin;
+    pub mod check_topology;
     pub mod compare;
     pub mod down;
     pub mod explain;
@@ -47,6 +48,7 @@ mod cli {
     pub mod sweep;
     pub mod synth;
     pub mod traces;
+    pub mod tree_samples;
 }
 
 fn main() -> ExitCode {
@@ -83,10 +85,12 @@ fn main() -> ExitCode {
         cli::synth::trials(),
         cli::import::trials(),
         cli::traces::trials(),
+        cli::tree_samples::trials(),
         cli::stochastic::trials(),
         cli::network::trials(),
         cli::parted::trials(),
         cli::place::trials(),
+        cli::check_topology::trials(),
         cli::python::trials(&arguments),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()

@@ -1,15 +1,15 @@
-//! The README and the pages of the book tell the truth.
+//! Tests of the README, the book and the pages of results.
 //!
-//! * Every command of their `sh` blocks runs and succeeds, line by line as it stands, those of
-//!   one page in order in one folder. A `text` block right after a `sh` block is what its last
-//!   command prints, and a picture of the book is what the command above it draws.
-//! * What a bare machine cannot do (fetch over the network, replay a trace that is not here) is
-//!   reported as ignored with the reason.
-//! * Links lead somewhere, every strategy is named, Rust blocks stand in `examples/`.
-//! * Pages of `docs/src/reference` are what the program lists.
-//! * Pages below `results` are those that scripts write, and show every figure there.
+//! * Every command in a `sh` block, and every command in the last column of a table headed `type ...`, runs and succeeds.
+//!   The commands of a page run in order in one directory. A `text` block after a `sh` block is the output of its last
+//!   command, and each picture of the book equals the figure that a command of its page draws.
+//! * Commands that a bare machine cannot run (network access, a trace that is absent) are reported as ignored with the reason.
+//! * Links resolve, every strategy is described on a page, and Rust blocks are excerpts of `examples/`.
+//! * The pages in `docs/src/reference` equal the listings of the program.
+//! * The pages in `results` are exactly the pages that scripts write, and every figure in `results` is on a page.
+//! * The README is short, and sources use plain words.
 //!
-//! With `REPLAY_WRITE_BOOK=1` pictures and pages of reference are written instead of compared.
+//! With `REPLAY_WRITE_BOOK=1`, pictures and reference pages are written instead of compared.
 
 mod documents {
     pub mod links;
@@ -18,6 +18,7 @@ mod documents {
     pub mod reference;
     pub mod results;
     pub mod run;
+    pub mod style;
 }
 
 use std::path::Path;
@@ -25,7 +26,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
-use documents::{links, page, reference, results, run};
+use documents::{links, page, reference, results, run, style};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -37,14 +38,15 @@ fn main() -> ExitCode {
     }
     trials.extend(reference::trials(root));
     trials.extend(results::trials(root));
+    trials.extend(style::trials(root));
     trials.extend(links::trials(root, pages));
-    // Commands of a page follow on each other, and the pages of reference must stand before
-    // links to them are followed.
+    // Commands of a page depend on each other, and reference pages must be written before links to them are
+    // checked.
     let arguments = Arguments { test_threads: Some(1), ..arguments };
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Whether the book is to be written rather than compared.
+/// Returns whether the book is written instead of compared.
 fn writes() -> bool {
     std::env::var_os("REPLAY_WRITE_BOOK").is_some()
 }

@@ -5,16 +5,16 @@
 //! scripts/golden.sh --write     write the hashes of this build
 //! ```
 //!
-//! `tests/golden/commands.txt` has the commands. A case is its name, `:` and a command; indented lines below it are
-//! further commands in the same directory. Each case begins in an empty directory of its own with links to `traces` of the
-//! checkout, to `tests/golden/inputs`, and to the folder of samples. What is hashed is data: standard output where its
-//! format is CSV or JSON, and every CSV, Parquet, JSON and SWF file below the directory. Manifests, plans of shards, pages,
-//! figures and wall-clock times are not part of it. A Parquet file is hashed as text, so that another encoder does not
-//! change its hash.
+//! `tests/golden/commands.txt` has the commands. A case is a line with a name, `:` and a command. Indented lines below
+//! this line are further commands in the same directory. Each case starts in an empty directory with links to `traces`
+//! of the checkout, to `tests/golden/inputs`, and to the folder of samples. Only data is hashed: standard output in CSV
+//! or JSON, and every CSV, Parquet, JSON and SWF file below the directory. Manifests, plans of shards, pages, figures
+//! and wall-clock times are not hashed. A Parquet file is hashed as text, so that another encoder does not change its
+//! hash.
 //!
-//! A case that names a trace of the archive or a sample that is absent is ignored with the reason. With
-//! `REPLAY_GOLDEN_KEEP` the hashed texts are kept in that folder, to compare those of two builds with `diff`;
-//! `REPLAY_GOLDEN_PROGRAM` is the program of another build to check.
+//! A case that needs an absent trace or sample is ignored with the reason. `REPLAY_GOLDEN_KEEP` is a folder in which
+//! the hashed texts are kept, to compare two builds with `diff`; `REPLAY_GOLDEN_PROGRAM` is the program of another
+//! build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -32,22 +32,22 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_replay");
 const COMMANDS: &str = include_str!("golden/commands.txt");
 const HASHES: &str = include_str!("golden/hashes.txt");
 
-/// The trace that comes with the project, which every case finds.
+/// The shipped trace, which is always found.
 const OWN: &str = "lublin-10x10";
 
-/// Commands whose standard output is data in the one format that they have.
-const PRINTS: [&str; 2] = ["place", "network"];
+/// Commands whose standard output is data without wall-clock times.
+const PRINTS: [&str; 3] = ["place", "network", "plan"];
 
-/// Columns of wall-clock time, which only standard output has.
+/// Columns of wall-clock time, which only standard output contains.
 const TIMES: [&str; 2] = ["seconds", "allocator_seconds"];
 
-/// Commands in one directory, in order.
+/// A named list of commands that run in order in one directory.
 struct Case {
     name: &'static str,
     lines: Vec<&'static str>,
 }
 
-/// The hash of each output of a case, by `case output`.
+/// The hash of each output, by `CASE OUTPUT`.
 type Hashes = BTreeMap<String, String>;
 
 fn main() -> ExitCode {
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
         .collect();
     let complete = trials.iter().all(|trial| !trial.has_ignored_flag());
     if writes.is_none() {
-        // Hashes of a retired case go when hashes are written.
+        // Writing the hashes removes the hashes of retired cases.
         trials.push(Trial::test("every_hash_has_its_case", || {
             every_hash_has_its_case().map_err(Failed::from)
         }));
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     let conclusion = libtest_mimic::run(&arguments, trials);
     if let Some(path) = writes {
         if conclusion.has_failed() || !complete {
-            eprintln!("no hashes are written: a case failed, or an input is absent");
+            eprintln!("hashes not written: a case failed, or an input is absent");
             return ExitCode::FAILURE;
         }
         let text: String = written
@@ -100,7 +100,7 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// The cases of `commands.txt`.
+/// Parses the cases of `commands.txt`.
 fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for line in COMMANDS.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
@@ -126,18 +126,18 @@ fn every_hash_has_its_case() -> Result<(), String> {
     let names: Vec<&str> = cases().iter().map(|case| case.name).collect();
     for (i, name) in names.iter().enumerate() {
         if names[..i].contains(name) {
-            return Err(format!("two cases are called {name}"));
+            return Err(format!("two cases have the name {name}"));
         }
     }
     for output in parsed(HASHES).into_keys() {
         if !output.split_once(' ').is_some_and(|(name, _)| names.contains(&name)) {
-            return Err(format!("a hash belongs to no case: {output}"));
+            return Err(format!("a hash without a case: {output}"));
         }
     }
     Ok(())
 }
 
-/// An input of the case that is absent on this machine.
+/// Returns an input of the case that is absent on this machine.
 fn missing(case: &Case) -> Option<String> {
     let manifest = Manifest::embedded().expect("the list of traces");
     let words = || case.lines.iter().flat_map(|line| line.split_whitespace());
@@ -154,12 +154,12 @@ fn missing(case: &Case) -> Option<String> {
     absent.map(|name| format!("trace absent: {name}"))
 }
 
-/// The folder of samples, beside the checkout.
+/// Returns the folder of samples next to the checkout, if it exists.
 fn samples() -> Option<PathBuf> {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/samples").canonicalize().ok()
 }
 
-/// Runs the commands of a case and hashes what they write.
+/// Runs the commands of a case and returns the hashes of their outputs.
 fn run(case: &Case) -> Result<Hashes, Failed> {
     let home = tempfile::tempdir()?;
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -178,16 +178,16 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
             .stdin(Stdio::null())
             .output()?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("replay {line}\nended with {}:\n{said}", output.status).into());
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("replay {line}\nended with {}:\n{stderr}", output.status).into());
         }
         let stdout = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
-        if let Some(format) =
+        if PRINTS.contains(&line.split(' ').next().unwrap_or_default()) {
+            texts.insert(format!("stdout-{i}"), stdout);
+        } else if let Some(format) =
             ["json", "csv"].into_iter().find(|format| line.contains(&format!("--format {format}")))
         {
             texts.insert(format!("stdout-{i}.{format}"), untimed(&stdout, format)?);
-        } else if PRINTS.contains(&line.split(' ').next().unwrap_or_default()) {
-            texts.insert(format!("stdout-{i}"), stdout);
         }
     }
     collect(home.path(), home.path(), &mut texts)?;
@@ -205,7 +205,7 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
     Ok(texts.iter().map(|(name, text)| (format!("{} {name}", case.name), hash(text))).collect())
 }
 
-/// Standard output without its wall-clock times.
+/// Returns standard output without its wall-clock times.
 fn untimed(text: &str, format: &str) -> Result<String, Failed> {
     let mut rest = String::new();
     match format {
@@ -234,7 +234,7 @@ fn untimed(text: &str, format: &str) -> Result<String, Failed> {
     Ok(rest)
 }
 
-/// The text of every data file below `dir`, by its path from `home`.
+/// Adds the text of every data file below `dir` to `texts`, by its path relative to `home`.
 fn collect(home: &Path, dir: &Path, texts: &mut BTreeMap<String, String>) -> Result<(), Failed> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -261,7 +261,7 @@ fn collect(home: &Path, dir: &Path, texts: &mut BTreeMap<String, String>) -> Res
     Ok(())
 }
 
-/// A Parquet file as text: names and types of its columns, then its rows.
+/// Formats a Parquet file as text: names and types of its columns, then its rows.
 fn table(path: &Path) -> Result<String, Failed> {
     let frame = ParquetReader::new(File::open(path)?).finish()?;
     let mut text = String::new();
@@ -296,7 +296,7 @@ fn cell(text: &mut String, value: &AnyValue) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Compares the hashes of one case with those expected.
+/// Compares the hashes of one case with the expected hashes.
 fn compare(name: &str, found: &Hashes, expected: &Hashes) -> Result<(), Failed> {
     let of_case = |output: &&String| output.split_once(' ').is_some_and(|(case, _)| case == name);
     let mut wrong = Vec::new();
@@ -304,9 +304,9 @@ fn compare(name: &str, found: &Hashes, expected: &Hashes) -> Result<(), Failed> 
     for output in outputs {
         let line = match (found.get(output), expected.get(output)) {
             (Some(found), Some(expected)) if found == expected => continue,
-            (Some(_), Some(_)) => format!("{output}: other data"),
+            (Some(_), Some(_)) => format!("{output}: data differs"),
             (Some(_), None) => format!("{output}: not in hashes.txt"),
-            _ => format!("{output}: not written any more"),
+            _ => format!("{output}: no longer written"),
         };
         wrong.push(line);
     }

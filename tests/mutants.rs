@@ -5,13 +5,13 @@
 //! scripts/mutants.sh 10000                      a campaign, with a table of its results
 //! ```
 //!
-//! A mutant is an input that is right but for a few changes, drawn by the seed, the name of the reader and the number of
-//! the case. A reader accepts or refuses it: no panic, no case of more than ten seconds, and no other file is changed. A
-//! reader runs in a process of its own, so that an abort, an overflow of the stack or an allocation of more than four
-//! gigabytes is counted too, and the campaign goes on with the next case.
+//! A mutant is a valid input with a few random changes, determined by the seed, the name of the reader and the number
+//! of the case. A reader must accept or reject the mutant without a panic, within ten seconds, and without changing
+//! other files. Each reader runs in a separate process, so that an abort, a stack overflow or an allocation of more
+//! than four gigabytes is also counted, and the campaign continues with the next case.
 //!
-//! `REPLAY_MUTANTS` is the number of cases of each reader, `REPLAY_MUTANTS_FROM` the first, `REPLAY_MUTANTS_SEED` the
-//! seed, `REPLAY_MUTANTS_REPORT` a file for the table.
+//! `REPLAY_MUTANTS` is the number of cases per reader, `REPLAY_MUTANTS_FROM` the first case, `REPLAY_MUTANTS_SEED` the
+//! seed, `REPLAY_MUTANTS_REPORT` the file for the table.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -36,25 +36,28 @@ mod mutants {
     pub mod readers;
 }
 
-/// Readers that begin with what the program has written: in this process, and in one of its own for each case.
+/// Readers whose inputs are written by the program. `parquet` runs in this process, the others start the
+/// program for each case.
 const OF_FOLDERS: [&str; 3] = ["parquet", "manifest", "results"];
 
-/// Cases of the short form, of readers in this process and of those that start a program for each case.
+/// Number of cases in the short form: for readers in this process, and for readers that start a program for
+/// each case.
 const FEW: [u64; 2] = [500, 60];
 
-/// A case that takes longer hangs.
+/// Time limit of a case. A case that takes longer counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Kilobytes of addresses that a reader may use.
+/// Limit on the address space of a reader, in KiB.
 const MEMORY: u64 = 4 << 20;
 
-/// The variable that makes this program the process of a reader: its name, first case, end and seed.
+/// Environment variable that makes this program the process of a reader. The value has the name of the reader, the
+/// first case, the end of the cases and the seed.
 const CHILD: &str = "REPLAY_MUTANTS_CHILD";
 
-/// Findings that a failure shows.
+/// Maximum number of findings in the message of a failure.
 const SHOWN: usize = 5;
 
-/// What a campaign against a reader found.
+/// The results of a campaign against a reader.
 #[derive(Clone, Debug, Default)]
 struct Row {
     reader: &'static str,
@@ -62,7 +65,7 @@ struct Row {
     accepted: u64,
     panics: Vec<(u64, String)>,
     hangs: Vec<u64>,
-    /// Bytes of files that the reader had no business with.
+    /// Number of changed bytes in files that do not belong to the reader.
     changed: u64,
 }
 
@@ -102,7 +105,7 @@ fn variable(end: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// How far the process of a reader is: the case, and how many were accepted.
+/// Progress of the process that runs a reader: the current case, and the number of accepted cases.
 struct State(File);
 
 impl State {
@@ -119,7 +122,7 @@ impl State {
     }
 }
 
-/// The process of a reader: works off cases, prints a line for each finding.
+/// Runs the cases of a reader in this process and prints a line for each finding.
 fn child(task: &str) {
     let mut words = task.split(' ');
     let name = words.next().expect("a name");
@@ -137,21 +140,21 @@ fn child(task: &str) {
     let reader = READERS.iter().find(|reader| reader.name == name);
     for input in reader.map_or(&[][..], |reader| reader.inputs) {
         let accepts = reader.is_some_and(|reader| (reader.read)(input.as_bytes(), 1));
-        assert!(accepts, "{name} refuses what is right to begin with: {input}");
+        assert!(accepts, "{name} refuses a valid input: {input}");
     }
     let mut accepted = 0;
     for case in from..until {
         state.set(case, accepted);
         let (mut changed, mut hung) = (0, false);
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
-            let mut of_program = |(ended, lost)| {
+            let mut record = |(ended, lost)| {
                 (changed, hung) = (lost, matches!(ended, Ended::Hung));
                 matches!(ended, Ended::Accepted)
             };
             match (&folders, reader, name) {
                 (Some(folders), _, "parquet") => folders.parquet(seed, case),
-                (Some(folders), _, "manifest") => of_program(folders.manifest(seed, case)),
-                (Some(folders), _, _) => of_program(folders.results(seed, case)),
+                (Some(folders), _, "manifest") => record(folders.manifest(seed, case)),
+                (Some(folders), _, _) => record(folders.results(seed, case)),
                 (None, Some(reader), _) => {
                     let random = &mut random(seed, name, case);
                     let input = one_of(random, reader.inputs).as_bytes();
@@ -174,7 +177,7 @@ fn child(task: &str) {
     state.set(until, accepted);
 }
 
-/// Works off the cases of a reader, in as many processes as it ends.
+/// Runs the cases of a reader, in a new process after each abort or hang.
 fn campaign(reader: &'static str, from: u64, until: u64, seed: u64) -> Row {
     let memory = Path::new("/dev/shm");
     let home = match memory.is_dir() {
@@ -220,7 +223,7 @@ enum Process {
     Died(String),
 }
 
-/// Starts the process of a reader and waits for its end, or for a case that takes too long.
+/// Starts the process of a reader; waits until it ends or a case takes too long.
 fn process(reader: &str, [from, until, seed]: [u64; 3], work: &Path) -> Process {
     let home = work.parent().expect("a folder");
     let log = |name: &str| File::create(home.join(name)).expect("a file");
@@ -235,33 +238,33 @@ fn process(reader: &str, [from, until, seed]: [u64; 3], work: &Path) -> Process 
         .stderr(log("stderr"))
         .spawn()
         .expect("bash");
-    // Preparations and programs have a bound of their own.
+    // Preparation and started programs have their own time limits.
     let patience = if OF_FOLDERS.contains(&reader) { 6 * PATIENCE } else { PATIENCE };
     let (mut seen, mut since) = ([u64::MAX; 2], Instant::now());
     loop {
-        if let Some(status) = child.try_wait().expect("it can be waited for") {
+        if let Some(status) = child.try_wait().expect("the process can be waited for") {
             if status.success() {
                 return Process::Done;
             }
-            let said = fs::read(home.join("stderr")).unwrap_or_default();
-            let said = String::from_utf8_lossy(&said).lines().last().unwrap_or("").to_string();
+            let stderr = fs::read(home.join("stderr")).unwrap_or_default();
+            let last = String::from_utf8_lossy(&stderr).lines().last().unwrap_or("").to_string();
             let signal =
                 status.signal().map_or(String::new(), |signal| format!(" by signal {signal}"));
-            return Process::Died(format!("the process ended{signal}: {said}"));
+            return Process::Died(format!("the process ended{signal}: {last}"));
         }
         let state = State::get(&home.join("state"));
         if state != seen {
             (seen, since) = (state, Instant::now());
         } else if since.elapsed() > patience {
             child.kill().expect("it still runs");
-            child.wait().expect("it can be waited for");
+            child.wait().expect("the process can be waited for");
             return Process::Hung;
         }
         thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// Files beside the folder in which readers work.
+/// Files outside of the working directory of the readers. A reader must not change these files.
 struct Others {
     files: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -278,7 +281,7 @@ impl Others {
         Self { files: files.into() }
     }
 
-    /// Bytes of files that are not what they were.
+    /// Returns the number of bytes of the files that changed.
     fn changed(&self) -> u64 {
         let changed =
             self.files.iter().filter(|(path, bytes)| fs::read(path).ok().as_ref() != Some(bytes));
@@ -286,7 +289,7 @@ impl Others {
     }
 }
 
-/// What a reader did wrong, and how to repeat it.
+/// Returns a description of the findings and how to repeat them, or `None` if there are none.
 fn failure(row: &Row, seed: u64) -> Option<String> {
     let Row { reader, panics, hangs, changed, .. } = row;
     if panics.is_empty() && hangs.is_empty() && *changed == 0 {
@@ -308,7 +311,7 @@ fn failure(row: &Row, seed: u64) -> Option<String> {
     Some(text)
 }
 
-/// The results as Markdown.
+/// Formats the results as Markdown.
 fn table(rows: &[Row], seed: u64) -> String {
     let mut rows = rows.to_vec();
     let place = |row: &Row| {
@@ -329,10 +332,10 @@ fn table(rows: &[Row], seed: u64) -> String {
     writeln!(
         out,
         "# Mutated files\n\nMade by `scripts/mutants.sh {most} {seed}` with {version}, commit {}. Each case gives a \
-         reader a file that is right but for\na few changes. A panic includes an abort, a broken promise of what was \
-         read, and an exit code that is not documented; a\nhang is a case of more than {} seconds; changed bytes are \
-         those of files that the reader had no business with.\nA \
-         journal is accepted whatever it holds: damaged records are named and passed over, and their cells run again.\n\n\
+         reader a valid file with a few\nchanges. A panic includes an abort, a violated invariant of the accepted \
+         data, and an undocumented exit code; a\nhang is a case of more than {} seconds; changed bytes are \
+         those of files that do not belong to the reader.\nA \
+         journal is always accepted: damaged records are reported and skipped, and their cells run again.\n\n\
          | reader | cases | accepted | refused | panics | hangs | changed bytes |\n|---|---:|---:|---:|---:|---:|---:|",
         commit.unwrap_or_default(),
         PATIENCE.as_secs()

@@ -1,7 +1,7 @@
-//! Real traces against their known counts, and the fetch script against a made-up list of traces.
+//! Checks real traces against their known counts, and the fetch script with a generated list of traces.
 //!
-//! A test that needs an absent trace is shown as ignored, with the reason in brackets: run
-//! `scripts/fetch-traces.sh` to have them all.
+//! A test that needs an absent trace is listed as ignored, with the reason in brackets.
+//! `scripts/fetch-traces.sh` fetches the traces.
 
 use std::error::Error;
 use std::fs;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let search = SearchPath::from_env().with("../shared/traces");
     let mut trials = vec![
         Trial::test("fetch_script_copies_and_verifies", || script_copies().map_err(failed)),
-        Trial::test("fetch_script_says_what_fails", || script_fails().map_err(failed)),
+        Trial::test("fetch_script_reports_failures", || script_fails().map_err(failed)),
     ];
     for trace in manifest.traces.clone().into_iter().filter(|trace| trace.sha256.is_some()) {
         type Check = fn(&Path, &KnownTrace) -> Checked;
@@ -65,7 +65,7 @@ fn load(path: &Path, policy: &Policy) -> Result<Workload, Box<dyn Error>> {
     Ok(Workload::load(path, policy, &Window::ALL, ReadOptions::default())?)
 }
 
-/// The manifest's counts under the default policy, and what it says of the machine.
+/// Checks the counts and the machine size in the manifest, under the default policy.
 fn counts(path: &Path, trace: &KnownTrace) -> Checked {
     let mut workload = load(path, &Policy::JOHNSON)?;
     equal(workload.name.as_str(), trace.name.as_str(), "name")?;
@@ -92,7 +92,7 @@ fn counts(path: &Path, trace: &KnownTrace) -> Checked {
     check(workload.jobs.iter().all(|job| job.estimate >= job.run), "a job outlives its estimate")
 }
 
-/// What the writer writes, the reader reads: all records, and the header byte for byte.
+/// Checks that the reader returns all written records, and the header with the same bytes.
 fn round_trip(path: &Path, _: &KnownTrace) -> Checked {
     let mut text = Vec::new();
     Decoder::new(fs::File::open(path)?)?.read_to_end(&mut text)?;
@@ -106,7 +106,7 @@ fn round_trip(path: &Path, _: &KnownTrace) -> Checked {
     for record in &records {
         writer.write_record(record)?;
     }
-    // A small buffer makes the reader put lines together from pieces.
+    // A small buffer splits lines, which the reader must join.
     let written = writer.into_inner();
     let mut again = Reader::new(BufReader::with_capacity(77, written.as_slice()), "written");
     for (index, record) in records.iter().enumerate() {
@@ -124,10 +124,10 @@ fn round_trip(path: &Path, _: &KnownTrace) -> Checked {
         .flatten()
         .copied()
         .collect();
-    check(again.header().raw() == comments, "header bytes differ from the file's")
+    check(again.header().raw() == comments, "the bytes of the header differ from the file")
 }
 
-/// Every policy's books balance on a real trace.
+/// Checks for every policy that kept and dropped records add up to the records read.
 fn policies(path: &Path, trace: &KnownTrace) -> Checked {
     for policy in Policy::ALL.into_iter().filter(|policy| !policy.strict) {
         let report = load(path, policy)?.report;
@@ -144,15 +144,15 @@ fn policies(path: &Path, trace: &KnownTrace) -> Checked {
     }
 }
 
-/// A folder with one packed trace of two records, and a manifest that lists it and others.
-fn made_up(dir: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    let shelf = dir.join("shelf");
-    fs::create_dir(&shelf)?;
+/// Creates a folder with compressed traces of two records, and a manifest that lists them.
+fn create_traces(dir: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let archive = dir.join("archive");
+    fs::create_dir(&archive)?;
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(b"; MaxProcs: 4\n\n1 0 0 5 2\n2 1 0 5 2\n")?;
     let packed = packer.finish()?;
     for name in ["Tiny-1", "Wrong-1"] {
-        fs::write(shelf.join(format!("{name}.swf.gz")), &packed)?;
+        fs::write(archive.join(format!("{name}.swf.gz")), &packed)?;
     }
     let manifest = dir.join("list.toml");
     let entry = |name: &str, records: u32| {
@@ -163,7 +163,7 @@ fn made_up(dir: &Path) -> Result<PathBuf, Box<dyn Error>> {
     };
     let sum =
         format!("[[trace]]\nname = \"Summed-1\"\nsha256 = \"{}\"\nprocs = 4\n", "0".repeat(64));
-    fs::write(shelf.join("Summed-1.swf.gz"), &packed)?;
+    fs::write(archive.join("Summed-1.swf.gz"), &packed)?;
     fs::write(&manifest, [entry("Tiny-1", 2), entry("Wrong-1", 3), sum].concat())?;
     // The script and the library must read the same manifest.
     Manifest::parse(&fs::read_to_string(&manifest)?)?;
@@ -184,12 +184,12 @@ fn script(manifest: &Path, arguments: &[&str]) -> Result<(i32, String), Box<dyn 
 
 fn script_copies() -> Checked {
     let dir = tempfile::tempdir()?;
-    let manifest = made_up(dir.path())?;
-    let fetch = ["TINY-1-alias", "--to", "got", "--from", "shelf"];
+    let manifest = create_traces(dir.path())?;
+    let fetch = ["TINY-1-alias", "--to", "got", "--from", "archive"];
     equal(script(&manifest, &fetch)?, (0, "Tiny-1: fetched and verified\n".into()), "first run")?;
     equal(
         script(&manifest, &fetch)?,
-        (0, "Tiny-1: already there and verified\n".into()),
+        (0, "Tiny-1: already present and verified\n".into()),
         "second run",
     )?;
     let workload = load(&dir.path().join("got/Tiny-1.swf.gz"), &Policy::JOHNSON)?;
@@ -200,21 +200,21 @@ fn script_copies() -> Checked {
 
 fn script_fails() -> Checked {
     let dir = tempfile::tempdir()?;
-    let manifest = made_up(dir.path())?;
+    let manifest = create_traces(dir.path())?;
     let expect = |arguments: &[&str], status: i32, words: &str| -> Checked {
         let (got, text) = script(&manifest, arguments)?;
         check(got == status && text.contains(words), format!("{arguments:?}: status {got}: {text}"))
     };
-    expect(&["Wrong-1", "--to", "got", "--from", "shelf"], 1, "2 records, expected 3")?;
-    expect(&["Summed-1", "--to", "got", "--from", "shelf"], 1, "SHA-256 is")?;
-    check(fs::read_dir(dir.path().join("got"))?.next().is_none(), "a wrong file was left behind")?;
-    // All three are tried, the right one arrives, and the status still says that two failed.
-    expect(&["--all", "--to", "all", "--from", "shelf"], 1, "Tiny-1: fetched and verified")?;
+    expect(&["Wrong-1", "--to", "got", "--from", "archive"], 1, "2 records, expected 3")?;
+    expect(&["Summed-1", "--to", "got", "--from", "archive"], 1, "SHA-256 is")?;
+    check(fs::read_dir(dir.path().join("got"))?.next().is_none(), "an incorrect file remains")?;
+    // The script tries to download all three traces. One succeeds, and the exit code reports that two failed.
+    expect(&["--all", "--to", "all", "--from", "archive"], 1, "Tiny-1: fetched and verified")?;
     expect(&["Summed-1", "--to", "got"], 1, "not in the archive")?;
     expect(&["Nothing"], 2, "unknown trace Nothing")?;
     expect(&["--form"], 2, "unknown option --form")?;
-    expect(&["Tiny-1", "--from", "nowhere"], 2, "no such folder")?;
+    expect(&["Tiny-1", "--from", "nowhere"], 2, "no such directory")?;
     expect(&[], 2, "no trace named")?;
-    // Nothing listens on that port of this machine.
+    // No process listens on this port.
     expect(&["Tiny-1", "--to", "got"], 1, "Tiny-1: cannot fetch http://127.0.0.1:9/Tiny-1.swf.gz")
 }

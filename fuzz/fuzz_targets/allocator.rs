@@ -1,5 +1,5 @@
-//! Every strategy that can be named serves any jobs on any small machine: the processors it
-//! names are free, distinct and as many as were asked for, or more where it wastes some.
+//! Any strategy, any small machine and any jobs: allocated processors are free, distinct, and at least as many
+//! as requested.
 
 #![no_main]
 
@@ -24,12 +24,12 @@ struct Input<'a> {
 
 #[derive(Arbitrary, Debug)]
 enum Step {
-    Come { size: u8, shape: Option<[u8; 3]> },
-    Go { which: u8 },
+    Arrive { size: u8, shape: Option<[u8; 3]> },
+    End { which: u8 },
     Reset,
 }
 
-/// Processors of the largest machine: large enough for levels and midplanes.
+/// Number of processors of the largest machine, which is enough for levels and midplanes.
 const MOST: usize = 1024;
 
 fn machine(input: &Input<'_>) -> Option<Topology> {
@@ -40,7 +40,7 @@ fn machine(input: &Input<'_>) -> Option<Topology> {
         [one] => format!("hypercube:{one}"),
         sides => format!("{kind}{}", sides.join("x")),
     };
-    // The number of nodes is known before any memory is taken.
+    // The number of nodes is known before memory is allocated.
     name.parse().ok().filter(|machine: &Topology| machine.processors() <= MOST)
 }
 
@@ -49,23 +49,23 @@ fuzz_target!(|input: Input<'_>| {
     let all = registry::descriptions();
     let name = &all[usize::from(input.strategy) % all.len()].name;
     let Ok(spec) = format!("{name}{}", input.parameters).parse::<AllocatorSpec>() else { return };
-    // Who repeats a log decides nothing.
+    // Strategies that replay recorded placements need a log.
     if spec.recorded() {
         return;
     }
-    // Such a strategy is slow by its nature.
+    // Greedy strategies are slow on large machines.
     if spec.to_string().contains("greedy") && topology.processors() > 64 {
         return;
     }
     let Ok(mut allocator) = spec.build(&topology, input.seed) else { return };
     let setup = RunSetup { count_ties: input.count_ties, ..RunSetup::default() };
-    allocator.begin(&setup).expect("it works");
+    allocator.begin(&setup).expect("the allocator can begin a run");
     let Capabilities { keeps_schedule, folds, .. } = allocator.capabilities();
     let mut machine = Machine::new(topology);
     let mut held: Vec<Vec<_>> = Vec::new();
     for step in input.steps.iter().take(200) {
         match *step {
-            Step::Come { size, shape } => {
+            Step::Arrive { size, shape } => {
                 let mut request = Request::of_size(1 + u32::from(size));
                 if let Some(shape) = shape {
                     request.shape = Some(shape.map(|side| 1 + u16::from(side % 16)));
@@ -94,8 +94,8 @@ fuzz_target!(|input: Input<'_>| {
                     }
                 }
             }
-            Step::Go { .. } if held.is_empty() => {}
-            Step::Go { which } => {
+            Step::End { .. } if held.is_empty() => {}
+            Step::End { which } => {
                 let nodes = held.swap_remove(usize::from(which) % held.len());
                 machine.release(&nodes);
                 allocator.on_event(&machine, MachineEvent::Released(&nodes));
@@ -103,10 +103,10 @@ fuzz_target!(|input: Input<'_>| {
             Step::Reset => {
                 machine = Machine::new(machine.topology().clone());
                 held.clear();
-                allocator.begin(&setup).expect("it works");
+                allocator.begin(&setup).expect("the allocator can begin a run");
             }
         }
     }
-    // Names with nothing in brackets are names.
+    // A name without parameters is a name.
     let _ = spec.name().to_string().parse::<StrategyName>().expect("a name");
 });

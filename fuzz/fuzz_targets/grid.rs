@@ -1,4 +1,4 @@
-//! Any text as a grid: what is one, printed with all its defaults, is the same grid again.
+//! Any text as a grid file: a valid grid that is printed with its defaults parses to the same grid.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,14 +8,14 @@ fuzz_target!(|text: &str| {
     match ParameterGrid::parse(text, "grid.toml") {
         Ok(grid) => {
             let printed = grid.file.to_toml().expect("a grid can be printed");
-            let again = ParameterGrid::parse(&printed, "printed.toml").expect("what is printed can be read");
+            let again = ParameterGrid::parse(&printed, "printed.toml").expect("a printed grid can be parsed");
             assert_eq!(again.file.to_toml().expect("a grid can be printed"), printed);
             assert_eq!(again.strategies.len(), grid.strategies.len());
             assert_eq!((&again.machines, &again.schedulers), (&grid.machines, &grid.schedulers));
             for index in (0..grid.strategies.len()).take(20) {
-                let spec = grid.strategies.get(index).expect("a strategy that was counted");
+                let spec = grid.strategies.get(index).expect("an index below the length");
                 assert_eq!(
-                    again.strategies.get(index).expect("the same").to_string(),
+                    again.strategies.get(index).expect("an index below the length").to_string(),
                     spec.to_string()
                 );
             }

@@ -1,5 +1,5 @@
-//! Any bytes as any kind of log: no panic, every line is in one count, and what comes out is a trace of as many
-//! jobs as are reported. The first byte chooses the kind; of a table, what follows up to a zero byte is its map.
+//! Any bytes as any kind of log: no panic, every line is in one count, and the output is a trace with the reported
+//! number of jobs. The first byte selects the kind. For a table, the bytes up to a zero byte are its map.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,15 +23,15 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&first, mut log)) = bytes.split_first() else { return };
     let source = SOURCES[usize::from(first) % SOURCES.len()];
     let Ok(parsed) = source.parse() else { unreachable!("{source} is a source") };
-    let mut how = Import::new(parsed, "fuzz.log");
-    how.max_errors = 4;
+    let mut options = Import::new(parsed, "fuzz.log");
+    options.max_errors = 4;
     if source.starts_with("csv") {
         let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
         let Ok(Ok(map)) = std::str::from_utf8(&log[..end]).map(|text| ColumnMap::parse(text, "map"))
         else {
             return;
         };
-        how.map = Some(map);
+        options.map = Some(map);
         log = log.get(end + 1..).unwrap_or_default();
     }
     let (mut swf, mut nodes, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
@@ -42,7 +42,7 @@ fuzz_target!(|bytes: &[u8]| {
         shapes: Some(&mut shapes),
         ids: Some(&mut ids),
     };
-    match import(log, &how, outputs) {
+    match import(log, &options, outputs) {
         Ok(report) => {
             assert!(report.of(Class::Malformed) <= 4);
             assert_eq!(report.accounted(), report.lines, "{report}");

@@ -1,5 +1,5 @@
-//! Any lines, with right checksums or wrong ones, as a journal: whole records are read or
-//! refused, nothing that stands there is lost, and the journal can be written on.
+//! Any lines with correct or wrong checksums as a journal: complete records are read or refused, no valid record
+//! is lost, and the journal can be continued.
 #![no_main]
 
 #[path = "../scratch.rs"]
@@ -33,8 +33,8 @@ fn cell(number: u8) -> String {
     format!("{:032x}", u128::from(number) % 5)
 }
 
-/// A line with the right checksum.
-fn sound(body: &[u8]) -> Vec<u8> {
+/// Returns a line with the correct checksum.
+fn checked_line(body: &[u8]) -> Vec<u8> {
     let sum = blake3::hash(body).to_hex();
     [&sum.as_bytes()[..16], b" ", body, b"\n"].concat()
 }
@@ -45,14 +45,14 @@ impl Line<'_> {
             Line::Raw(bytes) => [bytes, &b"\n"[..]].concat(),
             Line::Failed { cell: number, why } => {
                 let why = serde_json::to_string(why).expect("text is JSON");
-                sound(format!("{} failed {why}", cell(*number)).as_bytes())
+                checked_line(format!("{} failed {why}", cell(*number)).as_bytes())
             }
             Line::Done { cell: number, json } => {
-                sound(format!("{} done {}", cell(*number), json.replace('\n', " ")).as_bytes())
+                checked_line(format!("{} done {}", cell(*number), json.replace('\n', " ")).as_bytes())
             }
             Line::Odd { body } => {
                 let body: Vec<u8> = body.iter().copied().filter(|&byte| byte != b'\n').collect();
-                sound(&body)
+                checked_line(&body)
             }
         }
     }
@@ -84,12 +84,12 @@ fuzz_target!(|input: Input<'_>| {
     drop(journal);
     assert_eq!(fs::read(&path).expect("the file"), text, "read, but changed");
 
-    let mut journal = Journal::<RunResult>::open(dir, true).expect("it could be read");
+    let mut journal = Journal::<RunResult>::open(dir, true).expect("a journal that could be read");
     assert_eq!(states(&mut journal), before);
     let (Some(&id), damaged) = (cells.first(), journal.damaged().len()) else { return };
     journal.append(id, Err("made to fail")).expect("a record");
     drop(journal);
-    let mut journal = Journal::<RunResult>::open(dir, true).expect("what was written can be read");
+    let mut journal = Journal::<RunResult>::open(dir, true).expect("a written journal can be read");
     let after = states(&mut journal);
     assert_eq!(after[0].as_deref(), Some("made to fail"));
     assert_eq!((&after[1..], journal.damaged().len()), (&before[1..], damaged));

@@ -1,5 +1,4 @@
-//! No text may break the grammar of any name, and what parses must print and parse again to
-//! the same thing.
+//! Any text as every kind of name: no panic, and a name that parses prints to a name that parses to the same value.
 
 #![no_main]
 
@@ -20,42 +19,42 @@ use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{Arrivals, Interval, Service, Sides};
 use replay_core::workload::{Policy, Start};
 
-/// Parses, prints, parses and prints.
-fn round<T: FromStr<Err: Debug + Display> + Display>(text: &str) {
+/// Parses a text, prints the value, parses this again, and compares both printed values.
+fn round_trip<T: FromStr<Err: Debug + Display> + Display>(text: &str) {
     match text.parse::<T>() {
         Ok(value) => {
             let printed = value.to_string();
             let again: T = printed.parse().expect("canonical names parse");
             assert_eq!(again.to_string(), printed);
         }
-        // An error can be said, and not at greater length than what it is about.
+        // Messages have a limited length, because they quote at most the text.
         Err(error) => assert!(error.to_string().len() < 4096 + 4 * text.len()),
     }
 }
 
 fuzz_target!(|text: &str| {
     for part in split_list(text).into_iter().chain([text]) {
-        round::<StrategyName>(part);
-        round::<AllocatorSpec>(part);
-        round::<SchedulerSpec>(part);
-        round::<Topology>(part);
-        round::<Settings>(part);
-        round::<Pattern>(part);
-        round::<Quota>(part);
-        round::<Mapping>(part);
-        round::<Sides>(part);
-        round::<Interval>(part);
-        round::<Service>(part);
-        round::<Arrivals>(part);
-        round::<TieVector>(part);
-        round::<TieRule>(part);
-        round::<Slack>(part);
-        round::<Candidate>(part);
-        round::<Objective>(part);
-        round::<Constraint>(part);
-        round::<Range>(part);
-        round::<Shard>(part);
-        round::<CellId>(part);
+        round_trip::<StrategyName>(part);
+        round_trip::<AllocatorSpec>(part);
+        round_trip::<SchedulerSpec>(part);
+        round_trip::<Topology>(part);
+        round_trip::<Settings>(part);
+        round_trip::<Pattern>(part);
+        round_trip::<Quota>(part);
+        round_trip::<Mapping>(part);
+        round_trip::<Sides>(part);
+        round_trip::<Interval>(part);
+        round_trip::<Service>(part);
+        round_trip::<Arrivals>(part);
+        round_trip::<TieVector>(part);
+        round_trip::<TieRule>(part);
+        round_trip::<Slack>(part);
+        round_trip::<Candidate>(part);
+        round_trip::<Objective>(part);
+        round_trip::<Constraint>(part);
+        round_trip::<Range>(part);
+        round_trip::<Shard>(part);
+        round_trip::<CellId>(part);
         let _ = part.parse::<Start>();
         let _ = Policy::by_name(part);
         let _ = Values::listed(part).integers::<u64>();

@@ -1,5 +1,4 @@
-//! Any bytes as a file of windows in which processors are out of service: no panic, an error with its
-//! line; and what is a window lies on the machine.
+//! Any bytes as a file of outages: no panic, errors have a line, and windows lie on the machine.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

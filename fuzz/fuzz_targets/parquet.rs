@@ -1,5 +1,5 @@
-//! Any bytes as a table in Parquet: jobs, or an error that names the file. The first byte chooses the
-//! kind. Needs the feature `parquet`, which compiles polars.
+//! Any bytes as a Parquet table: the output is a trace with the reported number of jobs, or an error names the
+//! file. The first byte selects the kind. This target needs the feature `parquet`, which compiles polars.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,15 +12,15 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&first, table)) = bytes.split_first() else { return };
     let source = ["parquet", "pm100", "fdata"][usize::from(first) % 3];
     let Ok(parsed) = source.parse() else { unreachable!("{source} is a source") };
-    let mut how = Import::new(parsed, "fuzz.parquet");
-    how.max_errors = 4;
+    let mut options = Import::new(parsed, "fuzz.parquet");
+    options.max_errors = 4;
     if source == "parquet" {
         let Ok(map) = ColumnMap::parse(MAP, "map") else { unreachable!("it is a map") };
-        how.map = Some(map);
+        options.map = Some(map);
     }
     let (mut swf, mut nodes) = (Vec::new(), Vec::new());
     let outputs = Outputs { nodes: Some(&mut nodes), ..Outputs::trace(&mut swf) };
-    match import(table, &how, outputs) {
+    match import(table, &options, outputs) {
         Ok(report) => {
             assert!(report.of(Class::Malformed) <= 4);
             assert_eq!(report.accounted(), report.lines, "{report}");

@@ -1,10 +1,10 @@
-//! Any bytes as a file of placements: no panic, an error with its line; and every job has nodes that
-//! have names. The same bytes as a map of nodes: an error with its line, or points that the machine has.
+//! Any bytes as a file of placements: no panic, errors have a line, and the nodes of every job have names. The
+//! same bytes as a node map: errors have a line, and points exist on the machine.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use replay_core::topology::Topology;
-use replay_core::workload::{Job, NodeMap, PlacedNodes};
+use replay_core::workload::{Job, NodeMap, RecordedPlacements};
 
 fn mapped(bytes: &[u8]) {
     let names = ["a", "n1", "7"].map(str::to_string);
@@ -13,7 +13,7 @@ fn mapped(bytes: &[u8]) {
         Err(error) => return assert!(error.to_string().contains("fuzz.csv")),
     };
     for machine in ["4x4", "torus:2x3x4*2", "hypercube:3"] {
-        let Ok(machine) = machine.parse::<Topology>() else { unreachable!("{machine} is one") };
+        let Ok(machine) = machine.parse::<Topology>() else { unreachable!("{machine} is a machine") };
         match map.points(&names, &machine) {
             Ok(points) => assert!(points.iter().all(|point| point.index() < machine.processors())),
             Err(error) => assert!(error.to_string().contains("fuzz.csv")),
@@ -23,12 +23,12 @@ fn mapped(bytes: &[u8]) {
 
 fuzz_target!(|bytes: &[u8]| {
     mapped(bytes);
-    // A line may name a million nodes, as it should; here that would only be slow.
+    // A valid line may name a million nodes, which is too slow here.
     let long = bytes.windows(3).any(|digits| digits.iter().all(u8::is_ascii_digit));
     if long || bytes.iter().filter(|&&byte| byte == b'[').count() > 4 {
         return;
     }
-    let placed = match PlacedNodes::of_file(bytes, "fuzz.csv") {
+    let placed = match RecordedPlacements::of_file(bytes, "fuzz.csv") {
         Ok(placed) => placed,
         Err(error) => return assert!(error.to_string().contains("fuzz.csv")),
     };

@@ -1,4 +1,4 @@
-//! Any bytes as a trace: no panic, no endless errors, and what was read survives a round trip.
+//! Any bytes as a trace: no panic, a limited number of errors, and records survive a round trip.
 #![no_main]
 
 use std::io::BufReader;
@@ -10,7 +10,7 @@ use replay_core::workload::{Policy, Window, Workload};
 fuzz_target!(|bytes: &[u8]| {
     let Ok(decoder) = Decoder::new(bytes) else { return };
     let options = ReadOptions { max_errors: 8 };
-    // A small buffer cuts lines at many places.
+    // A small buffer splits lines at many places.
     let mut reader =
         Reader::new(BufReader::with_capacity(61, decoder), "fuzz.swf").with_options(options);
     let mut records: Vec<(Record, Vec<u8>)> = Vec::new();
@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut writer = Writer::new(Vec::new());
     let written = writer.write_header(reader.header()).is_ok()
         && records.iter().all(|(record, extra)| writer.write_wide(record, extra).is_ok());
-    assert!(written, "memory does not refuse writes");
+    assert!(written, "writing to memory succeeds");
     let text = writer.into_inner();
     let mut again = Reader::new(text.as_slice(), "again.swf");
     let same = records.iter().all(|(expected, extra)| {

@@ -1,5 +1,5 @@
-//! Any bytes as a matrix of packets, a matrix of weights, or phases: no panic, an error with the
-//! file; and every number of processes has a program to run.
+//! Any bytes as a matrix of packets, a matrix of weights, or phases: no panic, errors name the file, and every
+//! number of processes has a program.
 #![no_main]
 
 #[path = "../scratch.rs"]

@@ -1,5 +1,4 @@
-//! Text as a `topology.yaml`: no panic, errors with a line; and a machine that was read answers
-//! every request with free, distinct nodes.
+//! Any text as a `topology.yaml`: no panic, errors have a line, and allocated nodes are free and distinct.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,14 +13,14 @@ fuzz_target!(|text: &str| {
     };
     let layout = &config.layout;
     assert_eq!(config.hosts.len(), layout.nodes());
-    // Large machines take long and teach nothing new.
+    // Large machines take long and test nothing more.
     if layout.nodes() > 4096 || layout.toruses().iter().any(|torus| torus.cells() > 4096) {
         return;
     }
     let decider = Decider::new(layout);
     let mut machine = decider.machine(layout, layout.all());
     for size in [1, 2, 4, 8, 3, 16] {
-        // Two parts are few enough to search all sets of their places.
+        // With two segments all sets of their places can be searched.
         let request = Request { size, segment: Some(2), required: None, exact: size == 4 };
         let Ok(picks) = place(&decider, layout, &mut machine, &request, None) else { continue };
         let mut taken = 0;

@@ -1,4 +1,4 @@
-"""A campaign of abuse against replay. See scripts/abuse.sh."""
+"""Robustness campaign against replay. See scripts/abuse.sh."""
 
 import argparse
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 import report
 from campaign import SECTIONS, Campaign
 
-# Each declares its sections; in the order in which they run.
+# Each module declares its sections, in the order in which they run.
 import journals  # isort: skip
-import together  # isort: skip
+import parallel  # isort: skip
 import folders  # isort: skip
 import kills  # isort: skip
 import faults  # isort: skip
@@ -23,16 +23,16 @@ import floods  # isort: skip
 import signals  # isort: skip
 import mutants  # isort: skip
 
-MODULES = (journals, together, folders, kills, faults, disks, limits, floods, signals, mutants)
+MODULES = (journals, parallel, folders, kills, faults, disks, limits, floods, signals, mutants)
 HELD, FAILED, USAGE, SKIPPED = 0, 1, 2, 77
 
 
 def arguments():
     parser = argparse.ArgumentParser(
         prog="scripts/abuse.sh",
-        description="Abuses replay: kills, full disks, torn journals, floods, links, signals, nonsense. "
-        "Nothing may be lost, torn, endless, or end in a panic.",
-        epilog="Exit codes: 0 everything held; 1 something did not; 2 usage; 77 what was tried held, but "
+        description="Stresses replay: kills, full disks, damaged journals, floods, links, signals, malformed input. "
+        "No file may be lost or partial, no run endless, and no panic may occur.",
+        epilog="Exit codes: 0 all cases held; 1 a case failed; 2 usage; 77 all cases held, but "
         "sections were skipped (unless --allow-skips).",
     )
     parser.add_argument(
@@ -43,27 +43,27 @@ def arguments():
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--quick", action="store_true", help="some cases of every section: minutes [default]")
-    form.add_argument("--minutes", type=float, metavar="N", help="all cases, then random ones, for so long")
+    form.add_argument("--minutes", type=float, metavar="N", help="all cases, then random ones, for N minutes")
     parser.add_argument(
-        "--seed", type=int, default=1, metavar="S", help="another campaign for every seed [1]"
+        "--seed", type=int, default=1, metavar="S", help="seed that determines the cases [1]"
     )
     parser.add_argument(
         "--only", metavar="CASE", help="only cases whose name matches (* and ? are wildcards)"
     )
-    parser.add_argument("--keep", action="store_true", help="keep the folders of the cases, and say where")
+    parser.add_argument("--keep", action="store_true", help="keep the directories of the cases, and print where")
     parser.add_argument(
-        "--patience", type=float, default=1.0, metavar="X", help="times are multiplied by X [1]"
+        "--patience", type=float, default=1.0, metavar="X", help="multiply time limits by X [1]"
     )
     parser.add_argument(
-        "--workers", type=int, default=os.cpu_count() or 2, metavar="N", help="cases at a time"
+        "--workers", type=int, default=os.cpu_count() or 2, metavar="N", help="number of parallel cases"
     )
     parser.add_argument("--report", type=Path, metavar="DIR", help="write abuse.csv, abuse.md, failures.csv")
     parser.add_argument(
-        "--allow-skips", action="store_true", help="sections that cannot run here are no fault"
+        "--allow-skips", action="store_true", help="do not fail if sections cannot run here"
     )
     parser.add_argument("--list", action="store_true", help="list the sections")
     given = parser.parse_intermixed_args()
-    # A section's name in the place of the program.
+    # The first argument may be a section instead of the program.
     if given.program in SECTIONS:
         given.sections.insert(0, given.program)
         given.program = None
@@ -86,7 +86,7 @@ def main():
     found = shutil.which(program)
     if found is None:
         parser.error(f"no program {program}; cargo build --release makes target/release/replay")
-    # On a disk, if possible, but not on the user's.
+    # Use a separate directory, on disk if possible.
     work = Path(tempfile.mkdtemp(prefix="abuse-")).resolve()
     campaign = Campaign(
         str(Path(found).resolve()),
@@ -99,8 +99,8 @@ def main():
         given.workers,
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
-    # In the background, or under nohup, some signals are ignored, and so they would be by the
-    # program under test. What is caught here is back to its default there.
+    # In the background or under nohup some signals are ignored, and the program under test would ignore them too.
+    # Signals caught here are reset to their default in the program under test.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
@@ -110,7 +110,7 @@ def main():
         return 130
     finally:
         if given.keep:
-            print(f"folders are in {work}")
+            print(f"directories are in {work}")
         else:
             shutil.rmtree(work, ignore_errors=True)
 
@@ -119,7 +119,7 @@ def run(campaign, given):
     sections = [SECTIONS[name] for name in given.sections or SECTIONS]
     tallies, left = [], (given.minutes or 0) * 60
     for at, section in enumerate(sections):
-        # What a section does not need is there for the rest.
+        # Divide unused time among the remaining sections.
         share = section.share / sum(later.share for later in sections[at:])
         tally = campaign.run(section, left * share if given.minutes else None)
         left -= tally.seconds
@@ -136,10 +136,10 @@ def run(campaign, given):
     if failed:
         return FAILED
     if absent and not given.allow_skips:
-        print(f"skipped: {', '.join(absent)}; --allow-skips takes this for success", file=sys.stderr)
+        print(f"skipped: {', '.join(absent)}; --allow-skips accepts this", file=sys.stderr)
         return SKIPPED
     if not tried and not absent:
-        print("nothing was tried", file=sys.stderr)
+        print("no case was run", file=sys.stderr)
         return USAGE
     return HELD
 

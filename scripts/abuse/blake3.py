@@ -1,7 +1,7 @@
-"""BLAKE3 in plain Python, for records whose content is wrong and whose checksum is right.
+"""BLAKE3 in plain Python, for records with wrong content and a correct checksum.
 
-After the specification of O'Connor, Aumasson, Neves and Wilcox-O'Hearn (2020): section 2.1 for
-the compression function, 2.4 for chunks, 2.5 for the tree.
+Follows the specification of O'Connor, Aumasson, Neves and Wilcox-O'Hearn (2020): section 2.1 for the
+compression function, 2.4 for chunks, 2.5 for the tree.
 """
 
 from struct import pack, unpack
@@ -47,12 +47,13 @@ def chunk(data, counter, root):
 def tree(data, counter, root):
     if len(data) <= 1024:
         return chunk(data, counter, root)
-    # The left side holds the largest power of two of chunks that leaves something right.
+    # The number of chunks in the left subtree is the largest power of two that leaves at least one byte for the right
+    # subtree.
     left = 1 << ((len(data) - 1) // 1024).bit_length() - 1
     halves = tree(data[: 1024 * left], counter, 0) + tree(data[1024 * left :], counter + left, 0)
     return compress(IV, pack("<16I", *halves), 0, PARENT | root)
 
 
 def digest(data):
-    """The digest of some bytes in hexadecimal."""
+    """Returns the digest of `data` in hexadecimal."""
     return pack("<8I", *tree(data, 0, ROOT)).hex()

@@ -1,4 +1,4 @@
-"""Calls to the system that are spoiled: which there are, and how a run is told (supervisor.py)."""
+"""System calls that are made to fail: enumerates them and configures supervisor.py."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ SUPERVISOR = [sys.executable, "-S", "-E", str(Path(__file__).with_name("supervis
 
 
 class Call:
-    """A call that changes a file."""
+    """A system call that changes a file."""
 
     def __init__(self, number, name, path):
         self.number, self.name, self.path = number, name, path
@@ -21,13 +21,13 @@ class Call:
 
 
 def spoiled(bench, **how):
-    """How a run is started in which a call is spoiled: for `Bench.replay`."""
+    """Returns arguments of `Bench.replay` for a run in which the supervisor interferes with a call."""
     given = {"ABUSE_UNDER": str(bench.home)} | {f"ABUSE_{key}": str(value) for key, value in how.items()}
     return {"environment": given, "before": SUPERVISOR}
 
 
 def possible(campaign):
-    """`Absent` where the kernel does not ask about calls."""
+    """Raises `Absent` if the kernel does not support notifications about system calls."""
 
     def look():
         probe = subprocess.run([*SUPERVISOR, campaign.program, "-V"], capture_output=True, text=True)
@@ -51,6 +51,6 @@ def calls_of(campaign, name, variant):
 
 
 def calls(campaign, name, variant):
-    """The calls of an undisturbed run of a scene, in order."""
+    """Returns the calls of an undisturbed run of a scene, in order."""
     possible(campaign)
     return campaign.once(f"calls {name} {variant}", lambda: calls_of(campaign, name, variant))

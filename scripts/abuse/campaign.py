@@ -1,4 +1,4 @@
-"""A campaign: sections of cases, run in parallel, counted and reported."""
+"""A campaign: sections of cases, which run in parallel and are counted and reported."""
 
 import concurrent.futures
 import fnmatch
@@ -14,27 +14,27 @@ import time
 import traceback
 from pathlib import Path
 
-from program import CODES, MARK, Absent, Bounds, Broken, Running, judged, relatives
+from program import CODES, MARK, Absent, Bounds, Broken, Running, checked_outcome, processes_of
 
 SECTIONS = {}
-# So many cases of an endless section are looked at for one that is wanted by name.
+# Number of cases that are searched for a given name in an endless section.
 FAR = 1_000_000
 
 
 class Section:
-    """A kind of abuse. `cases(campaign)` gives pairs of a name and a function of a bench."""
+    """A group of cases. `cases(campaign)` yields pairs of a name and a function of a bench."""
 
     def __init__(self, name, about, cases, quick, share, endless, serial, first):
         self.name, self.about, self.cases = name, about, cases
-        # Cases of the quick form (0: all), and whether these are the first ones or drawn; share
-        # of the time of the full form.
+        # Number of cases in the quick form (0: all), whether these are the first cases or random cases, and the share of
+        # the time in the full form.
         self.quick, self.first, self.share = quick, first, share
-        # Whether there is always one more case; whether cases need the machine to themselves.
+        # Whether the generator is endless, and whether cases need the machine to themselves.
         self.endless, self.serial = endless, serial
 
 
 def section(name, quick, share=1, endless=False, serial=False, first=False):
-    """Makes a generator of cases a section; its docstring says what it is."""
+    """Declares a generator of cases as a section; its docstring is the description in reports."""
 
     def declare(cases):
         about = " ".join((cases.__doc__ or "").split())
@@ -45,15 +45,15 @@ def section(name, quick, share=1, endless=False, serial=False, first=False):
 
 
 class Tally:
-    """What became of the cases of a section."""
+    """The results of the cases of a section."""
 
     def __init__(self, name):
         self.name = name
         self.held, self.failed, self.skipped = 0, [], []
-        # Why all of it was left out.
+        # The reason if the whole section was skipped.
         self.absent = None
         self.seconds = 0.0
-        # Cases that there was no time for.
+        # Number of cases not run for lack of time.
         self.left = 0
 
     def tried(self):
@@ -61,7 +61,7 @@ class Tally:
 
 
 class Bench:
-    """A folder for one case, and the program in it."""
+    """A directory for one case, in which the program runs."""
 
     def __init__(self, campaign, name):
         self.campaign, self.name = campaign, name
@@ -90,7 +90,7 @@ class Bench:
         return mine | (extra or {})
 
     def start(self, *words, bounds=None, environment=None, home=None, before=(), **streams):
-        """Starts the program with these words; `before`: a program that starts it."""
+        """Starts the program with the arguments `words`; `before` is a wrapper command."""
         command = [*before, self.campaign.program, *map(str, words)]
         extra = environment or {}
         shown = " ".join(f"{key}={shlex.quote(value)}" for key, value in extra.items())
@@ -100,14 +100,14 @@ class Bench:
         return running
 
     def end(self, running, codes=CODES):
-        return judged(running, codes, self.campaign.patience)
+        return checked_outcome(running, codes, self.campaign.patience)
 
     def replay(self, *words, codes=CODES, **rest):
-        """Runs the program to its end."""
+        """Runs the program until it ends."""
         return self.end(self.start(*words, **rest), codes)
 
     def stop(self, running, number, within=1.5, codes=None):
-        """Sends a signal and demands that the program stops; gives the seconds it took."""
+        """Sends a signal, requires that the program stops, and returns the seconds until it stopped."""
         begin = time.monotonic()
         running.send(number)
         stopped = running.wait(within * self.campaign.patience)
@@ -115,22 +115,22 @@ class Bench:
         if not stopped:
             late = running.wait(20)
             seconds = f"{time.monotonic() - begin:.1f} s" if late else "more than 20 s"
-            raise Broken(f"it stops {seconds} after {signal.Signals(number).name}")
+            raise Broken(f"the program stops {seconds} after {signal.Signals(number).name}")
         self.end(running, codes or CODES + (130, -number))
         return seconds
 
-    def alone(self):
-        """Demands that no process is left of those that the program has started."""
+    def require_no_processes(self):
+        """Requires that all processes started by the program have ended."""
         until = time.monotonic() + 1.5 * self.campaign.patience
-        while (left := relatives(self.place.name)) and time.monotonic() < until:
+        while (left := processes_of(self.place.name)) and time.monotonic() < until:
             time.sleep(0.02)
         if left:
-            raise Broken(f"processes go on after their program: {left[0][1]}, {len(left)} in all")
+            raise Broken(f"processes outlive the program:  {left[0][1]}, {len(left)} in all")
 
     def close(self):
         for running in self.started:
             running.kill()
-        for pid, _ in relatives(self.place.name) if self.started else []:
+        for pid, _ in processes_of(self.place.name) if self.started else []:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -140,14 +140,14 @@ class Bench:
 
 
 class Campaign:
-    """Everything that sections need to know."""
+    """Settings and shared state of a campaign."""
 
     def __init__(self, program, work, seed=1, minutes=None, only=None, keep=False, patience=1.0, workers=2):
         self.program, self.work = program, work
         self.seed, self.minutes, self.only = seed, minutes, only
         self.keep, self.patience, self.workers = keep, patience, workers
         self.stopped = False
-        # What sections share, such as prepared scenes.
+        # Values shared by sections, such as prepared scenes.
         self.shared = {}
         self.lock, self.making = threading.Lock(), threading.RLock()
 
@@ -155,11 +155,11 @@ class Campaign:
         return self.minutes is None
 
     def random(self, name):
-        """A source of random numbers that depends on the seed and on this name alone."""
+        """Returns a random number generator that depends only on the seed and on `name`."""
         return random.Random(f"{self.seed}/{name}")
 
     def once(self, name, make):
-        """What `make` gives, made when it is first asked for; a failure is remembered."""
+        """Returns the cached result of `make()`; an exception is cached too."""
         with self.making:
             if name not in self.shared:
                 try:
@@ -172,7 +172,7 @@ class Campaign:
         return made
 
     def chosen(self, section):
-        """The cases of a section that are to be tried."""
+        """Returns the selected cases of a section."""
         cases = section.cases(self)
         if self.only:
             if section.endless:
@@ -183,12 +183,12 @@ class Campaign:
             return itertools.islice(cases, section.quick) if self.quick() else cases
         cases = list(cases)
         if not (section.first and self.quick()):
-            # Those for which there is no time are of all kinds.
+            # Shuffle the cases, so that the cases dropped for lack of time are of all kinds.
             self.random(section.name).shuffle(cases)
         return cases[: section.quick or None] if self.quick() else cases
 
     def run(self, section, seconds):
-        """Tries the cases of a section for so long at most, or all of the quick form."""
+        """Runs the cases of a section for at most `seconds`, or all cases of the quick form."""
         tally, begin = Tally(section.name), time.monotonic()
         until = begin + seconds if seconds else None
         try:
@@ -196,11 +196,11 @@ class Campaign:
             workers = 1 if section.serial else self.workers
             with concurrent.futures.ThreadPoolExecutor(workers) as pool:
                 try:
-                    jobs = [pool.submit(self.work_off, section, cases, until, tally) for _ in range(workers)]
+                    jobs = [pool.submit(self.run_cases, section, cases, until, tally) for _ in range(workers)]
                     for job in jobs:
                         job.result()
                 except BaseException:
-                    # The others end with the case at hand.
+                    # The other workers end after their current case.
                     self.stopped = True
                     raise
             if not section.endless:
@@ -212,7 +212,7 @@ class Campaign:
         tally.seconds = time.monotonic() - begin
         return tally
 
-    def work_off(self, section, cases, until, tally):
+    def run_cases(self, section, cases, until, tally):
         while not self.stopped and (until is None or time.monotonic() < until):
             with self.lock_of(section):
                 case = next(cases, None)
@@ -236,7 +236,7 @@ class Campaign:
         except Broken as reason:
             tally.failed.append((name, str(reason), bench.runs))
         except Exception:
-            # What goes wrong in the campaign is no success either.
+            # An error in the campaign itself counts as a failure.
             tally.failed.append((name, "the case itself failed: " + traceback.format_exc(), bench.runs))
         finally:
             bench.close()

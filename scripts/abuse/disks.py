@@ -1,4 +1,4 @@
-"""Disks that are full, small, or may not be written."""
+"""Full, small and read-only file systems."""
 
 import shutil
 import subprocess
@@ -6,8 +6,8 @@ import subprocess
 from campaign import Absent, section
 from scenes import SCENES, prepared
 
-# Mounted in a name space of its own, which goes with the shell: nothing is left behind. The
-# folder is looked at from there, too: it is copied out.
+# Mounted in a separate namespace that ends with the shell, so no mount is left behind. The
+# directory is copied out because it is visible only there.
 SCRIPT = """
 set -e
 mount -t tmpfs -o size=$SIZE,nr_inodes=$INODES tmpfs "$HOME_OF_CASE"
@@ -29,7 +29,10 @@ cp -a . "$PLACE/again"
 
 
 def mounting(campaign):
-    """How a file system of one's own is mounted here."""
+    """Returns the command that runs a program in its own mount namespace.
+
+    Raises `Absent` if mounting is not permitted.
+    """
 
     def find():
         for command in (["unshare", "-m"], ["unshare", "-Urm"]):
@@ -38,14 +41,15 @@ def mounting(campaign):
             probe = command + ["mount", "-t", "tmpfs", "tmpfs", "/mnt"]
             if subprocess.run(probe, capture_output=True).returncode == 0:
                 return command
-        raise Absent("nothing can be mounted here, not even in a name space of one's own")
+        raise Absent("mounting is not permitted, not even in a user namespace")
 
     return campaign.once("mounting", find)
 
 
 @section("full-disk", quick=44, share=3)
 def full_disk(campaign):
-    """A file system of N pages or files, or one that is read-only; then one with room."""
+    """A file system of N pages or N files, or a read-only file system; then a file system with enough
+    space."""
     mounting(campaign)
     for name in SCENES:
         scene = prepared(campaign, name)
@@ -94,9 +98,9 @@ def filled(name, pages, inodes, mode):
         words = (errors.strip().splitlines() or ["(nothing)"])[-1]
         bench.demand("panicked" not in errors, f"panic: {words}")
         bench.demand(code in (0, 2), f"exit code {code}: {words}")
-        bench.demand("out of specification" not in errors, f"a full disk is told as something else: {words}")
+        bench.demand("out of specification" not in errors, f"a full disk has another message: {words}")
         scene.check(bench.place / "after", "over", ("new",) if code == 0 else ("old",))
-        bench.demand(read("code-again") == "0\n", "with room: " + read("stderr-again").strip()[-300:])
+        bench.demand(read("code-again") == "0\n", "with enough space: " + read("stderr-again").strip()[-300:])
         scene.same(bench.place / "again", "over")
 
     return case

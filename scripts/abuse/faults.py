@@ -1,4 +1,4 @@
-"""Calls to the system that fail."""
+"""Failing system calls."""
 
 import itertools
 
@@ -6,9 +6,9 @@ import calls
 from campaign import section
 from scenes import SCENES, VARIANTS, prepared
 
-# What is done at a call, whether from there on, and what must be afterwards: whole results, as
-# they were or new ("whole"); new ones, as if nothing had happened ("unmoved"); or whatever a
-# kill may leave ("any"), where nothing can be put right any more.
+# Fault at a call, whether the fault persists ("on"), and the required state afterwards: "whole" means complete results,
+# either old or new; "unmoved" means the same new results as without the fault; "any" means any state that a kill may
+# leave, because the program cannot clean up.
 FAULTS = [
     ("ENOSPC", "", "whole"),
     ("ENOSPC", "on", "whole"),
@@ -21,8 +21,8 @@ FAULTS = [
 
 @section("faults", quick=110, share=16)
 def faults(campaign):
-    """Every call that changes a file fails: no space, input/output error, interrupted, half
-    written; once, or all from there on."""
+    """Every system call that changes a file fails (no space, input/output error, interrupted, half
+    written). Either only this call fails, or also all later calls."""
     calls.possible(campaign)
     for name, variant in itertools.product(SCENES, VARIANTS):
         for call in calls.calls(campaign, name, variant):
@@ -47,7 +47,7 @@ def failing(name, variant, call, what, on, then):
         if outcome.code == 0:
             expected = ("new",)
         else:
-            bench.demand(then != "unmoved", f"{what} is no failure, but the program ends: {outcome.words()}")
+            bench.demand(then != "unmoved", f"{what} is not an error, but the program ends:  {outcome.words()}")
             bench.demand("replay: cannot " in outcome.stderr, f"no message: {outcome.words()}")
             expected = (before, "new") if then == "whole" else None
         scene.check(bench.home, variant, expected)
@@ -56,13 +56,13 @@ def failing(name, variant, call, what, on, then):
     return case
 
 
-# Threads that a program may start before the next is refused.
+# Maximum number of threads that start before the system refuses another thread.
 MOST_THREADS = 12
 
 
 @section("threads", quick=40, share=1)
 def threads(campaign):
-    """The system refuses to start more than N threads: an error or a slower run, no panic."""
+    """The system refuses to start more than N threads: an error or a slower run, but no panic."""
     calls.possible(campaign)
     more = {
         "plan": "plan grid.toml -q",
@@ -79,7 +79,7 @@ def refused(name, words, count):
     def case(bench):
         scene = prepared(bench.campaign, name if words is None else "sweep")
         scene.lay(bench, "fresh")
-        # Without a number of threads the program takes as many as there are processors.
+        # Without --threads the program uses all processors.
         chosen = words or [word for word in scene.scene.new if word not in ("--threads", "1")]
         outcome = bench.replay(*chosen, codes=(0, 1, 2), **calls.spoiled(bench, THREADS=count))
         if words is None:

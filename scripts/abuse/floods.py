@@ -1,4 +1,4 @@
-"""Inputs and programs that do not end, or do not listen."""
+"""Endless inputs, and external programs that do not end or do not read."""
 
 import gzip
 import os
@@ -11,7 +11,7 @@ from campaign import Bounds, section
 from journals import swept
 from scenes import prepared, trace
 
-# What may be held of an input that has no end.
+# Memory limit in MiB and time limit in seconds for endless input.
 LITTLE = 400
 SECONDS = 15
 ASK = '{"ask":[[1,1,1,1]]}'
@@ -19,8 +19,8 @@ ASK = '{"ask":[[1,1,1,1]]}'
 
 @section("programs", quick=24, share=1)
 def programs(campaign):
-    """Search programs that flood, fall silent, do not read, do not end, leave children: --time
-    and Ctrl-C end the search in time, memory stays small, no process is left."""
+    """External search programs that flood, stop writing, do not read, do not end or leave child processes:
+    --time and Ctrl-C end the search in time, memory stays small, and no process is left."""
     for name, script in SCRIPTS.items():
         yield f"time/{name}", timed(script)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -35,10 +35,10 @@ SCRIPTS = {
     "one-line": "tr '\\0' a </dev/zero",
     "one-number": "printf '{\"ask\":[['; tr '\\0' 1 </dev/zero",
     "brackets": "tr '\\0' '[' </dev/zero",
-    "deaf": "while cat asks.json; do :; done",
-    "deaf-once": "cat large.json; sleep 600",
+    "no-read": "while cat asks.json; do :; done",
+    "no-read-once": "cat large.json; sleep 600",
     "silent": "sleep 600",
-    "stubborn": "trap '' INT TERM HUP PIPE; while :; do sleep 1; done",
+    "ignores-signals": "trap '' INT TERM HUP PIPE; while :; do sleep 1; done",
     "closed": "exec >&-; sleep 600",
     "closed-input": f"exec <&-; while echo '{ASK}'; do sleep 0.01; done",
     "children": f"(sleep 600)& (sleep 600)& echo '{ASK}'; exit 0",
@@ -64,13 +64,13 @@ def searching(bench, script, *words):
 
 
 def timed(script):
-    """--time 1s, and five seconds in which a program may end by itself."""
+    """Starts a search with --time 1s; the external program then has five seconds to end by itself."""
 
     def case(bench):
         running = searching(bench, script, "--time", "1s")
-        bench.demand(running.wait((1 + 5 + 2) * bench.campaign.patience), "it searches on beyond --time 1s")
+        bench.demand(running.wait((1 + 5 + 2) * bench.campaign.patience), "the search goes on beyond --time 1s")
         bench.end(running, (0, 2, 3))
-        bench.alone()
+        bench.require_no_processes()
 
     return case
 
@@ -82,26 +82,26 @@ def stopped(script, number):
         if not running.ended():
             bench.stop(running, number)
         bench.end(running, (0, 2, 3, 130, -number))
-        bench.alone()
+        bench.require_no_processes()
 
     return case
 
 
 def killed(bench):
-    """A program that reads its answers ends when the search is gone."""
+    """An external program that reads its answers ends when the search is killed."""
     running = searching(bench, f"while echo '{ASK}'; do read answer || exit 0; done")
     running.wait(0.5)
     running.send(signal.SIGKILL)
     running.wait(5)
     running.code = running.code or -9
-    bench.alone()
+    bench.require_no_processes()
 
 
 def endless(what):
-    """A writer of bytes that have no end; it stops when nobody reads."""
+    """Returns a function that writes data until the reading end is closed."""
     block = {"zeros": bytes(1 << 16), "line": b"a" * (1 << 16), "digits": b"1" * (1 << 16), "commas": b"," * (1 << 16),
              "comment": b"; " + b"x" * (1 << 16), "blank": b"\n" * (1 << 16), "invalid": b"\xff" * (1 << 16),
-             "quote": b'"' + b"a" * (1 << 16), "lines": b"; a comment that says nothing\n" * 2000}[what]  # fmt: skip
+             "quote": b'"' + b"a" * (1 << 16), "lines": b"; a comment without content\n" * 2000}[what]  # fmt: skip
 
     def write(file):
         try:
@@ -143,14 +143,14 @@ PLACES = {
 
 
 def head_of(campaign, name):
-    """How such a file begins."""
+    """Returns the valid beginning of a file of this kind."""
     return swept(campaign).header if name == "journal" else HEADS[name]
 
 
 @section("endless-input", quick=40, share=1)
 def endless_input(campaign):
-    """Files, pipes and standard input without end or without line ends; sparse files of four
-    gigabytes; archives that unpack to much more: an error, little memory, bounded time."""
+    """Endless files, pipes and standard input, with or without line breaks; sparse files of four
+    gigabytes; archives that expand to much more: an error, little memory, bounded time."""
     for name in WORDS:
         for head in (True, False):
             yield f"sparse/{name}{'' if head else '-bare'}", sparse(name, head)
@@ -164,20 +164,20 @@ def endless_input(campaign):
         yield f"long-name/{name}", long_name(name)
 
 
-def laid(bench):
+def write_inputs(bench):
     prepared(bench.campaign, "sweep").lay(bench, "fresh")
 
 
 def bounded(bench, words, **rest):
-    """In bounds, whatever it says."""
+    """Runs the program within the limits on time and memory, with any exit code."""
     return bench.replay(*words, bounds=Bounds(SECONDS, LITTLE), **rest)
 
 
 def sparse(name, head):
-    """Four gigabytes of zeros take no room on the disk."""
+    """A sparse file of four gigabytes."""
 
     def case(bench):
-        laid(bench)
+        write_inputs(bench)
         path = bench.write(PLACES.get(name, name), head_of(bench.campaign, name) if head else b"")
         os.truncate(path, 4 << 30)
         bounded(bench, WORDS[name].split())
@@ -187,14 +187,14 @@ def sparse(name, head):
 
 
 def piped(name, what):
-    """A fifo that is filled for ever. Bytes that are an endless but legal input are stopped by
-    Ctrl-C; what is wrong is refused."""
+    """A FIFO with endless data. Endless valid input is ended by Ctrl-C; malformed input is an error."""
 
     def case(bench):
-        laid(bench)
+        write_inputs(bench)
         path = bench.home / PLACES.get(name, name)
         os.mkfifo(path)
-        # Held open for reading, so that the writer begins; it ends when nobody reads.
+        # Hold the FIFO open for reading, so that the writer does not block; the writer ends when
+        # this descriptor is closed.
         read = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         file = os.open(path, os.O_WRONLY)
         os.write(file, head_of(bench.campaign, name))
@@ -212,7 +212,7 @@ def piped(name, what):
 
 
 def interrupted(bench, running):
-    """It ends by itself, or on Ctrl-C, in little memory."""
+    """Requires that the program ends by itself or on Ctrl-C, and uses little memory."""
     if running.wait(3 * bench.campaign.patience):
         bench.end(running)
     else:
@@ -221,7 +221,7 @@ def interrupted(bench, running):
 
 def standard_input(what):
     def case(bench):
-        laid(bench)
+        write_inputs(bench)
         read, file = os.pipe()
         os.write(file, HEADS["packets"])
         running = bench.start("network", "--packets", "-", "-q", bounds=Bounds(SECONDS, LITTLE), stdin=read)
@@ -279,10 +279,10 @@ NAMES = {
 
 
 def long_name(name):
-    """A name of five megabytes is refused quickly, and not repeated in full."""
+    """A name of five megabytes is rejected quickly and not printed in full."""
 
     def case(bench):
-        laid(bench)
+        write_inputs(bench)
         bench.write("long.toml", NAMES[name]("e" * LONG))
         outcome = bounded(bench, ["plan", "long.toml", "-q"])
         bench.demand(outcome.code in (2, 3), f"exit code {outcome.code}")

@@ -1,4 +1,4 @@
-"""Folders that hold what is not ours: links, fifos, files and manifests of others."""
+"""Directories with foreign content: links, FIFOs, files and manifests of other programs."""
 
 import itertools
 import json
@@ -16,7 +16,7 @@ QUICKLY = Bounds(seconds=10)
 
 
 class Outside:
-    """What lies outside of the folder of results and must stay as it is."""
+    """Files outside of the output directory, which must not change."""
 
     def __init__(self, bench):
         self.place = bench.place / "outside"
@@ -30,19 +30,19 @@ class Outside:
     def check(self, bench):
         for name, text in self.files.items():
             path = self.place / name
-            bench.demand(path.is_file(), f"a file outside is gone: {name}")
-            bench.demand(path.read_text() == text, f"a file outside is changed: {name}")
+            bench.demand(path.is_file(), f"a file outside was removed: {name}")
+            bench.demand(path.read_text() == text, f"a file outside was changed: {name}")
         more = listing(self.place) - self.files.keys()
-        bench.demand(not more, f"files appear outside: {', '.join(sorted(more))}")
+        bench.demand(not more, f"new files outside:  {', '.join(sorted(more))}")
 
 
 def obstacle(kind, path, outside):
-    """Puts something in the way. Gives what must be there afterwards, if anything: a check."""
+    """Creates an obstacle of some kind at `path`."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.is_dir():
         if kind in ("folder", "link-to-folder"):
-            raise Absent("a folder is there already")
+            raise Absent("the directory exists already")
         for place, folders, files in os.walk(path, topdown=False):
             for name in files:
                 os.unlink(os.path.join(place, name))
@@ -68,7 +68,7 @@ def obstacle(kind, path, outside):
 
 
 KINDS = ("link", "hard-link", "dangling-link", "link-to-folder", "fifo", "folder", "file")
-# Names that matter to folders of results, whether or not a scene shows them.
+# Names with a meaning in output directories, whether or not a scene uses them.
 NAMES = [
     "manifest.json",
     "manifest.json.part",
@@ -81,9 +81,9 @@ NAMES = [
 
 
 def names(campaign, name):
-    """Every name that a scene writes below its folder, for a time or in the end."""
+    """Returns the names that a scene writes below its directory, temporarily or finally."""
     scene = prepared(campaign, name)
-    # Of a gallery two stand for all.
+    # Two figures are enough to test all figures.
     few = [file for file in sorted(scene.new.files) if not file.startswith("out/plots/")]
     few += [file for file in sorted(scene.new.files) if file.startswith("out/plots/")][:2]
     if not scene.scene.files:
@@ -94,18 +94,18 @@ def names(campaign, name):
             if path not in few and path != "out" and "plots/" not in path and "unfinished.part/" not in path:
                 few.append(path)
     except Absent:
-        # The known names remain.
+        # Use only the known names.
         pass
     return list(dict.fromkeys(few))
 
 
 @section("in-the-way", quick=120, share=4)
 def in_the_way(campaign):
-    """A link, a fifo, a folder or another file under every name that a command writes: nothing
-    outside is changed, nothing hangs, nothing of the user's is lost."""
+    """A link, a FIFO, a directory or another file under every name that a command writes: no file outside
+    of the directory is changed, no command hangs, and no file of the user is lost."""
     for name, variant in itertools.product(SCENES, VARIANTS):
         for file, kind in itertools.product(names(campaign, name), KINDS):
-            # An output file that the user names may be a link or a pipe: that is a wish.
+            # An output file given by the user may deliberately be a link or a pipe.
             if file in SCENES[name].files and kind not in ("folder", "link-to-folder"):
                 continue
             yield f"{name}/{variant}/{file.replace('/', '+')}-{kind}", blocked(name, variant, file, kind)
@@ -123,12 +123,12 @@ def blocked(name, variant, file, kind):
             mine = path / "mine.txt"
             bench.demand(
                 mine.is_file() and mine.read_text() == PRECIOUS,
-                f"a folder of the user's at {file} is emptied",
+                f"a directory of the user at {file} was emptied",
             )
         if kind == "file":
             bench.demand(
                 path.is_file() and path.read_bytes() == PRECIOUS.encode(),
-                f"a file of the user's at {file} is replaced",
+                f"a file of the user at {file} was replaced",
             )
         if outcome.code == 0 and kind != "file":
             state = scene.state(bench.home)
@@ -145,7 +145,7 @@ FOREIGN = {
     "command": {"command": ["other", "--out"], "files": LISTED},
     "name-alone": {"program": "replay", "files": LISTED},
 }
-# What a manifest of ours may be made to list, by mischief or by mistake.
+# Unusual file lists that a manifest of replay may contain after an attack or a mistake.
 ODD_LISTS = {
     "outward": ["../outside/precious.txt", "/etc/hostname", "x/../../outside/precious.txt"],
     "odd-names": ["", ".", "./.", "a\0b", "x" * 5000, 7, None, ["y"]],
@@ -157,7 +157,7 @@ ODD_LISTS = {
 
 
 def entry(like, name, path=None):
-    """An entry of a manifest, in the form of those it has, true if there is such a file."""
+    """Returns a manifest entry in the form of `like`, with correct size and digest if `path` exists."""
     if not isinstance(like, dict):
         return name
     content = path.read_bytes() if path else b""
@@ -165,7 +165,7 @@ def entry(like, name, path=None):
 
 
 def manifest_of(scene, files):
-    """The manifest of a scene's earlier results, with another list of files."""
+    """Returns the manifest of the earlier results of a scene with another list of files."""
     manifest = json.loads((scene.kits["over"] / "out/manifest.json").read_bytes())
     if isinstance(files, list):
         empty = entry(manifest["files"][0], "")
@@ -189,8 +189,8 @@ FOLDERS = [name for name, scene in SCENES.items() if not scene.files]
 
 @section("foreign", quick=0, share=1)
 def foreign(campaign):
-    """Manifests, journals and folders of other programs; links to folders; inputs that are
-    outputs; fifos as side files."""
+    """Manifests, journals and directories of other programs; links to directories; inputs that are also
+    outputs; FIFOs as sidecar files."""
     for name in FOLDERS:
         for title, manifest in FOREIGN.items():
             yield f"manifest/{title}/{name}", strange_manifest(name, json.dumps(manifest).encode())
@@ -229,7 +229,7 @@ def foreign(campaign):
 
 
 def strange_manifest(name, text=None, files=None):
-    """A manifest of others, or one of ours with an odd list of files."""
+    """A manifest of another program, or a manifest of replay with an unusual list of files."""
 
     def case(bench):
         scene, outside = prepared(bench.campaign, name), Outside(bench)
@@ -242,16 +242,16 @@ def strange_manifest(name, text=None, files=None):
         outside.check(bench)
         for file, content in theirs.items():
             path = bench.home / file
-            bench.demand(path.is_file() and path.read_text() == content, f"{file} is lost")
+            bench.demand(path.is_file() and path.read_text() == content, f"{file} was lost")
         if text is not None:
-            bench.demand(manifest.read_bytes() == text, "the manifest of another program is replaced")
-            bench.demand(outcome.code == 2, f"exit code {outcome.code}, but the folder is another's")
+            bench.demand(manifest.read_bytes() == text, "the manifest of another program was replaced")
+            bench.demand(outcome.code == 2, f"exit code {outcome.code}, but the directory belongs to another program")
 
     return case
 
 
 def linked_folder(name):
-    """plots/ is a link to a folder outside that holds files of the names in the manifest."""
+    """The manifest lists files below a link to a directory outside."""
 
     def case(bench):
         scene, outside = prepared(bench.campaign, name), Outside(bench)
@@ -270,7 +270,7 @@ def linked_folder(name):
 
 
 def linked_plots(name):
-    """plots/ is a link to a folder outside: nothing is written there."""
+    """plots/ is a link to a directory outside: nothing is written there."""
 
     def case(bench):
         scene, outside = prepared(bench.campaign, name), Outside(bench)
@@ -286,7 +286,7 @@ def linked_plots(name):
 
 
 def linked_out(name):
-    """--out itself may be a link to a folder: people keep results on another disk."""
+    """The directory of --out may be a link to a directory, for results on another disk."""
 
     def case(bench):
         scene = prepared(bench.campaign, name)
@@ -306,12 +306,12 @@ def foreign_journal(text, force):
         path = bench.write("out/journal.txt", text)
         outcome = bench.replay(*scene.scene.new, *force, bounds=QUICKLY)
         if force and text.startswith(b"replay journal "):
-            # One of another version is ours to begin anew.
+            # A journal of another version may be replaced with --force.
             return
         bench.demand(
-            path.is_file() and path.read_bytes() == text, "a journal.txt that is no journal of ours is lost"
+            path.is_file() and path.read_bytes() == text, "a journal.txt of another program was lost"
         )
-        bench.demand(outcome.code in (2, 3), f"exit code {outcome.code}, but the folder is another's")
+        bench.demand(outcome.code in (2, 3), f"exit code {outcome.code}, but the directory belongs to another program")
 
     return case
 
@@ -323,14 +323,14 @@ def foreign_plan(text):
         path = bench.write("out/plan.json", text)
         bench.replay(*scene.scene.new, bounds=QUICKLY)
         bench.demand(
-            path.is_file() and path.read_bytes() == text, "a plan.json that is no plan of ours is replaced"
+            path.is_file() and path.read_bytes() == text, "a plan.json of another program was replaced"
         )
 
     return case
 
 
 def input_is_output(how):
-    """network --channels names the list of packets itself."""
+    """The output file of network --channels is also the input list of packets."""
 
     def case(bench):
         scene = prepared(bench.campaign, "network")
@@ -347,13 +347,13 @@ def input_is_output(how):
                 bench.replay(*words, "-", stdin=stream)
         else:
             bench.replay(*words, "new.csv")
-        bench.demand(path.read_bytes() == before, "the list of packets is lost")
+        bench.demand(path.read_bytes() == before, "the list of packets was lost")
 
     return case
 
 
 def input_first(how):
-    """network --channels: the file stays what it is unless there is something to write."""
+    """network --channels: the file is unchanged unless there are new results."""
 
     def case(bench):
         bench.write("bad.csv", "id,src,dst,flits,inject_cycle\n0,0,x,1,0\n")
@@ -367,13 +367,13 @@ def input_first(how):
             bench.replay(*words, given.name, codes=(3,))
         else:
             bench.replay(*words, "bad.csv" if how == "bad-packets" else "none.csv", codes=(2, 3))
-        bench.demand(path.read_bytes() == before, "earlier results are lost though there are no new ones")
+        bench.demand(path.read_bytes() == before, "earlier results were lost although there are no new ones")
 
     return case
 
 
 def synth_over_a_trace(bench):
-    """synth --write replaces the file that it is told to, whole."""
+    """synth --write replaces its output file as a whole."""
     scene = prepared(bench.campaign, "synth")
     scene.lay(bench, "fresh")
     outside = Outside(bench)
@@ -383,8 +383,8 @@ def synth_over_a_trace(bench):
 
 
 def fifo(file):
-    """A fifo that nobody writes into: refused at once, or, where a user may well name one (a
-    pipe of the shell), waited for until Ctrl-C."""
+    """A FIFO without a writer: an immediate error, or, for inputs that may be a pipe of the shell, a wait
+    that Ctrl-C ends."""
 
     def case(bench):
         scene = prepared(bench.campaign, "sweep")
@@ -405,7 +405,7 @@ def fifo(file):
         if running.wait(3 * bench.campaign.patience):
             bench.end(running, CODES)
             return
-        bench.demand(waits, "it waits for a fifo that nobody writes into")
+        bench.demand(waits, "the program waits for a FIFO without a writer")
         bench.stop(running, signal.SIGINT, codes=(130, -signal.SIGINT))
 
     return case

@@ -1,5 +1,4 @@
-"""What the mutator begins with: inputs and names of every kind that are right as they stand, and
-the commands that read them."""
+"""Seeds of the mutator: valid inputs and names of each kind, and the commands that read them."""
 
 import gzip
 
@@ -9,7 +8,7 @@ SIDES = {1: "1,1", 2: "2,1", 3: "3,1", 4: "2,2", 6: "3,2", 8: "4,2", 12: "3,4", 
 
 
 def shapes():
-    """A shape for every job of the trace."""
+    """Returns a shapes file for the trace."""
     jobs = [line.split() for line in trace().splitlines() if line[0] != ";"]
     return "job,w,h,d\n" + "".join(f"{job[0]},{SIDES[int(job[4])]},1\n" for job in jobs)
 
@@ -82,7 +81,7 @@ SEARCH = "search --trace tiny.swf -q --sr 1"
 RUN = "--trace tiny.swf -q"
 PLAN = "plan --trace tiny.swf -q --no-estimate"
 
-# By kind: what is mutated, the file it goes into, and a command that reads it.
+# For each kind: function that returns the input, name of the input file, and a command that reads the file.
 FILES = {
     "swf": (trace, "m.swf", "--trace m.swf -q --machine 4x4 --alloc mc1x1"),
     "swf-tolerant": (trace, "m.swf", "--trace m.swf -q --max-errors 9 --alloc mbs --sched easy"),
@@ -101,11 +100,11 @@ FILES = {
     ),
 }
 
-# By kind: words that are mutated, and a command that takes one of them as its last.
+# For each kind: names to be mutated, and a command with a name as its last argument.
 NAMES = {
     "alloc": (ALLOCATORS, f"{RUN} --alloc"),
     "sched": (SCHEDULERS, f"{RUN} --alloc mc1x1 --sched"),
-    "mesh": (["4x4", "torus:16x24", "torus[x]:16x24", "8x8x8", "16x1", "65535x1"], f"{RUN} --alloc mc1x1 --machine"),
+    "machine": (["4x4", "torus:16x24", "torus[x]:16x24", "8x8x8", "16x1", "65535x1"], f"{RUN} --alloc mc1x1 --machine"),
     "tie": (["2,13,20,6", "none", "auto", "1,0,0,0"], f"{RUN} --tie"),
     "seed": (["0..3", "1,2", "7"], f"{RUN} --jobs 3 --alloc random --seed"),
     "window": (["100", "1996-09-23", "-5"], f"{RUN} --alloc mc1x1 --from"),

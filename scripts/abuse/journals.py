@@ -1,4 +1,4 @@
-"""Journals and the files beside them: cut, garbled, not ours, right by checksum alone."""
+"""Damaged journals, plans and manifests: truncated, corrupted, foreign, or wrong with a correct checksum."""
 
 import itertools
 import json
@@ -9,7 +9,7 @@ import blake3
 from campaign import Bench, Broken, section
 from scenes import Generation, Scene, digest, trace
 
-# Few cells and few job sizes: every byte of the journal is tried.
+# Few cells and few job sizes, because each byte of the journal is a case.
 GRID = """
 traces = ["tiny.swf"]
 [[allocator]]
@@ -24,7 +24,7 @@ SCENE = Scene("journal", "", "")
 
 
 class Swept:
-    """A sweep that was done: its folder as it is after a kill, and its results."""
+    """A finished sweep: its directory in the state after a kill, and its results."""
 
     def __init__(self, campaign):
         bench = Bench(campaign, "(preparation)/journal")
@@ -41,7 +41,7 @@ class Swept:
         self.records = self.journal.count(b"\n") - 1
         header = FIRST_LINE.match(self.journal)
         if not header or self.records < 3:
-            raise Broken("the sweep leaves another journal than was thought")
+            raise Broken("the journal of the sweep has an unexpected form")
         self.header = header[0]
 
 
@@ -50,35 +50,36 @@ def swept(campaign):
 
 
 def record(body):
-    """A line of a journal with the right checksum."""
+    """Returns a line of a journal with the correct checksum."""
     return blake3.digest(body)[:16].encode() + b" " + body + b"\n"
 
 
-def goes_on(bench, journal, sound=True):
-    """With this journal the sweep gives its results; or, where it need not be `sound`, is
-    refused and the journal left alone."""
+def require_resume(bench, journal, sound=True):
+    """Requires that the sweep resumes from this journal with the known results. If `sound` is false, it
+    may instead fail without changing the journal."""
     state = swept(bench.campaign)
     shutil.copytree(state.killed, bench.home, dirs_exist_ok=True)
     path = bench.write("out/journal.txt", journal)
     outcome = bench.replay(*SWEEP, codes=(0,) if sound else (0, 2, 3))
     if outcome.code:
-        bench.demand(path.read_bytes() == journal, "refused, but the journal is changed")
-        bench.demand(not (bench.home / "out/manifest.json").exists(), "refused, but there are results")
+        bench.demand(path.read_bytes() == journal, "rejected, but the journal was changed")
+        bench.demand(not (bench.home / "out/manifest.json").exists(), "rejected, but there are results")
     else:
-        bench.demand(Generation(SCENE, bench.home) == state.results, "other results than undisturbed")
+        bench.demand(Generation(SCENE, bench.home) == state.results, "the results differ from an undisturbed run")
 
 
 @section("journal-cut", quick=60, share=3)
 def journal_cut(campaign):
-    """A journal that ends after any of its bytes: the sweep goes on and gives the same bytes."""
+    """A journal truncated after each of its bytes: the sweep resumes and gives equal results."""
     text = swept(campaign).journal
     for length in range(len(text)):
-        yield f"{length:05}", lambda bench, length=length: goes_on(bench, text[:length])
+        yield f"{length:05}", lambda bench, length=length: require_resume(bench, text[:length])
 
 
 @section("journal-garbled", quick=120, share=3)
 def journal_garbled(campaign):
-    """Any byte of a journal is another; bytes, lines and blocks lost, doubled, swapped, zeroed."""
+    """A changed byte at each position of a journal; bytes, lines and blocks that are lost, doubled, swapped
+    or zeroed."""
     text = swept(campaign).journal
     for at in range(len(text)):
         yield f"flip-{at:05}", flipped(at)
@@ -92,7 +93,7 @@ def flipped(at):
         state = swept(bench.campaign)
         text = bytearray(state.journal)
         text[at] ^= bench.random.randrange(1, 256)
-        goes_on(bench, bytes(text), sound=at >= len(state.header))
+        require_resume(bench, bytes(text), sound=at >= len(state.header))
 
     return case
 
@@ -122,13 +123,13 @@ def damaged(what):
             text = text[:at] + b"a" * 5_000_000 + text[at:]
         else:
             text = b"\xef\xbb\xbf" + text
-        goes_on(bench, text, sound=what not in ("crlf", "mark"))
+        require_resume(bench, text, sound=what not in ("crlf", "mark"))
 
     return case
 
 
-def mistaken(random, value):
-    """JSON like this one, with something that does not belong there."""
+def with_wrong_part(random, value):
+    """Returns a copy of a JSON value with one wrong part."""
     odd = [None, -1, 0, 1e308, 1 << 64, 0.5, "", "x" * 9, [], {}, True, "\0", "1/0", [None], -(1 << 63)]
     if isinstance(value, dict) and value and random.random() < 0.8:
         key = random.choice(list(value))
@@ -136,7 +137,7 @@ def mistaken(random, value):
         if random.random() < 0.15:
             del changed[key]
         else:
-            changed[key] = mistaken(random, value[key])
+            changed[key] = with_wrong_part(random, value[key])
         return changed
     if isinstance(value, list) and value and random.random() < 0.8:
         at = random.randrange(len(value))
@@ -145,14 +146,14 @@ def mistaken(random, value):
             return value[:at] + value[at + 1 :]
         if kind < 0.25:
             return value * 2
-        return value[:at] + [mistaken(random, value[at])] + value[at + 1 :]
+        return value[:at] + [with_wrong_part(random, value[at])] + value[at + 1 :]
     return random.choice(odd)
 
 
 @section("journal-wrong", quick=50, share=2, endless=True)
 def journal_wrong(campaign):
-    """Records with the right checksum and a wrong content; plans and manifests with wrong
-    values, cut or garbled: refused or read, but never a panic, and nothing lost."""
+    """Records with a correct checksum and wrong content; plans and manifests with wrong values, truncated
+    or corrupted: rejected or read, but no panic and no loss."""
     for number in itertools.count():
         kind = ("record", "plan", "manifest", "merge")[number % 4]
         yield (
@@ -176,28 +177,28 @@ def wrong_record(bench):
     elif how == 2:
         cell = random.choice([b"", b"0" * 32, b"f" * 33, cell.upper(), cell[:-1]])
     else:
-        content = json.dumps(mistaken(random, json.loads(content))).encode()
+        content = json.dumps(with_wrong_part(random, json.loads(content))).encode()
     lines[at] = record(b" ".join((cell, what, content)))
     shutil.copytree(state.killed, bench.home, dirs_exist_ok=True)
     path = bench.write("out/journal.txt", b"".join(lines))
     before = path.read_bytes()
     bench.replay(*SWEEP, codes=(0, 1, 2, 3))
-    bench.demand(path.read_bytes().startswith(before), "records that were there are lost")
+    bench.demand(path.read_bytes().startswith(before), "earlier records were lost")
 
 
 def garbled(random, text):
-    """JSON that is cut, garbled, or says something else."""
+    """Returns JSON text that is truncated, corrupted, or has a wrong part."""
     how = random.randrange(3)
     if how == 0:
         return text[: random.randrange(len(text))]
     if how == 1:
         at = random.randrange(len(text))
         return text[:at] + bytes([random.randrange(256)]) + text[at + 1 :]
-    return json.dumps(mistaken(random, json.loads(text))).encode()
+    return json.dumps(with_wrong_part(random, json.loads(text))).encode()
 
 
 def wrong_plan(bench):
-    """The plan is known from the command line; that of the folder may say what it will."""
+    """The command line determines the plan; the plan file in the directory is damaged."""
     state = swept(bench.campaign)
     shutil.copytree(state.killed, bench.home, dirs_exist_ok=True)
     plan = garbled(bench.random, (state.killed / "out/plan.json").read_bytes())
@@ -205,14 +206,14 @@ def wrong_plan(bench):
     before = digest(bench.home / "out/journal.txt")
     outcome = bench.replay(*SWEEP, codes=(0, 2, 3))
     if outcome.code == 0:
-        bench.demand(Generation(SCENE, bench.home) == state.results, "other results than undisturbed")
+        bench.demand(Generation(SCENE, bench.home) == state.results, "the results differ from an undisturbed run")
     else:
-        bench.demand(path.read_bytes() == plan, "refused, but the plan is changed")
-        bench.demand(digest(bench.home / "out/journal.txt") == before, "refused, but the journal is changed")
+        bench.demand(path.read_bytes() == plan, "rejected, but the plan was changed")
+        bench.demand(digest(bench.home / "out/journal.txt") == before, "rejected, but the journal was changed")
 
 
 def wrong_manifest(bench):
-    """Files that no manifest of ours lists stay what they are."""
+    """With a damaged manifest, files that are not results stay unchanged."""
     state = swept(bench.campaign)
     shutil.copytree(state.whole, bench.home, dirs_exist_ok=True)
     bench.write("out/mine.txt", "mine")
@@ -221,14 +222,14 @@ def wrong_manifest(bench):
     path.write_bytes(manifest)
     outcome = bench.replay(*SWEEP, codes=(0, 2, 3))
     if outcome.code == 0:
-        bench.demand(Generation(SCENE, bench.home) == state.results, "other results than undisturbed")
+        bench.demand(Generation(SCENE, bench.home) == state.results, "the results differ from an undisturbed run")
     else:
-        bench.demand(path.read_bytes() == manifest, "refused, but the manifest is changed")
-    bench.demand((bench.home / "out/mine.txt").read_text() == "mine", "a file of the user's is changed")
+        bench.demand(path.read_bytes() == manifest, "rejected, but the manifest was changed")
+    bench.demand((bench.home / "out/mine.txt").read_text() == "mine", "a file of the user was changed")
 
 
 def wrong_merge(bench):
-    """A merge reads plan and journal of folders that others may have written."""
+    """A merge of a directory with a damaged plan or journal."""
     state, random = swept(bench.campaign), bench.random
     shutil.copytree(state.whole, bench.home, dirs_exist_ok=True)
     name = random.choice(["plan.json", "journal.txt"])
@@ -237,15 +238,15 @@ def wrong_merge(bench):
     path.write_bytes(garbled(random, text) if name == "plan.json" else text[: random.randrange(len(text))])
     before = digest(path)
     outcome = bench.replay("merge", "out", "--out", "merged", "-q", codes=(0, 2, 3))
-    bench.demand(digest(path) == before, f"merge has changed {name}")
+    bench.demand(digest(path) == before, f"merge changed {name}")
     if outcome.code:
-        bench.demand(not (bench.home / "merged/manifest.json").exists(), "refused, but there are results")
+        bench.demand(not (bench.home / "merged/manifest.json").exists(), "rejected, but there are results")
 
 
 @section("merge-order", quick=0, share=0.2)
 def merge_order(campaign):
-    """A cell that failed in one folder and is done in another: done, in any order of the
-    folders; one that is done with two results: an error."""
+    """A cell that failed in one directory and finished in another counts as finished, in any order of the
+    directories; a cell with two different results is an error."""
     for order in ("done-first", "failed-first"):
         yield f"failed-and-done/{order}", failed_and_done(order)
         yield f"two-results/{order}", two_results(order)
@@ -286,6 +287,6 @@ def two_results(order):
         lines[2] = record(b" ".join((cell, what, json.dumps(result, separators=(",", ":")).encode())))
         bench.write("two/journal.txt", b"".join(lines))
         merged(bench, order, (3,))
-        bench.demand(not (bench.home / "merged/manifest.json").exists(), "refused, but there are results")
+        bench.demand(not (bench.home / "merged/manifest.json").exists(), "rejected, but there are results")
 
     return case

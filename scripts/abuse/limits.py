@@ -1,5 +1,4 @@
-"""Little of everything: files that may be open, sizes of files, streams that are closed or
-full, an environment that lacks what is usual."""
+"""Limited resources: open files, file sizes, closed or full streams, unusual environments."""
 
 import itertools
 import os
@@ -11,8 +10,8 @@ from scenes import SCENES, prepared
 
 @section("limits", quick=60, share=1)
 def limits(campaign):
-    """Few files may be open or none may grow; standard streams closed or full; a folder that is
-    gone; an empty or odd environment; words that are no text."""
+    """Limits on open files and file sizes; standard streams closed or full; a removed current directory;
+    an empty or unusual environment; arguments that are not text."""
     for name in SCENES:
         for count in range(3, 24):
             yield f"open-files-{count}/{name}", limited(name, f"ulimit -n {count}")
@@ -34,11 +33,11 @@ def limits(campaign):
 
 
 def shell(bench, line, name):
-    """Runs a line of the shell in which $0 is the program and "$@" the words of a scene."""
+    """Runs a line of bash in which $0 is the program and "$@" are the arguments of a scene."""
     scene = prepared(bench.campaign, name)
     bench.runs.append(f"{line}   # words: {' '.join(scene.scene.new)}")
     command = ["bash", "-c", line, bench.campaign.program, *scene.scene.new]
-    # Here errors go to a file only if the line does not send them elsewhere.
+    # Standard error goes to a file unless the line redirects it.
     with open(bench.place / "stderr", "wb") as errors:
         done = subprocess.run(
             command, cwd=bench.home, env=bench.environment(), stdin=subprocess.DEVNULL,
@@ -54,7 +53,7 @@ def limited(name, limit, kills=False):
         scene = prepared(bench.campaign, name)
         scene.lay(bench, "over")
         code, words = shell(bench, f'{limit}; exec "$0" "$@"', name)
-        # 127: the system's loader had no file left for the libraries of the program.
+        # 127: the dynamic loader could not open the libraries of the program.
         allowed = (0, 2, 127, 153) if not kills else (0, 2, 153, -25)
         bench.demand(code in allowed, f"exit code {code}: {words}")
         scene.check(bench.home, "over", ("new",) if code == 0 else ("old",))
@@ -64,7 +63,7 @@ def limited(name, limit, kills=False):
 
 
 def redirected(name, streams):
-    """What cannot be told to anybody must not cost results."""
+    """Failing standard streams must not cost results."""
 
     def case(bench):
         scene = prepared(bench.campaign, name)
@@ -92,7 +91,7 @@ LISTS = [
 
 
 def printed(words, streams):
-    """Nobody reads what is printed: no panic, no complaint about a closed pipe."""
+    """Output that is not read: no panic, and no message about a closed pipe."""
 
     def case(bench):
         prepared(bench.campaign, "sweep").lay(bench, "fresh")
@@ -109,7 +108,7 @@ def printed(words, streams):
             f"exit code {done.returncode}: {text[:200]}",
         )
         if "|" in streams:
-            bench.demand(not text, f"words about a closed pipe: {text[:200]}")
+            bench.demand(not text, f"a message about a closed pipe:  {text[:200]}")
 
     return case
 

@@ -1,4 +1,4 @@
-"""Inputs that are nearly right: a seeded mutator at every kind of file and name."""
+"""Nearly valid inputs: a seeded mutator for every kind of file and name."""
 
 import itertools
 import signal
@@ -18,13 +18,13 @@ none auto
 )
 ODD_BYTES = [b"\0", b"\xff", b"\xef\xbb\xbf", b"\r\n", b"\n\n", b"\t", b" ", b"%s", b"..", b"/../"]
 ODD_BYTES += [bytes([byte]) for byte in b';,[]="\\#-:@xe.']
-# Beyond ASCII, and what turns the direction of writing.
+# Non-ASCII text, and a character that reverses the direction of writing.
 ODD_BYTES += [text.encode() for text in ("é", "日本", "\u202e")]
 NUMBER = b"0123456789.-+eE"
 
 
 def mutated(random, text, times=None):
-    """Some bytes with a few changes of the kinds that break parsers."""
+    """Returns `text` with a few changes of the kinds that break parsers."""
     text = bytes(text)
     for _ in range(times or random.choice([1, 1, 1, 2, 3, 8])):
         text = random.choice(CHANGES)(random, text)[:2_000_000]
@@ -60,7 +60,7 @@ def double(random, text):
 
 
 def another_number(random, text):
-    """A number of the text becomes an odd one."""
+    """Replaces a number in the text by an unusual one."""
     places = [
         i for i in range(len(text)) if text[i : i + 1].isdigit() and (i == 0 or text[i - 1] not in NUMBER)
     ]
@@ -80,7 +80,7 @@ def another_order(random, text):
 
 
 def another_field(random, text):
-    """A field of a line is lost, doubled, or moves."""
+    """Removes, doubles, replaces or clears a field of a line."""
     lines = text.split(b"\n")
     at = random.randrange(len(lines))
     mark = b"," if b"," in lines[at] else b" "
@@ -96,17 +96,16 @@ CHANGES = [flip, insert, lose, cut, double, another_number, another_number, anot
 
 @section("mutants", quick=1100, share=12, endless=True)
 def mutants(campaign):
-    """Mutated traces, archives, shapes, packets, phases, matrices, grids, answers of search
-    programs, and names of everything: no panic, known exit codes, bounded memory; what takes
-    long stops on Ctrl-C."""
-    # What is mutated is right to begin with.
+    """Mutated traces, archives, shapes, packets, phases, matrices, grids, answers of search programs, and
+    names of all kinds: no panic, known exit codes, bounded memory; long runs stop on Ctrl-C."""
+    # First check that the unmutated inputs are valid.
     for kind in FILES:
         yield f"unchanged/{kind}", unchanged(kind, None)
     for kind, (words, _) in NAMES.items():
         for number in range(len(words)):
             yield f"unchanged/{kind}-{number}", unchanged(kind, number)
     kinds = [*FILES, *NAMES]
-    # Files have more to break than names.
+    # Files occur more often than names because they have more parsers.
     order = [kind for i in range(3) for kind in FILES] + kinds
     for number in itertools.count():
         kind = order[number % len(order)]
@@ -115,7 +114,7 @@ def mutants(campaign):
 
 def unchanged(kind, number):
     def case(bench):
-        laid(bench)
+        write_inputs(bench)
         if kind in FILES:
             content, file, words = FILES[kind]
             bench.write(file, content())
@@ -129,7 +128,7 @@ def unchanged(kind, number):
 
 def mutant(kind):
     def case(bench):
-        laid(bench)
+        write_inputs(bench)
         random = bench.random
         if kind in FILES:
             content, file, words = FILES[kind]
@@ -144,20 +143,20 @@ def mutant(kind):
         if running.wait(4 * bench.campaign.patience):
             bench.end(running)
         else:
-            # What a mutant asks for may be long, but never beyond Ctrl-C.
+            # A mutant may request a long run, but Ctrl-C must end it.
             bench.stop(running, signal.SIGINT)
 
     return case
 
 
-def laid(bench):
+def write_inputs(bench):
     bench.write("tiny.swf", trace())
     bench.write("p.csv", packets(1, 10))
     bench.write("ask", "cat asks\n").chmod(0o755)
 
 
 def word(random, words):
-    """A name that is nearly one; no argument of a program holds a zero."""
+    """Returns a mutated name without NUL bytes, which arguments cannot contain."""
     how = random.randrange(10)
     if how == 0:
         text = "".join(random.choice(string.printable) for _ in range(random.choice([0, 1, 5, 200])))

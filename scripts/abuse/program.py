@@ -1,4 +1,4 @@
-"""The program under test: started with bounds, watched, judged by what it must never do."""
+"""The program under test: starts it with limits and checks what must hold for every run."""
 
 import os
 import shutil
@@ -8,34 +8,34 @@ import tempfile
 import time
 from pathlib import Path
 
-# README, "Exit codes".
+# See "Exit codes" in the README.
 DONE, DIFFERS, USAGE, DATA, INTERRUPTED = 0, 1, 2, 3, 130
 CODES = (DONE, DIFFERS, USAGE, DATA)
 MEBIBYTE = 1 << 20
 BASH = shutil.which("bash") or "/bin/bash"
-# The variable by which processes that the program started are found again.
+# Environment variable that identifies the processes started by a case.
 MARK = "ABUSE_CASE"
 
 
 class Broken(Exception):
-    """Something that must hold does not."""
+    """A requirement is violated."""
 
 
 class Absent(Exception):
-    """What a case needs is not to be had here."""
+    """A requirement of a case is missing on this system."""
 
 
 class Bounds:
-    """What a run may take. Seconds are multiplied by the patience of the campaign."""
+    """Limits of a run. Seconds are multiplied by the patience of the campaign."""
 
     def __init__(self, seconds=20.0, mebibytes=1024, space=4096):
         self.seconds = seconds
-        # Memory in use, which is measured, and addresses, which the system limits.
+        # Resident memory, which is measured, and address space, which the system limits, in MiB.
         self.mebibytes, self.space = mebibytes, space
 
 
 class Running:
-    """A program that was started, in a session of its own."""
+    """A running program, in its own session."""
 
     def __init__(self, command, home, environment, bounds, stdin=None, stdout=None, stderr=None):
         self.command, self.bounds = command, bounds
@@ -58,7 +58,7 @@ class Running:
         return time.monotonic() - self.begin
 
     def send(self, number):
-        """Sends a signal to the program, not to what it started. True if it still ran."""
+        """Sends a signal to the program, not to its children. Returns whether it was still running."""
         if self.ended():
             return False
         os.kill(self.pid, number)
@@ -68,13 +68,13 @@ class Running:
         if self.code is None:
             pid, status, usage = os.wait4(self.pid, os.WNOHANG)
             if pid:
-                # The library must not wait for it once more.
+                # Prevents subprocess from waiting for the process again.
                 self.code = self.child.returncode = os.waitstatus_to_exitcode(status)
                 self.usage = usage
         return self.code is not None
 
     def wait(self, seconds):
-        """Whether it ends within this time."""
+        """Returns whether the program ends within `seconds`."""
         until, pause = time.monotonic() + seconds, 0.001
         while not self.ended():
             if time.monotonic() > until:
@@ -84,7 +84,7 @@ class Running:
         return True
 
     def kill(self):
-        """Ends it and its session."""
+        """Kills the program and its session."""
         try:
             os.killpg(self.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -94,7 +94,7 @@ class Running:
             self.wait(10)
 
     def text(self, stream, most=MEBIBYTE):
-        """What came on standard output (0) or error (1); its first and its last bytes."""
+        """Returns the first and the last bytes of standard output (0) or standard error (1)."""
         kept = self.kept[stream]
         if kept is None:
             return ""
@@ -109,7 +109,7 @@ class Running:
 
 
 class Outcome:
-    """What a run gave."""
+    """The result of a run."""
 
     def __init__(self, running):
         self.command = running.command
@@ -121,14 +121,14 @@ class Outcome:
                 kept.close()
 
     def words(self):
-        """The last line on standard error, or what stands for it."""
+        """Returns the last line of standard error, or a placeholder."""
         lines = [line for line in self.stderr.splitlines() if line.strip()]
         return lines[-1][:300] if lines else "(nothing on standard error)"
 
 
-def judged(running, codes, patience):
-    """Waits for a run and checks what holds of every run: no panic, a known exit code, and
-    bounds of time and memory."""
+def checked_outcome(running, codes, patience):
+    """Waits for a run and checks what must hold for every run: no panic, a known exit code, and limits on
+    time and memory."""
     bounds = running.bounds
     in_time = running.wait(bounds.seconds * patience)
     running.kill()
@@ -136,13 +136,13 @@ def judged(running, codes, patience):
         running.outcome = Outcome(running)
     outcome = running.outcome
     if not in_time:
-        raise Broken(f"it still runs after {bounds.seconds * patience:.0f} s")
-    for word, what in (("panicked", "panic"), ("memory allocation of", "all memory taken")):
+        raise Broken(f"still running after {bounds.seconds * patience:.0f} s")
+    for word, what in (("panicked", "panic"), ("memory allocation of", "out of memory")):
         if word in outcome.stderr:
             at = outcome.stderr.index(word)
             raise Broken(f"{what}: " + " ".join(outcome.stderr[max(0, at - 80) : at + 200].split()))
     if outcome.mebibytes > bounds.mebibytes:
-        raise Broken(f"it took {outcome.mebibytes:.0f} MiB of memory, {bounds.mebibytes} are enough")
+        raise Broken(f"{outcome.mebibytes:.0f} MiB of memory used, {bounds.mebibytes} allowed")
     if codes is not None and outcome.code not in codes:
         number = -outcome.code
         name = f"killed by {signal.Signals(number).name}" if number > 0 else f"exit code {outcome.code}"
@@ -150,8 +150,8 @@ def judged(running, codes, patience):
     return outcome
 
 
-def relatives(mark):
-    """Processes, by id and name, that the program has started for a case and that go on."""
+def processes_of(mark):
+    """Returns id and name of the running processes that were started by a case."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -160,6 +160,6 @@ def relatives(mark):
             if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
                 found.append((int(entry.name), (entry / "comm").read_text().strip()))
         except OSError:
-            # It has ended, or is somebody else's.
+            # The process has ended or belongs to another user.
             continue
     return found

@@ -1,4 +1,4 @@
-"""What a campaign tells: a line per section, failures with how to repeat them, two files."""
+"""Reports of a campaign: a line per section, failures with the command that repeats them, and files."""
 
 import csv
 import platform
@@ -7,12 +7,12 @@ import shlex
 import subprocess
 import time
 
-# Failures of one kind that are shown in full.
+# Number of failures of one kind that are printed in full.
 SHOWN = 3
 
 
 def kind(why):
-    """Failures that differ in numbers and names alone are of one kind."""
+    """Returns the kind of a failure: its reason without numbers and names."""
     return re.sub(r"\d[\d.,]*", "#", why.split(":")[0])[:60]
 
 
@@ -24,7 +24,7 @@ def repeat(campaign, name):
 def line(tally):
     if tally.absent:
         return f"{tally.name:<17} SKIPPED: {tally.absent}"
-    left = f", {tally.left} not tried for want of time" if tally.left else ""
+    left = f", {tally.left} not tried for lack of time" if tally.left else ""
     skipped = f", {len(tally.skipped)} skipped ({tally.skipped[0][1]})" if tally.skipped else ""
     return (
         f"{tally.name:<17} tried {tally.tried():>6}, held {tally.held:>6}, failed {len(tally.failed):>5}"
@@ -33,7 +33,7 @@ def line(tally):
 
 
 def failures(campaign, tally):
-    """Lines about what failed, kind by kind."""
+    """Yields lines about failures, grouped by kind."""
     kinds = {}
     for failure in sorted(tally.failed):
         kinds.setdefault(kind(failure[1]), []).append(failure)
@@ -57,7 +57,7 @@ def total(tallies):
 
 
 def table(tallies, sections):
-    """The summary as Markdown."""
+    """Yields the lines of the summary as Markdown."""
     yield "| section | tried | held | failed | skipped | seconds | what |"
     yield "|---|---:|---:|---:|---:|---:|---|"
     for tally in tallies:
@@ -72,7 +72,7 @@ def table(tallies, sections):
 
 
 def write(folder, campaign, tallies, sections):
-    """abuse.csv, abuse.md and failures.csv in a folder."""
+    """Writes abuse.csv, abuse.md and failures.csv into a directory."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "abuse.csv").open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")

@@ -1,14 +1,13 @@
-"""Commands that write files, what they leave when nobody disturbs them, and a comparison.
+"""Commands that write files ("scenes"), their undisturbed results, and comparisons with them.
 
-A scene runs in a folder with its inputs, with results of an earlier command in the place of
-its own ("over") or without ("fresh"), and with files of the user's beside and among them.
-Whatever is done to it, afterwards
+A scene runs in a directory with its inputs, with earlier results of another command ("over") or without
+("fresh"), and with files of the user among the results. After any disturbance
 
-* the user's files are what they were;
-* the results are those of the earlier command or of this one, as a whole, or there are none:
-  a manifest never stands over files that are not those it was written for;
-* the same command, undisturbed, gives the same bytes as if nothing had happened, and leaves
-  nothing that it would not have left then.
+* the files of the user are unchanged;
+* the results are absent, or complete results of the earlier or of this command: a manifest
+never lists files of another run than the run that wrote the manifest;
+* running the same command again gives the same bytes as without the disturbance, and
+  leaves no additional files.
 """
 
 import hashlib
@@ -32,11 +31,11 @@ VOLATILE = {
     "cells_run_now",
 }
 FOREIGN = {
-    "out/mine.txt": "notes of the user's, in the folder of results",
-    "out/plots/mine.svg": "<svg>a figure of the user's</svg>",
+    "out/mine.txt": "notes of the user in the output directory",
+    "out/plots/mine.svg": "<svg>a figure of the user</svg>",
     "mine.csv": "id\n1\n",
 }
-# What a journal looks like depends on the order in which cells end; locks name processes.
+# The order of records in journals varies; locks contain process ids.
 UNCOMPARED = {"out/journal.txt", "out/lock", "s1/lock", "s2/lock", "o1/lock", "o2/lock"}
 
 GRID = """
@@ -51,7 +50,7 @@ name = "random"
 
 
 def trace(seed=1, jobs=60):
-    """A small trace for a machine of 4x4."""
+    """Returns a small trace for a 4x4 machine."""
     import random
 
     random = random.Random(seed)
@@ -64,7 +63,7 @@ def trace(seed=1, jobs=60):
 
 
 def packets(seed=1, count=120):
-    """A list of packets for a machine of 4x4."""
+    """Returns a list of packets for a 4x4 machine."""
     import random
 
     random = random.Random(seed)
@@ -76,7 +75,7 @@ def packets(seed=1, count=120):
 
 
 def log(seed=1, jobs=40):
-    """A small log of Slurm's sacct for a machine of sixteen nodes."""
+    """Returns a small log of Slurm's sacct for a machine of 16 nodes."""
     lines = ["JobID|Submit|Start|End|AllocNodes|NodeList|State"]
     for number in range(1, jobs + 1):
         at, node = f"2026-03-01T{number % 24:02}", number * seed % 12
@@ -87,17 +86,17 @@ def log(seed=1, jobs=40):
 
 
 class Scene:
-    """A command, an earlier one, and where their results are."""
+    """A command, an earlier command, and the files of their results."""
 
     def __init__(self, name, old, new, files=(), before=(), pair=None, begun=()):
         self.name, self.old, self.new = name, old.split(" "), new.split(" ")
-        # Results without a manifest, as single files; else they are in "out".
+        # Result files of a command without a manifest; otherwise the results are in "out".
         self.files = files
-        # Files that it begins and that do not get their names.
+        # Files that the command begins to write and then deletes.
         self.begun = begun
-        # A command that reads the files together, and refuses those of two commands.
+        # A command that reads the files together and rejects a mixture of two commands.
         self.pair = pair and pair.split(" ")
-        # Commands that make inputs.
+        # Commands that create inputs.
         self.before = [words.split(" ") for words in before]
 
 
@@ -165,7 +164,7 @@ def digest(path):
 
 
 def settled(value):
-    """A manifest without what differs from run to run."""
+    """Returns a manifest without its volatile keys."""
     if isinstance(value, dict):
         return {key: settled(inner) for key, inner in value.items() if key not in VOLATILE}
     if isinstance(value, list):
@@ -174,12 +173,12 @@ def settled(value):
 
 
 def name_of(entry):
-    """The file of an entry of a manifest: a name, or a name with what the file is."""
+    """Returns the file name of a manifest entry, which is a name or an object."""
     return entry["name"] if isinstance(entry, dict) else entry
 
 
 def listing(home):
-    """All files below a folder, links and fifos too, as paths from there."""
+    """Returns all files below a directory, including links and FIFOs, as relative paths."""
     found = set()
     for place, folders, files in os.walk(home):
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]
@@ -188,7 +187,7 @@ def listing(home):
 
 
 class Generation:
-    """Results as they stand: digests by file, and the manifest that lists them."""
+    """The current results: digests by file, and the manifest that lists them."""
 
     def __init__(self, scene, home):
         self.manifest, self.files = None, {}
@@ -201,11 +200,11 @@ class Generation:
         try:
             manifest = json.loads(path.read_bytes())
             listed = [name_of(entry) for entry in manifest["files"]]
-            # The path of the program is not compared, nor how many threads it had.
+            # The path of the program and the number of threads are not compared.
             words = " ".join(manifest["command"][1:])
             manifest["command"] = re.sub(r" --threads \d+", "", words)
         except (ValueError, KeyError, TypeError) as error:
-            raise Broken(f"out/manifest.json is torn: {error}") from None
+            raise Broken(f"out/manifest.json is malformed: {error}") from None
         self.manifest = settled(manifest)
         for name in listed:
             place = home / "out" / name
@@ -218,19 +217,19 @@ class Generation:
         return self.manifest is None and not self.files
 
     def difference(self, other):
-        """Files that are not those of another generation."""
+        """Returns the files that differ from those of another generation."""
         names = sorted(self.files.keys() | other.files.keys())
         return [name for name in names if self.files.get(name) != other.files.get(name)]
 
 
 class Prepared:
-    """A scene with its folders and with what it leaves undisturbed."""
+    """A scene with its prepared directories and its undisturbed results."""
 
     def __init__(self, campaign, scene):
         self.scene, self.kits = scene, {}
         self.program = campaign.program
         bench = Bench(campaign, f"(preparation)/{scene.name}")
-        # It goes with the folder of the campaign.
+        # Deleted with the directory of the campaign.
         self.place = bench.place
         home = bench.home
         bench.write("tiny.swf", trace())
@@ -251,8 +250,9 @@ class Prepared:
         shutil.copytree(self.kits["fresh"], home, symlinks=True)
         bench.replay(*scene.old, codes=(0,))
         if not scene.files:
-            # Results are replaced without --force only by those of the same configuration: the
-            # earlier ones, whose bytes differ, pass for such.
+            # Without --force results are replaced only if their configuration is equal. The bytes of the earlier
+            # results differ from those of the later results. Give the earlier results the configuration digest of the
+            # later results.
             earlier = json.loads(manifest.read_bytes())
             earlier["configuration_digest"] = configuration
             manifest.write_text(json.dumps(earlier, indent=2) + "\n")
@@ -266,25 +266,25 @@ class Prepared:
         bench.replay(*scene.new, codes=(0,))
         self.left["fresh"] = listing(home)
         if Generation(scene, home) != self.new:
-            raise Broken("other results in a fresh folder than over earlier ones")
+            raise Broken("results in a fresh directory differ from results over earlier ones")
         if self.old == self.new or self.old.empty() or self.new.empty():
-            raise Broken("the scene shows nothing: earlier and later results are the same")
+            raise Broken("the scene is useless: earlier and later results are equal")
 
     def keep(self, home, variant):
         self.kits[variant] = self.place / variant
         shutil.copytree(home, self.kits[variant], symlinks=True)
 
     def lay(self, bench, variant):
-        """Puts the scene into the folder of a case."""
+        """Copies the scene into the directory of a case."""
         shutil.copytree(self.kits[variant], bench.home, symlinks=True, dirs_exist_ok=True)
 
     def check(self, home, variant, expected=None):
-        """Checks what stands in a folder; gives "none", "old" or "new". `expected`: which of
-        these it must be."""
+        """Checks the state of a directory and returns "none", "old" or "new"; `expected` lists the allowed
+        states."""
         for name, text in FOREIGN.items():
             path = home / name
             if not path.is_file() or path.read_text() != text:
-                raise Broken(f"a file of the user's is lost or changed: {name}")
+                raise Broken(f"a file of the user was lost or changed: {name}")
         state = self.state(home)
         if expected and state not in expected:
             raise Broken(f"the results are {state}, not {' or '.join(expected)}")
@@ -305,32 +305,32 @@ class Prepared:
             if found.manifest == known.manifest:
                 names = found.difference(known)
                 raise Broken(
-                    f"the manifest of the {state} results stands over other files: {', '.join(names[:3])}"
+                    f"the manifest of the {state} results lists other files:  {', '.join(names[:3])}"
                 )
-        raise Broken("a manifest that is neither that of the old nor that of the new results")
+        raise Broken("the manifest belongs neither to the old nor to the new results")
 
     def whole(self, found):
-        """Single files have no manifest: each is whole, whichever it is."""
+        """Requires that each result file without a manifest is complete, either old or new."""
         for name, value in found.files.items():
             if value not in (self.old.files.get(name), self.new.files.get(name)):
-                raise Broken(f"{name} is torn")
+                raise Broken(f"{name} is partial")
 
     def refused(self, home, found):
-        """Files of two commands are not read as one."""
+        """Requires that a mixture of files of two commands is rejected."""
         if not self.scene.pair or len(found.files) < len(self.scene.files):
             return
         command = [self.program, *self.scene.pair]
         done = subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=60)
         if done.returncode != 3 or "belongs to the trace with digest" not in done.stderr:
-            raise Broken(f"files of two commands are read as one: exit code {done.returncode} {done.stderr[-300:]}")
+            raise Broken(f"a mixture of files of two commands is accepted: exit code {done.returncode} {done.stderr[-300:]}")
 
     def again(self, bench, variant, killed=False):
-        """The same command, undisturbed: everything is as if nothing had happened."""
+        """Runs the same command undisturbed and checks the final state."""
         bench.replay(*self.scene.new, codes=(0,))
         self.same(bench.home, variant, killed)
 
     def same(self, home, variant, killed=False):
-        """Checks that everything is as if nothing had happened; `killed`: but for a kill."""
+        """Requires the state of an undisturbed run; with `killed`, files begun before a kill may remain."""
         self.check(home, variant, ("new",))
         found = {name for name in listing(home) if not (killed and self.unnamed(name))}
         if more := sorted(found - self.left[variant] - UNCOMPARED):
@@ -339,8 +339,8 @@ class Prepared:
             raise Broken(f"missing: {', '.join(less[:3])}")
 
     def unnamed(self, name):
-        """Whether a file is one that a kill left before it had its name, outside of the folder in
-        which results grow: nobody can know whose it is, so it stays, and is in nobody's way."""
+        """Returns whether a file is a temporary file left by a kill outside of the directory for
+        unfinished results. The owner of the file is unknown, so the file is kept; it does no harm."""
         files = (*self.scene.files, *self.scene.begun, "out/plan.json", "out/journal.txt", "out/lock")
         return any(re.fullmatch(re.escape(file) + r"(\.\d+)?\.part", name) for file in files)
 

@@ -1,4 +1,4 @@
-"""Signals: whatever it does, the program stops within about a second, and keeps what is done."""
+"""Signals: the program stops within about a second and keeps finished results."""
 
 import itertools
 import os
@@ -9,7 +9,7 @@ from campaign import Absent, Bounds, Broken, section
 from scenes import SCENES, VARIANTS, Generation, prepared
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# Commands that go on for many seconds: many cells, or one that is long.
+# Commands that run for many seconds, with many cells or one long cell.
 LONG = {
     "run": "--machine 40x40 --alloc random,mm --seed 0..199 -q --out out",
     "run-greedy": "--machine 16x16x16 --alloc mm[order=greedy] -q --out out",
@@ -37,7 +37,7 @@ LONG = {
 
 
 def queue():
-    """A trace in which all jobs wait for the first."""
+    """Returns a trace in which all jobs wait for the first job."""
     lines = ["; MaxProcs: 256", "1 0 0 90000000 256 -1 -1 256 90000000 -1 1 1 1 -1 -1 -1 -1 -1"]
     for number in range(2, 20_002):
         run, size = 100 + number * 7919 % 5000, 1 + number * 31 % 200
@@ -53,8 +53,8 @@ def many_packets():
 
 @section("signals", quick=24, share=4, serial=True, first=True)
 def signals(campaign):
-    """SIGINT, SIGTERM and SIGHUP at long commands, soon or after a second: they stop within
-    about a second, leave no process, and what they have written is whole."""
+    """SIGINT, SIGTERM and SIGHUP to long commands, immediately or after at most a few seconds: the commands
+    stop within about a second and leave no process, and their files are complete."""
     for after, number, name in itertools.product((1.0, 0.0, 0.2, 2.5), NUMBERS, LONG):
         yield f"{name}/{number.name}-after-{after}", interrupted(name, number, after)
 
@@ -70,26 +70,26 @@ def interrupted(name, number, after):
         running.wait(after + bench.random.uniform(0, 0.05))
         if running.ended():
             bench.end(running)
-            raise Absent("it has ended before the signal")
+            raise Absent("the program ended before the signal")
         bench.stop(running, number)
-        bench.alone()
+        bench.require_no_processes()
         coherent(bench)
 
     return case
 
 
 def coherent(bench):
-    """A manifest lists files that are there."""
+    """Requires that the files listed in a manifest exist."""
     found = Generation(SCENES["run"], bench.home)
     missing = [name for name, value in found.files.items() if value == "missing"]
     if missing:
-        raise Broken(f"the manifest lists files that are not there: {missing[0]}")
+        raise Broken(f"the manifest lists missing files:  {missing[0]}")
 
 
 @section("signals-random", quick=50, share=2, endless=True)
 def signals_random(campaign):
-    """The same signals at short commands at any time, once or twice; then the same command
-    again: the bytes of an undisturbed run."""
+    """The same signals to short commands at random times, once or twice; then the same command gives the
+    results of an undisturbed run."""
     for number in itertools.count():
         name = list(SCENES)[number % len(SCENES)]
         yield f"{name}/{number:05}", anywhere(name)
@@ -109,7 +109,7 @@ def anywhere(name):
             running.send(number)
         outcome = bench.end(running, (0, 130, -number))
         if outcome.code == 130:
-            # What was done is written: results of fewer cells.
+            # Only finished cells are written, so the results have fewer cells.
             coherent(bench)
         else:
             scene.check(bench.home, variant, ("new",) if outcome.code == 0 else None)
@@ -120,10 +120,11 @@ def anywhere(name):
 
 @section("unread", quick=9, share=0.5, serial=True)
 def unread(campaign):
-    """Standard output is a full pipe: a second Ctrl-C ends the program. Closed after a line, it is no error."""
+    """Standard output is a full pipe: a second Ctrl-C ends the program. A pipe closed after a line is not
+    an error."""
     for name, words in UNREAD.items():
         for number in NUMBERS:
-            yield f"{name}/{number.name}", unheard(words, number)
+            yield f"{name}/{number.name}", blocked(words, number)
         yield f"{name}/closed", closed(words)
 
 
@@ -145,13 +146,13 @@ def start_into_pipe(bench, words):
     return running, read
 
 
-def unheard(words, number):
+def blocked(words, number):
     def case(bench):
         running, read = start_into_pipe(bench, words)
         try:
             running.wait(2.0)
             if running.ended():
-                raise Absent("it has ended before the signal")
+                raise Absent("the program ended before the signal")
             running.send(number)
             if not running.wait(0.5):
                 bench.stop(running, number)

@@ -1,27 +1,27 @@
-"""Runs a program and spoils one of its calls to the system. Usage: supervisor.py PROGRAM ...
+"""Runs a program and interferes with one of its system calls. Usage: supervisor.py PROGRAM ...
 
-The kernel asks this process about every call that changes files (seccomp user notification,
-Linux 5.6). It counts those about files below a folder, over all threads, and does something to
-the one with a given number. Variables of the environment:
+The kernel notifies this process of every system call that changes files (seccomp user notification, Linux
+5.6). The process counts the calls on files below a directory, over all threads, and interferes with the call of
+a given number. Environment variables:
 
-  ABUSE_UNDER    the folder, as an absolute path without links
+  ABUSE_UNDER    the directory, as an absolute path without links
   ABUSE_LOG      a file to which every counted call is written: "name<TAB>path"
   ABUSE_AT       number of the call, from 1
-  ABUSE_DO       what to do at it:
+  ABUSE_DO       action at this call:
                    ENOSPC, EIO, EINTR   the call fails (EINTR: writes and opens only)
-                   short                a write writes half (other calls: nothing happens)
+                   short                a write writes half (no effect on other calls)
                    kill                 the process is killed before the call
                    torn                 a write writes half, then the process is killed
-  ABUSE_ON       "on": all calls from that one on fail, not it alone. With ENOSPC those that need
-                 no space go on working, as on a disk that is full.
-  ABUSE_THREADS  at most so many threads at a time beside the first (EAGAIN)
+  ABUSE_ON       "on": this call and all later calls fail. With ENOSPC, calls that need no space
+                 succeed, as on a full disk.
+  ABUSE_THREADS  maximum number of threads besides the first (EAGAIN)
 
-It ends as the program does: with its exit code, or by the same signal. Exit code 126: the
-kernel does not do this here.
+The supervisor ends with the same exit code or by the same signal as the program. Exit code 126 means that the
+kernel does not support notifications here.
 
-Not a library that is loaded before the C library, which sees no call that a program makes by
-itself and needs a compiler; not `strace -e inject=`, which counts by thread and needs the right
-to trace; neither can let a write write half of its bytes as one of many threads.
+A preloaded library would not see system calls made without the C library, and would need a compiler;
+`strace -e inject=` counts by thread and needs the right to trace. Neither tool can write half of the bytes of
+a write in one of many threads.
 """
 
 import array
@@ -36,7 +36,7 @@ import socket
 import struct
 import sys
 
-# Calls by number; those of today's architectures that have the old ones are a table of their own.
+# Numbers of system calls; architectures without the old calls share one table.
 GENERIC = {
     "openat": 56, "write": 64, "writev": 66, "pwrite64": 68, "pwritev": 70, "pwritev2": 287, "sendfile": 71,
     "copy_file_range": 285, "renameat": 38, "renameat2": 276, "unlinkat": 35, "mkdirat": 34, "linkat": 37,
@@ -60,7 +60,7 @@ ASK, ALLOW, THREAD = 0x7FC00000, 0x7FFF0000, 0x10000
 RECEIVE, ANSWER, GO_ON = 0xC0502100, 0xC0182101, 1
 HERE = -100
 
-# Where a call says which file it is about: the arguments that hold a folder and a path, or a file.
+# Indices of the arguments with the directory and the path, or with the file descriptor.
 BY_PATH = {
     "open": (None, 0), "openat": (0, 1), "openat2": (0, 1), "creat": (None, 0), "rename": (None, 1),
     "renameat": (2, 3), "renameat2": (2, 3), "unlink": (None, 0), "unlinkat": (0, 1), "rmdir": (None, 0),
@@ -89,15 +89,17 @@ C = ctypes.CDLL(None, use_errno=True)
 
 
 def signed(value):
-    """The C int in a register."""
+    """Returns the C int in a register."""
     return ctypes.c_int(value & 0xFFFFFFFF).value
 
 
 def listener(calls):
-    """Has the kernel ask about these calls of this process from now on."""
+    """Makes the kernel notify about these calls of this process; returns the file descriptor for
+    notifications."""
     machine, numbers = NUMBERS[platform.machine()]
     wanted = [numbers[name] for name in calls if name in numbers]
-    # Load the architecture; if it is another, allow; load the number; ask if it is wanted.
+    # Load the architecture and allow all calls if it differs; load the number and notify if it is
+    # listed.
     lines = [(0x20, 0, 0, 4), (0x15, 1, 0, machine), (0x06, 0, 0, ALLOW), (0x20, 0, 0, 0)]
     for number in wanted:
         lines += [(0x15, 0, 1, number), (0x06, 0, 0, ASK)]
@@ -110,15 +112,16 @@ def listener(calls):
 
 
 def start(words, calls):
-    """The program, about to run, and the file on which the kernel asks about it."""
+    """Starts the program; returns its process id and the file descriptor for notifications."""
     here, there = socket.socketpair()
     child = os.fork()
     if child == 0:
         try:
             asked = listener(calls)
-            # Sent as it is: what the C library does to send it is not asked about.
+            # The descriptor is sent before exec; the filter does not contain the system calls with which the C library
+            # sends the descriptor.
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
-                # This interpreter ignores them; the program is not to inherit that.
+                # Python ignores these signals; the program must not inherit this setting.
                 signal.signal(number, signal.SIG_DFL)
             there.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [asked]))])
             os.execv(words[0], words)
@@ -132,7 +135,7 @@ def start(words, calls):
 
 
 class Call:
-    """A call that waits for its answer."""
+    """A pending system call."""
 
     def __init__(self, notice, names):
         self.id, self.thread = struct.unpack_from("=QI", notice)
@@ -144,14 +147,14 @@ class Call:
             return os.pread(memory.fileno(), size, at)
 
     def text(self, at):
-        """A text of C: read up to the end of its page, then on."""
+        """Reads a NUL-terminated string, page by page."""
         text = b""
         while b"\0" not in text and len(text) < 8192:
             text += self.memory(at + len(text), 4096 - (at + len(text)) % 4096)
         return text.split(b"\0")[0]
 
     def place(self):
-        """The path of the file that it is about."""
+        """Returns the path of the file that the call refers to."""
         file = BY_FILE.get(self.name)
         try:
             if file is not None:
@@ -174,7 +177,7 @@ class Call:
         return self.arguments[1 if self.name == "open" else 2]
 
     def half(self, process):
-        """Writes half of what it would write, in its place; gives how many bytes."""
+        """Writes half of the data in place of the call; returns the number of bytes."""
         file, at, size = self.arguments[:3]
         if "v" in self.name[-3:]:
             parts = struct.iter_unpack("=QQ", self.memory(at, 16 * size))
@@ -191,7 +194,7 @@ class Call:
 
 
 class Spoiler:
-    """What is to be done at which call."""
+    """Counts calls and interferes with the configured one."""
 
     def __init__(self, child, asked, names, environment):
         self.child, self.asked, self.names = child, asked, names
@@ -203,12 +206,12 @@ class Spoiler:
         self.count = 0
 
     def verdict(self, call):
-        """How a call ends: an error, a value, or None: as it will."""
+        """Returns a negative errno, a result, or None to let the call proceed."""
         if call.name == "clone3":
-            # The C library tries clone then, whose flags are in a register.
+            # The C library then falls back to clone, whose flags are in a register.
             return -errno.ENOSYS
         if call.name == "clone":
-            # As with ulimit -u it counts how many there are, not how many there were.
+            # Like ulimit -u, count the existing threads instead of all threads that were started.
             if call.arguments[0] & THREAD and len(os.listdir(f"/proc/{self.child}/task")) > self.threads:
                 return -errno.EAGAIN
             return None
@@ -228,10 +231,10 @@ class Spoiler:
 
     @staticmethod
     def needs_space(call, flags, place):
-        """Whether a full disk has no room for it. What is there already takes no more."""
+        """Returns whether the call fails on a full disk. Calls on existing files need no more space."""
         if call.name in OPENS or call.name.startswith("mkdir"):
             return (flags & os.O_CREAT or call.name not in OPENS) and not os.path.lexists(place)
-        # Names are written at once, contents later.
+        # Directory entries are allocated immediately, contents later.
         return call.name in NEEDS_SPACE and not (call.name == "fsync" and os.path.isdir(place))
 
     def spoil(self, call, space):
@@ -249,7 +252,7 @@ class Spoiler:
         return -getattr(errno, self.deed)
 
     def serve(self):
-        """Answers until the program has ended; gives its status."""
+        """Answers notifications until the program has ended; returns its status."""
         poll = select.poll()
         poll.register(self.asked, select.POLLIN)
         while True:
@@ -258,7 +261,7 @@ class Spoiler:
                     self.answer()
                 elif event & select.POLLHUP:
                     return os.waitpid(self.child, 0)[1]
-            # Programs that it started may live on.
+            # Child processes of the program may still be running.
             pid, status = os.waitpid(self.child, os.WNOHANG)
             if pid:
                 return status
@@ -271,7 +274,7 @@ class Spoiler:
             try:
                 verdict = self.verdict(call)
             except (OSError, struct.error):
-                # It has gone meanwhile.
+                # The process has ended in the meantime.
                 verdict = None
             error, value, flags = (0, 0, GO_ON) if verdict is None else (min(verdict, 0), max(verdict, 0), 0)
             fcntl.ioctl(self.asked, ANSWER, struct.pack("=QqiI", call.id, value, error, flags))
@@ -287,7 +290,7 @@ def main():
     threads = {"clone", "clone3"}
     calls = threads if "ABUSE_THREADS" in os.environ else set(names.values()) - threads
     child, asked = start(sys.argv[1:], calls)
-    # Signals are for the program.
+    # Forward signals to the program.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: os.kill(child, number))
     status = Spoiler(child, asked, names, os.environ).serve()

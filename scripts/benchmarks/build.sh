@@ -1,15 +1,15 @@
-# The page build: the size of the sources and what it costs to build them. REVISIONS, if set, are the commits that are measured
-# [HEAD]. build.csv keeps the rows of other commits.
+# The page build: size of the sources and cost of building them. REVISIONS lists the commits to measure [HEAD]. The rows
+# of other commits in build.csv are kept.
 
 build() {
     local repository=$PWD revision commit kept
     cat << 'TXT'
-# Size of the sources, and what a build costs
+# Size of the sources, and cost of a build
 
-CPU seconds are user and system time of all processes; crates were fetched before. *Fresh* is `cargo build --release` with nothing
-compiled, *command* and *allocator* the same command after a changed line in a file of a command (`src/cli/list.rs`) and in that
-of an allocator. Lines are those of `src`, `crates` and `tests`, with comments and tests; those of `replay-core` are without
-tests. The first row is the program before it was divided into crates, measured by hand.
+CPU seconds are user and system time of all processes; crates were fetched before. *Fresh* is `cargo build --release` with an
+empty target directory; *command* and *allocator* are the same command after a line changed in the file of a command
+(`src/cli/list.rs`) and of an allocator. Lines are those of `src`, `crates` and `tests`, with comments and tests; the lines of
+`replay-core` exclude tests. The first row was measured by hand before the program was divided into crates.
 
 TXT
     local header=commit,rust_lines,core_lines,allocator_methods,scheduler_methods,fresh_cpu_s,fresh_wall_s,command_cpu_s,allocator_cpu_s,binary_mb
@@ -31,8 +31,8 @@ TXT
 
 ## Replays
 
-CPU time of whole commands by the program of commit 43a649c1 over that of 786b7712, median of pairs run in turn on an idle machine,
-measured by hand on 2026-11-26; one thread but for the first and the search.
+CPU time of whole commands at commit 43a649c1 divided by that at 786b7712: median of alternating pairs on an idle machine,
+measured by hand on 2026-11-26; one thread, except for the first command and the search.
 
 | command | CPU s | ratio | pairs |
 |---|---:|---:|---:|
@@ -44,7 +44,7 @@ measured by hand on 2026-11-26; one thread but for the first and the search.
 TXT
 }
 
-# measured_build COMMIT: a row of build.csv for the checkout in this folder.
+# measured_build COMMIT: prints a row of build.csv for the checkout in the current directory.
 measured_build() {
     local TIMEFORMAT='%U %S %R' fresh command allocator
     local core=crates/replay-core/src
@@ -64,15 +64,15 @@ measured_build() {
                 sprintf("%.1f", bytes / 1e6) }'
 }
 
-# built: user, system and wall seconds of a build.
+# built: prints user, system and wall seconds of a build.
 built() { { time cargo build --release --quiet > /dev/null 2>&1; } 2>&1; }
 
-# untested FILE...: the lines of source files without those of tests.
+# untested FILE...: prints source files without their tests.
 untested() {
     printf '%s\n' "$@" | grep -vE '/tests?(/|\.rs$)|/plain\.rs$' | while read -r file; do
         awk '/^#\[cfg\(test\)\]$/ { held = $0; next } held && /^(pub\(crate\) )?mod .* \{$/ { exit } held { print held; held = "" } { print }' "$file"
     done
 }
 
-# methods TRAIT FILE: the number of its methods.
+# methods TRAIT FILE: prints the number of methods of a trait.
 methods() { awk -v trait="^pub trait $1[ :]" '$0 ~ trait { in_it = 1 } in_it && /^    fn / { n++ } in_it && /^}/ { print n; exit }' "$2"; }

@@ -1,8 +1,8 @@
-# The pages mutants and abuse, which their own programs write.
+# The pages mutants and abuse, which are written by programs of their own.
 
 mutants() {
     if quick; then
-        echo 'Not run: a campaign of hours; cargo test --release --test mutants runs a short one'
+        echo 'Not run: the campaign takes hours; cargo test --release --test mutants runs a short one'
         return
     fi
     scripts/mutants.sh

@@ -1,8 +1,8 @@
-# The page how-fast, README.md of the benchmarks: replays, whole commands, decisions, the network.
+# The page how-fast, which is README.md of the benchmarks: replays, whole commands, decisions, the network.
 
 how_fast() {
     if quick; then
-        # Times only: that the commands of the tables run.
+        # The page contains only times. Therefore check only that the commands run.
         echo 'trace,mesh,strategy,seconds,microseconds_per_job' > "$out/replays.csv"
         replays 1 'KTH-SP2.*mc1x1' > /dev/null
         return
@@ -16,7 +16,7 @@ how_fast() {
     reader=$(reader)
     hypercubes=$(hypercubes)
     cat << TXT
-# How fast
+# Speed
 
 One thread unless a table states otherwise.
 
@@ -28,23 +28,23 @@ One thread unless a table states otherwise.
 
 ## Replays
 
-FCFS, the trace parsed and the timeline computed: what each further parameter vector of a search costs. Least of
+FCFS, with the trace parsed and the timeline computed: the cost of each further parameter vector of a search. Minimum of
 several runs.
 
 $replays
 
 ## Whole processes
 
-Reading the gzip'ed trace, scheduling, replaying, printing; on two threads unless said otherwise. Least wall time of
-three runs; verify, the exhaustive searches and the sweeps of 9,297 and 67,617 cells once. Pages of the program itself count as
-memory.
+Reading the compressed trace, scheduling, replaying and printing, on two threads unless stated otherwise. Minimum wall time of
+three runs; verify, the exhaustive searches and the sweeps of 9,297 and 67,617 cells ran once. Memory includes the pages of the
+program itself.
 
 $processes
 
-## Two threads over one
+## Speed-up by two threads
 
-572 vectors on KTH-SP2 (\`replay sweep --trace KTH-SP2 --sr 2 --af 0..8 --wf 0..8 --bf 0..8\`), trace read and results written. Each of two threads replays half of the vectors as one, and
-so shares less than one thread that has all of them.
+572 vectors on KTH-SP2 (\`replay sweep --trace KTH-SP2 --sr 2 --af 0..8 --wf 0..8 --bf 0..8\`), including reading the trace and writing the results. Each of two threads batches half of the
+vectors, so that fewer decisions are shared than on one thread.
 
 $speed_up
 
@@ -85,43 +85,43 @@ TXT
     cargo bench --quiet --bench network -- "$out" 2> /dev/null > /dev/null
     cat << TXT
 
-## Cost of an allocation, every strategy
+## Cost of an allocation by strategy
 
-Nanoseconds per attempt, refusals and releases included: a saturated stream of jobs with sides up to half the
-machine's under FCFS. A dash: not defined on such a machine.
+Nanoseconds per attempt, including refusals and releases, on a saturated stream of jobs with sides up to half of the
+machine's under FCFS. A dash: the strategy does not support this machine.
 
 $(as_markdown "$out/allocators.csv")
 
 ## Cost of an allocation on hypercubes
 
-Nanoseconds per attempt, refusals and releases included, by dimensions: square meshes with sides up to half the
-machine's, always full.
+Nanoseconds per attempt, including refusals and releases, by number of dimensions: square meshes with sides up to half of
+the machine's, on a machine that is always full.
 
 $hypercubes
 
 ## Allocation overhead of the thesis
 
-Time in the allocator per job, in percent of the second strategy, by the literal algorithms of Bani-Mohammad's
-thesis and by ours; microseconds per job of the first.
+Time in the allocator per job in percent of the second strategy, for the literal algorithms of Bani-Mohammad's
+thesis and for our engines; microseconds per job of the first strategy.
 
 $(as_markdown "$out/overhead.csv")
 
 ## Network
 
-The event-driven engine against the plain model that steps every flit every cycle; both give the same results, which
-the bench checks.
+The event-driven engine compared with the reference model, which steps every flit in every cycle. The benchmark checks that
+both give equal results.
 
-Flits are never stepped, so the time goes by hops of headers, of 8 flits each here. What a hop must touch: the bucket of
-its cycle twice, the packet (a cache line), the channel it enters, and the channel that its tail leaves. \`ns_of_touches\`
-is the time of these touches alone, over the same routes with as many packets on their way, where no packet waits and no rule
-is evaluated; \`ns_per_header_hop\` is all that the engine takes. What lies between the two is the rules: queues of
-headers at channels, when the tail leaves each channel, notices, the start of each packet and its route.
+The engine does not step flits, so its time is proportional to the hops of headers; packets have 8 flits here. A hop must touch
+the bucket of its cycle twice, the packet (a cache line), the channel it enters, and the channel that its tail leaves. \`ns_of_touches\`
+is the time of these touches alone, over the same routes with as many packets under way, without waits and without evaluating
+rules; \`ns_per_header_hop\` is the total time of the engine. The difference is the cost of the rules: queues of headers at
+channels, the times at which tails leave channels, events, and the start and the route of each packet.
 
 $(as_markdown "$out/network.csv")
 TXT
 }
 
-# Least seconds of the replay over RUNS runs: best RUNS ARGUMENTS...
+# best RUNS ARGUMENTS...: prints the shortest time of RUNS replays in seconds.
 best() {
     local runs=$1
     shift
@@ -130,7 +130,7 @@ best() {
     done | sed 's/.*"seconds":\([0-9.e-]*\).*/\1/' | sort -g | head -n 1
 }
 
-# replays RUNS PATTERN: a row for each replay whose line matches; also into replays.csv.
+# replays RUNS PATTERN: prints a row for each replay whose line matches, and appends it to replays.csv.
 replays() {
     local most=$1 pattern=$2
     echo "| trace | mesh | strategy | seconds | microseconds per job |"
@@ -168,7 +168,7 @@ processes() {
         local times=3
         case $arguments in verify* | search* | sweep*) times=1 ;; esac
         for _ in $(seq "$times"); do
-            # A number that differs is no failure here.
+            # verify exits with 1 if a number differs, which is not an error here.
             /usr/bin/time -q -f '%e %M' "$replay" $arguments --quiet 2>&1 > /dev/null || true
             rm -rf /tmp/replay-cells
         done | sort -g | head -n 1 |
@@ -192,7 +192,7 @@ sweep --trace lublin-10x10 --jobs 5 --alloc mc1x1 --sr 1..9 --af 0..20 --wf 0..2
 RUNS
 }
 
-# A sweep of vectors with one thread and with two.
+# speed_up: prints the times of a sweep on one and on two threads.
 speed_up() {
     local dir one two threads
     dir=$(mktemp -d)
@@ -206,7 +206,7 @@ speed_up() {
     rm -rf "$dir"
 }
 
-# A CSV file as a Markdown table; quotes are taken off.
+# as_markdown FILE: prints a CSV file as a Markdown table, without quotes.
 as_markdown() {
     python3 - "$1" << 'PY'
 import csv, sys
@@ -223,7 +223,8 @@ reader() {
         awk '/^swf\//{ name = $1 } /time:/ && $1 ~ /^swf/{ name = $1 } /thrpt:/{ gsub(/[][]/, ""); print "| `" name "` | " $4 " " $5 " |" }'
 }
 
-# Decisions on hypercubes, by dimensions: the middle of criterion's estimates.
+# hypercubes: prints the times of decisions on hypercubes by number of dimensions. A time is the middle of the three
+# estimates of criterion.
 hypercubes() {
     echo "| strategy | 10 | 15 |"
     echo "|---|---:|---:|"
@@ -239,8 +240,8 @@ hypercubes() {
             }
             END {
                 for (i = 1; i <= n; i++) {
-                    who = order[i]
-                    printf "| %s | %s | %s |\n", who, value[who, "hypercube:10"], value[who, "hypercube:15"]
+                    strategy = order[i]
+                    printf "| %s | %s | %s |\n", strategy, value[strategy, "hypercube:10"], value[strategy, "hypercube:15"]
                 }
             }'
 }

@@ -1,4 +1,4 @@
-# The page import: how fast logs are read, and in how much memory. It needs about 2 GB for every 10 million lines in $TMPDIR.
+# The page import: speed and memory of reading logs. Needs about 2 GB in $TMPDIR for every 10 million lines.
 
 import() {
     local count jobs millions='0.02 1 10'
@@ -6,7 +6,7 @@ import() {
     cat << 'TXT'
 # Reading logs
 
-Made logs, whole processes, one run each. CPU seconds are user and system time.
+Generated logs, whole processes, one run each. CPU seconds are user and system time.
 
 TXT
     echo 'jobs,what,cpu_seconds,jobs_per_second,memory_MiB' > "$out/import.csv"
@@ -55,12 +55,13 @@ TOML
     table "$out/import.csv" jobs what 'CPU s' 'jobs a second' 'memory, MiB'
     cat << 'TXT'
 
-The first reads, cleans and replays ten jobs, the others read, convert, clean and write. The trace that a run works on
-is in memory; an import holds a bounded part of it, of a table in Parquet one row group.
+The first command reads and cleans the trace and replays ten jobs; the others read, convert, clean and write. A run holds its
+trace in memory; an import holds a bounded part of the log, and one row group of a Parquet table.
 TXT
 }
 
-# Made logs: jobs of 1 to 64 nodes, one every 20 seconds, that ran for up to an hour.
+# make_log KIND JOBS: prints a generated log. Jobs have 1 to 64 nodes and run for up to an hour; a job arrives every 20
+# seconds.
 make_log() {
     python3 - "$1" "$2" << 'PY'
 import sys, time
@@ -88,7 +89,7 @@ for job in range(1, lines + 1):
 PY
 }
 
-# import_row JOBS ARGUMENTS...: a row of import.csv.
+# import_row JOBS ARGUMENTS...: prints a row of import.csv.
 import_row() {
     local jobs=$1
     shift

@@ -5,8 +5,8 @@ long() {
     cat << 'TXT'
 # Long logs and long queues
 
-CPU seconds and peak memory of whole processes on one thread. `scripts/long-trace.py JOBS [LOAD] [SPACING]` makes the traces: sizes
-and run times of the shape of Frontier's, 9,408 nodes.
+CPU seconds and peak memory of whole processes on one thread. `scripts/long-trace.py JOBS [LOAD] [SPACING]` generates the traces:
+sizes and run times are distributed similarly to those of Frontier, 9,408 nodes.
 
 ## Logs
 
@@ -31,7 +31,7 @@ TXT
 
 ## Queues
 
-Jobs that all arrive almost at once: `scripts/long-trace.py JOBS 0.85 1`.
+All jobs arrive almost at once: `scripts/long-trace.py JOBS 0.85 1`.
 
 TXT
     echo 'jobs,scheduler,mean_wait,cpu_seconds' > "$out/long-queues.csv"
@@ -39,7 +39,7 @@ TXT
         if quick && [ "$count" != 5000 ]; then continue; fi
         scripts/long-trace.py "$count" 0.85 1 > "$work/queue.swf"
         for scheduler in fcfs 'priority[order=shortest]' easy 'easy[order=shortest]' out-of-order conservative; do
-            # Its cost grows with the square of the queue.
+            # The cost of conservative backfilling grows with the square of the queue length.
             if [ "$scheduler" = conservative ] && [ "$count" -gt 10000 ]; then continue; fi
             measure --trace "$work/queue.swf" --machine 96x98 --sched "$scheduler" --alloc row-major-free-list --threads 1 -q --format csv \
                 --columns mean_wait
@@ -49,12 +49,12 @@ TXT
     table "$out/long-queues.csv" jobs scheduler 'mean wait s' 'CPU s'
     cat << 'TXT'
 
-The cost of conservative backfilling grows with the square of the queue: each job that ends before its estimate lets all
-that wait look for an earlier reservation, which is its definition.
+The cost of conservative backfilling grows with the square of the queue length, by its definition: each time a job ends before its
+estimate, all waiting jobs look for an earlier reservation.
 TXT
 }
 
-# long_row JOBS WHAT ARGUMENTS...: a row of long.csv.
+# long_row JOBS WHAT ARGUMENTS...: appends a row to long.csv.
 long_row() {
     local jobs=$1 what=$2 wait
     shift 2

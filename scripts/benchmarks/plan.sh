@@ -1,13 +1,13 @@
-# The page plan: the estimate of `replay plan` beside the time that `replay sweep` takes.
+# The page plan: estimates of `replay plan` compared with the CPU time of `replay sweep`.
 
 plan() {
     local arguments
     cat << 'TXT'
 # Estimates of `plan`
 
-CPU seconds. *estimate* is what `replay plan ARGUMENTS` prints. *sweep* is the CPU time of `replay sweep ARGUMENTS --out DIR --force`
-less that of the same with `--jobs 1`, which reads the same traces and writes as many tables: the estimate includes neither.
-*plan* is the wall time of `plan`. One run each.
+Times in CPU seconds. *estimate* is the value printed by `replay plan ARGUMENTS`. *sweep* is the CPU time of
+`replay sweep ARGUMENTS --out DIR --force` minus that of the same command with `--jobs 1`; this removes reading the traces and
+writing the tables, which the estimate does not include. *plan* is the wall time of `plan`. One run each.
 
 TXT
     echo 'arguments,cells,estimate_s,sweep_s,plan_s' > "$out/plan.csv"
@@ -24,7 +24,7 @@ RUNS
     table "$out/plan.csv" arguments cells estimate sweep plan
 }
 
-# plan_row ARGUMENTS...: a row of plan.csv.
+# plan_row ARGUMENTS...: appends a row to plan.csv.
 plan_row() {
     local cells estimate took
     measure plan "$@"

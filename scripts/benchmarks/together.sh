@@ -1,13 +1,14 @@
-# The page together: tie vectors that are replayed as one.
+# The page together: tie vectors that share a replay.
 
 together() {
     local trace vectors cells one many of
     cat << 'TXT'
 # Vectors replayed as one
 
-Tie vectors whose decisions have not yet diverged, or whose machines have the same free processors, share one decision. CPU seconds of
-a sweep on one thread, beside those of its vectors one by one, judged by the vector 2,13,20,6 alone. `--tie auto` runs 24 shadow
-machines beside the real one, which share decisions in the same way; its cost is over that of a replay without a tie vector.
+Tie vectors whose decisions have not yet diverged, or whose machines have the same free processors, share one decision. The table
+compares the CPU seconds of a sweep on one thread with those of its vectors one by one, estimated from the vector 2,13,20,6.
+`--tie auto` simulates 24 shadow machines besides the real one, which share decisions in the same way; the ratio is the time with
+`tie=auto` divided by that without a tie vector.
 
 `replay sweep --trace TRACE --alloc mc1x1 --sr 2 --af A --wf A --bf A --distances-only --threads 1 --out DIR`
 

@@ -1,7 +1,8 @@
-# shellcheck shell=bash
-# all-to-all-readings: what all-to-all sends, and in which order, against the gaps that Bani-Mohammad prints.
+# The page all-to-all-readings: results of several interpretations of all-to-all, compared with the printed differences of
+# Bani-Mohammad.
 
-# One row: GABL against the three others under one reading.
+# all_to_all_reading SIDES LOAD PARAMETERS MAPPING: prints a row that compares GABL with the other strategies in one
+# interpretation.
 all_to_all_reading() {
     local sides=$1 load=$2 parameters=$3 mapping=$4
     "$replay" stream --seed 1 --machine 16x16 --preset bani-mohammad --pattern "all-to-all${parameters:+[$parameters]}" \
@@ -18,21 +19,21 @@ values = [percent("turnaround_time", other) for other in others] + [percent("wai
 values.append(float(rows["gabl"]["utilization_percent"]))
 with open(table, "a", newline="") as file:
     csv.writer(file, lineterminator="\n").writerow([sides, parameters, mapping, *(f"{value:.4f}" for value in values)])
-reading = f"`{parameters}`" if parameters else "as in the suite"
-print(f"| {sides} | {reading} | {mapping} | " + " | ".join(f"{value:.0f}" for value in values) + " |")
+name = f"`{parameters}`" if parameters else "as in the suite"
+print(f"| {sides} | {name} | {mapping} | " + " | ".join(f"{value:.0f}" for value in values) + " |")
 PY
 }
 
-# A quick run evaluates the first reading.
+# A quick run evaluates the first interpretation.
 all_to_all_readings() {
     local sides load parameters mapping
     quick && part all-to-all-readings
     cat << 'TXT'
-# Readings of all-to-all (Bani-Mohammad, chapter 4)
+# Interpretations of all-to-all (Bani-Mohammad, chapter 4)
 
-The thesis says that "each processor allocated to a job sends a packet to all other processors", and not in which order or
-when. Here are the readings that the program has, each under both readings of ranks, at the highest loads: turnaround and
-wait of GABL in percent of the other strategies', 10 replications of 1000 jobs, the same for all.
+The thesis states that "each processor allocated to a job sends a packet to all other processors", but neither the order nor
+the times. This page evaluates the interpretations that the program supports, each with two mappings of ranks, at the highest
+loads: turnaround and wait of GABL in percent of the other strategies, 10 replications of 1000 jobs, the same for all.
 
 Printed at these loads: turnaround with uniform sides 20 % of First Fit, 24 % of Paging(0) and 38 % of MBS (Fig. 4.8), with
 exponential sides 28 % of Paging(0) and 51 % of MBS (Fig. 4.9); wait with exponential sides 19, 27 and 50 % (Fig. 4.15).
@@ -65,8 +66,8 @@ exponential 0.05
 STREAMS
     cat << 'TXT'
 
-`order`: to which receiver a process sends next; `sends`: when the next packet leaves; `stream=job`: one queue for the job
-instead of one for each process; `barrier`: where the job waits until all it has sent is delivered. As in the suite:
+`order`: the order of receivers; `sends`: when the next packet leaves; `stream=job`: one queue for the job instead of one for
+each process; `barrier`: where the job waits until all its packets are delivered. The suite uses
 `order=lexicographic,sends=at-once,stream=process,barrier=none`.
 TXT
 }

@@ -1,11 +1,11 @@
-# The page blue-waters: what contiguity costs on a large 3D torus, and what it brings.
+# The page blue-waters: cost and benefit of contiguous allocation on a large 3D torus.
 
-# Jobs 1001 to 15000: the first thousand span 78 of the log's 86.5 days.
+# Use jobs 1001 to 15000, because the first thousand jobs span 78 of the 86.5 days of the log.
 blue_waters_log=(--trace BlueWaters-15k --machine blue-waters --from 6738203)
 contiguous='first-fit[shape=near-square],turning-first-fit[shape=near-square],best-fit[shape=near-square],turning-best-fit[shape=near-square],placements[tie=slurm]'
 scattered='mc1x1,mc,gilbert-best-fit,hilbert-best-fit,row-major-best-fit,paging,mbs,granular-mbs,octet-mbs,as-mb,random'
 
-# price FILE LOAD SCHEDULER: a row of runs.csv for every run at a load under a scheduler.
+# price FILE LOAD SCHEDULER: prints a row for each run of FILE with this load and scheduler.
 price() {
     printf '\n| allocator | mean wait h | 99 %% h | longest h | utilization %% | lost inside %% | refused for place, per job | pairwise L1 |\n'
     printf '|---|---:|---:|---:|---:|---:|---:|---:|\n'
@@ -19,7 +19,7 @@ price() {
         }'
 }
 
-# price_by_size FILE LOAD SCHEDULER: mean waits by class of size, a row for every allocator.
+# price_by_size FILE LOAD SCHEDULER: prints mean waits by class of size, a row for every allocator.
 price_by_size() {
     csv "$1" -v load="[load=$2]" -v scheduler="$3" '
         index(get("trace"), load) && get("scheduler") == scheduler && get("copy") == 0 {
@@ -45,18 +45,18 @@ price_by_size() {
 blue_waters() {
     local grid command scheduler load
     cat << 'TXT'
-# A real 3D torus: what contiguity costs, and what it brings
+# A real 3D torus: cost and benefit of contiguity
 
 Jobs 1001 to 15000 of the Blue Waters log (8.5 days, 93 sizes in nodes, estimates for all) on its torus of 24x24x24
-routers with two nodes each. A job gets whole routers, so a job of an odd number of nodes wastes one. Arrivals are moved so
-that jobs offer a load of 0.3 to 1 of all 27,648 nodes; the log itself offers 0.49. Run times and sizes stay.
+routers with two nodes each. A job gets whole routers, so a job of an odd number of nodes wastes one. Arrivals are scaled so
+that jobs offer a load of 0.3 to 1 of all 27,648 nodes; the log itself offers 0.49. Run times and sizes are unchanged.
 
-*Contiguous* allocators give a job one box of routers, or let it wait: First Fit and Best Fit in one
-orientation or in all (`turning`), sides chosen for the least total side length, which rounds up; `placements[tie=slurm]` takes boxes with sides
-of powers of two, aligned, by Slurm's rule. The others take what is free.
+*Contiguous* allocators give a job one box of routers or let it wait. First Fit and Best Fit try one orientation or all
+(`turning`), with the sides of least total length, which rounds sizes up; `placements[tie=slurm]` uses aligned boxes with sides
+of powers of two, by Slurm's rule. The other allocators use any free routers.
 
-Utilization is over the makespan, which ends long after the last arrival: jobs run up to two days.
-Waits at loads that a strategy cannot carry grow with the length of the log; they show that it cannot, not how long jobs would wait.
+Utilization is over the makespan, which ends long after the last arrival because jobs run for up to two days. At loads that
+saturate a strategy, waits grow with the length of the log; they only show that the strategy is saturated.
 TXT
     printf '\n'
     ran BlueWaters-15k "${blue_waters_log[@]}" --jobs 10 --alloc paging --quiet || return 0
@@ -68,7 +68,7 @@ TXT
         return
     fi
 
-    printf '\n## Against the load\n\n'
+    printf '\n## By load\n\n'
     grid=("${blue_waters_log[@]}" --scale-load 0.3,0.5,0.7,0.8,0.9,1.0 --sched fcfs,easy)
     command=("${grid[@]}" --alloc 'mc1x1,turning-first-fit[shape=near-square],placements[tie=slurm]' --shake 5)
     "$replay" "${command[@]}" --no-jobs --quiet --out "$work/bw-load" > /dev/null
@@ -79,7 +79,7 @@ TXT
         printf '![](blue-waters-wait-%s.svg)\n' "$scheduler"
     done
 
-    printf '\n## Every strategy that works on this machine\n\n'
+    printf '\n## All strategies that support this machine\n\n'
     command=("${grid[@]}" --alloc "$scattered,$contiguous,placements[tie=slurm,anchors=half],anca,midplane[unit=4x4x4]")
     "$replay" "${command[@]}" --no-jobs --no-plots --quiet --out "$work/bw-all" > /dev/null
     printf '`replay %s`\n' "${command[*]}"
@@ -91,10 +91,10 @@ TXT
             price "$work/bw-all/runs.csv" "$load" "$scheduler"
         done
     done
-    printf '\nMean wait in hours by nodes asked for, load 0.8, easy.\n'
+    printf '\nMean wait in hours by requested nodes, load 0.8, easy.\n'
     price_by_size "$work/bw-all/by_size.csv" 0.8 easy
 
-    printf '\n## A place for the head of the queue, instead of a number of processors\n\n'
+    printf '\n## Reserving a place instead of a number of processors\n\n'
     command=("${blue_waters_log[@]}" --scale-load 0.5,0.8 --sched 'easy[guard=place]' --alloc "$contiguous")
     "$replay" "${command[@]}" --no-jobs --no-plots --quiet --out "$work/bw-place" > /dev/null
     printf '`replay %s`\n' "${command[*]}"
@@ -103,11 +103,11 @@ TXT
         printf '\n### Load %s, easy[guard=place]\n' "$load"
         price "$work/bw-place/runs.csv" "$load" 'easy[guard=place]'
     done
-    printf '\nMean wait in hours by nodes asked for, load 0.8, easy[guard=place].\n'
+    printf '\nMean wait in hours by requested nodes, load 0.8, easy[guard=place].\n'
     price_by_size "$work/bw-place/by_size.csv" 0.8 'easy[guard=place]'
     printf '\n[blue-waters-place.csv](blue-waters-place.csv)\n'
 
-    printf '\n## What it brings: messages\n\n'
+    printf '\n## Benefit: messages\n\n'
     for pattern in all-to-all n-body; do
         command=(contend "${blue_waters_log[@]}" --jobs 1000 --scale 0.01 --sched easy --pattern "$pattern"
             --alloc 'mc1x1,gilbert-best-fit,mbs,paging,random,first-fit[shape=near-square],turning-first-fit[shape=near-square],placements[tie=slurm]')
@@ -117,13 +117,13 @@ TXT
         cp "$work/bw-$pattern/contend.csv" "$out/blue-waters-$pattern.csv"
         printf '\n'
     done
-    blue_waters_says
+    blue_waters_conclusions
 }
 
-# blue_waters_summary: waits and utilization of boxes beside MC1x1.
+# blue_waters_summary: prints waits and utilization of boxes and of MC1x1.
 blue_waters_summary() {
     local load
-    printf '\n## Summary\n\nMean wait in hours and utilization in percent; *boxes* are the contiguous allocators, least and greatest.\n\n'
+    printf '\n## Summary\n\nMean wait in hours and utilization in percent; *boxes* is the range over the contiguous allocators.\n\n'
     printf '| load | scheduler | MC1x1, wait | boxes | MC1x1, utilization | boxes | late promises |\n|---:|---|---:|---:|---:|---:|---:|\n'
     for load in 0.5 0.8; do
         for scheduler in fcfs easy; do summary_row "$work/bw-all/runs.csv" "$load" "$scheduler"; done
@@ -131,7 +131,7 @@ blue_waters_summary() {
     done
 }
 
-# summary_row FILE LOAD SCHEDULER
+# summary_row FILE LOAD SCHEDULER: prints a row of the summary.
 summary_row() {
     csv "$1" -v load="[load=$2]" -v value="$2" -v scheduler="$3" '
         index(get("trace"), load) && get("scheduler") == scheduler && get("copy") == 0 {
@@ -152,36 +152,36 @@ summary_row() {
         }'
 }
 
-blue_waters_says() {
+blue_waters_conclusions() {
     blue_waters_summary
     cat << 'TXT'
 
-## Conclusions, and what the study does not show
+## Conclusions and limitations
 
-**The price.** Boxes make jobs wait several times as long as scattered allocation at the same load, and lower utilization over the
-makespan. Scattered allocators do not differ from each other: none refuses, so that the schedule is the scheduler's alone. A unit of
-4x4x4 routers for every job, as BlueGene/L had of 8x8x8, carries none of these loads: most of what it hands out is not asked for.
+**Cost.** With boxes, jobs wait several times as long as with scattered allocation at the same load, and utilization over the
+makespan is lower. Scattered allocators have equal schedules because they never refuse a job. An allocation unit of 4x4x4 routers,
+like the 8x8x8 midplanes of BlueGene/L, is saturated at all of these loads: most allocated routers are not requested.
 
-**Who pays.** All classes of size, and the largest jobs most. Jobs of one node wait longer than those of two: their estimates are
-longer, so that EASY lets them overtake least.
+**By size.** Waits rise in all classes of size, most for the largest jobs. Jobs of one node wait longer than jobs of two nodes:
+their estimates are longer, so that EASY backfills them less often.
 
-**The gain.** Jobs that do nothing but send messages are faster in boxes of the least total side length than under MC1x1 or along a
-Hilbert-like curve (`gilbert-best-fit`), and far faster than under `random`. Boxes with sides of powers of two are no gain: a job's
-processes then lie in a box larger than the job, which its messages cross. Most of what placement costs here is the shape of the
-job's own place; contention with others adds little under MC1x1.
+**Benefit.** Jobs that only send messages are faster in boxes of the least total side length than under MC1x1 or along a
+Hilbert-like curve (`gilbert-best-fit`), and far faster than under `random`. Boxes with sides of powers of two bring no gain: the
+processes of a job lie in a box larger than the job, which its messages must cross. Most of the slowdown comes from the shape of
+the job's own placement; contention with other jobs adds little under MC1x1.
 
-Under the usual EASY contiguity would have to save hours of waiting by seconds of messages. It does so only for jobs that
-run for days and do little else than communicate. The allocators between the two extremes (MC1x1, curves) keep both: no job waits for
-a place, and processors of a job are near each other.
+Under default EASY, contiguity costs hours of waiting and saves seconds of communication. It pays only for jobs that run for days
+and mostly communicate. The allocators between the two extremes (MC1x1, curves) avoid both costs: no job waits for a box, and the
+processors of a job are close together.
 
-**The guard.** `easy` promises the head of the queue a number of processors; a head that is refused for want of a place waits for an
-empty machine at the latest, and until then no longer job starts. `easy[guard=place]` promises it a place, and jobs that leave
-it free may start. Boxes then cost far less, and small jobs gain most, for they fit beside the reserved place. Most of what EASY seems
-to pay for contiguity is the promise of a number.
+**The guard.** `easy` reserves a number of processors for the head of the queue. A head that is refused because no box is free waits
+at most for an empty machine, and until then no longer job starts. `easy[guard=place]` reserves a place, and jobs that leave it
+free may start. The cost of boxes is then far lower, and small jobs gain most because they fit next to the reserved place. Most of
+the cost of contiguity under EASY is due to reserving only a number of processors.
 
-**Left out.** MM and Gen-Alg, whose decisions take far longer here, wait as MC1x1 does. One window of one log: intervals are
-from shaken copies (every time changed by up to a second), which show how much is luck of the schedule, not what another week
-would bring. Messages: the first 1,000 jobs, all-to-all and n-body, one process at each router, 0.01 cycles for a second, at which the
-machine is mostly empty; run times of real jobs are mostly computing, on which placement has no effect.
+**Limitations.** MM and Gen-Alg are omitted because their decisions take far longer here; their waits equal those of MC1x1. The study
+uses one window of one log: intervals are from perturbed copies (every time changed by up to a second) and show the variation of
+the schedule, not that between weeks. Messages cover the first 1,000 jobs, all-to-all and n-body, one process per router, 0.01
+cycles per second, at which the machine is mostly empty; real jobs mostly compute, which does not depend on placement.
 TXT
 }

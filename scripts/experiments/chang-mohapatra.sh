@@ -11,9 +11,9 @@ chang_mohapatra() {
     cat << 'TXT'
 # Size reduction (Chang, Mohapatra)
 
-Five replications of 50,500 jobs, the first 500 completions left out, as in the paper; load is the share of the machine that jobs ask
-for, times are in time units of which a job unfolded takes five. `replay verify chang-mohapatra` judges what the text
-says of these figures. Beyond saturation turnaround goes on growing with the number of jobs.
+Five replications of 50,500 jobs without the first 500 completions, as in the paper. Load is the requested share of the machine;
+a job that is not folded takes five time units on average. `replay verify chang-mohapatra` judges the statements of the paper
+about these figures. Beyond saturation, turnaround grows with the number of jobs.
 TXT
     while read -r figure inner sides; do
         printf '\n## Fig. %s: %s on a 32 x 32 mesh\n' "$figure" "$inner"
@@ -31,7 +31,7 @@ RUNS
         stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --machine hypercube:8 \
             --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$(folds cube-buddy),rsr[t=7,inner=cube-buddy]"
     done
-    printf '\n## Fig. 3: Frame Sliding with folds against First Fit without\n'
+    printf '\n## Fig. 3: Frame Sliding with folds, First Fit without\n'
     stream chang-mohapatra-3 turnaround "${usual[@]}" --machine 32x32 --sides uniform --load "$(loads 0.05,0.1..0.5:0.1)" \
         --alloc 'first-fit,frame-sliding,rsr[inner=frame-sliding],rsr[t=2,inner=frame-sliding],rsr[t=3,inner=frame-sliding]'
     schemes='rsr[t=7,inner=cube-buddy],limit[k=0,inner=cube-buddy],rsr[t=2,inner=cube-buddy],limit[k=5,inner=cube-buddy]'
@@ -39,16 +39,16 @@ RUNS
     for figure in 4a 4b; do
         shares=$uniform name='uniform dimensions'
         [ "$figure" = 4a ] || shares=$normal name='normal dimensions'
-        printf '\n## Fig. %s: against limits, %s\n' "$figure" "$name"
+        printf '\n## Fig. %s: limits, %s\n' "$figure" "$name"
         stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --machine hypercube:8 \
             --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$schemes"
     done
     cat << 'TXT'
 
-The paper compares schemes that fold as often at most: RSR-7 with limit-0, RSR-2 with limit-5, RSR-1 with limit-6. In
+The paper compares schemes with equal maximum numbers of folds: RSR-7 with limit-0, RSR-2 with limit-5, RSR-1 with limit-6. In
 each pair RSR is better at every load, with both distributions. It is not better than every limit: at a load of 0.7
-limit-5 beats RSR-7, because a large job that comes to a full machine is folded up to seven times by the one and twice
-by the other.
+limit-5 beats RSR-7, because RSR-7 folds a large job that arrives at a full machine up to seven times, and limit-5 only
+twice.
 
 ## Fig. 5: turnaround by size at a load of 0.7
 TXT
@@ -58,7 +58,7 @@ TXT
 
 ## Normal service times
 
-The same on the hypercube with service times from a normal distribution of mean 5 and standard deviation 2, cut off
+The experiments on the hypercube with service times from a normal distribution of mean 5 and standard deviation 2, truncated
 at 0.
 TXT
     usual=(--service 'normal[mean=5,sd=2]' "${runs[@]}")
@@ -72,7 +72,7 @@ TXT
     for figure in 4a 4b; do
         shares=$uniform name='uniform dimensions'
         [ "$figure" = 4a ] || shares=$normal name='normal dimensions'
-        printf '\n### As Fig. %s: against limits, %s\n' "$figure" "$name"
+        printf '\n### As Fig. %s: limits, %s\n' "$figure" "$name"
         stream "chang-mohapatra-$figure-normal" turnaround "${usual[@]}" --machine hypercube:8 \
             --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$schemes"
     done

@@ -1,9 +1,8 @@
-# shellcheck shell=bash
-# completions: a run of 1000 jobs, a run stopped at 1000 completions, and batches of one long run.
+# The page completions: a run of 1000 jobs, a run that stops at 1000 completions, and batches of one long run.
 
-# measured TABLE WORDS REPLICATIONS JOBS PRINTED ARGUMENTS...: turnaround and utilization of each allocator with a
-# run of 1000 jobs, until 1000 completions of a stream of JOBS, and in batches 2 and 5 of one run.
-# PRINTED: turnaround:allocator=value,... or utilization:value.
+# measured LABEL REPLICATIONS JOBS PRINTED ARGUMENTS...: prints turnaround or utilization of each allocator, measured over
+# a run of 1000 jobs, over the first 1000 completions of a stream of JOBS jobs, and over batches 2 and 5 of one long run.
+# PRINTED is turnaround:allocator=value,... or utilization:value.
 measured() {
     local words=$1 replications=$2 jobs=$3 printed=$4 batch
     shift 4
@@ -25,12 +24,12 @@ digits = 0 if kind == "turnaround" and float(runs[0][0][column]) > 2000 else 1
 with open(table, "a", newline="") as file:
     for rows in zip(*runs):
         allocator, replications = rows[0]["allocator"], rows[0]["replications"]
-        said = values.get(allocator, values.get("", ""))
+        from_paper = values.get(allocator, values.get("", ""))
         cells = [(float(row[column]), float(row[column + "_pm"])) for row in rows]
         csv.writer(file, lineterminator="\n").writerow(
-            [words, kind, allocator, replications, said, *(f"{x:.5g}" for cell in cells for x in cell)])
+            [words, kind, allocator, replications, from_paper, *(f"{x:.5g}" for cell in cells for x in cell)])
         shown = " | ".join(f"{mean:.{digits}f} ± {width:.{digits}f}" for mean, width in cells)
-        print(f"| {words} | {kind} | `{allocator}` | {said} | {shown} |")
+        print(f"| {words} | {kind} | `{allocator}` | {from_paper} | {shown} |")
 PY
 }
 
@@ -41,9 +40,10 @@ completions() {
 # 1000 completed jobs (Bani-Mohammad)
 
 "Each simulation run consists of one thousand completed jobs", and "the batch means analysis has been used to calculate
-confidence intervals" (sections 3.4.1, 4.3 and 5.3). A run of 1000 jobs, as in the suites, ends when the last of them has left,
-on a machine that empties. In the other readings arrivals go on: the run stops at its 1000th completion (`--completions 1000`),
-or is a batch of 1000 completions of one long run (`--warm-up` as well). Means with 95 % intervals over replications.
+confidence intervals" (sections 3.4.1, 4.3 and 5.3). A run of 1000 jobs, as in the suites, ends with the last of these jobs, on a
+machine that empties. In the other interpretations jobs keep arriving: the run stops at its 1000th completion
+(`--completions 1000`), or is a batch of 1000 completions of one long run (`--warm-up` as well). Means with 95 % intervals over
+replications.
 
 | of | measure | allocator | printed | 1000 jobs | until 1000 completions | batch 2 | batch 5 |
 |---|---|---|---:|---:|---:|---:|---:|
@@ -74,9 +74,9 @@ TXT
 STREAMS
     cat << 'TXT'
 
-Where the machine is saturated a batch of one long run waits as long as the queue has grown: it cannot be what the turnarounds
-of Tables 3.2, 4.2 and 5.2 are of. Under FCFS a stop at the 1000th completion changes next to nothing. Under SSD it leaves
-out the long jobs, which wait until the end: turnaround of Table 5.2 is then farther from print, and BL no longer slower
+On a saturated machine, jobs in later batches of one long run wait as long as the queue has grown, so the turnarounds of Tables
+3.2, 4.2 and 5.2 cannot be those of later batches. Under FCFS, stopping at the 1000th completion changes almost nothing. Under
+SSD it excludes the long jobs, which wait until the end: turnaround is then farther from Table 5.2, and BL is no longer slower
 than TBL. Utilization rises by at most 2 points in later batches: with one-to-all it stays below the printed range or at
 its lower end, with random pairs above it.
 TXT

@@ -1,16 +1,16 @@
-# The page contention-shaken: whether a tie vector shortens jobs that send messages by more than the noise of one log.
+# The page contention-shaken: significance of the effect of a tie vector on jobs that send messages.
 
 contention_shaken() {
     local trace scale pattern name drawn copies=10
     quick && part contention-shaken
     cat << TXT
-# Contention on shaken traces
+# Contention on perturbed traces
 
-One window of one log is one course of events: two strategies may differ on it by luck. Here each runs on $copies copies of the
-window as well, whose submit and run times are changed by -1, 0 or +1 s each, and is compared with MC1x1 without a tie vector
+On one window of one log, strategies may differ by chance. Here each strategy also runs on $copies copies of the
+window as well, in which submit and run times are changed by -1, 0 or +1 s, and is compared with MC1x1 without a tie vector
 on the same copies. \`~\` stands before a difference that is not significant at 95 %, corrected by Holm's method for the
-runs compared. Medians and trimmed means are over the jobs that send, as on the page on [contention](contention.md); the first
-2,000 jobs of each log, EASY. The vector 2,13,20,6 is the best of Johnson et al. for KTH-SP2, so in-sample there.
+runs compared. Medians and trimmed means are over the jobs that send messages, as in [contention](contention.md); the first
+2,000 jobs of each log, EASY. The vector 2,13,20,6 is the best of Johnson et al. for KTH-SP2, so the result is in-sample there.
 TXT
     : > "$work/differences"
     while read -r trace scale; do
@@ -24,11 +24,11 @@ TXT
             if quick; then less=(--alloc mc1x1 --shake 2 --no-plots); fi
             ran "$trace" "${command[@]}" "${less[@]}" --out "$work/s" --quiet --format md || continue
             printf '`replay %s %s`\n\n' "${command[*]}" "${less[*]}"
-            # The last of the tables is that over copies.
+            # The last table has the means over copies.
             awk 'BEGIN { RS = "" } { last = $0 } END { print last }' "$work/printed"
             differences "$trace" "$pattern" "$work/s/shaken.csv" >> "$work/differences"
             if quick; then
-                # What does not depend on the number of copies.
+                # Columns that do not depend on the number of copies.
                 { echo allocator,metric,unshaken; csv "$work/s/shaken.csv" 'get("tie") == "" {
                     print get("allocator") "," get("metric") "," get("unshaken") }'; } > "$out/$name.csv"
             else
@@ -45,22 +45,23 @@ SDSC-Par96 2
 RUNS
     cat << TXT
 
-## Does the tie vector help, and which factor?
+## Effect of the tie vector by factor
 
-Mean differences of MC1x1 with 2,13,20,6 to MC1x1 without, over $copies copies, with the half widths of their 95 % intervals.
+Mean difference between MC1x1 with 2,13,20,6 and MC1x1 without, over $copies copies, with half widths of 95 % intervals.
 
 | trace | pattern | median stretch | trimmed mean stretch | trimmed mean placement factor | trimmed mean contention factor |
 |---|---|---:|---:|---:|---:|
 TXT
     cat "$work/differences"
-    # Sixteen comparisons: by luck alone at most 5 % of equal pairs differ significantly.
+    # There are sixteen comparisons. Two equal configurations differ significantly by chance in at most 5 % of the
+    # comparisons.
     awk -F ' *[|] *' '
         { for (i = 4; i <= 7; i++) { all++; if ($i !~ /^~/ && $i != "") apart++ } }
-        END { printf "\nOf %d differences, %d are significant; of as many equal pairs, luck alone gives %.1f at most.\n", all, apart, all / 20 }
+        END { printf "\nOf %d differences, %d are significant; among as many equal pairs, chance alone gives at most %.1f.\n", all, apart, all / 20 }
     ' "$work/differences"
 }
 
-# differences TRACE PATTERN FILE: a row of the last table, from shaken.csv.
+# differences TRACE PATTERN FILE: prints a row of the last table from shaken.csv.
 differences() {
     csv "$3" -v trace="$1" -v pattern="$2" '
         get("allocator") == "mc1x1" && get("tie") != "" {

@@ -1,4 +1,4 @@
-# The page contention: stretch of eight allocators, and how it goes with distances.
+# The page contention: stretch of eight allocators, and its correlation with distances.
 
 contention() {
     local trace scale pattern name drawn allocator jobs=2000
@@ -6,11 +6,11 @@ contention() {
     cat << 'TXT'
 # Contention on real traces
 
-Stretch is the time a job takes among the others over the time it takes alone in the most compact box, turned the way in
-which it is fastest. It is the product of *placement*, its time alone where it was over that in the box, and
-*contention*, its time among the others over that alone where it was. Correlations are over the means of the allocators (those
-over the jobs of each run are in `contention-TRACE-PATTERN-correlations.csv`). All of it is in-sample: one window of one log,
-one seed; [shaken copies](contention-shaken.md) give intervals.
+Stretch is the run time of a job among the other jobs divided by its run time alone in the most compact box, in the fastest
+orientation. It is the product of *placement*, the run time alone on the processors of the job divided by that in the box, and
+*contention*, the run time among the other jobs divided by that alone on the same processors. Correlations are over the means of
+the allocators (those over the jobs of each run are in `contention-TRACE-PATTERN-correlations.csv`). All results are in-sample:
+one window of one log, one seed; [perturbed copies](contention-shaken.md) give intervals.
 TXT
     while read -r trace scale; do
         for pattern in all-to-all n-body; do
@@ -44,13 +44,14 @@ KTH-SP2 5
 SDSC-Par96 2
 RUNS
     if quick; then return; fi
-    contention_says
+    contention_tie_vector
 }
 
-# The effect of the tie vector (2,13,20,6) on MC1x1's median stretch, over all runs of the page.
-contention_says() {
+# contention_tie_vector: prints the effect of the tie vector (2,13,20,6) on the median stretch of MC1x1, over all runs of the
+# page.
+contention_tie_vector() {
     local table
-    printf '\n## The tie vector (2,13,20,6)\n\nMedian and trimmed mean of MC1x1'"'"'s stretch, without and with the vector:\n\n'
+    printf '\n## The tie vector (2,13,20,6)\n\nMedian and trimmed mean of the stretch of MC1x1, without and with the vector:\n\n'
     printf '| trace | pattern | scheduler | median, without | with | trimmed mean, without | with |\n|---|---|---|---:|---:|---:|---:|\n'
     for table in "$out"/contention-{KTH-SP2,SDSC-Par96}-{all-to-all,n-body}.csv; do
         csv "$table" '

@@ -1,6 +1,6 @@
-# The page easy-guard: what EASY promises to the head of its queue where the allocator may refuse it.
+# The page easy-guard: reservations of EASY for allocators that may refuse the head of the queue.
 
-# promises FILE: what became of promises, a row for every run.
+# promises FILE: prints statistics of reservations, a row for every run.
 promises() {
     printf '\n| allocator | scheduler | mean wait h | 99 %% h | longest wait h | promised heads | of these late | latest h | refused for shape, per job |\n'
     printf '|---|---|---:|---:|---:|---:|---:|---:|---:|\n'
@@ -17,16 +17,16 @@ promises() {
 easy_guard() {
     local trace options
     cat << 'TXT'
-# EASY where the allocator refuses: a number of processors, or a place
+# EASY with contiguous allocators: reserving a number of processors or a place
 
-EASY lets later jobs overtake only if the head of the queue is not delayed. Contiguous allocators may refuse the head
-although enough processors are free. With `guard=count`, the default, the head is promised processors; once it is
-refused at that instant all the same, it is promised an empty machine, and jobs that end before may overtake. With
-`guard=place` it is promised a place: the earliest that the allocator finds on a copy of the machine on which running jobs
-end at their estimates. Later jobs start if they end by then, or leave that place free.
+EASY backfills later jobs only if they do not delay the head of the queue. Contiguous allocators may refuse the head although
+enough processors are free. With `guard=count`, the default, EASY reserves a number of processors for the head; if the head is
+refused at the reserved time, EASY reserves an empty machine, and jobs that end before that may be backfilled. With
+`guard=place` EASY reserves a place: the earliest that the allocator finds on a copy of the machine on which running jobs end at
+their estimates. Later jobs start if they end by then or leave that place free.
 
-*Promised heads* are jobs that wait at the head of the queue and are promised an instant, which happens once a later job
-could start before them; *late* are those that start later than their first promise.
+*Promised heads* are jobs at the head of the queue with a reservation, which is made once a later job could start before
+them; *late* heads start later than their first reservation.
 TXT
     while read -r trace options; do
         printf '\n## %s\n\n' "$trace"
@@ -37,7 +37,7 @@ TXT
         cp "$work/g-$trace/runs.csv" "$out/easy-guard-$trace.csv"
         cp "$work/g-$trace/by_size.csv" "$out/easy-guard-$trace-by-size.csv"
         promises "$out/easy-guard-$trace.csv"
-        printf '\nMean wait in hours by processors asked for, first-fit:\n\n'
+        printf '\nMean wait in hours by requested processors, first-fit:\n\n'
         waits_by_class "$out/easy-guard-$trace-by-size.csv" '^first-fit'
     done << 'RUNS'
 KTH-SP2-1996-2
@@ -45,10 +45,10 @@ SDSC-SP2-1998-4.2-cln --machine 16x8
 CTC-SP2-1996-3.1-cln --jobs 20000
 SDSC-Par-1996-3.1-cln
 RUNS
-    guard_says
+    guard_summary
 }
 
-guard_says() {
+guard_summary() {
     local log
     printf '\n## Summary\n\n| log | allocator | late, %% of promised heads: count | place | latest h: count | place | mean wait, place against count %% |\n|---|---|---:|---:|---:|---:|---:|\n'
     for log in "$out"/easy-guard-*.csv; do
@@ -72,9 +72,9 @@ guard_says() {
     done
     cat << 'TXT'
 
-With a number of processors as the promise, a head that is refused waits for an empty machine while small jobs go on overtaking.
-With a place as the promise, later jobs may start beside the place, which a promise of an empty machine forbids: where users
-give estimates, nearly all classes of size wait less. SDSC-Par96 has no estimates, so each job is taken at its run time. Estimates above
-run times let a place come free earlier than promised, never later.
+If EASY reserves a number of processors, a refused head waits for an empty machine while small jobs keep being backfilled.
+If it reserves a place, later jobs may start next to that place, which the reservation of an empty machine forbids: on logs with
+estimates, nearly all classes of size wait less. SDSC-Par96 has no estimates, so run times are used. If estimates exceed run times,
+a reserved place becomes free earlier than promised, never later.
 TXT
 }

@@ -1,7 +1,7 @@
-# The page gabl-mbs: GABL against MBS with messages, under other readings of the thesis.
+# The page gabl-mbs: GABL and MBS with messages, under several interpretations of the thesis.
 
-# reading WORDS ARGUMENTS...: mean turnaround of four strategies, GABL over MBS, and the links of a path. MBS: its variant [mbs].
-# Appends variant and ratio to $work/ratios.
+# reading LABEL ARGUMENTS...: prints mean turnarounds of four strategies, the ratio of the turnaround of GABL to that of
+# MBS, and the numbers of links of a path. $MBS selects the variant of MBS [mbs]. Appends variant and ratio to $work/ratios.
 reading() {
     local words=$1 mbs=${MBS:-mbs}
     shift
@@ -24,12 +24,12 @@ reading() {
         }'
 }
 
-# span VARIANT: the least and the greatest ratio of GABL to this variant of MBS with ranks over the whole machine.
+# span VARIANT: prints the range of ratios of GABL to this variant of MBS with ranks over the whole machine.
 span() {
     awk -v mbs="$1" '$1 == mbs { if (!n++ || $2 < low) low = $2; if ($2 > high) high = $2 } END { print low " to " high }' "$work/ratios"
 }
 
-# labelled WORDS: a CSV table with a first column `reading` of these words.
+# labelled LABEL: adds a first column `reading` with this label to a CSV table.
 labelled() { awk -v words="$1" 'NR == 1 { print "reading," $0; next } { print "\"" words "\"," $0 }'; }
 
 gabl_mbs() {
@@ -39,13 +39,13 @@ gabl_mbs() {
 # GABL and MBS with messages (Bani-Mohammad, chapter 4)
 
 The thesis finds GABL faster than MBS with one-to-all and all-to-all messages: by 30 % and 62 % of turnaround with
-uniform sides at the highest loads. Its ranks are "mapped to a linear array using row-major indexing". Read literally that is over
-the whole allocation; `replay verify bani-mohammad-messages` judges it so, with blocks of MBS that are split on demand. What could
-make GABL faster was varied one at a time; loads were chosen so that jobs queue. Turnaround in cycles, means of 20 replications of
-1000 jobs with their intervals; GABL and MBS have the same jobs, so that their ratio is known better than each. Every measure is in
-[gabl-mbs.csv](gabl-mbs.csv).
+uniform sides at the highest loads. Its ranks are "mapped to a linear array using row-major indexing". Literally this refers to
+the whole allocation; `replay verify bani-mohammad-messages` uses this interpretation, with blocks of MBS split on demand. Factors
+that could make GABL faster were varied one at a time, at loads at which jobs queue. Turnaround in cycles, means of 20 replications
+of 1000 jobs with their intervals; GABL and MBS have the same jobs, so their ratio is more precise than either mean. All metrics
+are in [gabl-mbs.csv](gabl-mbs.csv).
 
-| reading | GABL | MBS | Paging(0) | First Fit | GABL / MBS | links GABL | links MBS |
+| interpretation | GABL | MBS | Paging(0) | First Fit | GABL / MBS | links GABL | links MBS |
 |---|---:|---:|---:|---:|---:|---:|---:|
 TXT
     local one='--pattern one-to-all --sides uniform' all='--pattern all-to-all'
@@ -69,20 +69,20 @@ TXT
     reading 'all-to-all, exponential: as in the suite' $all --sides exponential --arrivals 0.05
     reading '... ranks row-major over the machine' $all --sides exponential --arrivals 0.05 --mapping row-major
     MBS='mbs[splitting=on-demand]' reading '... over the machine, MBS split on demand' $all --sides exponential --arrivals 0.05 --mapping row-major
-    printf '\nOf equally long sides of GABL the last shrinks first, or nothing is turned (one-to-all, uniform):\n\n'
+    printf '\nGABL with the last of equally long sides shrunk first, and without rotation (one-to-all, uniform):\n\n'
     "$replay" stream --seed 1 --machine 16x16 --preset bani-mohammad --min-replications 20 --max-replications 20 $one --arrivals 0.0205 \
         --alloc 'gabl,gabl[tie-shrink=b],gabl[rotate=no],mbs' --format csv --quiet > "$work/turned.csv"
     csv "$work/turned.csv" '{ printf "* %s: %.0f ± %.0f\n", get("allocator"), get("turnaround_time"), get("turnaround_time_pm") }'
     cat << TXT
 
-MBS gives a job squares whose sides are powers of two, and its ranks follow one square after the other: their
-neighbours in rank are neighbours in the mesh. GABL gives most of a job one long sub-mesh, in which a row is as wide
-as the job. So the messages of MBS have the shorter paths where ranks follow the order of allocation, and GABL is
-slower in every such reading. With ranks row-major over the whole machine the advantage is gone: GABL takes $(span mbs)
-times as long as MBS, and $(span 'mbs[splitting=on-demand]') times with blocks that are split on demand. No reading
-makes GABL 30 % faster: that needs a much slower MBS, not a faster GABL. Inverting the thesis's Table 4.2 gives a mean service time of MBS near that of Paging(0), as if its blocks had no more
-locality than single pages; ours is between that of First Fit and that of Paging(0). The likelier reason is therefore the thesis's
-MBS, which it does not describe, rather than our GABL; its authors' later finding that MBS is best
-on real traces points the same way.
+MBS gives a job squares whose sides are powers of two, and numbers its ranks square by square, so that neighbours in rank are
+neighbours in the mesh. GABL gives a job mostly one large sub-mesh, whose rows are as wide as the job. Messages of MBS therefore
+have shorter paths if ranks follow the order of allocation, and GABL is slower in all such interpretations. With ranks
+row-major over the whole machine the advantage disappears: GABL takes $(span mbs)
+times as long as MBS, and $(span 'mbs[splitting=on-demand]') times with blocks split on demand. In no
+interpretation is GABL 30 % faster; this would require a much slower MBS, not a faster GABL. Inverting Table 4.2 of the thesis
+gives a mean service time of MBS near that of Paging(0), as if its blocks had no more locality than single pages; ours is between
+those of First Fit and Paging(0). The more likely reason is therefore the MBS of the thesis, which the thesis does not describe,
+rather than our GABL. The later finding of its authors that MBS is best on real traces supports this.
 TXT
 }

@@ -1,4 +1,4 @@
-"""Pools the deviation over perturbed copies of the sweeps of johnson-spread.sh; prints CSV."""
+"""Pools the deviations over perturbed copies in the sweeps of johnson-spread.sh, and prints them as CSV."""
 
 import csv
 import statistics
@@ -13,7 +13,7 @@ LOGS = {
 
 
 def copies(path):
-    """Rows of perturbed copies by (scheduler, tie vector) and copy."""
+    """Returns the rows of perturbed copies by (scheduler, tie vector) and by copy."""
     runs = defaultdict(dict)
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
@@ -23,7 +23,7 @@ def copies(path):
 
 
 def relative(values):
-    """Variance of each list over the square of its mean."""
+    """Returns the variance of each list divided by the square of its mean."""
     return [statistics.variance(v) / statistics.fmean(v) ** 2 for v in values]
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Writes crates/replay-published/src/johnson/spread.csv: how far the numbers of Johnson et al. are apart on perturbed copies.
+# Writes crates/replay-published/src/johnson/spread.csv: deviations of the numbers of Johnson et al. over perturbed copies.
 #
 #   scripts/experiments/johnson-spread.sh [COPIES]        [default: 20]; about 20 minutes on two cores
 #
-# The archive has converted three of the paper's logs anew. Their means, ties and improvements are judged by the
-# standard deviation over copies of --shake, pooled over schedulers and tie vectors.
+# The archive has converted three logs of the paper again. `replay verify` judges the means, ties and improvements of these
+# logs by the standard deviation over copies of --shake, pooled over schedulers and tie vectors.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 replay=${REPLAY:-target/release/replay}

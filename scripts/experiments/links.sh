@@ -1,4 +1,4 @@
-# The page links: contention by link loads beside contention by flits.
+# The page links: contention estimated from link loads, compared with contention of flits.
 
 links() {
     local quickly=()

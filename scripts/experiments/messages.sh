@@ -13,7 +13,7 @@ messages() {
         printf '\n### GABL: busy list and searches (Figs. 4.28 to 4.39)\n'
         stream "$name-m" 'busy-list searches' --machine 16x16,20x20,24x24 "${jobs[@]}" --arrivals "$(loads "$load")" --alloc gabl
         if quick; then continue; fi
-        printf '\n### Against the size of the machine (Figs. 4.40 to 4.45)\n'
+        printf '\n### By size of the machine (Figs. 4.40 to 4.45)\n'
         stream "$name-size" turnaround --machine 16x16,32x32,64x64 "${jobs[@]}" --arrivals "$top" --alloc $four
         printf '\n### Packets of 64 flits (Figs. 4.46 to 4.51)\n'
         stream "$name-64" turnaround --machine 16x16 "${jobs[@]}" --flits 64 --arrivals "$(loads "$load")" --alloc $four

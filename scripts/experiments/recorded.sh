@@ -1,24 +1,23 @@
-# The page recorded: what logs report of their waits, beside what policies make of the same jobs.
+# The page recorded: waits recorded in logs, compared with the waits of the same jobs under schedulers.
 
 recorded() {
     local trace options drawn idle
     cat << 'TXT'
-# What the machines did, beside what policies would have done
+# Recorded schedules and simulated schedulers
 
-`recorded` starts each job when its log says that it started (SWF field 3); the others start the same jobs by their
-own rules, from the same submissions and run times. Waits in the log hold what no scheduler here models: holds by
-users and operators, priorities, limits per user, reservations, outages, and on some machines time sharing. So the
-difference is not what a policy would have gained.
+`recorded` starts each job at its start time in the log (SWF field 3); the other schedulers start the same jobs by their own
+rules, with the same submit and run times. Recorded waits include effects that no scheduler here models: holds by users and
+operators, priorities, limits per user, reservations, outages, and on some machines time sharing. The difference is therefore
+not the gain of a scheduler.
 
-Jobs for which the machine has no processors when the log starts them, by the sizes in the log, are excluded from all measures: the
-policies run them like any other, but all figures are over the other jobs, on both sides. The lines above each table count
-them. Jobs whose wait the log does not report have no start under `recorded`; the policies run them like any other, and the
-figures are again over the other jobs, on both sides.
+Jobs for which too few processors are free when the log starts them, by the sizes in the log, are excluded from all metrics on
+both sides, although the simulated schedulers run them. The lines above each table count them. Jobs without a recorded wait have
+no start under `recorded`; they are run by the simulated schedulers and excluded from all metrics as well.
 
-*Free* in the first table is the share of all waiting in the log during which as many processors as the waiting job asks for
-were free. A policy that starts the head of its queue as soon as it fits has none of that for the head, and EASY has little of it
-for others: only where a job would delay the head. Where jobs are missing from the log (cleaned away, or never written) their
-processors look free: the share is an upper bound then.
+*Free* in the first table is the share of all waiting time in the log during which as many processors as the waiting job requests
+were free. A scheduler that starts the head of its queue as soon as it fits has no such time for the head, and EASY has it for
+other jobs only if they would delay the head. If jobs are missing from the log (removed by cleaning, or never written), their
+processors appear free, so the share is an upper bound.
 
 TXT
     : > "$work/recorded-summary"
@@ -37,7 +36,7 @@ TXT
         summary_of_waits "$trace" "$idle" "$work/same-jobs.csv" >> "$work/recorded-summary"
         waits "$work/same-jobs.csv"
         printf '\n![Waits on %s](recorded-%s.svg)\n' "$trace" "$trace"
-        printf '\nMean wait in hours by processors asked for:\n\n'
+        printf '\nMean wait in hours by requested processors:\n\n'
         waits_by_class "$out/recorded-$trace-by-size.csv"
         printf '\nEvery size: [recorded-%s-by-size.csv](recorded-%s-by-size.csv)\n' "$trace" "$trace"
     done > "$work/recorded-sections" << 'RUNS'
@@ -49,47 +48,47 @@ SDSC-Par96
 LANL-CM5
 wagap-2013 --policy cerit
 RUNS
-    printf '| log | mean wait h | waited above 60 s | free | EASY, mean wait h | against the log | FCFS, mean wait h | bounded slowdown, log | EASY |\n'
+    printf '| log | mean wait h | waited above 60 s | free | EASY, mean wait h | change | FCFS, mean wait h | bounded slowdown, log | EASY |\n'
     printf '|---|---:|---:|---:|---:|---:|---:|---:|---:|\n'
     cat "$work/recorded-summary"
     cat << 'TXT'
 
-FCFS waits far longer than most logs: it is not what these sites ran. EASY and conservative backfilling are closer to each other
-than either is to the log on most machines, so which of the two is replayed says less about what happened than what the log does not
-report. By size the policies err in a direction of their own: large jobs wait longer in most logs than under EASY, and on the
-machines of SDSC jobs of two processors wait less. Queues by size, and hours kept for large jobs, would do both. On the
-LANL-CM5 the log is faster than every policy that gives a processor to one job at a time: jobs start there when too few
-processors are free, by the sizes in the log. On wagap-2013 jobs wait while as many processors as they ask for are free: for nodes of
-a kind, memory, a licence or a limit per user. A replay by numbers of processors does not model these waits.
+Waits under FCFS are far longer than in most logs: these sites did not run FCFS. On most machines EASY and conservative backfilling
+are closer to each other than to the log, so the choice between them matters less than the effects that the log does not record.
+The deviation depends on size: large jobs wait longer in most logs than under EASY, and on the machines of SDSC jobs of two
+processors wait less. Queues by size and hours reserved for large jobs could explain both. On the LANL-CM5 waits in the log are
+shorter than under every scheduler that gives a processor to one job at a time: by the sizes in the log, jobs start there while too
+few processors are free. On wagap-2013 jobs wait while as many processors as they request are free: for nodes of a certain kind,
+memory, a licence or a limit per user. A replay by numbers of processors does not model these waits.
 
-A policy's waits are thus no forecast of a site's. They compare policies, on a load that a site had.
+Waits under a simulated scheduler therefore do not predict those of a site. They compare schedulers on the load of a site.
 TXT
     cat "$work/recorded-sections"
     local placed=(--trace wagap-2013 --policy cerit --machine '4x11*80' --sched recorded --alloc recorded)
-    printf '\n## wagap-2013, places and all\n\n'
+    printf '\n## wagap-2013 with recorded placements\n\n'
     ran wagap-2013 "${placed[@]}" --no-jobs --no-plots --out "$work/placed" --format md || return 0
     printf '`replay %s`\n\n' "${placed[*]}"
     { grep -E 'recorded placements' "$work/error" || true; } | sed 's/^/> /; s/$/  /'
     cat << 'TXT'
 
-Field 19 of this log names the node of every processor. The run repeats it on a machine of 44 points, in the order of the nodes'
-numbers, since the log does not say where the nodes stand. No node ever has more processors in use
-than the most that the line above reports: the two sizes are those of the two kinds of nodes, and the placements of the
-log do not contradict each other. Other allocators cannot be compared with it: they give a job whole points, and jobs of this
-log share nodes.
+Field 19 of this log names the node of every processor. The run repeats these placements on a machine of 44 points, in the order of
+node names because the log has no positions of nodes. The line above gives the peak number of processors in use per node: the two
+sizes are those of the two kinds of nodes, so the recorded placements do not contradict each other. Other allocators cannot be
+compared with it: they give a job whole points, and jobs of this log share nodes.
 
 TXT
     without_seconds < "$work/printed"
 }
 
-# idle_share FOLDER: of the jobs of a log, the share that waited above 60 s, and the share of all waiting during which as
-# many processors as the waiting job asked for were free; two cells of a table.
+# idle_share DIR: prints two cells of a table: the share of jobs that waited for more than 60 s, and the share of all
+# waiting time during which enough processors for the waiting job were free.
 idle_share() {
     local source processors
     source=$(sed -n 's/^ *"source": "\(.*\)",$/\1/p' "$1/manifest.json" | head -n 1)
     processors=$(csv "$1/runs.csv" 'NR == 2 { print get("processors") }')
     [ -r "$source" ] || { echo "$1/manifest.json: no source of the trace" >&2; return 1; }
-    # Submission, wait, run, size of the jobs whose wait is known; then the free processors from instant to instant.
+    # The first command writes submission, wait, run time and size of the jobs with a known wait. The next commands compute the
+    # number of free processors between instants.
     gzip -cdf "$source" | awk '!/^;/ && $3 >= 0 && $5 > 0 { print $2, $3, ($4 > 0 ? $4 : 0), $5 }' > "$work/jobs"
     awk '{ print $1 + $2, $4; print $1 + $2 + $3, -$4 }' "$work/jobs" | sort -n > "$work/changes"
     awk -v processors="$processors" '
@@ -111,7 +110,7 @@ idle_share() {
         END { printf "%.0f %% | %.0f %%", 100 * jobs / FNR, all ? 100 * idle / all : 0 }' "$work/changes" "$work/jobs"
 }
 
-# summary_of_waits TRACE IDLE FILE: a row about a log: its waits, those of EASY and FCFS.
+# summary_of_waits TRACE IDLE FILE: prints a row with the waits in a log and the waits under EASY and FCFS.
 summary_of_waits() {
     csv "$3" -v trace="$1" -v idle="$2" '
         { wait[get("scheduler")] = get("mean_wait"); slow[get("scheduler")] = get("mean_bounded_slowdown") }
@@ -122,9 +121,9 @@ summary_of_waits() {
         }'
 }
 
-# waits FILE: waits of the log and of policies, a row each.
+# waits FILE: prints a row with the waits in the log, and a row for each scheduler.
 waits() {
-    printf '\n| scheduler | mean wait h | against the log | median s | 90 %% h | 99 %% h | bounded slowdown |\n'
+    printf '\n| scheduler | mean wait h | change | median s | 90 %% h | 99 %% h | bounded slowdown |\n'
     printf '|---|---:|---:|---:|---:|---:|---:|\n'
     csv "$1" '
         {
@@ -136,14 +135,15 @@ waits() {
         }'
 }
 
-# same_jobs FILE: measures of each scheduler over the jobs that the log's run has too, those of the log first.
+# same_jobs FILE: prints the metrics of the log and then of each scheduler, over the jobs that the replay of the log
+# includes.
 same_jobs() {
     csv "$1" '
         get("of_size") != "" { next }
         {
-            who = get("scheduler"); what = get("metric")
-            if (!(who in known)) { known[who]; name[++schedulers] = who }
-            own[who, what] = get("run_value"); own["recorded", what] = get("log_value")
+            scheduler = get("scheduler"); what = get("metric")
+            if (!(scheduler in known)) { known[scheduler]; name[++schedulers] = scheduler }
+            own[scheduler, what] = get("run_value"); own["recorded", what] = get("log_value")
         }
         END {
             metrics = split("mean_wait median_wait p90_wait p99_wait mean_bounded_slowdown", metric, " ")
@@ -158,7 +158,7 @@ same_jobs() {
         }'
 }
 
-# same_jobs_by_size FILE: mean waits over these jobs by job size.
+# same_jobs_by_size FILE: prints mean waits by job size, over the jobs that the replay of the log includes.
 same_jobs_by_size() {
     csv "$1" '
         BEGIN { print "scheduler,size,jobs,mean_wait" }

@@ -8,7 +8,7 @@ traces() {
     cat << 'TXT'
 # Every allocator on real traces
 
-The schedule depends on the allocator where it may refuse. `lost` is internal fragmentation.
+The schedule depends on the allocator if it may refuse jobs. `lost` is internal fragmentation.
 TXT
     for trace in KTH-SP2 SDSC-Par96 LANL-CM5; do
         if quick && [ $trace != KTH-SP2 ]; then continue; fi

@@ -7,9 +7,9 @@ turner() {
     cat << 'TXT'
 # Free list and auxiliary free list (Turner, chapter 4)
 
-The hypercube has ten dimensions, service is exponential, and times are in mean service times; beyond saturation
-turnaround goes on growing with the number of jobs, here 1000. `replay verify turner` judges what the text says of
-these figures, and Fig. 4.1.
+The hypercube has ten dimensions, service is exponential, and times are in mean service times. Beyond saturation turnaround
+grows with the number of jobs, here 1000. `replay verify turner` judges the statements of the text about these figures, and
+Fig. 4.1.
 TXT
     while read -r figure sides load; do
         printf '\n## Fig. %s: %s\n' "$figure" "$sides"

@@ -1,6 +1,6 @@
 # The page workstations: chapter 6 of Turner, hosts that jobs share.
 
-# columns FILE NAMES...: a Markdown table of these columns of a CSV file, numbers to three decimals.
+# columns FILE NAMES...: prints these columns of a CSV file as a Markdown table. Numbers have three decimals.
 columns() {
     local file=$1 names=${*:2}
     printf '|'
@@ -28,15 +28,15 @@ workstations() {
     cat << 'TXT'
 # Workstations that jobs share (Turner, chapter 6)
 
-Why does version 1 of Elmer, which shares hosts, let jobs wait far longer than version 2, which does not share hosts while every
-job computes all the time? A host runs its highest job; the next job gets what that one leaves. A job whose processes wait for
-one another advances at the rate of the slowest of them.
+This page examines why jobs wait far longer under version 1 of Elmer, which shares hosts, than under version 2, which does not
+share hosts if every job computes all the time. A host runs its highest job; the next job gets the remaining processor time. A
+job whose processes wait for one another advances at the rate of its slowest process.
 
 ## On a trace
 
-A hundred hosts of one to four slots, jobs of the trace that comes with the program, FCFS. `demand` is the share of its
-processor that a process uses at full speed, 1 by default. `utilization` is the share of all hosts' time in which jobs
-compute; `slots_held_percent` is the share of slots that jobs hold, computing or not.
+A hundred hosts of one to four slots, jobs of the shipped trace, FCFS. `demand` is the share of its processor that a process
+uses at full speed, 1 by default. `utilization` is the share of the time of all hosts in which jobs compute;
+`slots_held_percent` is the share of slots held by jobs, computing or not.
 TXT
     command=(--machine cluster:100,cluster:100x2,cluster:100x4 --alloc 'elmer[version=2],elmer,elmer[mode=strict],elmer[pick=lowest],elmer[demand=0.9],elmer[demand=0.5],elmer[version=2,demand=0.5]')
     printf '\n`replay %s`\n\n' "${command[*]}"
@@ -45,12 +45,12 @@ TXT
     columns "$out/workstations.csv" topology allocator mean_wait mean_turnaround makespan utilization slots_held_percent
     cat << 'TXT'
 
-With one slot a host all strategies are plain space sharing, as is version 2 with two slots or four.
+With one slot per host all strategies are plain space sharing, as is version 2 with two or four slots.
 
 ## Jobs of one width
 
-Streams of jobs that all need the same number of hosts and ask for half of the machine's time, 5 x 5000 jobs, the first 500
-left out. Times are in mean service times.
+Streams of jobs of equal width with an offered load of 0.5, 5 x 5000 jobs without the first 500. Times are in mean service
+times.
 TXT
     for width in 1 2 5 10 25 50; do
         "$replay" stream --seed 1 --machine cluster:100,cluster:100x2 --sides "uniform[low=$width,high=$width]" --load 0.5 \
@@ -67,16 +67,16 @@ TXT
 
 ## Conclusions
 
-* The hosts of a job are drawn at random, so that a wide job is below many others at once. It does not run before the
-  last of them ends; meanwhile the hosts that are free have it as their highest job and idle. Later jobs queue below it in
-  turn. On the trace with two slots a host, jobs hold $held % of the slots and use $used % of the hosts' time.
-* Sharing does not slow narrow jobs down; wide jobs jam a machine that carries the same load with one slot a host almost
-  without waiting.
-* Where jobs take the free hosts with the lowest numbers (\`pick=lowest\`), they are below few others, and the streams do not jam.
+* The hosts of a job are drawn at random, so a wide job is below many other jobs at once. It does not run before the last of
+  them ends; meanwhile it is the highest job on the other hosts, which idle. Later jobs queue below it in turn. On the trace
+  with two slots per host, jobs hold $held % of the slots and use $used % of the time of the hosts.
+* Sharing does not slow down narrow jobs. Wide jobs saturate a machine on which, with one slot per host, they hardly wait at the
+  same load.
+* If jobs take the free hosts with the lowest numbers (\`pick=lowest\`), they are below few other jobs, and the streams are not saturated.
 * Two jobs that compute half of the time share a host at full speed, and waits are shorter than without sharing.
 
-Turner warns of this effect (section 6.3): a cluster of low priority that spans several of higher priority. The rule that a
-job advances at the rate of its slowest process holds for programs whose processes wait for one another; EP would not suffer.
-Elmer's threshold of version 2 is the remedy: it shares hosts only where something is left.
+Turner warns of this effect (section 6.3): a cluster of low priority that spans several clusters of higher priority. The rule that
+a job advances at the rate of its slowest process holds for programs whose processes wait for one another; it does not affect EP.
+The threshold of version 2 of Elmer avoids the effect: hosts are shared only if processor time is left.
 TXT
 }

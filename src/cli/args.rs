@@ -1,4 +1,4 @@
-//! Arguments that several commands share, and those of the main job, as typed.
+//! Arguments that several commands share, and the arguments of the main job, as typed.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -15,45 +15,48 @@ use replay_core::workload::{Oversize, Policy, Shake};
 use replay_experiment::Measure;
 use replay_experiment::files::{self, AtomicFile};
 
-/// What to replay, as typed.
+/// Arguments that select what is replayed, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct GridArgs {
     /// Replay this trace: a file, or a name of replay list traces.
     ///
-    /// A name is looked up as a path, then as a file or alias, with or without .swf and .gz, in $REPLAY_TRACES, in traces/,
-    /// and in the traces/ of the checkout. - reads standard input; the trace is then called stdin. Several traces are
-    /// separated by commas, or the option is repeated. Without it the trace that comes with the program is replayed.
+    /// A name is looked up as a path, then as a file or alias, with or without .swf and .gz, in $REPLAY_TRACES, in
+    /// traces/, and in the traces/ of the checkout. The name - reads standard input; the trace is then called stdin. To
+    /// replay several traces, separate them by commas or repeat the option. Without this option, the trace that comes
+    /// with the program is replayed.
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
-    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ... [default: from the trace].
+    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: from the trace].
     ///
-    /// Also cluster:100x2, torus[x]:16x24, which wraps around in x only, torus:4x4x4*2 with two processors at every
-    /// point, which a job gets whole, the systems of replay list systems, and a file topology.yaml of Slurm. The default
-    /// is the square mesh of MaxProcs in the trace's header, or the most nearly square one if MaxProcs is not a square.
+    /// Further machines: hypercube:7; cluster:100x2; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with
+    /// two processors at every point, where a job receives whole points; the systems of replay list systems; and a file
+    /// topology.yaml of Slurm. The default is a two-dimensional mesh of MaxProcs processors (header of the trace), with
+    /// sides as equal as possible.
     #[arg(long, value_name = "MACHINE", help_heading = "Grid")]
     pub machine: Vec<String>,
 
-    /// Set the scheduler: fcfs, easy, conservative, ... (replay list schedulers) [default: fcfs].
+    /// Set the scheduler (replay list schedulers) [default: fcfs].
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub sched: Vec<String>,
 
-    /// Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: mc1x1].
+    /// Set the allocator (replay list allocators) [default: mc1x1].
     ///
-    /// all selects every allocator that works on the machines with the schedulers, except recorded, and reports the
-    /// others. A replay without --alloc and --tie compares several.
+    /// The name all selects every allocator except recorded that works with all machines and schedulers, and reports
+    /// the names of the other allocators. A replay without --alloc and --tie compares several allocators.
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
 
-    /// Break ties by this vector, by none, or by auto, which tunes the vector of mc1x1 during the replay.
+    /// Break ties by this vector, by none, or by auto; may be repeated.
     ///
-    /// Parentheses around a vector are accepted, as tables print them. May be repeated.
+    /// The value auto tunes the vector of mc1x1 during the replay. A vector may be written in parentheses.
     #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
     pub tie: Vec<String>,
 
     /// Seed all random draws [default: 0].
     ///
-    /// Takes a list or a range, such as 3, 1,2 or 0..9: strategies that draw random numbers run once for each seed.
+    /// The value is a number, a list or a range, such as 3, 1,2 or 0..9. Strategies that use random numbers run once
+    /// for each seed.
     #[arg(
         long,
         value_name = "SEED",
@@ -77,27 +80,30 @@ pub struct GridArgs {
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
 
-    /// Treat jobs that follow others (fields 17, 18) by this rule: ignore, honour, shift, force [default: ignore].
+    /// Treat jobs that depend on other jobs (fields 17, 18) by this rule: ignore, honour, shift, force [default:
+    /// ignore].
     ///
-    /// honour: a job arrives no earlier than the end of its predecessor in the replay plus the think time. shift: it
-    /// arrives as long after that end as it did in the log, and its wait counts from there. force: as honour, even where
-    /// field 17 is the same in all records and so means nothing.
+    /// honour: a job arrives no earlier than the end of its predecessor in the replay plus the think time. shift: the
+    /// time between the end of the predecessor and the arrival of the job is the same as in the log, and the wait is
+    /// counted from this arrival. force: the same as honour, even if field 17 has the same value in all records and is
+    /// therefore probably meaningless.
     #[arg(long, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub deps: Option<String>,
 
-    /// Take processors out of service at times, by a file from,until,what.
+    /// Take processors out of service at the times in this file (from,until,what).
     ///
-    /// The first line is from,until,what. Times are seconds of the trace; an empty until means to the end. what is
-    /// `node 3` or `nodes 3-5,9` (numbers in scan order, ranges include both ends; numbers of points where points hold
-    /// several processors), `box 0 0 3 3` (two corners, both included; in 3D x y z X Y Z), or `all`. Lines that begin
-    /// with # are comments.
+    /// The first line is from,until,what. Times are seconds of the trace; an empty until means until the end of the
+    /// trace. The field what is `node 3` or `nodes 3-5,9` (numbers in scan order; ranges include both ends; if points
+    /// have several processors, the numbers are point numbers), `box 0 0 3 3` (two corners, both included; in 3D
+    /// x y z X Y Z), or `all`. Lines that begin with # are comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub down: Option<PathBuf>,
 
     /// Treat jobs on processors that go out of service by this rule: drain, kill, requeue [default: drain].
     ///
-    /// drain: they run to their end, and their processors leave then. kill: they are cut off and do not run again.
-    /// requeue: they are cut off, go back to their position in the queue, and run anew.
+    /// drain: the jobs run to their end, and then their processors go out of service. kill: the jobs are ended at once
+    /// and do not run again. requeue: the jobs are ended at once, return to their position in the queue, and run again
+    /// from the beginning.
     #[arg(
         long,
         value_name = "RULE",
@@ -113,17 +119,17 @@ pub struct GridArgs {
 
     /// Map the nodes of a log to points, by a file node,x,y,z; for --alloc recorded.
     ///
-    /// A log names nodes but does not give their positions. Each line has as many of x, y, z as the machine has
-    /// dimensions, from 0; x alone is the number of a point. Several nodes may map to one point. Lines that begin with #
-    /// are comments.
+    /// A log contains names of nodes but not their positions. Each line has a coordinate, from 0, for each dimension of
+    /// the machine. A line with only x has the number of a point. Several nodes may map to the same point. Lines that
+    /// begin with # are comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub node_map: Option<PathBuf>,
 
-    /// Stop where a log contradicts its machine or itself; for --sched recorded.
+    /// Stop with an error if a log contradicts its machine or itself; for --sched recorded.
     ///
-    /// A log contradicts its machine where it has more processors busy than the machine has, and itself where, with
-    /// --alloc recorded, a job gets processors that others hold. The exit code is 3. Without --strict such jobs are
-    /// counted and reported, and the replay goes on.
+    /// A log contradicts its machine if its jobs use more processors at a time than the machine has. It contradicts
+    /// itself if, with --alloc recorded, a job gets processors that other jobs hold. The exit code is 3. Without
+    /// --strict, these jobs are counted and reported, and the replay continues.
     #[arg(long, help_heading = "Trace", hide_short_help = true)]
     pub strict: bool,
 
@@ -153,9 +159,9 @@ pub struct GridArgs {
 
     /// Scale arrivals to these offered loads, such as 0.7 or 0.3..0.9:0.2.
     ///
-    /// The load is the processor time of all jobs divided by that of the machine from the first submission to the last.
-    /// Times between arrivals are multiplied by one number; run times, sizes and the order stay. Above 1 there is no
-    /// steady state: waits grow with the length of the trace.
+    /// The load is the processor time of all jobs divided by the processor time of the machine from the first to the
+    /// last submission. All times between arrivals are multiplied by the same factor; run times, sizes and the order of
+    /// jobs do not change. Above a load of 1 there is no steady state: waits grow with the length of the trace.
     #[arg(
         long,
         value_name = "LIST",
@@ -176,14 +182,14 @@ pub struct GridArgs {
     pub max_errors: usize,
 }
 
-/// Perturbed copies of the traces, as typed.
+/// Options for perturbed copies of the traces, as typed.
 #[derive(Clone, Debug, Default, Args)]
 #[group(id = "ShakeArgs", multiple = true)]
 pub struct ShakeArgs {
-    /// Replay N perturbed copies of each trace as well, for error bars.
+    /// Also replay N perturbed copies of each trace, for error bars.
     ///
-    /// In each copy every submit and run time changes by -1, 0 or +1 s. A run time of 0 stays 0, and no other falls below
-    /// 1 s. Means over the copies have 95 % intervals; strategies are compared on the same copies.
+    /// In each copy every submit and run time changes by -1, 0 or +1 s. A run time of 0 does not change, and other run
+    /// times are at least 1 s. Means over the copies have 95 % intervals. Strategies are compared on the same copies.
     #[arg(long, value_name = "N", help_heading = "Trace", hide_short_help = true)]
     pub shake: Option<u32>,
 
@@ -220,7 +226,7 @@ impl ShakeArgs {
     /// Returns the perturbation.
     ///
     /// # Errors
-    /// A usage error that names the option whose value is out of range.
+    /// A usage error that names the option with a value out of range.
     pub fn checked(&self) -> Result<Option<Shake>, Failure> {
         let shake = self.shake();
         match shake.as_ref().map(Shake::check) {
@@ -256,9 +262,9 @@ pub struct RunArgs {
 
     /// Print these columns in this order [default: for csv and json all of runs.csv and timings].
     ///
-    /// replay list columns lists their names. Whatever a named column needs is measured: tied_percent counts ties, as
-    /// --ties does. Without --out, csv and json measure diameter, dispersal and components unless --columns omits them.
-    /// Files have all columns.
+    /// replay list columns lists the names. The measurements that a named column needs are enabled: tied_percent counts
+    /// ties, as --ties does. Without --out, the formats csv and json include diameter, dispersal and components unless
+    /// --columns omits them. Files have all columns.
     #[arg(
         long,
         value_name = "LIST",
@@ -270,9 +276,9 @@ pub struct RunArgs {
 
     /// Write the processors of every job (placements.parquet).
     ///
-    /// A row is one allocation: job, start, end, processors as a list in the order of allocation, and corner and sides of
-    /// the box that they fill, if they fill one. A job that an outage cut off and that ran anew has several rows.
-    /// Perturbed copies have none.
+    /// Each row describes one allocation: job, start, end, the processors as a list in the order of allocation, and the
+    /// corner and sides of the box if the processors fill a box. A job that was ended by an outage and requeued has
+    /// several rows. Perturbed copies have no rows.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub placements: bool,
 
@@ -287,7 +293,7 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// Returns what to measure for the files, the printed columns and their order.
+    /// Returns the measurements that are needed for the files, for the printed columns and for their order.
     pub fn measure(&self) -> Measure {
         let sort = self.sort.column();
         let named = |needs: Needs| {
@@ -310,7 +316,7 @@ impl RunArgs {
     }
 }
 
-/// Where results go, as typed.
+/// Output folder and figures of a command, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
     #[command(flatten)]
@@ -322,11 +328,11 @@ pub struct OutputArgs {
     #[arg(long, value_name = "DIR", group = "figures", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Replace what the folder has of another command or configuration, or changed by hand.
+    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub force: bool,
 
-    /// Draw figures, as is the default with --out.
+    /// Draw figures; this is the default with --out.
     #[arg(
         long,
         requires = "out",
@@ -338,7 +344,7 @@ pub struct OutputArgs {
 
     /// Do not draw figures.
     ///
-    /// Needs --force where the folder has figures of the same results.
+    /// Needs --force if the folder has figures of the same results.
     #[arg(
         long,
         requires = "out",
@@ -394,22 +400,29 @@ pub struct WriteArg {
 }
 
 impl WriteArg {
-    /// Returns the file; `None` for standard output, which `-` is too.
+    /// Returns whether the option was given.
+    pub fn is_given(&self) -> bool {
+        self.write.is_some()
+    }
+
+    /// Returns the file; `None` for standard output, which is also the meaning of `-`.
     pub fn file(&self) -> Option<&Path> {
         self.write.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// Begins the output; standard output or a file that appears when it is [finished](Output::finish).
+    /// Begins the output: standard output, or a file that has its name only after [`Output::finish`].
     ///
     /// # Errors
-    /// A usage error if the file cannot be created, or if it is one of `inputs`.
+    /// A usage error if the file cannot be created, or if the file is one of `inputs`.
     pub fn begin(&self, inputs: &[&Path]) -> Result<Output<'_>, Failure> {
         let Some(path) = self.file() else {
             return Ok(Output::Standard(BufWriter::new(io::stdout())));
         };
         if inputs.iter().any(|input| files::same_file(path, input)) {
-            let message =
-                format!("--write {}: is also the input; name another file", path.display());
+            let message = format!(
+                "--write {}: this file is also the input; name another file",
+                path.display()
+            );
             return Err(Failure::usage_message(message));
         }
         let file = AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;
@@ -417,7 +430,7 @@ impl WriteArg {
     }
 }
 
-/// Where [`WriteArg`] sends the data of a command.
+/// Output to which [`WriteArg`] sends the data of a command.
 pub enum Output<'a> {
     /// Standard output.
     Standard(BufWriter<Stdout>),
@@ -426,7 +439,7 @@ pub enum Output<'a> {
 }
 
 impl Output<'_> {
-    /// The stream to write to.
+    /// Returns the stream to write to.
     pub fn stream(&mut self) -> &mut dyn Write {
         match self {
             Output::Standard(out) => out,
@@ -434,7 +447,7 @@ impl Output<'_> {
         }
     }
 
-    /// Returns the failure of writing.
+    /// Converts an error of writing to a failure.
     pub fn failed(&self, error: io::Error) -> Failure {
         match self {
             Output::Standard(_) => Failure::output("standard output", error),
@@ -445,7 +458,7 @@ impl Output<'_> {
     /// Flushes the output and gives the file its name.
     ///
     /// # Errors
-    /// A usage error if that fails.
+    /// A usage error if the file cannot be written or renamed.
     pub fn finish(self) -> Result<(), Failure> {
         match self {
             Output::Standard(mut out) => {
@@ -459,7 +472,7 @@ impl Output<'_> {
 }
 
 impl ProcessArgs {
-    /// Sets the number of threads of the process; without `--threads` all processors.
+    /// Sets the number of threads of the process; without `--threads`, one thread per processor.
     pub fn set_threads(&self) -> Result<(), Failure> {
         super::threads::set_threads(self.threads)
     }
@@ -468,16 +481,16 @@ impl ProcessArgs {
 /// `--oversize`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum OversizeArg {
-    /// Stop with the line of the job.
+    /// Stop with an error that contains the line of the job.
     Error,
     /// Drop the job.
     Drop,
-    /// Give it the whole machine.
+    /// Give the job the whole machine.
     Clamp,
 }
 
 impl OversizeArg {
-    /// The rule as typed.
+    /// Returns the rule as typed.
     pub fn word(self) -> &'static str {
         match self {
             OversizeArg::Error => "error",

@@ -1,4 +1,4 @@
-//! `--baseline DIR`: what changed against earlier results.
+//! `--baseline DIR`: changes against earlier results.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use replay_core::table::{Column, Name, Table, Value, name};
 use replay_experiment::compare::{REPLAYED, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
@@ -15,10 +15,10 @@ use replay_experiment::{RunKey, RunResult};
 use replay_output::frame::read::{self, ReadError};
 use replay_output::report::RunChange;
 
-/// The option, as typed.
+/// `--baseline`, as typed.
 #[derive(Clone, Debug, Default, Args)]
 pub struct BaselineArg {
-    /// Print by how many percent each mean changed against the results in this folder.
+    /// Print the change of each mean, in percent, from the results in this folder.
     ///
     /// Runs are matched by trace, machine, scheduler, strategy, policy, seed and copy. replay compare tests whether a change
     /// is significant.
@@ -26,30 +26,31 @@ pub struct BaselineArg {
     pub baseline: Option<PathBuf>,
 }
 
-/// What is compared: a column of the table of runs, that of its change, what this says, and its title for people.
+/// Compared columns of the table of runs: the column, the column of the change, the meaning of the change, and its
+/// title in tables.
 const COMPARED: [(Name, Name, &str, &str); 4] = [
     (
         name::mean_pairwise_l1,
         Name::new("mean_pairwise_l1_change_percent"),
-        "mean_pairwise_l1 against that of the same run of the baseline; null if it has none",
+        "change of mean_pairwise_l1 from the same run of the baseline; null if the baseline does not have this run",
         "\u{394} L1 %",
     ),
     (
         name::mean_wait,
         Name::new("mean_wait_change_percent"),
-        "mean_wait against that of the baseline; null if that is 0",
+        "change of mean_wait from the baseline; null if the value of the baseline is 0",
         "\u{394} wait %",
     ),
     (
         name::mean_turnaround,
         Name::new("mean_turnaround_change_percent"),
-        "mean_turnaround against that of the baseline",
+        "change of mean_turnaround from the baseline",
         "\u{394} turnaround %",
     ),
     (
         name::mean_bounded_slowdown,
         Name::new("mean_bounded_slowdown_change_percent"),
-        "mean_bounded_slowdown against that of the baseline",
+        "change of mean_bounded_slowdown from the baseline",
         "\u{394} slowdown %",
     ),
 ];
@@ -59,7 +60,10 @@ const COMPARED: [(Name, Name, &str, &str); 4] = [
 pub struct Baseline(HashMap<Vec<String>, Vec<f64>>);
 
 impl BaselineArg {
-    /// Reads the folder, before any work. It must have a run of the plan.
+    /// Reads the folder before any work.
+    ///
+    /// # Errors
+    /// A data error if the results of the folder cannot be read; a usage error if the folder has no run of the plan.
     pub fn read(&self, plan: &Plan, quiet: bool) -> Result<Option<Arc<Baseline>>, Failure> {
         let Some(dir) = &self.baseline else { return Ok(None) };
         let names = COMPARED.map(|(name, ..)| name);
@@ -70,7 +74,7 @@ impl BaselineArg {
         let both = ResultFolder::read(dir, both, ReadError::is_transient);
         let (rows, mut values) = both.map_err(|error| match error {
             ReadError::Results(ResultError::Unlisted(_)) => Failure::data(anyhow::anyhow!(
-                "--baseline {}: has no runs.parquet: name a folder that replay or replay sweep wrote with --out",
+                "--baseline {}: has no runs.parquet; name a folder that replay or replay sweep wrote with --out",
                 dir.display()
             )),
             error => Failure::data(error),
@@ -86,27 +90,31 @@ impl BaselineArg {
             let (here, there) =
                 (keys.iter().collect::<Vec<_>>(), baseline.0.keys().collect::<Vec<_>>());
             return Err(Failure::usage_message(format!(
-                "--baseline {}: has none of these runs: {}",
+                "--baseline {}: contains none of these runs: {}",
                 dir.display(),
                 RunRow::difference(&there, &here)
             )));
         }
         if of_both < keys.len() && !quiet {
             let without = keys.len() - of_both;
-            tell(format_args!("--baseline: {without} of {} runs are not in it", keys.len()));
+            eprint_line(format_args!(
+                "--baseline: {without} of {} runs are not in the baseline",
+                keys.len()
+            ));
         }
         Ok(Some(Arc::new(baseline)))
     }
 }
 
 impl Baseline {
-    /// The change of a value of a run, in percent.
+    /// Returns the change of a value of a run, in percent; `None` if the baseline does not contain the run or its value
+    /// is 0.
     fn change(&self, key: &RunKey, measure: usize, value: f64) -> Option<f64> {
         let before = self.0.get(&RunRow::key(key))?[measure];
         Some(100.0 * (value / before - 1.0)).filter(|change| change.is_finite())
     }
 
-    /// Changes as columns for programs.
+    /// Returns the changes as columns of JSON and CSV.
     pub fn columns(self: &Arc<Self>) -> Vec<Column<RunResult>> {
         let column = |(measure, (name, change, meaning, _)): (usize, (Name, _, _, _))| {
             let (baseline, of_run) = (Arc::clone(self), value(name));
@@ -116,7 +124,7 @@ impl Baseline {
         COMPARED.into_iter().enumerate().map(column).collect()
     }
 
-    /// Changes for people, each with the column that it stands behind.
+    /// Returns the changes for tables, each with the column after which it is shown.
     pub fn shown(self: &Arc<Self>) -> Vec<RunChange> {
         let shown = |((name, .., title), column): ((Name, _, _, &'static str), _)| RunChange {
             of: name,
@@ -127,7 +135,7 @@ impl Baseline {
     }
 }
 
-/// How a number of a run is read.
+/// Returns a function that reads a number of a run.
 fn value(name: Name) -> impl Fn(&RunResult) -> Option<f64> + Send + Sync + 'static {
     let column = RunResult::columns().into_iter().find(|column| column.name == name);
     move |run| match column.as_ref()?.value(run) {

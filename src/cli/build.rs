@@ -1,14 +1,14 @@
-//! The build that runs.
+//! Version, commit and compiler of this build.
 
 use replay_experiment::sweep::Build;
 
 /// Version of the program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Its commit, with "-dirty" if the sources differ from it, or "unknown".
+/// Commit of the sources, with "-dirty" if the sources differ from the commit, or "unknown".
 pub const COMMIT: &str = env!("REPLAY_COMMIT");
-/// The compiler that built it.
+/// Compiler of the build.
 pub const COMPILER: &str = env!("REPLAY_COMPILER");
-/// What `--version` says; `-V` says the first line.
+/// Text of `--version`; `-V` prints its first line.
 pub const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit ",
@@ -20,7 +20,7 @@ pub const LONG_VERSION: &str = concat!(
     "\nlicence MIT OR Apache-2.0"
 );
 
-/// This build, as plans and manifests have it.
+/// Returns this build in the form that plans and manifests record.
 pub fn this() -> Build {
     Build {
         version: VERSION.to_string(),

@@ -1,5 +1,4 @@
-//! Completion of lists: what stands after a comma, and the names of traces, which the program is asked for as they are
-//! at the time.
+//! Completion of lists of names in shells. The program lists the names when the shell completes a word.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +7,9 @@ use clap_complete::Shell;
 use super::exit::Failure;
 use replay_core::workload::{Manifest, SearchPath};
 
-/// What is added to the script of a shell. The scripts of the argument parser know single words that do not change;
-/// these ask `replay list WHAT --format names`.
+/// Returns shell code to append to the completion script of a shell. The scripts of the argument parser complete only
+/// single, fixed words. This code completes the last name of a list from the output of
+/// `replay list WHAT --format names`.
 pub fn lists(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => BASH,
@@ -20,7 +20,7 @@ pub fn lists(shell: Shell) -> &'static str {
 }
 
 const BASH: &str = r#"
-# Lists: what stands after the last comma, by names that the program knows now.
+# Completes the name after the last comma.
 _replay_lists() {
     local cur prev what before last
     cur="${COMP_WORDS[COMP_CWORD]}"
@@ -46,7 +46,7 @@ complete -F _replay_lists -o nosort -o bashdefault -o default replay
 "#;
 
 const ZSH: &str = r#"
-# Lists: what stands after the last comma, by names that the program knows now.
+# Completes the name after the last comma.
 _replay_lists() {
     local what
     case "${words[CURRENT-1]}" in
@@ -65,7 +65,7 @@ compdef _replay_lists replay
 "#;
 
 const FISH: &str = r#"
-# Lists: what stands after the last comma, by names that the program knows now.
+# Completes the name after the last comma.
 function __replay_list
     set -l before (string match -r '^.*,' -- (commandline -ct))
     replay list $argv[1] --format names 2>/dev/null | string replace -r '^' "$before"
@@ -75,8 +75,11 @@ complete -c replay -s a -l alloc -x -a '(__replay_list allocators)'
 complete -c replay -s s -l sched -x -a '(__replay_list schedulers)'
 "#;
 
-/// Names by which traces that are here are called: those of the known ones, and of the files in the folders in which
-/// traces are looked for.
+/// Returns the names of the traces that are present: names and aliases of known traces, and files in the searched
+/// folders.
+///
+/// # Errors
+/// A usage error if the list of known traces cannot be read.
 pub fn traces() -> Result<Vec<String>, Failure> {
     let manifest = Manifest::embedded().map_err(Failure::usage)?;
     let search = SearchPath::from_env();
@@ -86,14 +89,14 @@ pub fn traces() -> Result<Vec<String>, Failure> {
         names.extend(trace.aliases.iter().cloned());
     }
     for dir in search.dirs() {
-        // A folder that is not there has no traces.
+        // An absent folder has no traces.
         let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
         for name in files.filter_map(|file| file.file_name().into_string().ok()) {
             let stem = name.strip_suffix(".gz").unwrap_or(&name).strip_suffix(".swf");
             names.extend(stem.map(str::to_string));
         }
     }
-    // What a shell would take apart is typed by hand.
+    // Names that a shell would split are not completed.
     let plain = |name: &String| !name.contains(|c: char| c.is_whitespace() || ",'\"$`".contains(c));
     Ok(names.into_iter().filter(plain).collect())
 }

@@ -1,4 +1,4 @@
-//! `replay contend`: the jobs of a trace as messages on the flit-level network.
+//! `replay contend`: simulates the messages of the jobs of a trace on the flit-level network.
 
 mod figures;
 mod tables;
@@ -11,19 +11,19 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs, ShakeArgs};
-use super::compatible::{hides_outages, never_down};
-use super::eta::{Cost, First};
-use super::exit::{Exit, Failure, tell};
-use super::interrupt::interruption;
+use super::eta::{EtaReporter, First};
+use super::exit::{Exit, Failure, eprint_line};
+use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
 use super::progress::Progress;
+use super::refused_options::{hide_outage_options, reject_outage_options};
 use super::resolved_grid::{ResolvedGrid, parse_list};
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::resumable_run::ResumableRun;
 use super::session::Session;
-use super::skipped_jobs::LeftOut;
+use super::skipped_jobs::SkippedJobs;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -31,14 +31,14 @@ use replay_core::topology::Topology;
 use replay_experiment::compatibility::{
     can_send, compatible_allocators, reject_recorded_scheduler,
 };
-use replay_experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
+use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
-    Contended, EstimatedPackets, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError,
-    TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
+    ContentionInput, ContentionRun, EstimatedPackets, Isolation, MOST_SENT, Messages, TOLERANCE,
+    TraceError, TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{Admitted, Cell, RunContext, RunKey, Trace, TurnedAway};
+use replay_experiment::{Admitted, Cell, Prepared, RejectedSize, RunContext, RunKey, Trace};
 use replay_output::frame::FrameError;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -63,8 +63,9 @@ pub struct ContendArgs {
 
     /// Simulate this many cycles for a second of the trace.
     ///
-    /// A job alone runs for run time x scale cycles, to within a packet or a step of the pattern, because its quota is a
-    /// whole number of packets. The larger the scale, the fewer jobs deviate from that.
+    /// Without other jobs, a job runs for its run time x scale cycles. The number of packets of a job is a whole
+    /// number, so the time may differ by the time of a packet or of a step of the pattern. A larger scale makes this
+    /// difference smaller.
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
     scale: f64,
 
@@ -80,35 +81,35 @@ pub struct ContendArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-Table contend has a row for each run, contend_jobs a row for each job of each run, correlations the correlations of \
-distances, dispersal and stretch, and shaken the means over perturbed copies (replay list columns).";
+The table contend has a row for each run, and contend_jobs has a row for each job of each run. The table correlations has \
+the correlations of distances, dispersal and stretch, and shaken has the means over perturbed copies (replay list columns).";
 
 const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 const TIES: [&str; 2] = ["none", "2,13,20,6"];
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
-    hides_outages(command)
+    hide_outage_options(command)
         .mut_arg("deps", |arg| arg.hide(true))
         .mut_arg("quota", |arg| arg.hide(true))
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| {
-            let first = "Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators)";
+            let first = "Set the allocator (replay list allocators)";
             arg.help(format!("{first} [default: several]")).long_help(format!(
-                "{first} [default: several].\n\nThe default is those of {ALLOCATORS} that work on the machine. all selects \
-                 every allocator whose jobs can send messages on the machine."
+                "{first} [default: several].\n\nThe default is every allocator of the list {ALLOCATORS} that works on the \
+                 machine. The value all selects every allocator whose jobs can send messages on the machine."
             ))
         })
 }
 
-/// A trace whose jobs have been measured alone.
+/// A trace and, for each of its jobs, the time without other jobs.
 struct Measured {
     trace: Arc<Trace>,
     seed: u64,
     isolation: Isolation,
 }
 
-/// Measures every job alone, then runs the trace under every scheduler and allocator.
+/// Measures the time of every job without other jobs, then runs the trace under every scheduler and allocator.
 pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Contend, &args.output, command)?;
     let sorting = args.sort.of()?;
@@ -118,13 +119,13 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     if args.messages.has_quota() {
         return Err(Failure::usage_message(
-            "--quota: here a job's quota follows from its run time x --scale",
+            "--quota: contend computes the quota of a job from the run time of the job x --scale",
         ));
     }
-    never_down(&args.grid)?;
+    reject_outage_options(&args.grid)?;
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
-            "--deps {rule}: is for replays of traces (run, sweep, search)"
+            "--deps {rule} is for replays of traces (run, sweep, search)"
         )));
     }
     let messages = args.messages.of(&args.pattern)?;
@@ -135,8 +136,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
         && !quiet
     {
-        tell(format_args!(
-            "{}: a job has one process at every point that it gets; sizes are in points",
+        eprint_line(format_args!(
+            "{}: a job has one process at each of its points; sizes are in points",
             trace.topology
         ));
     }
@@ -157,7 +158,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let ids: Vec<CellId> = ids.collect();
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let mut contended = ResumableRun::begin(&mut session, ids)?;
-    // Jobs are measured alone where they are to run; what draws nothing is the same for all seeds.
+    // The time without other jobs is measured on the machine of the run. A pattern without random numbers is the same
+    // for all seeds.
     let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
     let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
     let mut measured_on: Vec<(&Arc<Trace>, u64)> = Vec::new();
@@ -168,14 +170,14 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
     }
     let jobs = measured_on.iter().map(|(trace, _)| *trace).chain(missing.iter().map(|c| &c.trace));
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let progress = Progress::new(quiet, missing.len(), jobs.map(jobs_of).sum());
-    let cost = Cost::of(First::MeasuredAlone, quiet);
+    let reporter = EtaReporter::of(First::MeasuredAlone, quiet);
     let jobs_done = |jobs| {
-        cost.begun();
+        reporter.begun();
         progress.jobs_done(jobs);
     };
-    let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
+    let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
     let bench = Bench {
         messages: &messages,
         progress: &progress,
@@ -197,37 +199,38 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     };
     progress.finish();
     ran?;
-    let mut left_out = LeftOut::default();
+    let mut left_out = SkippedJobs::default();
     let runs = contended.take().into_iter().map(|(place, mut run)| {
         let (cell, pattern) = (&admitted[place], pattern.clone());
         if let Some(away) = &away[place] {
             run.system.no_such_size_jobs = Some(away.iter().map(|one| one.jobs).sum());
-            left_out.take(&cell.key(), away);
+            left_out.add(&cell.key(), away);
         }
-        Contended::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
+        ContentionRun::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
     });
-    let runs: Vec<Contended> = runs.collect();
+    let runs: Vec<ContentionRun> = runs.collect();
     if !quiet {
-        left_out.tell();
-        decided_by_two_jobs(&runs).iter().for_each(tell);
+        left_out.report();
+        decided_by_two_jobs(&runs).iter().for_each(eprint_line);
     }
     let shaken = over_copies(&loaded, &runs)?;
     session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)
 }
 
-/// Cells with the jobs that their strategies admit, and whom each turns away, if it is of those that do.
-fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
-    let mut all: Vec<(Cell, Option<Vec<TurnedAway>>)> = Vec::with_capacity(cells.len());
+/// Returns the cells with only the jobs that the strategy of the cell admits. Also returns the rejected jobs of each
+/// strategy that rejects jobs.
+fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
+    let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
         let built = cell.allocator.build(&cell.trace.topology, cell.seed).ok();
-        // Whoever admits nobody fails when it runs, and says why.
+        // A strategy that admits no job fails when it runs, with the reason.
         let by = built.and_then(|mut built| Admitted::by(built.as_mut(), cell).ok());
         let (mut one, away) = match by {
             None => (cell.clone(), None),
             Some(by) => (by.cell.into_owned(), by.turned_away),
         };
-        // Sizes decide: who turns away the same ones has the same jobs, which are measured alone once.
-        let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<TurnedAway>>))| {
+        // Strategies that reject the same sizes admit the same jobs. Measure the times of these jobs only once.
+        let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
             Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
         };
         if let Some((_, (other, _))) = cells[..place].iter().zip(&all).find(same) {
@@ -238,15 +241,16 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
     all.into_iter().unzip()
 }
 
-/// A line about the orders by each mean that two jobs turn, setting by setting.
-fn decided_by_two_jobs(runs: &[Contended]) -> Vec<String> {
+/// Returns a line for each mean of each setting if two jobs determine the order of strategies by this mean.
+fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     let mut lines = Vec::new();
     for group in settings(runs) {
         let strategies: Vec<Stretches> = group.iter().map(|&run| run.into()).collect();
-        let decided = decided_by_two(&strategies);
+        let decided = two_job_reversals(&strategies);
         let RunKey { trace, topology, scheduler, seed, .. } = &group[0].key;
         for mean in Mean::ALL {
-            let of_mean: Vec<&Decided> = decided.iter().filter(|one| one.mean == mean).collect();
+            let of_mean: Vec<&TwoJobReversal> =
+                decided.iter().filter(|one| one.mean == mean).collect();
             if of_mean.is_empty() {
                 continue;
             }
@@ -265,23 +269,23 @@ fn decided_by_two_jobs(runs: &[Contended]) -> Vec<String> {
     lines
 }
 
-/// Orders of a setting that a line names.
+/// Maximum number of orders in a line.
 const MOST_DECIDED: usize = 4;
 
-/// What the command came to.
+/// The results of the command.
 struct Contention<'a> {
     args: &'a ContendArgs,
     loaded: &'a ResolvedGrid,
-    runs: Vec<Contended>,
-    /// What they come to over shaken copies of the traces.
+    runs: Vec<ContentionRun>,
+    /// Means over perturbed copies of the traces.
     shaken: Vec<ShakenRow>,
-    sorting: Option<Sorting<Contended>>,
+    sorting: Option<Sorting<ContentionRun>>,
 }
 
 impl Results for Contention<'_> {
-    type Row = Contended;
+    type Row = ContentionRun;
 
-    fn rows(&self) -> &[Contended] {
+    fn rows(&self) -> &[ContentionRun] {
         &self.runs
     }
 
@@ -312,8 +316,11 @@ impl Results for Contention<'_> {
     }
 }
 
-/// What runs come to over the shaken copies of their traces; nothing if these are not shaken.
-fn over_copies(loaded: &ResolvedGrid, runs: &[Contended]) -> Result<Vec<ShakenRow>, Failure> {
+/// Returns the means of runs over perturbed copies of their traces; empty if there are no copies.
+///
+/// # Errors
+/// A usage error if a strategy cannot be named.
+fn over_copies(loaded: &ResolvedGrid, runs: &[ContentionRun]) -> Result<Vec<ShakenRow>, Failure> {
     let plan = &loaded.plan;
     if plan.grid.shake.is_none() {
         return Ok(Vec::new());
@@ -325,7 +332,7 @@ fn over_copies(loaded: &ResolvedGrid, runs: &[Contended]) -> Result<Vec<ShakenRo
     estimates.rows(plan).map_err(Failure::usage)
 }
 
-/// What all measurements share.
+/// The context of all measurements.
 struct Bench<'a> {
     messages: &'a Messages,
     progress: &'a Progress,
@@ -334,8 +341,8 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn stage<'a>(&'a self, trace: &'a Trace) -> Stage<'a> {
-        Stage {
+    fn stage<'a>(&'a self, trace: &'a Trace) -> ContentionInput<'a> {
+        ContentionInput {
             jobs: trace.jobs(),
             topology: &trace.topology,
             messages: self.messages,
@@ -343,7 +350,10 @@ impl Bench<'_> {
         }
     }
 
-    /// Measures the jobs of traces alone, each under a seed; the name of a trace with its error.
+    /// Measures, for each trace and seed, the time of each job without other jobs.
+    ///
+    /// # Errors
+    /// The name and the error of the first trace that cannot be measured.
     fn measure(
         &self,
         settings: &[(&Arc<Trace>, u64)],
@@ -353,7 +363,7 @@ impl Bench<'_> {
             let name = trace.workload.name.clone();
             |error| (name, error)
         };
-        // What is too much is found before the first of them is measured.
+        // Report too many packets before the first measurement.
         let mut lines: Vec<String> = Vec::new();
         for &(trace, seed) in settings {
             let estimate = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
@@ -362,26 +372,27 @@ impl Bench<'_> {
                 return Err((of(trace))(TraceError::Packets { scale, packets }));
             }
             let line = estimate_in_words(trace, estimate);
-            // Seeds share a bound. Copies of a trace send about as much as the trace.
+            // The bound is the same for all seeds, and perturbed copies of a trace send about the same number of
+            // packets.
             if trace.copy == 0 && !lines.contains(&line) {
                 lines.push(line);
             }
         }
         if !self.quiet {
-            lines.iter().for_each(|line| self.progress.say(line));
+            lines.iter().for_each(|line| self.progress.print_line(line));
         }
         let measure = |&(trace, seed): &(&Arc<Trace>, u64)| {
             let isolation = isolate(self.stage(trace), scale, seed).map_err(of(trace))?;
-            // Copies differ by seconds: what is said of the trace holds of them.
+            // Perturbed copies differ only by seconds and have about the same counts.
             if !self.quiet && trace.copy == 0 {
-                self.progress.say(&account(trace, &isolation));
+                self.progress.print_line(&isolation_line(trace, &isolation));
             }
             Ok(Measured { trace: trace.clone(), seed, isolation })
         };
         settings.iter().map(measure).collect()
     }
 
-    /// Runs a cell; why it failed, or nothing if it was ended.
+    /// Runs a cell. Returns the result or the reason for the failure; `None` if the run was cancelled.
     fn contend(&self, cell: &Cell, measured: &Measured) -> Option<Result<TraceRun, String>> {
         let Measured { trace, isolation, .. } = measured;
         let stage = self.stage(trace);
@@ -396,21 +407,21 @@ impl Bench<'_> {
             Ok(run) => {
                 self.progress.cell_done();
                 if !self.quiet {
-                    self.progress.say(&format!("{name}: done"));
+                    self.progress.print_line(&format!("{name}: done"));
                 }
                 Some(Ok(run))
             }
             Err(TraceError::Cancelled(_)) => None,
             Err(error) => {
                 let error = format!("{name}: {error}");
-                self.progress.say(&format!("replay: cell failed: {error}"));
+                self.progress.print_line(&format!("replay: cell failed: {error}"));
                 Some(Err(error))
             }
         }
     }
 }
 
-/// How many packets a run of a trace sends, estimated before it runs.
+/// Returns a line with the estimated number of packets of a run.
 fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
     let EstimatedPackets { packets, is_upper_bound } = estimate;
     let (name, topology) = (&trace.workload.name, &trace.topology);
@@ -423,12 +434,12 @@ fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
     }
 }
 
-/// What became of the quotas.
-fn account(trace: &Trace, isolation: &Isolation) -> String {
+/// Returns a line about the times of jobs without other jobs.
+fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
     let (jobs, sending) = (isolation.jobs.len(), isolation.sending());
     format!(
-        "{}: {} jobs measured alone, {} send packets; {} of them miss their time by more than {} %, \
-         as one packet or step is longer (fewer do with a larger --scale)",
+        "{}: {} jobs were measured without other jobs, {} send packets; the times of {} jobs miss the target by more than \
+         {} %, because a single packet or step takes longer (a larger --scale reduces this number of jobs)",
         trace.workload.name,
         grouped(jobs as u64),
         grouped(sending as u64),
@@ -437,35 +448,45 @@ fn account(trace: &Trace, isolation: &Isolation) -> String {
     )
 }
 
-/// A run that cannot begin.
+/// Converts the error of a run that cannot begin.
 fn of_trace(trace: &str, error: TraceError) -> Failure {
     match error {
         TraceError::Scale { .. } => Failure::usage_message(format!("--scale: {trace}: {error}")),
         TraceError::Packets { .. } => Failure::usage_message(format!(
-            "--scale: {trace}: {error}; lower --scale, take fewer or shorter jobs (--jobs, --from), or go by link \
-             loads (--network links)"
+            "--scale: {trace}: {error}; lower --scale, select fewer or shorter jobs (--jobs, --from), or use link loads \
+             (--network links)"
         )),
         error => Failure::usage(error),
     }
 }
 
-/// The grid with the default allocators if none were typed: those that work on every machine
-/// and with every scheduler.
+/// Adds the default allocators to a grid without allocators. The default allocators are those that work with every
+/// machine and scheduler of the grid.
+///
+/// # Errors
+/// A usage error for an unknown name or scheduler recorded.
 fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     let mut grid = typed.clone();
     if !grid.alloc.is_empty() {
         return Ok(grid);
     }
-    // A machine by a trace's header is a mesh, and on meshes all of them work.
+    // The default machine of a trace is a mesh, on which all default allocators work.
     let machines: Vec<Topology> = parse_list(&grid.machine, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
     reject_recorded_scheduler(&schedulers)?;
     let left_out = |_: &AllocatorSpec, why| {
         if !quiet {
-            tell(format_args!("left out: {why}"));
+            eprint_line(format_args!("left out: {why}"));
         }
     };
-    let kept = compatible_allocators(ALLOCATORS, &machines, &schedulers, &can_send, left_out)?;
+    let kept = compatible_allocators(
+        ALLOCATORS,
+        &machines,
+        &schedulers,
+        &Prepared::default(),
+        &can_send,
+        left_out,
+    )?;
     if grid.tie.is_empty() && kept.iter().any(AllocatorSpec::takes_tie) {
         grid.tie = TIES.map(str::to_string).to_vec();
     }
@@ -473,13 +494,13 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     Ok(grid)
 }
 
-/// What decides the numbers.
+/// Returns the configuration, which determines the numbers.
 fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value {
     let Configuration { traces, schedulers, allocators, seeds, policy, window, shake, .. } =
         super::output::configuration(loaded, false);
     let mut messages = args.messages.describe();
     if let Some(messages) = messages.as_object_mut() {
-        // There are none to choose.
+        // The quotas are derived from run times.
         messages.remove("quota");
     }
     serde_json::json!({

@@ -1,4 +1,4 @@
-//! Results that stand in a folder before a command writes there.
+//! Results that are in a folder before a command writes to it.
 
 use serde::Serialize;
 
@@ -9,12 +9,12 @@ use replay_experiment::files::{Dir, ResultFolder};
 use replay_experiment::journal::JOURNAL_FILE;
 use replay_output::report::page::Csv;
 
-/// Characters of a command line that a message quotes.
+/// Maximum number of characters of a command line in a message.
 const COMMAND: usize = 300;
 
-/// Digest of what decides the numbers of a command's results, and which tables there are: BLAKE3 of
-/// its JSON, hexadecimal. Threads, host, time, and options of printing and drawing have no part in
-/// it.
+/// Returns the hexadecimal BLAKE3 digest of a configuration as JSON. The configuration determines the numbers of the
+/// results and the set of tables. Threads, host, time, and options for printing and drawing are not part of the
+/// configuration.
 ///
 /// # Errors
 /// If `configuration` has no JSON form.
@@ -23,8 +23,8 @@ pub fn digest(kind: Kind, configuration: &impl Serialize) -> serde_json::Result<
     Ok(blake3::hash(text.as_bytes()).to_hex().to_string())
 }
 
-/// What stands in a folder, for messages: "the results of a run of KTH-SP2 (96 rows in runs.csv),
-/// written 2026-01-31 12:00 UTC by \"replay --jobs 10\"".
+/// Describes the results in a folder for messages: "the results of a run of KTH-SP2 (96 rows in runs.csv), written
+/// 2026-01-31 12:00 UTC by \"replay --jobs 10\"".
 pub fn description(dir: &Dir) -> String {
     let folder = ResultFolder::open(dir.path()).ok();
     let manifest = folder.as_ref().and_then(ResultFolder::manifest);

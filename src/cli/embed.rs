@@ -1,16 +1,16 @@
-//! The command line for programs that embed it, such as the Python module.
+//! Functions for programs that embed the command line, such as the Python module.
 //!
-//! Options are those of the command line, as text; what they resolve to is returned instead of run. Messages that
-//! the program writes to standard error are returned by [`with_messages`].
+//! The functions take options of the command line as text. They return the resolved traces and grids instead of running
+//! the grids. [`with_messages`] returns the lines that the program would write to standard error.
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
 use super::args::RunArgs;
-use super::exit::{Failure, brief, collected};
+use super::exit::{Failure, collected, eprint_line, with_short_quotes};
 use super::load::{load_traces, preloaded};
 use super::resolved_grid::ResolvedGrid;
-use super::skipped_jobs::LeftOut;
+use super::skipped_jobs::SkippedJobs;
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
 use super::{parsed, run_program};
@@ -18,13 +18,13 @@ use replay_core::workload::{LoadError, Workload};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Measure, RunResult, Trace};
 
-/// Why options are refused.
+/// The reason why options are rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct EmbedError {
-    /// The exit code of the program, see [`cli`](crate::cli).
+    /// The exit code that the program would return, see [`cli`](crate::cli).
     pub code: i32,
-    /// The message of the program.
+    /// The message that the program would print, without its prefix `replay: `.
     pub message: String,
 }
 
@@ -34,29 +34,31 @@ impl From<Failure> for EmbedError {
     }
 }
 
-/// Runs the program with these arguments, of which the first is its name, and returns its exit code.
+/// Runs the program with the given arguments and returns its exit code. The first argument is the program name.
 pub fn run(arguments: &[OsString]) -> i32 {
     run_program(arguments).code()
 }
 
-/// Returns what the program would write to standard error during `work`, beside its result.
+/// Runs `work` and returns its result and the lines that it would write to standard error.
 pub fn with_messages<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     collected(work)
 }
 
-/// The text of a trace and its name in messages.
+/// A trace in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceText<'a> {
-    /// The name, with or without `.swf`.
+    /// Name of the trace, with or without the suffix `.swf`.
     pub name: &'a str,
-    /// Records in the Standard Workload Format.
+    /// Contents in the Standard Workload Format.
     pub text: &'a [u8],
 }
 
-/// Loads the one trace that options of the main job name, or this text under their policy and window.
+/// Loads the trace that options of the main job name. With `text`, loads this text instead, under the cleaning policy
+/// and the window of the options.
 ///
 /// # Errors
-/// [`EmbedError`] if the options are wrong or the trace cannot be read.
+/// [`EmbedError`] if an option is invalid, if the options name several traces or policies, or if the trace cannot be
+/// read.
 pub fn load(
     options: &[OsString],
     text: Option<TraceText<'_>>,
@@ -65,7 +67,7 @@ pub fn load(
     let grid = of_flags(&args.grid, &TieLists::default(), &ListArgs::default(), None)?;
     let errors = grid.file.max_errors;
     let [policy] = &grid.policies[..] else {
-        return Err(Failure::usage_message("--policy: give one").into());
+        return Err(Failure::usage_message("--policy: exactly one policy is required").into());
     };
     if let Some(TraceText { name, text }) = text {
         let options = replay_core::swf::ReadOptions { max_errors: errors };
@@ -74,29 +76,29 @@ pub fn load(
             LoadError::Window { .. } => Failure::usage(error),
             _ => Failure::data(error),
         })?;
-        super::exit::tell(&workload.report);
+        eprint_line(&workload.report);
         return Ok(Arc::new(workload));
     }
     let loaded = load_traces(&grid.file.traces, policy, &grid.window, errors, false)?;
     match <[Arc<Workload>; 1]>::try_from(loaded) {
         Ok([workload]) => Ok(workload),
-        Err(_) => Err(Failure::usage_message("--trace: give one").into()),
+        Err(_) => Err(Failure::usage_message("--trace: exactly one trace is required").into()),
     }
 }
 
-/// A grid whose traces are loaded.
+/// A grid with its loaded traces.
 #[derive(Debug)]
 pub struct Grid {
     /// The cells by number.
     pub plan: Plan,
-    /// Every trace on every machine.
+    /// Every combination of a trace and a machine.
     pub traces: Vec<Arc<Trace>>,
 }
 
-/// Resolves the grid of options of the main job, with these workloads for its traces.
+/// Resolves the grid that options of the main job describe. `workloads` replace the traces of the options.
 ///
 /// # Errors
-/// [`EmbedError`], as the program refuses the options.
+/// [`EmbedError`] if the program would reject the options.
 pub fn resolve(
     options: &[OsString],
     workloads: Vec<Arc<Workload>>,
@@ -109,20 +111,26 @@ pub fn resolve(
     Ok(Grid { plan, traces })
 }
 
-/// Returns the lines of the program on jobs that runs leave out for their sizes.
+/// Returns the warnings of the program about job sizes that never run on the machines of a grid.
+pub fn size_warnings(grid: &Grid) -> Vec<String> {
+    super::run::size_warnings(&grid.traces)
+}
+
+/// Returns the warnings of the program about jobs that runs leave out because the allocator does not support their
+/// sizes.
 pub fn jobs_left_out<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {
-    let mut left_out = LeftOut::default();
-    results.into_iter().for_each(|result| left_out.take(&result.key, &result.turned_away));
-    collected(|| left_out.tell()).1
+    let mut skipped = SkippedJobs::default();
+    results.into_iter().for_each(|result| skipped.add(&result.key, &result.turned_away));
+    collected(|| skipped.report()).1
 }
 
 fn run_args(options: &[OsString]) -> Result<RunArgs, EmbedError> {
     let arguments: Vec<OsString> =
         std::iter::once("replay".into()).chain(options.iter().cloned()).collect();
     let cli = parsed(&arguments).map_err(|error| {
-        let message = brief(error).to_string();
+        let message = with_short_quotes(error).to_string();
         let message = message.trim_start_matches("error: ");
-        // Without the usage, which is that of the program.
+        // The usage text describes the program, not the embedding module.
         let message = message.split("\n\nUsage").next().unwrap_or(message);
         let message = message.split("\n\nFor more information").next().unwrap_or(message);
         EmbedError { code: 2, message: message.trim().to_string() }
@@ -142,7 +150,7 @@ mod tests {
         TraceText { name: "tiny.swf", text: b"; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n" };
 
     #[test]
-    fn options_resolve_to_the_cells_of_the_command_line() {
+    fn resolves_options_to_the_cells_of_the_command_line() {
         let load = || load(&options("--policy pwa"), Some(TEXT));
         let (workload, messages) = with_messages(load);
         let workload = workload.expect("a trace");
@@ -158,17 +166,17 @@ mod tests {
     }
 
     #[test]
-    fn refusals_have_the_message_and_the_code_of_the_program() {
-        let refused = |words: &str| {
+    fn rejected_options_have_the_message_and_exit_code_of_the_program() {
+        let rejected_options = |words: &str| {
             let workload = load(&options(""), Some(TEXT)).expect("a trace");
             resolve(&options(words), vec![workload], Measure::default()).expect_err("refused")
         };
-        let (told, _) = with_messages(|| {
-            ["--machin 4x4", "--machine 4y4", "--machine 2x2 --alloc mc1x1"].map(refused)
+        let (rejected, _) = with_messages(|| {
+            ["--machin 4x4", "--machine 4y4", "--machine 2x2 --alloc mc1x1"].map(rejected_options)
         });
-        let codes = told.each_ref().map(|error| error.code);
+        let codes = rejected.each_ref().map(|error| error.code);
         assert_eq!(codes, [2, 2, 3]);
-        assert!(told[0].message.contains("unexpected argument '--machin'"), "{}", told[0]);
-        assert!(!told[0].message.contains("Usage"), "{}", told[0]);
+        assert!(rejected[0].message.contains("unexpected argument '--machin'"), "{}", rejected[0]);
+        assert!(!rejected[0].message.contains("Usage"), "{}", rejected[0]);
     }
 }

@@ -1,97 +1,96 @@
-//! What long work costs, said before it is done.
+//! Estimates of the duration of long cells, reported while they run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::exit::tell;
+use super::exit::eprint_line;
 use super::threads::Ticker;
 use replay_core::number::{fixed, grouped};
 use replay_experiment::{Eta, SAMPLE};
 
-/// Work that takes less is not worth a word.
+/// Minimum estimate that is reported.
 const LONG: Duration = Duration::from_secs(30);
-/// Time without a first job after which a line reports it.
+/// Time after which a line reports that no job has started yet.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Tells the user what a cell takes as soon as its first jobs show that it takes long, and
-/// again only of one that takes twice as long as any before.
-pub struct Cost {
+/// Reports the estimated duration of a cell after the first jobs of the cell if the estimate is long. A later estimate
+/// is reported only if it is at least twice the longest estimate reported before.
+pub struct EtaReporter {
     quiet: bool,
-    /// The longest that was told.
-    told: Mutex<Duration>,
-    /// Whether the first job is there.
+    /// The longest estimate reported so far.
+    reported: Mutex<Duration>,
+    /// Whether the first job is done.
     begun: Arc<AtomicBool>,
     _silence: Option<Ticker>,
 }
 
-/// What a command does with its first job.
+/// The first step in which a command processes a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum First {
     /// The job gets processors.
     Started,
-    /// The job is simulated alone on the empty machine.
+    /// The job is simulated without other jobs on the empty machine.
     MeasuredAlone,
 }
 
 impl First {
-    /// The line for a command whose first job is not there after [`SILENCE`].
+    /// Returns the line for a command that has not processed a job after [`SILENCE`].
     fn missing(self) -> String {
         let silence = length(SILENCE);
         match self {
             First::Started => format!(
-                "replay: no job has got processors after {silence}: the schedule, or a single \
-                 decision, takes long; Ctrl-C ends it at once"
+                "replay: no job has received processors after {silence}: computing the schedule \
+                 or a single decision takes long; Ctrl-C ends the command at once"
             ),
             First::MeasuredAlone => format!(
-                "replay: jobs are being measured alone, the first takes over {silence}: a smaller \
-                 --scale sends fewer packets; Ctrl-C ends it at once"
+                "replay: the first job that is measured without other jobs takes over {silence}; \
+                 with a smaller --scale, jobs send fewer packets; Ctrl-C ends the command at once"
             ),
         }
     }
 }
 
-impl Cost {
-    /// The cost of a command that starts jobs at once.
+impl EtaReporter {
+    /// Returns the reporter of a command that starts jobs immediately.
     pub fn new(quiet: bool) -> Self {
         Self::of(First::Started, quiet)
     }
 
-    /// The cost of a command whose first job is to do this.
+    /// Returns the reporter of a command with this first step.
     pub fn of(first: First, quiet: bool) -> Self {
         let begun = Arc::new(AtomicBool::new(false));
         let (seen, begin) = (begun.clone(), Instant::now());
         let silence = move || {
             if begin.elapsed() >= SILENCE && !seen.swap(true, Ordering::Relaxed) {
-                tell(first.missing());
+                eprint_line(first.missing());
             }
         };
         let silence = (!quiet).then(|| Ticker::new(silence));
-        Self { quiet, told: Mutex::new(LONG / 2), begun, _silence: silence }
+        Self { quiet, reported: Mutex::new(LONG / 2), begun, _silence: silence }
     }
 
-    /// Something has been done that is not the first job of a cell.
+    /// Records that the first step is done.
     pub fn begun(&self) {
         self.begun.store(true, Ordering::Relaxed);
     }
 
-    /// Takes in a forecast for one of so many cells that run on so many threads. `say` prints
-    /// a line.
-    pub fn hear(&self, forecast: Eta, say: impl FnOnce(&str)) {
+    /// Reports the estimate of a cell by `print` if it is long enough.
+    pub fn update(&self, eta: Eta, print: impl FnOnce(&str)) {
         self.begun();
-        if self.quiet || forecast.elapsed < SAMPLE {
+        if self.quiet || eta.elapsed < SAMPLE {
             return;
         }
-        let whole = forecast.whole();
-        if let Ok(mut told) = self.told.lock() {
-            if whole < *told * 2 {
+        let whole = eta.whole();
+        if let Ok(mut reported) = self.reported.lock() {
+            if whole < *reported * 2 {
                 return;
             }
-            *told = whole;
+            *reported = whole;
         }
-        let Eta { started, jobs, elapsed } = forecast;
-        say(&format!(
-            "replay: {} job starts take about {} (the first {} took {}); Ctrl-C ends them at once",
+        let Eta { started, jobs, elapsed } = eta;
+        print(&format!(
+            "replay: {} job starts take about {} (the first {} took {}); Ctrl-C ends the command at once",
             grouped(jobs),
             length(whole),
             grouped(started),
@@ -99,13 +98,13 @@ impl Cost {
         ));
     }
 
-    /// The same where nothing else is on the screen.
-    pub fn hear_plainly(&self, forecast: Eta) {
-        self.hear(forecast, |line| tell(line));
+    /// Reports the estimate of a cell on standard error, for commands without a progress bar.
+    pub fn update_on_stderr(&self, eta: Eta) {
+        self.update(eta, |line| eprint_line(line));
     }
 }
 
-/// A time as people say it.
+/// Formats a duration with a unit from seconds to days, without decimals.
 pub fn length(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
@@ -121,26 +120,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_long_is_told_and_not_again_and_again() {
-        let cost = Cost::new(false);
-        let told = |started, seconds| {
+    fn only_long_estimates_are_reported_each_twice_as_long_as_before() {
+        let reporter = EtaReporter::new(false);
+        let reported = |started, seconds| {
             let mut line = None;
             let elapsed = Duration::from_secs(seconds);
-            let forecast = Eta { started, jobs: 1000, elapsed };
-            cost.hear(forecast, |said| line = Some(said.to_string()));
+            let eta = Eta { started, jobs: 1000, elapsed };
+            reporter.update(eta, |text| line = Some(text.to_string()));
             line
         };
-        assert_eq!(told(500, 10), None);
+        assert_eq!(reported(500, 10), None);
         assert_eq!(
-            told(10, 2).as_deref(),
+            reported(10, 2).as_deref(),
             Some(
-                "replay: 1,000 job starts take about 3 min (the first 10 took 2 s); Ctrl-C ends them at once"
+                "replay: 1,000 job starts take about 3 min (the first 10 took 2 s); Ctrl-C ends the command at once"
             )
         );
-        assert_eq!(told(10, 3), None);
-        assert!(told(1, 5).is_some_and(|line| line.contains("about 83 min")));
-        let quiet = Cost::new(true);
-        let forecast = Eta { started: 1, jobs: 1000, elapsed: Duration::from_secs(9) };
-        quiet.hear(forecast, |line| panic!("{line}"));
+        assert_eq!(reported(10, 3), None);
+        assert!(reported(1, 5).is_some_and(|line| line.contains("about 83 min")));
+        let quiet = EtaReporter::new(true);
+        let eta = Eta { started: 1, jobs: 1000, elapsed: Duration::from_secs(9) };
+        quiet.update(eta, |line| panic!("{line}"));
     }
 }

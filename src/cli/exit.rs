@@ -1,3 +1,5 @@
+//! Exit codes, failures, and lines on standard error.
+
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -10,7 +12,7 @@ use replay_core::naming::NameError;
 use replay_core::sanitize::excerpt;
 use replay_experiment::compatibility::Incompatible;
 
-/// How the program ends; see the table in [`cli`](crate::cli).
+/// The outcome of the program; the table in [`cli`](crate::cli) has the exit codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
     /// Done.
@@ -21,7 +23,7 @@ pub enum Exit {
     Usage,
     /// Bad input data.
     Data,
-    /// Interrupted; what was done is written.
+    /// Interrupted; finished work is written.
     Interrupted,
 }
 
@@ -52,13 +54,19 @@ impl From<NameError> for Failure {
 
 impl From<Incompatible> for Failure {
     fn from(error: Incompatible) -> Self {
-        Self::usage(error)
+        // With one exception, options have the same names as the keys of a grid file.
+        match error.parameter {
+            None => Self::usage(error),
+            Some("loads") => Self::usage_message(format!("--scale-load: {}", error.problem)),
+            Some("deps") => Self::usage_message(format!("--deps {}", error.problem)),
+            Some(key) => Self::usage_message(format!("--{key}: {}", error.problem)),
+        }
     }
 }
 
-/// A line on standard error, without what a terminal would act on: names of files and words of logs stand in
-/// it. Where nobody can read it, the run goes on all the same; `eprintln!` would panic.
-pub fn tell(line: impl Display) {
+/// Writes a line to standard error. Control characters, which names of files and texts of logs may contain, are
+/// removed. Errors of writing are ignored; `eprintln!` would panic.
+pub fn eprint_line(line: impl Display) {
     let line = line.to_string();
     let line = printable(&line);
     let collects = |lines: &mut Option<Vec<String>>| match lines {
@@ -74,40 +82,41 @@ pub fn tell(line: impl Display) {
 }
 
 thread_local! {
-    /// Lines of this thread that are collected instead of written; `None` if they are written.
+    /// Lines of this thread that [`collected`] returns; `None` if lines are written to standard error.
     static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Returns the lines that `work` would write to standard error from this thread, beside its result.
+/// Runs `work` and returns its result and the lines that it would write to standard error on this thread.
 pub fn collected<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     let outer = COLLECTED.replace(Some(Vec::new()));
     let result = work();
     (result, COLLECTED.replace(outer).unwrap_or_default())
 }
 
-/// A message without characters that a terminal would act on, but for the ends of its lines.
+/// Replaces control characters of a message except line feeds and tabs.
 fn printable(message: &str) -> Cow<'_, str> {
-    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    match message.contains(acts) {
-        true => message.replace(acts, "\u{fffd}").into(),
+    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    match message.contains(is_control) {
+        true => message.replace(is_control, "\u{fffd}").into(),
         false => message.into(),
     }
 }
 
-/// Characters of a message that a reader is shown, and of a word in it that was typed.
+/// Maximum number of characters of a message.
 const MESSAGE: usize = 3000;
+/// Maximum number of characters of an argument that an error of the parser quotes.
 const WORD: usize = 200;
 
-/// A message that quotes a name of megabytes says enough in its beginning.
-fn beginning(message: &str) -> Cow<'_, str> {
+/// Truncates a message, because it may quote a name of megabytes.
+fn truncated(message: &str) -> Cow<'_, str> {
     match message.char_indices().nth(MESSAGE) {
         Some((end, _)) => format!("{}...", &message[..end]).into(),
         None => message.into(),
     }
 }
 
-/// A command line that is wrong, its words quoted no longer than helps.
-pub fn brief(mut error: clap::Error) -> clap::Error {
+/// Shortens the arguments that an error of the parser quotes.
+pub fn with_short_quotes(mut error: clap::Error) -> clap::Error {
     let long = |(kind, value): (ContextKind, &ContextValue)| match value {
         ContextValue::String(word) if word.chars().nth(WORD).is_some() => {
             Some((kind, excerpt(word)))
@@ -121,7 +130,7 @@ pub fn brief(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Why the program cannot go on.
+/// An error that ends the program, with its exit code.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
@@ -129,17 +138,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The user asked for something that cannot be.
+    /// A failure of usage or configuration.
     pub fn usage(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Usage, cause: cause.into() }
     }
 
-    /// The input is not what it should be.
+    /// A failure of bad input data.
     pub fn data(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Data, cause: cause.into() }
     }
 
-    /// The user wanted no more of it, and nothing was done yet.
+    /// An interruption before any result.
     pub fn interrupted() -> Self {
         Self {
             exit: Exit::Interrupted,
@@ -147,46 +156,45 @@ impl Failure {
         }
     }
 
-    /// The same failure, with where it comes from.
+    /// Adds the location of the failure before the message.
     pub fn within(self, place: impl Display) -> Self {
         Self { exit: self.exit, cause: self.cause.context(place.to_string()) }
     }
 
-    /// A usage failure in words.
+    /// A failure of usage or configuration with this message.
     pub fn usage_message(message: impl Display) -> Self {
         Self::usage(anyhow::anyhow!("{message}"))
     }
 
-    /// An output that cannot be written.
+    /// Returns the failure for an output that cannot be written.
     pub fn output(what: impl Display, cause: impl Into<anyhow::Error>) -> Self {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
-    /// Returns how the program ends by it.
+    /// Returns the exit of the program after this failure.
     pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// The cause and its causes. Some of our errors quote theirs; nothing is said twice.
+    /// Returns the chain of causes. Each cause is included only once, because some errors quote their cause.
     pub fn message(&self) -> String {
         self.cause.chain().fold(String::new(), |message, cause| {
             let cause = cause.to_string();
             match message.as_str() {
                 "" => cause,
-                said if said.contains(&cause) => message,
-                said => format!("{said}: {cause}"),
+                text if text.contains(&cause) => message,
+                text => format!("{text}: {cause}"),
             }
         })
     }
 
-    /// Tells the user and gives the exit code. A reader that has closed the pipe has
-    /// seen enough: that is success.
+    /// Prints the message and returns the exit code. A closed pipe on standard output is a success.
     pub fn report(self) -> Exit {
         let mut errors = self.cause.chain().filter_map(|e| e.downcast_ref::<io::Error>());
         if errors.any(|e| e.kind() == io::ErrorKind::BrokenPipe) {
             return Exit::Done;
         }
-        tell(format_args!("replay: {}", beginning(&self.message())));
+        eprint_line(format_args!("replay: {}", truncated(&self.message())));
         self.exit
     }
 }
@@ -196,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_acts_on_a_terminal() {
+    fn control_characters_are_replaced() {
         assert_eq!(printable("a\tb\nc"), "a\tb\nc");
         assert_eq!(printable("a\u{1b}[31m\u{9b}\r"), "a\u{fffd}[31m\u{fffd}\u{fffd}");
     }

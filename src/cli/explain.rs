@@ -1,4 +1,4 @@
-//! `replay explain`: why a job started when and where it did.
+//! `replay explain`: the decisions behind the start of a job.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::args::{GridArgs, OutputArgs};
 use super::exit::{Exit, Failure};
-use super::interrupt::interruption;
+use super::interrupt::cancel_token;
 use super::output::configuration;
 use super::print::columns;
 use super::print::{FormatArg, TableArgs, wrapped};
@@ -18,7 +18,7 @@ use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
-use super::skipped_jobs::why_nobody;
+use super::skipped_jobs::why_not_started;
 use replay_core::allocator::explain::Part;
 use replay_experiment::explained::data::data;
 use replay_experiment::explained::explain;
@@ -37,7 +37,7 @@ use std::io::stdout;
   replay explain --sched easy --alloc gabl --job 250 --format md
   replay explain --sched easy --job 250 --format json
 
-With --format json, one object: queues, running jobs, candidates, processors, and the steps.")]
+--format json prints one object with queues, running jobs, candidates, processors, and steps.")]
 pub struct ExplainArgs {
     #[command(flatten)]
     pub grid: GridArgs,
@@ -52,61 +52,67 @@ pub struct ExplainArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-Table steps (Parquet, CSV) and a manifest.";
+The results are the table steps (Parquet, CSV) and a manifest.";
 
 /// Long help of `--alloc` in commands that look at one run and refuse `all`.
-pub(super) const ONE_ALLOC: &str =
-    "Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: mc1x1].
+pub(super) const ONE_ALLOC: &str = "Set the allocator (replay list allocators) [default: mc1x1].
 
 The command takes one allocator, trace, machine, scheduler and seed.";
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| arg.long_help(ONE_ALLOC))
+        .mut_args(|arg| {
+            let is_of_figures = FIGURES.contains(&arg.get_id().as_str());
+            if is_of_figures { arg.hide(true) } else { arg }
+        })
 }
 
-/// Runs the one cell as far as the start of the job, and says how it came to it.
+/// Options for figures. These options have no effect in this command.
+const FIGURES: [&str; 6] =
+    ["plots", "no_plots", "figure_size", "font_size", "no_title", "figure_strategies"];
+
+/// Runs the cell until the job starts, and explains the start.
 pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    let why =
-        "explain: allocator recorded puts jobs where the log says; there is nothing to explain";
+    let why = "explain: allocator recorded repeats the placements of the log and has no decisions to explain; name another allocator";
     let (loaded, cell) = ResolvedGrid::one(&args.grid, "explain", why, quiet)?;
     session.reads(loaded.inputs());
     let plan = loaded.plan.digest().map_err(Failure::usage)?;
     session.configure(&serde_json::json!({"plan": plan, "job": args.job}))?;
     let cell = &cell;
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let mut tally = Tally::of("explanations", 1);
-    let mut told =
+    let mut explanation =
         Steps { cell, loaded: &loaded, parts: Vec::new(), rows: Vec::new(), is_printed: false };
     match explain(cell, args.job, &stop) {
         Ok(starts) if !starts.is_empty() => {
             tally.done = 1;
-            told.parts = parts(&starts, &cell.trace.topology);
-            told.rows = steps(&told.parts);
+            explanation.parts = parts(&starts, &cell.trace.topology);
+            explanation.rows = steps(&explanation.parts);
             if session.format() == FormatArg::Json {
                 let mut data = data(&starts, &cell.trace.topology);
                 let step = |step: &Step| json!({"step": step.step, "topic": step.topic, "text": step.text});
-                data["steps"] = told.rows.iter().map(step).collect();
+                data["steps"] = explanation.rows.iter().map(step).collect();
                 let printed = writeln!(stdout(), "{data}");
                 printed.map_err(|e| Failure::output("standard output", e))?;
-                told.is_printed = true;
+                explanation.is_printed = true;
             }
         }
         Ok(_) => {
-            return Err(Failure::usage_message(why_nobody(cell, args.job)));
+            return Err(Failure::usage_message(why_not_started(cell, args.job)));
         }
         Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
     if matches!(session.format(), FormatArg::Table | FormatArg::Md) {
-        told.print(session.table()).map_err(|e| Failure::output("standard output", e))?;
-        told.is_printed = true;
+        explanation.print(session.table()).map_err(|e| Failure::output("standard output", e))?;
+        explanation.is_printed = true;
     }
-    session.publish(&mut told, &tally)
+    session.publish(&mut explanation, &tally)
 }
 
 /// An explanation.
@@ -119,7 +125,7 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// For people: sentences under their topic, lists as tables.
+    /// Prints the sentences of each topic below its heading, and lists as tables.
     fn print(&self, table: TableArgs) -> std::io::Result<()> {
         let mut out = stdout();
         let key = self.cell.key();
@@ -135,11 +141,11 @@ impl Steps<'_> {
             }
             match part {
                 Part::Words(words) if markdown => writeln!(out, "* {words}")?,
-                Part::Words(words) => say(words, &mut out)?,
+                Part::Words(words) => print_sentence(words, &mut out)?,
                 Part::Listing(listing) => {
                     match markdown {
                         true => writeln!(out, "\n{}:\n", listing.about)?,
-                        false => say(&format!("{}:", listing.about), &mut out)?,
+                        false => print_sentence(&format!("{}:", listing.about), &mut out)?,
                     }
                     let columns: Vec<_> =
                         listing.columns.iter().map(|&name| (name, Align::Right)).collect();
@@ -160,11 +166,11 @@ impl Steps<'_> {
     }
 }
 
-/// The longest lines of sentences, also in wider terminals.
+/// Maximum number of characters of a line.
 const WIDTH: usize = 100;
 
-/// Writes a sentence in lines, indented.
-fn say(words: &str, out: &mut impl Write) -> std::io::Result<()> {
+/// Prints a sentence as indented lines.
+fn print_sentence(words: &str, out: &mut impl Write) -> std::io::Result<()> {
     let width = columns().map_or(WIDTH, |columns| columns.min(WIDTH));
     wrapped(words, width.saturating_sub(2)).iter().try_for_each(|line| writeln!(out, "  {line}"))
 }

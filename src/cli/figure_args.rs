@@ -1,17 +1,17 @@
-//! Options that say how figures look, the same in every command that draws.
+//! Options for the appearance of figures, which are the same in all commands that draw figures.
 
 use clap::Args;
 
 use super::exit::Failure;
 use replay_output::plot::{FigureSize, FigureStyle, FontSize};
 
-/// How figures look, as typed.
+/// Options for the appearance of figures, as typed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct FigureArgs {
     /// Draw figures of this size, such as 85x60mm, 8.5x6cm or 3.35x2.4in [default: 1000 pt wide, height by kind].
     ///
-    /// The width is exact; a figure whose text needs more height, such as one with many rows, is taller. SVG, PNG and PDF
-    /// have this size on paper.
+    /// The width is exact. A figure is taller if its text needs more height, for example if it has many rows. SVG, PNG
+    /// and PDF have this size on paper.
     #[arg(
         long,
         value_name = "WxH",
@@ -39,8 +39,8 @@ pub struct FigureArgs {
 
     /// Draw at most N strategies in a figure [default: 12].
     ///
-    /// The subtitle counts the others. Curves of waits, slowdowns and stretch are at most seven, one for each colour.
-    /// Tables have all strategies.
+    /// The subtitle gives the number of omitted strategies. Figures of waits, slowdowns and stretch have at most seven
+    /// curves, one for each colour. Tables have all strategies.
     #[arg(
         long,
         value_name = "N",
@@ -53,7 +53,7 @@ pub struct FigureArgs {
 }
 
 impl FigureArgs {
-    /// The style.
+    /// Returns the style.
     ///
     /// # Errors
     /// A usage error if the text does not fit the page.

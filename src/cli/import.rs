@@ -1,4 +1,4 @@
-//! `replay import`: logs of other kinds into traces.
+//! `replay import`: converts logs of other formats to SWF.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use replay_core::lines;
 use replay_core::swf;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
@@ -25,7 +25,7 @@ use std::io::stdout;
 pub struct ImportArgs {
     /// Format of the log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources).
     ///
-    /// May have settings, such as sacct[submit=eligible].
+    /// A format may have settings, such as sacct[submit=eligible].
     #[arg(value_name = "SOURCE[..]")]
     source: Source,
 
@@ -40,17 +40,18 @@ pub struct ImportArgs {
 
     /// Read the meaning of columns from this TOML file; for csv and parquet.
     ///
-    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or "Europe/Prague"; iso cuts
-    /// off fractions of a second, the others round to the nearest second; and under [columns] the names of the columns id,
-    /// submit, start or wait, end or run, size, estimate, status, user, group, queue, nodes. A span may have a unit: run =
-    /// { column = "min", unit = "minutes" }, else hours, HH:MM:SS or seconds; status = { column = "s", ok = ["done"],
-    /// failed = [..], cancelled = [..] }, or slurm = true for Slurm's words.
+    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or "Europe/Prague"; iso
+    /// truncates fractions of a second, the other formats round to the nearest second. Under [columns] the file names
+    /// the columns id, submit, start or wait, end or run, size, estimate, status, user, group, queue, nodes. A duration
+    /// may have a unit: run = { column = "min", unit = "minutes" }; other units are hours, HH:MM:SS and seconds.
+    /// Further entries are status = { column = "s", ok = ["done"], failed = [..], cancelled = [..] }, or slurm = true
+    /// for Slurm's words.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
     /// Set the number of processors of the machine.
     ///
-    /// It goes into the header of the trace: logs do not record it.
+    /// The number is written to the header of the trace, because logs do not record the number of processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     processors: Option<u32>,
 
@@ -64,15 +65,15 @@ pub struct ImportArgs {
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
-Nodes of jobs, where the log names them, go to FILE.nodes.csv beside FILE.swf, shapes to FILE.shapes.csv, and the job ids of \
-the log, where they are not 1, 2, 3 .., to FILE.ids.csv.";
+If the log names the nodes of jobs, replay writes the nodes to FILE.nodes.csv beside FILE.swf. Shapes are written to \
+FILE.shapes.csv. Job ids of the log that are not 1, 2, 3, .. are written to FILE.ids.csv.";
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
 
-/// The files of the log, each opened when its turn has come.
+/// Opens each file of the log when the previous file has been read.
 fn inputs(files: &[PathBuf]) -> impl Iterator<Item = (String, io::Result<Input<'static>>)> {
     files.iter().map(|path| match is_input(path) {
         true => ("stdin".to_string(), Ok(Input::Stream(Box::new(io::stdin().lock())))),
@@ -80,7 +81,7 @@ fn inputs(files: &[PathBuf]) -> impl Iterator<Item = (String, io::Result<Input<'
     })
 }
 
-/// Whether standard input is meant.
+/// Returns whether a path stands for standard input.
 fn is_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -95,7 +96,9 @@ fn open(path: &Path) -> io::Result<Input<'static>> {
 pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let map = args.map.as_deref().map(read_map).transpose()?;
     if args.files.iter().filter(|path| is_input(path)).count() > 1 {
-        return Err(Failure::usage_message("standard input, -, can be read once only"));
+        return Err(Failure::usage_message(
+            "standard input (-) is given twice; it can be read only once",
+        ));
     }
     let write = args.write.file();
     let quiet = args.quiet.quiet;
@@ -103,7 +106,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
     {
         return Err(Failure::usage_message(format!(
-            "--write {}: traces are written plain; name {}, and pack it with gzip, as traces are read",
+            "--write {}: traces are written uncompressed; write {} and compress this file with gzip",
             path.display(),
             path.with_extension("").display()
         )));
@@ -113,10 +116,10 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         if let Some(path) = write
             && files::same_file(path, read)
         {
-            let message = format!("--write {}: that is the log", path.display());
+            let message = format!("--write {}: is also the log; name another file", path.display());
             return Err(Failure::usage_message(message));
         }
-        // Its jobs would all come twice.
+        // If a file were given twice, the trace would contain all its jobs twice.
         let is_same = |other: &&PathBuf| !is_input(other) && files::same_file(other, read);
         if let Some(other) = args.files[..at].iter().find(is_same) {
             let (file, other) = (file.display(), other.display());
@@ -126,7 +129,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
             };
             return Err(Failure::usage_message(message));
         }
-        // Nothing is begun that a name cannot end.
+        // Every file is checked before the first is read.
         if !is_input(file) {
             fs::metadata(file).map_err(|e| {
                 let what = format!("cannot read {}", file.display());
@@ -144,7 +147,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
             import_all(inputs(&args.files), &how, outputs)
                 .map_err(|e| failure(e, "standard output"))?
         }
-        // A device or a pipe has nothing beside it.
+        // A device or a pipe has no side files.
         Some(path) if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) => {
             let mut swf =
                 AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;
@@ -161,16 +164,18 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         }
     };
     if !quiet {
-        tell(&report);
+        eprint_line(&report);
         let beside = write.is_some_and(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
         if report.nodes > 0 && !beside {
-            tell("the log names the nodes of jobs; with --write FILE they are written beside it");
+            eprint_line(
+                "the log names the nodes of jobs; --write FILE writes the nodes to FILE.nodes.csv",
+            );
         }
     }
     Ok(Exit::Done)
 }
 
-/// Imports into a file, with what belongs beside it.
+/// Imports a log into a file, and writes the side files of this file.
 fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<Report, Failure> {
     let begin =
         |path: &Path| AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e));
@@ -185,13 +190,13 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
         ids: Some(&mut ids),
     };
     let report = import_all(inputs(files), how, outputs).map_err(|e| failure(e, path.display()))?;
-    // A trace and its side files belong together; a side file of another trace does not.
+    // A side file of another trace would be read together with the new trace.
     let used = [report.nodes, report.shapes, report.renamed].map(|jobs| jobs > 0);
-    let stranger =
+    let is_foreign =
         |(path, is_used): &(&PathBuf, bool)| !is_used && fs::symlink_metadata(path).is_ok();
-    if let Some((path, _)) = beside.iter().zip(used).find(stranger) {
+    if let Some((path, _)) = beside.iter().zip(used).find(is_foreign) {
         return Err(Failure::usage_message(format!(
-            "{} is there and none of this log's: it would be taken for it; move it away",
+            "{} exists, but this log has no such data; replay would read the file with the trace: move the file away",
             path.display()
         )));
     }
@@ -200,7 +205,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
     let packed = PathBuf::from(packed);
     if fs::symlink_metadata(&packed).is_ok() {
         return Err(Failure::usage_message(format!(
-            "{} is there: it would be taken for the nodes of this trace; move it away",
+            "{} exists: replay would read this file as the nodes of the trace; move the file away",
             packed.display()
         )));
     }
@@ -208,7 +213,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
         if is_used {
             file.finish().map_err(|e| Failure::output(path.display(), e))?;
             if !quiet {
-                tell(format_args!("beside it: {}", path.display()));
+                eprint_line(format_args!("side file: {}", path.display()));
             }
         }
     }
@@ -225,7 +230,7 @@ fn read_map(path: &Path) -> Result<ColumnMap, Failure> {
     ColumnMap::parse(&text, &name).map_err(Failure::usage)
 }
 
-/// As with traces: a log that cannot be read was not well asked for; what is in it is data.
+/// Converts an error. A log that cannot be read is a usage error; invalid content is a data error.
 fn failure(error: ImportError, out: impl std::fmt::Display) -> Failure {
     match error {
         ImportError::Unreadable(swf::Error::Io { .. })

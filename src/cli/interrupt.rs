@@ -1,4 +1,4 @@
-//! Ctrl-C, and a polite kill.
+//! SIGINT (Ctrl-C) and SIGTERM: cancel the command and keep finished work.
 
 use std::process;
 use std::sync::atomic::AtomicBool;
@@ -10,51 +10,53 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Signals;
 
-use super::exit::{Exit, tell};
+use super::exit::{Exit, eprint_line};
 use replay_core::cancel::CancelToken;
 use replay_experiment::files::abandon;
 
-/// The signals that mean: keep what is done, and end.
+/// Signals that cancel the command.
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// A second signal within this time is the first one once more: `timeout` and batch systems
-/// send it to the process and to its group.
-const ECHO: Duration = Duration::from_millis(300);
+/// A second signal within this time is ignored: `timeout` and batch systems send one signal both to the process and to
+/// its group.
+const DUPLICATE: Duration = Duration::from_millis(300);
 
-/// What is being written in one go gets so long to become whole before the end.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// Maximum time for which the program waits for the completion of files that are being replaced, before it ends.
+const GRACE: Duration = Duration::from_millis(500);
 
-/// The flag that a signal raises, and whether the user wants quiet; nothing before a command looks
-/// at one, and then a signal ends the program. As global as signals are.
-static ATTENDED: Mutex<Option<(CancelToken, bool)>> = Mutex::new(None);
+/// The token that a signal raises, and whether the command is quiet; `None` until a command checks a token. The
+/// variable is global because signals are global.
+static ACTIVE: Mutex<Option<(CancelToken, bool)>> = Mutex::new(None);
 
-/// Hears SIGINT and SIGTERM from now on. Until somebody [attends](attend) to them they end the
-/// program at once, with a word and its exit code, whatever it waits for.
-pub fn listen() {
+/// Installs the handler of SIGINT and SIGTERM. Until a command [sets a token](cancel_by_signal), a signal ends the
+/// program at once with a line and the exit code of an interruption.
+pub fn install_handler() {
     let Ok(mut signals) = Signals::new(SIGNALS) else { return };
-    let listen = move || {
+    let handle = move || {
         let mut first = None;
         for _ in signals.forever() {
-            let attended = ATTENDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            match (attended, first) {
+            let active = ACTIVE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            match (active, first) {
                 (None, _) => {
-                    tell("replay: interrupted");
+                    eprint_line("replay: interrupted");
                     end_at_once();
                 }
-                (Some((stop, quiet)), None) => {
+                (Some((token, quiet)), None) => {
                     first = Some(Instant::now());
-                    stop.raise();
+                    token.raise();
                     if !quiet {
-                        tell("replay: stopping; what is done is kept (Ctrl-C again ends at once)");
+                        eprint_line(
+                            "replay: stopping; finished work is kept (Ctrl-C again ends at once)",
+                        );
                     }
                 }
-                (_, Some(first)) if first.elapsed() < ECHO => {}
+                (_, Some(first)) if first.elapsed() < DUPLICATE => {}
                 (_, Some(_)) => end_at_once(),
             }
         }
     };
-    if thread::Builder::new().name("signals".to_string()).spawn(listen).is_err() {
-        // Nobody listens; then a signal does what it does by default.
+    if thread::Builder::new().name("signals".to_string()).spawn(handle).is_err() {
+        // If the thread cannot be started, signals have their default effect.
         for signal in SIGNALS {
             let always = Arc::new(AtomicBool::new(true));
             let _ = register_conditional_default(signal, always);
@@ -62,21 +64,21 @@ pub fn listen() {
     }
 }
 
-/// Ends the program, whatever it is doing; no half of a file stays.
+/// Ends the program and removes unfinished files.
 fn end_at_once() -> ! {
-    abandon(PATIENCE);
+    abandon(GRACE);
     process::exit(Exit::Interrupted.code())
 }
 
-/// A flag that the first SIGINT or SIGTERM from now on raises, which is told at once unless
-/// the user wants quiet. The second ends the program.
-pub fn interruption(quiet: bool) -> CancelToken {
-    let stop = CancelToken::new();
-    attend(&stop, quiet);
-    stop
+/// Returns a token that the first SIGINT or SIGTERM raises, with a line on standard error unless `quiet`. The second
+/// signal ends the program.
+pub fn cancel_token(quiet: bool) -> CancelToken {
+    let token = CancelToken::new();
+    cancel_by_signal(&token, quiet);
+    token
 }
 
-/// From now on a signal raises this flag, which is looked at.
-pub fn attend(stop: &CancelToken, quiet: bool) {
-    *ATTENDED.lock().unwrap_or_else(PoisonError::into_inner) = Some((stop.clone(), quiet));
+/// Lets the first SIGINT or SIGTERM from now on raise `token`.
+pub fn cancel_by_signal(token: &CancelToken, quiet: bool) {
+    *ACTIVE.lock().unwrap_or_else(PoisonError::into_inner) = Some((token.clone(), quiet));
 }

@@ -1,38 +1,38 @@
-//! The journal in a command's folder, and the plan beside it, which says whose it is.
+//! The journal in the folder of a command, and the plan in the same folder, which names the command.
 //!
-//! Four commands keep one. A sweep's stays when it is done, and so does that of a shard: shards are
-//! put together from theirs. Those of `stream`, `contend` and whole searches go when their results
-//! come.
+//! Sweeps, searches, `stream` and `contend` keep a journal. The journals of sweeps and of shards are kept when they are
+//! complete, because shards are merged from their journals. The journals of `stream`, `contend` and whole searches are
+//! removed when their results are written.
 
 use std::io;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use super::result_kind::Kind;
 use replay_experiment::files::{Dir, Folder, FolderError};
 use replay_experiment::journal::{self, JOURNAL_FILE, Journal, JournalError};
 use replay_experiment::sweep::Build;
 
-/// The file that says which cells a folder is for, and which build runs them.
+/// The file that records the cells of a folder and the build that runs them.
 pub const PLAN_FILE: &str = "plan.json";
-/// Bytes of the largest plan that is read.
+/// Maximum size in bytes of a plan that is read.
 const LARGEST: u64 = 1 << 29;
 
-/// What a plan says.
+/// The content of [`PLAN_FILE`].
 #[derive(Serialize, Deserialize)]
 pub struct PlanFile {
-    /// The command; a sweep if it says none.
+    /// The command; if it is absent, the plan is that of a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
-    /// Which part of a sweep or search.
+    /// The shard of a sweep or search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
-    /// Builds that ran cells before that of the plan.
+    /// Builds that ran cells before the build in the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_builds: Vec<Build>,
-    /// Digest of the traces and the measure that a search evaluates, see its journal.
+    /// Digest of the traces and the objective of a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluated: Option<String>,
     /// The build, and the cells of a sweep or a shard of a search.
@@ -40,12 +40,12 @@ pub struct PlanFile {
 }
 
 impl PlanFile {
-    /// That of a sweep.
+    /// Returns the plan of a sweep.
     pub fn of_sweep(shard: String, earlier_builds: Vec<Build>, plan: serde_json::Value) -> Self {
         Self { kind: None, shard: Some(shard), earlier_builds, evaluated: None, plan }
     }
 
-    /// That of a shard of a command that is not a sweep; `plan` says the build.
+    /// Returns the plan of a shard of a command other than sweep; `plan` contains the build.
     pub fn of_shard(
         kind: Kind,
         shard: String,
@@ -56,12 +56,15 @@ impl PlanFile {
         Self { kind, shard: Some(shard), earlier_builds, evaluated: None, plan }
     }
 
-    /// The command.
+    /// Returns the name of the command.
     pub fn kind(&self) -> &str {
         self.kind.as_deref().unwrap_or(Kind::Sweep.name())
     }
 
-    /// That of a command whose cells the journal alone knows.
+    /// Returns the plan of a command that records its cells only in the journal.
+    ///
+    /// # Errors
+    /// None for this type.
     pub fn of(kind: Kind) -> serde_json::Result<Self> {
         let plan = serde_json::to_value(crate::cli::build::this())?;
         let kind = Some(kind.name().to_string());
@@ -69,12 +72,15 @@ impl PlanFile {
         Ok(Self { kind, shard: None, earlier_builds, evaluated: None, plan })
     }
 
-    /// The text of a folder's plan; `None` if it has none.
+    /// Reads the text of the plan in a folder; `None` if the folder has no plan.
+    ///
+    /// # Errors
+    /// Those of reading.
     pub fn text(dir: &Dir) -> io::Result<Option<Vec<u8>>> {
         dir.read(PLAN_FILE, LARGEST)
     }
 
-    /// A folder's plan, of whatever version; `None` if it has none of this program.
+    /// Reads the plan in a folder, of any version; `None` if the folder has no plan of this program.
     pub fn of_folder(dir: &Dir) -> Option<Self> {
         let file: Self = serde_json::from_slice(&Self::text(dir).ok()??).ok()?;
         let sweep = file.kind.is_none();
@@ -82,7 +88,10 @@ impl PlanFile {
             .then_some(file)
     }
 
-    /// Writes it into a folder. Never half: the file appears as a whole.
+    /// Writes the plan into a folder as one atomic replacement.
+    ///
+    /// # Errors
+    /// A usage error if the plan cannot be written, or if the folder has a file of the same name from another program.
     pub fn write(&self, dir: &Dir) -> Result<(), Failure> {
         let path = dir.path().join(PLAN_FILE);
         let failed = |e: io::Error| Failure::output(path.display(), e);
@@ -94,12 +103,12 @@ impl PlanFile {
     }
 }
 
-/// Whether a folder's plan is one of this program, of whatever version.
+/// Returns whether the plan in a folder was written by this program, in any version.
 pub fn is_plan(dir: &Dir) -> bool {
     PlanFile::of_folder(dir).is_some()
 }
 
-/// Which command's journal a folder has, or what looks like one; `None` without.
+/// Returns the command of the journal in a folder; `None` without a journal.
 pub fn journal_of(dir: &Dir) -> Option<String> {
     let sweep = || Kind::Sweep.name().to_string();
     dir.has(JOURNAL_FILE)
@@ -107,13 +116,17 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
         .then(|| PlanFile::of_folder(dir).and_then(|file| file.kind).unwrap_or_else(sweep))
 }
 
-/// The other builds that ran cells of a folder. A folder goes on only under the build that
-/// began it, since another may compute otherwise, unless the user knows better: `other_build` says
-/// so, `None` where the command has no such word.
+/// Returns the other builds that ran cells of a folder.
+///
+/// A folder is continued only by the build that began the folder, unless `other_build` is true, because another build
+/// may compute other numbers. `other_build` is `None` if the command has no option to accept another build.
+///
+/// # Errors
+/// A usage error if another build began the folder.
 pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, Failure> {
     let (out, this) = (dir.path().display(), crate::cli::build::this());
-    // One that was killed before it wrote its plan has none; one that is not ours is told of
-    // when ours is to be written.
+    // A command that was killed early wrote no plan. A plan of another program is reported when the new plan is
+    // written.
     let text = PlanFile::text(dir).ok().flatten();
     let file = text.and_then(|text| serde_json::from_slice::<PlanFile>(&text).ok());
     let Some(PlanFile { mut earlier_builds, plan, .. }) = file else { return Ok(Vec::new()) };
@@ -121,11 +134,11 @@ pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, 
     if !began.is_same(&this) {
         if other_build != Some(true) {
             let on = match other_build {
-                Some(_) => "--other-build goes on all the same, ",
+                Some(_) => "--other-build continues with this build, ",
                 None => "",
             };
             return Err(Failure::usage_message(format!(
-                "{out} was begun by {began}, this is {this}: {on}--force begins anew"
+                "{out} was begun by {began}, but this build is {this}: {on}--force discards the finished cells"
             )));
         }
         earlier_builds.push(began);
@@ -134,7 +147,10 @@ pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, 
     Ok(earlier_builds)
 }
 
-/// Opens or begins the journal of a folder.
+/// Opens the journal of a folder, or begins one, and reports damaged records.
+///
+/// # Errors
+/// The errors of [`of_journal`].
 pub fn open<R: Serialize + DeserializeOwned>(
     dir: &Dir,
     quiet: bool,
@@ -143,18 +159,26 @@ pub fn open<R: Serialize + DeserializeOwned>(
     if !quiet {
         for line in journal.damaged() {
             let path = journal.path().display();
-            tell(format_args!("{path}:{line}: damaged record passed over; its cell runs again"));
+            eprint_line(format_args!(
+                "{path}:{line}: damaged record skipped; the cell of this record runs again"
+            ));
         }
     }
     Ok(journal)
 }
 
-/// Removes a folder's journal, of whatever version.
+/// Removes the journal of a folder, of any version.
+///
+/// # Errors
+/// The errors of [`of_journal`].
 pub fn discard(dir: &Dir) -> Result<(), Failure> {
     journal::discard(dir, is_plan(dir)).map_err(of_journal)
 }
 
-/// Lets the journal and the plan of a folder go when results take their places.
+/// Schedules the removal of journal and plan at the time when results replace them.
+///
+/// # Errors
+/// [`FolderError`] if the scheduled removal cannot be recorded.
 pub fn schedule_removal(folder: &mut Folder) -> Result<(), FolderError> {
     let dir = folder.dir();
     let plan = is_plan(dir);
@@ -167,13 +191,14 @@ pub fn schedule_removal(folder: &mut Folder) -> Result<(), FolderError> {
     Ok(())
 }
 
-/// A disk that is full is a matter of the user's; a record that makes no sense is bad data.
+/// Converts an error of a journal. Errors of reading and writing are usage errors; records that cannot be read are data
+/// errors.
 pub fn of_journal(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => Failure::usage(error),
-        JournalError::Foreign(_) => {
-            Failure::data(anyhow::Error::new(error).context("move it away, or name another folder"))
-        }
-        error => Failure::data(anyhow::Error::new(error).context("--force begins anew")),
+        JournalError::Foreign(_) => Failure::data(
+            anyhow::Error::new(error).context("move the journal away or choose another folder"),
+        ),
+        error => Failure::data(anyhow::Error::new(error).context("--force discards the journal")),
     }
 }

@@ -1,4 +1,4 @@
-//! The cells of a plan by kind: a trace, a scheduler and a strategy. Cells of one kind take about as long as each other.
+//! Kinds of cells of a plan: a trace, a scheduler and a strategy. Cells of one kind take about the same time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,31 +6,32 @@ use replay_core::allocator::centre::TieRule;
 use replay_core::naming::NameError;
 use replay_experiment::sweep::Plan;
 
-/// With more strategies, all of one entry of the grid are one.
+/// Maximum number of strategies that are distinguished. If there are more strategies, all strategies of an entry of the
+/// grid count as one strategy.
 const STRATEGIES: usize = 64;
 
-/// The places of a trace, a scheduler and a strategy.
+/// Indices of a trace, a scheduler and a strategy.
 pub type Kind = [usize; 3];
 
-/// The strategies of a plan that count as one.
+/// Groups of the strategies of a plan. Strategies of a group take about the same time.
 pub struct Kinds {
-    /// The place in `strategies` of each strategy of the grid.
+    /// For each strategy of the grid, its index in `strategies`.
     of: Vec<usize>,
-    /// Names without tie vectors.
+    /// Names of the groups, without tie vectors.
     pub strategies: Vec<String>,
 }
 
 impl Kinds {
-    /// The kinds of a plan.
+    /// Groups the strategies of a plan.
     ///
     /// # Errors
-    /// [`NameError`] if a strategy cannot be made.
+    /// [`NameError`] if a strategy cannot be built.
     pub fn new(plan: &Plan) -> Result<Self, NameError> {
         let of_grid = &plan.grid.strategies;
         let mut names = HashMap::new();
         let mut strategies = Vec::new();
         let mut of = of_grid.of_each(|strategy| {
-            // One that tunes its vector does other work than one that has it.
+            // A strategy that tunes its vector takes longer than a strategy with a given vector.
             let tunes =
                 strategy.tie_breaking().is_some_and(|breaking| breaking.tie == TieRule::Auto);
             let name = if tunes { strategy.name() } else { strategy.without_tie() }.to_string();
@@ -46,13 +47,13 @@ impl Kinds {
         Ok(Self { of, strategies })
     }
 
-    /// The kind of a cell.
+    /// Returns the kind of a cell.
     pub fn of(&self, plan: &Plan, run: u32) -> Kind {
         let [trace, _, scheduler, strategy, _] = plan.places(run);
         [trace, scheduler, self.of[strategy]]
     }
 
-    /// Cells by kind.
+    /// Groups cells by kind.
     pub fn cells(&self, plan: &Plan, cells: &[u32]) -> BTreeMap<Kind, Vec<u32>> {
         let mut kinds = BTreeMap::<_, Vec<u32>>::new();
         for &run in cells {

@@ -1,3 +1,5 @@
+//! `replay list`: lists names with their meanings.
+
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
@@ -8,25 +10,26 @@ use super::exit::{Exit, Failure};
 use super::print::{fields, sheet_of_fields};
 use crate::{allocator, import, network, scheduler};
 use replay_core::allocator::candidate_set::ScoredCandidate;
+use replay_core::allocator::hierarchy::check::Finding;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_core::naming::Description;
 use replay_core::number::grouped;
 use replay_core::table::{Column, TableInfo, write_csv};
 use replay_core::topology::{SYSTEMS, System, Topology};
-use replay_core::workload::{Manifest, Policy, SearchPath, generated, stochastic};
+use replay_core::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
 use replay_experiment::compare::Compared;
-use replay_experiment::contention::{Contended, ContendedJob, Correlations};
+use replay_experiment::contention::{ContentionJobRow, ContentionRun, Correlations};
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
-use replay_experiment::log_comparison::AgainstRow;
-use replay_experiment::schedule_diff::Moved;
+use replay_experiment::log_comparison::LogComparisonRow;
+use replay_experiment::schedule_diff::StartChange;
 use replay_experiment::search::{PortabilityRow, SearchRow, SkippedWorkRow};
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::snapshot::HeldAllocation;
 use replay_experiment::stream::backlog::{Found, Outcome};
-use replay_experiment::stream::{SizeOf, StreamRow};
-use replay_experiment::{OfRun, RunResult};
+use replay_experiment::stream::{StreamRow, StreamSizeRow};
+use replay_experiment::{RunResult, WithRun};
 use replay_network::Usage;
 use replay_network::packets::PacketResult;
 use replay_output::report::{Align, Sheet};
@@ -47,20 +50,20 @@ pub struct ListArgs {
     format: ListFormat,
 }
 
-/// What can be listed.
+/// Kinds of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Listing {
     /// Allocation strategies and their parameters.
     Allocators,
     /// Scheduling disciplines and their definitions.
     Schedulers,
-    /// Known traces, and which of them are here.
+    /// Known traces, and their files if they are present.
     Traces,
-    /// Machines that existed, and who says what they were.
+    /// Real machines, with the source of their sizes.
     Systems,
-    /// Models that make traces.
+    /// Models that generate traces.
     Generators,
-    /// Kinds of log that can be imported.
+    /// Formats of logs that can be imported.
     Sources,
     /// Distributions of side lengths of stochastic streams.
     Sides,
@@ -89,11 +92,11 @@ enum ListFormat {
     Csv,
     /// A Markdown table; parameters by their names.
     Md,
-    /// One name per line; of traces those that are present.
+    /// One name per line; only traces that are present are listed.
     Names,
 }
 
-/// Columns of a listing as CSV and Markdown, of which each kind has some.
+/// Columns of listings as CSV and Markdown. The listing of a kind has some of these columns.
 const FIELDS: [&str; 17] = [
     "kind",
     "name",
@@ -114,7 +117,7 @@ const FIELDS: [&str; 17] = [
     "parameters",
 ];
 
-/// Lists what can be named.
+/// Prints the names of one kind, or of all kinds except columns.
 pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
     let all = [
         Listing::Allocators,
@@ -179,7 +182,7 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
     Ok(match what {
         Listing::Allocators => described("allocators", &allocator::registry::descriptions()),
         Listing::Schedulers => described("schedulers", &scheduler::registry::descriptions()),
-        Listing::Generators => described("generators", &generated::descriptions()),
+        Listing::Generators => described("generators", &synthetic::descriptions()),
         Listing::Sources => described("sources", &import::descriptions()),
         Listing::Sides => described("sides", &stochastic::side_descriptions()),
         Listing::Services => described("services", &stochastic::service_descriptions()),
@@ -193,7 +196,10 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
     })
 }
 
-/// The names in a listing, each with the first sentence about it.
+/// Returns the names of a kind, each with the first sentence of its meaning.
+///
+/// # Errors
+/// A usage error if the list of known traces cannot be read.
 pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
     let text = |entry: &serde_json::Value, keys: &[&str]| {
         let mut texts = keys.iter().filter_map(|key| entry[key].as_str());
@@ -204,7 +210,7 @@ pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
     Ok(entries(what)?.json.iter().map(named).collect())
 }
 
-/// Width of running text.
+/// Maximum width of text in characters.
 const WIDTH: usize = 96;
 
 fn described(kind: &str, descriptions: &[Description]) -> Entries {
@@ -283,7 +289,7 @@ fn traces() -> Result<Entries, Failure> {
     }
     let mut plain = Vec::new();
     sheet.write_plain(&mut plain).map_err(|e| Failure::output("a table", e))?;
-    let mut text = vec!["traces (scripts/fetch-traces.sh NAME fetches one):".to_string()];
+    let mut text = vec!["traces (scripts/fetch-traces.sh NAME fetches a trace):".to_string()];
     text.extend(String::from_utf8_lossy(&plain).lines().map(|line| format!("  {line}")));
     Ok(Entries { text, json: entries })
 }
@@ -319,7 +325,7 @@ fn suites() -> Entries {
     Entries { text, json }
 }
 
-/// Every table that is written or printed.
+/// Returns every table that is written or printed.
 pub(super) fn tables() -> Vec<TableInfo> {
     vec![
         TableInfo::of::<RunResult>(),
@@ -328,12 +334,12 @@ pub(super) fn tables() -> Vec<TableInfo> {
             row: "what runs have on standard output alone: wall-clock times, which would make files differ",
             columns: RunResult::timings().iter().map(Column::info).collect(),
         },
-        TableInfo::of::<OfRun<'_, SizeRow>>(),
-        TableInfo::of::<OfRun<'_, JobMeasures>>(),
-        TableInfo::of::<OfRun<'_, Allocation>>(),
+        TableInfo::of::<WithRun<'_, SizeRow>>(),
+        TableInfo::of::<WithRun<'_, JobMeasures>>(),
+        TableInfo::of::<WithRun<'_, Allocation>>(),
         TableInfo::of::<ShakenRow>(),
-        TableInfo::of::<AgainstRow>(),
-        TableInfo::of::<OfRun<'_, OutageMetrics>>(),
+        TableInfo::of::<LogComparisonRow>(),
+        TableInfo::of::<WithRun<'_, OutageMetrics>>(),
         TableInfo::of::<HeldAllocation>(),
         TableInfo::of::<ScoredCandidate>(),
         TableInfo::of::<Step>(),
@@ -342,19 +348,20 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<Found>(),
         TableInfo::of::<Compared>(),
         TableInfo::of::<Projected>(),
-        TableInfo::of::<Moved>(),
+        TableInfo::of::<StartChange>(),
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SkippedWorkRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),
         TableInfo::of::<StreamRow>(),
-        TableInfo::of::<SizeOf<'_>>(),
-        TableInfo::of::<Contended>(),
-        TableInfo::of::<ContendedJob<'_>>(),
+        TableInfo::of::<StreamSizeRow<'_>>(),
+        TableInfo::of::<ContentionRun>(),
+        TableInfo::of::<ContentionJobRow<'_>>(),
         TableInfo::of::<Correlations<'_>>(),
         TableInfo::of::<Check>(),
         TableInfo::of::<Audit>(),
         TableInfo::of::<PacketResult>(),
         TableInfo::of::<Usage>(),
+        TableInfo::of::<Finding>(),
     ]
 }
 
@@ -375,7 +382,7 @@ fn columns() -> Entries {
     Entries { text, json }
 }
 
-/// Lines of at most [`WIDTH`] characters, indented.
+/// Wraps text to [`WIDTH`] characters with an indent.
 fn wrapped(text: &str, indent: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -406,10 +413,10 @@ mod tests {
         let mut known = HashMap::new();
         for table in tables() {
             for column in table.columns {
-                let (name, says) = (column.name, (column.unit, column.meaning));
+                let (name, meaning) = (column.name, (column.unit, column.meaning));
                 assert!(!column.meaning.is_empty(), "{} {name}", table.name);
-                let first = *known.entry(name).or_insert(says);
-                assert_eq!(first, says, "{name} of {}", table.name);
+                let first = *known.entry(name).or_insert(meaning);
+                assert_eq!(first, meaning, "{name} of {}", table.name);
             }
         }
     }
@@ -427,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_that_of_a_column() {
+    fn every_name_belongs_to_a_column() {
         let tables = tables();
         let columns = || tables.iter().flat_map(|table| &table.columns);
         for name in name::ALL {
@@ -436,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn only_seeds_and_ids_are_unsigned_and_percentages_say_so() {
+    fn only_seeds_and_ids_are_unsigned_and_percentages_have_their_unit() {
         for column in tables().into_iter().flat_map(|table| table.columns) {
             let unsigned = column.kind == replay_core::table::Kind::U64;
             assert_eq!(unsigned, [name::seed, name::id].contains(&column.name), "{}", column.name);

@@ -1,3 +1,5 @@
+//! Loads traces from files, standard input and models, and the trace that comes with the program.
+
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -5,41 +7,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use replay_core::swf::{self, ReadOptions};
-use replay_core::workload::generated::{self, Generated};
+use replay_core::workload::synthetic::{self, SyntheticTrace};
 use replay_core::workload::{
     KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload,
 };
 
-/// The trace that comes with the project; it is part of the program, so that the main job
-/// needs nothing else.
+/// The trace that comes with the program; it is embedded in the program.
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
-/// Whether this is what the project's own trace is called, by any of its names, wherever the program
-/// stands: where its file is not at hand, `lublin` is no other trace.
+/// Returns whether a name is a name of the trace that comes with the program. This trace takes precedence over the
+/// model `lublin` even if the file of the trace is absent.
 fn is_own(name: &str, manifest: &Manifest) -> bool {
     let stem = OWN_TRACE_NAME.trim_end_matches(".swf");
     let own = |trace: &KnownTrace| trace.name == stem;
     name.eq_ignore_ascii_case(OWN_TRACE_NAME) || manifest.matching(name).next().is_some_and(own)
 }
 
-/// What standard input is called as a trace.
+/// The argument for standard input, and the name of its trace.
 const INPUT: &str = "-";
 const INPUT_NAME: &str = "stdin";
 
-/// Where a trace comes from.
+/// The source of a trace.
 enum Source {
     File(PathBuf),
     Input,
-    Made(Generated),
-    /// The trace that comes with the project.
+    Generated(SyntheticTrace),
+    /// The trace that comes with the program.
     Own,
 }
 
-/// Loads traces by path or name, or makes them (`stream[...]`, `lublin[...]`), in parallel, and says on standard error what cleaning
-/// did to each. Without names, the trace that comes with the project.
+/// Loads traces by path or name, or generates them (`stream[...]`, `lublin[...]`), in parallel, and reports on standard
+/// error how each trace was cleaned. Without names, loads the trace that comes with the program.
+///
+/// # Errors
+/// A usage error for an unknown name or a file that cannot be read, a data error for an invalid trace.
 pub fn load_traces(
     names: &[String],
     policy: &Policy,
@@ -59,10 +63,10 @@ pub fn load_traces(
         match search.resolve(name, &manifest) {
             Ok(path) => Ok(Source::File(path)),
             Err(_) if is_own(name, &manifest) => Ok(Source::Own),
-            // What is no trace may be the name of a model.
-            Err(_) if generated::is_generator(name) => {
+            // Names that are not traces may be models.
+            Err(_) if synthetic::is_generator(name) => {
                 let name = name.parse().map_err(Failure::usage)?;
-                generated::generate(&name).map(Source::Made).map_err(Failure::usage)
+                synthetic::generate(&name).map(Source::Generated).map_err(Failure::usage)
             }
             Err(unknown) => Err(Failure::usage(unknown)),
         }
@@ -72,7 +76,7 @@ pub fn load_traces(
     let load = |source: &Source| match source {
         Source::File(path) => Workload::load(path, policy, window, options),
         Source::Input => load_input(policy, window, options),
-        Source::Made(generated) => generated.load(policy, window, options),
+        Source::Generated(generated) => generated.load(policy, window, options),
         Source::Own => Workload::from_reader(OWN_TRACE, OWN_TRACE_NAME, policy, window, options),
     };
     let loaded: Vec<_> = if names.is_empty() {
@@ -83,14 +87,14 @@ pub fn load_traces(
     let mut workloads = Vec::new();
     for outcome in loaded {
         let workload = outcome.map_err(|error| match error {
-            // The file is there, but not for us.
+            // The content could not be read.
             LoadError::Read(swf::Error::Io { .. }) | LoadError::Window { .. } => {
                 Failure::usage(error)
             }
             _ => Failure::data(error),
         })?;
         if !quiet {
-            tell(&workload.report);
+            eprint_line(&workload.report);
         }
         workloads.push(Arc::new(workload));
     }
@@ -98,11 +102,11 @@ pub fn load_traces(
 }
 
 thread_local! {
-    /// Workloads that this thread takes instead of those that arguments name.
+    /// Workloads that [`load_traces`] returns on this thread; `None` if it loads the traces that its arguments name.
     static PRELOADED: RefCell<Option<Vec<Arc<Workload>>>> = const { RefCell::new(None) };
 }
 
-/// Does work in which these workloads stand for all traces that arguments name.
+/// Runs `work`, during which [`load_traces`] returns `workloads` on this thread.
 pub fn preloaded<T>(workloads: Vec<Arc<Workload>>, work: impl FnOnce() -> T) -> T {
     let outer = PRELOADED.replace(Some(workloads));
     let result = work();
@@ -110,11 +114,11 @@ pub fn preloaded<T>(workloads: Vec<Arc<Workload>>, work: impl FnOnce() -> T) -> 
     result
 }
 
-/// What came on standard input, which comes only once: kept for the next policy. As global as
-/// standard input is.
+/// The text of standard input. The text is stored for the next policy, because standard input can be read only once.
+/// The variable is global because standard input is global.
 static INPUT_TEXT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 
-/// Loads the trace on standard input. What is no trace is not read to its end.
+/// Loads the trace on standard input. Reading stops at the first error.
 fn load_input(
     policy: &Policy,
     window: &Window,
@@ -130,13 +134,13 @@ fn load_input(
     loaded
 }
 
-/// What `read` makes of the trace on standard input, if that is what `source` names.
+/// Applies `read` to the text of standard input; `None` if `source` is another trace.
 pub fn with_input<T>(source: &Path, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
     let known = INPUT_TEXT.lock().unwrap_or_else(PoisonError::into_inner);
     known.as_deref().filter(|_| source == Path::new(INPUT_NAME)).map(read)
 }
 
-/// Keeps what passes through.
+/// A reader that keeps a copy of the text.
 struct TeeReader<R> {
     inner: R,
     text: Vec<u8>,

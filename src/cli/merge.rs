@@ -1,4 +1,4 @@
-//! `replay merge`: shards put together.
+//! `replay merge`: combines shards.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,10 @@ use super::search::SearchArgs;
 use super::shards::{MergeArgs, Part};
 use super::{search, sweep};
 
-/// Puts the journals of all shards of one plan together. `search_of` says what search a command line is.
+/// Merges the journals of all shards of one plan. `search_of` parses the arguments of a search.
+///
+/// # Errors
+/// A data error if the folders are not shards of the same plan, or if a shard is missing or incomplete.
 pub fn run(
     args: &MergeArgs,
     command: &[OsString],
@@ -21,7 +24,7 @@ pub fn run(
     let kind = first.plan.kind();
     if let Some(other) = parts.iter().find(|part| part.plan.kind() != kind) {
         let (one, two, other) = (first.path.display(), other.path.display(), other.plan.kind());
-        let message = format!("{one} is of a {kind}, {two} of a {other}");
+        let message = format!("{one} is from a {kind}, {two} is from a {other}");
         return Err(Failure::data(anyhow::anyhow!(message)));
     }
     if kind == Kind::Sweep.name() {

@@ -12,17 +12,17 @@ use replay_network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 const PRESET: &str = "lo";
 const FLITS: u32 = 8;
 
-/// What jobs send, as typed.
+/// Messages of jobs, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct MessageArgs {
-    /// Take the defaults of the options below from this paper: lo, bani-mohammad [default: lo].
+    /// Take the defaults of the other message options from this paper: lo, bani-mohammad [default: lo].
     #[arg(long, value_name = "PAPER", help_heading = "Messages")]
     preset: Option<String>,
 
     /// Set timing, buffers and switching of the network: lo, bani-mohammad, ... (replay list networks) [default: by
     /// --preset].
     ///
-    /// links computes contention from link loads in place of flits.
+    /// The network links computes contention from link loads instead of flits.
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     network: Option<Model>,
 
@@ -41,12 +41,12 @@ pub struct MessageArgs {
 }
 
 impl MessageArgs {
-    /// Whether quotas were typed.
+    /// Returns whether `--quota` was given.
     pub fn has_quota(&self) -> bool {
         self.quota.is_some()
     }
 
-    /// The pattern as it was loaded, with the preset unless that is the default one.
+    /// Returns the name of the loaded pattern, with its preset unless the preset is the default.
     pub fn name(&self, messages: &Messages) -> String {
         let pattern = messages.program.pattern();
         let shown = pattern.to_string();
@@ -55,18 +55,18 @@ impl MessageArgs {
         }
         let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
         name.set("preset", self.preset());
-        // What differs from the one preset may not differ from the other.
+        // With the parameter `preset`, the name may denote another pattern.
         match Pattern::try_from(&name) {
             Ok(same) if same == *pattern => name.to_string(),
             _ => shown,
         }
     }
 
-    /// Whether anything was typed.
+    /// Returns whether any option was given.
     pub fn are_given(&self) -> bool {
         let Self { preset, network, quota, flits, mapping } = self;
-        let words = preset.is_some() || network.is_some() || quota.is_some();
-        words || flits.is_some() || mapping.is_some()
+        let names = preset.is_some() || network.is_some() || quota.is_some();
+        names || flits.is_some() || mapping.is_some()
     }
 
     fn preset(&self) -> &str {
@@ -81,7 +81,7 @@ impl MessageArgs {
         self.mapping.unwrap_or(Mapping::Allocation)
     }
 
-    /// As typed, for a manifest.
+    /// Returns the options for a manifest.
     pub fn describe(&self) -> serde_json::Value {
         serde_json::json!({
             "preset": self.preset(),
@@ -92,7 +92,10 @@ impl MessageArgs {
         })
     }
 
-    /// The messages of a pattern.
+    /// Returns the messages of a pattern with these options.
+    ///
+    /// # Errors
+    /// A usage error for an unknown name; a data error if the file of a pattern is invalid.
     pub fn of(&self, pattern: &str) -> Result<Messages, Failure> {
         let preset = one("--preset", self.preset(), &Preset::ALL)?;
         if split_list(pattern).len() > 1 {
@@ -121,7 +124,8 @@ impl MessageArgs {
     }
 }
 
-/// As with traces, a file that cannot be read was not well asked for; what is in it is data.
+/// Converts an error from the file of a pattern. A file that cannot be read is a usage error; invalid content is a data
+/// error.
 fn unusable(error: TableError) -> Failure {
     match error {
         TableError::Io { .. } => Failure::usage(error),

@@ -1,8 +1,7 @@
 //! The command line.
 //!
-//! Arguments as typed are resolved into values before anything is computed; what they
-//! resolve to is written into the manifest of every result. Data goes to standard output,
-//! everything else to standard error.
+//! Arguments are resolved into values before any computation, and the manifest of every result records these values.
+//! Data goes to standard output, all other text to standard error.
 //!
 //! # Exit codes
 //!
@@ -12,13 +11,13 @@
 //! | 1 | done, but a published number differs or some cells failed |
 //! | 2 | usage or configuration |
 //! | 3 | bad input data |
-//! | 130 | interrupted; what was done is written |
+//! | 130 | interrupted; finished work is written |
 
 mod args;
 mod baseline;
 mod build;
+mod check_topology;
 mod compare;
-mod compatible;
 mod complete;
 mod contend;
 mod earlier;
@@ -42,6 +41,7 @@ mod place;
 mod print;
 mod progress;
 mod recorded;
+mod refused_options;
 mod report;
 mod resolved_grid;
 mod result_kind;
@@ -92,12 +92,12 @@ use exit::Exit;
          --tie none --tie 2,13,20,6 --out results/first
       A grid: every combination is a cell, and cells run in parallel. Writes tables, a manifest and
       figures to results/first.
-  replay --trace my.swf.gz --machine torus:16x24 --alloc 'mc1x1[tie=3,9,3,2,order=scan]' --format json
+  replay --trace a.swf.gz --machine torus:8x8 --alloc 'mc1x1[tie=3,9,3,2,order=scan]' --format json
       A machine and a strategy with parameters; prints one JSON object per run.
   replay sweep --trace KTH-SP2 --sr 1..9 --factors 0..10 --out results/sweep
       Ten thousand cells, resumable: after an interruption the same command continues.
   replay verify johnson --trace KTH-SP2
-      Published numbers beside ours.
+      Prints published numbers beside our numbers.
 
 Without --trace the synthetic trace that comes with the program is replayed.
 
@@ -120,15 +120,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Compare our numbers with published ones.
+    /// Compare our numbers with published numbers.
     ///
     /// Each suite runs the traces, strategies and vectors of its paper; suites and their traces can be selected.
     Verify(verify::VerifyArgs),
     /// Run a large grid, resumable and in shards.
     ///
-    /// Finished cells are recorded in a journal in the output folder; after an interruption the same command continues
-    /// where it stopped. The result files are the same bytes as those of an uninterrupted run, for any number of threads
-    /// and shards.
+    /// Finished cells are recorded in a journal in the output folder; after an interruption, the same command continues
+    /// where it stopped. The result files have the same bytes as those of an uninterrupted run, for any number of
+    /// threads and shards.
     Sweep(sweep::SweepArgs),
     /// Count the cells of a grid and estimate their time, or list them.
     Plan(sweep::PlanArgs),
@@ -138,63 +138,70 @@ enum Command {
     Merge(shards::MergeArgs),
     /// Show which jobs hold which processors at an instant of a run.
     ///
-    /// Prints a map of letters and a table; --out writes a picture as well.
+    /// The command prints a map of letters and a table; --out also writes a picture.
     Show(show::ShowArgs),
-    /// Explain step by step why a job started when and where it did.
+    /// Explain step by step why a job started at its time and on its processors.
     ///
-    /// For the scheduler: the waiting jobs, the jobs that started before it, and the jobs that it overtook with the reason.
-    /// For the allocator: what it examined (candidates with scores and tie values, frames, runs of free processors,
-    /// blocks), why it refused, and which candidate won.
+    /// For the scheduler, the explanation lists the waiting jobs, the jobs that started before this job, and the jobs
+    /// that this job overtook, each with the reason. For the allocator, the explanation lists the placements that were
+    /// tried (candidates with scores and tie values, frames, runs of free processors, blocks), the reasons for
+    /// refusals, and the selected candidate.
     Explain(explain::ExplainArgs),
     /// Compare runs of the same jobs, job by job, with confidence intervals.
     Compare(compare::CompareArgs),
     /// Write one self-contained page of HTML from folders of results.
     ///
-    /// The page has the runs, the effects of cleaning, a ranking with its significance, sortable tables, figures, and
-    /// published numbers beside ours.
+    /// The page shows the runs, the effects of cleaning, a ranking with its significance, sortable tables, figures, and
+    /// published numbers next to our numbers.
     Report(report::ReportArgs),
     /// Search for good tie vectors.
     ///
-    /// Evaluates vectors on one or several traces and ranks them. --strategy chooses the vectors: every ratio of a grid,
-    /// ratios near the best so far, ratios at random, or those of another program. Vectors given by --tie are shown beside
-    /// those found.
+    /// The command evaluates vectors on one or several traces and ranks the vectors. --strategy determines the vectors:
+    /// every ratio of a grid, ratios near the best ratio so far, random ratios, or ratios from another program. Vectors
+    /// given by --tie are shown in addition to the vectors that the search finds.
     Search(Box<search::SearchArgs>),
     /// List names: allocators, schedulers, traces, policies, suites, columns, ...
     List(list::ListArgs),
     /// Simulate stochastic streams of jobs, replicated until the means are precise.
     ///
-    /// Runs every combination of loads, schedulers and allocators with common random numbers and reports means with 95 %
-    /// intervals, as in studies of fragmentation. With --backlog jobs always wait, and placement rules on a torus are
-    /// compared.
+    /// The command runs every combination of loads, schedulers and allocators with common random numbers and reports
+    /// means with 95 % intervals, as in studies of fragmentation. With --backlog, there are always waiting jobs, and
+    /// the command compares placement rules on a torus.
     Stream(stream::StreamArgs),
     /// Simulate the messages of the jobs of a trace on a network.
     ///
-    /// A job sends as many packets as keep it busy for its run time x scale when it is alone, within 1 % unless a single
-    /// packet or step takes longer; among the others it ends when its packets are delivered. Its stretch is the ratio of
-    /// the two times. Alone a job has its own shape if the trace has shapes, else the most compact box that holds it, so
-    /// that a row of five processors stretches a job even without other jobs. Jobs of one processor hold it for run time x
-    /// scale cycles and send nothing. Means of stretch, packets, distances and dispersal cover the jobs that send; waits
-    /// and turnarounds cover all. The use of links is reserved time, summed over the virtual channels of a link of a torus.
+    /// The number of packets of a job is chosen so that without other jobs the job sends for run time x scale cycles,
+    /// within 1 % unless a single packet or step takes longer. With the other jobs, a job ends when its packets are
+    /// delivered. The stretch of a job is the ratio of its time with the other jobs to its time without other jobs. The
+    /// time without other jobs is measured on the job's own shape if the trace has shapes, or else on the most compact
+    /// box that is large enough. A row of five processors therefore stretches a job even without other jobs. A job of
+    /// one processor holds the processor for run time x scale cycles and sends nothing. Means of stretch, packets,
+    /// distances and dispersal include only the jobs that send packets; means of waits and turnarounds include all
+    /// jobs. The use of a link is the reserved time of the link. On a torus, this time is summed over the virtual
+    /// channels of the link.
     Contend(contend::ContendArgs),
-    /// Send a list of packets through the flit-level network.
-    ///
-    /// Writes a row for each packet, as CSV.
+    /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
     /// Decide cases of the placement rule of Slurm's topology/torus3d.
     ///
-    /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the result has the boxes
-    /// that the rule takes and what they block.
+    /// Each row of a CSV file names a machine (a topology.yaml), the free nodes of the machine and a request. The
+    /// result has the boxes that the rule selects and the positions that these boxes block.
     Place(place::PlaceArgs),
+    /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
+    ///
+    /// The command prints a row for each finding. Jobs of each size are placed by Slurm's rule for the machine, which
+    /// is slurm-tree or slurm-block without options.
+    CheckTopology(check_topology::CheckTopologyArgs),
     /// Generate a synthetic trace as SWF.
     Synth(synth::SynthArgs),
     /// Convert a log of another format to SWF: sacct, Cobalt, Torque, or any table.
     ///
-    /// Every line becomes a job or is counted by reason, with the number of the first such line. The log is read once, in
-    /// constant memory.
+    /// Every line is converted to a job or is skipped. For each reason, the command reports the number of skipped lines
+    /// and the first skipped line. The log is read once, in constant memory.
     Import(import::ImportArgs),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
-    /// Print the manual page, or write one for each subcommand.
+    /// Print the manual page, or write a manual page for each subcommand.
     Man(shell::ManArgs),
 }
 
@@ -209,7 +216,7 @@ fn definition() -> clap::Command {
         .mut_subcommand("import", import::adapted)
 }
 
-/// Parses arguments, of which the first is the name of the program.
+/// Parses arguments. The first argument is the name of the program.
 fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let parsed = definition().try_get_matches_from(arguments).and_then(|matches| {
         options_after_the_subcommand(&matches)?;
@@ -222,7 +229,7 @@ fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     })
 }
 
-/// Refuses options of the main job before a subcommand, except those that every command takes.
+/// Returns an error if options of the main job precede a subcommand, except options that every command has.
 fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error> {
     let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
     let definition = definition();
@@ -236,7 +243,7 @@ fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error>
     Err(clap::Error::raw(
         clap::error::ErrorKind::ArgumentConflict,
         format!(
-            "--{option} is before {subcommand}: options of a command follow its name\n\nFor more information, try \
+            "--{option} is before {subcommand}: options of a command follow the name of the command\n\nFor more information, try \
              '--help'.\n"
         ),
     ))
@@ -256,17 +263,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run_program(arguments: &[OsString]) -> Exit {
-    // A file that may not grow is told as an error; the signal would kill without a word.
-    let heard = Arc::new(AtomicBool::new(false));
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
-    interrupt::listen();
+    // With a handler, writing beyond the limit on file sizes fails with an error; by default the signal would kill the
+    // program.
+    let received = Arc::new(AtomicBool::new(false));
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, received);
+    interrupt::install_handler();
     let cli = match parsed(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are not errors; clap knows.
+            // Help and version are errors of the parser that go to standard output.
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-            // Nobody is left to tell if this fails.
-            let _ = exit::brief(error).print();
+            // If standard error is closed, only the exit code is reported.
+            let _ = exit::with_short_quotes(error).print();
             return code;
         }
     };
@@ -286,6 +294,7 @@ fn run_program(arguments: &[OsString]) -> Exit {
         Some(Command::Contend(args)) => contend::run(&args, arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
+        Some(Command::CheckTopology(args)) => check_topology::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, definition()),

@@ -1,10 +1,13 @@
-//! Values that are chosen by a word, among few.
+//! Values of options that are one of a few names.
 
 use super::exit::Failure;
 use replay_core::naming::advice;
 use replay_core::sanitize::excerpt;
 
-/// The value of a word.
+/// Returns the value of a name.
+///
+/// # Errors
+/// A usage error with the most similar name, or with all names, if `word` is not one of the names.
 pub fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Result<T, Failure> {
     let found = all.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     found.ok_or_else(|| {
@@ -15,7 +18,10 @@ pub fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Resu
     })
 }
 
-/// The values of some words.
+/// Returns the values of several names.
+///
+/// # Errors
+/// The error of [`one`] for the first unknown name.
 pub fn some<T: Copy>(
     option: &str,
     words: &[String],

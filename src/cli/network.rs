@@ -1,5 +1,4 @@
-//! `replay network`: a list of packets through the network, for checking the model against
-//! other simulators.
+//! `replay network`: sends a list of packets through the network, to compare the model with other simulators.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use replay_core::table::{Table, write_csv};
 use replay_core::topology::Topology;
 use replay_experiment::compatibility::require_one_processor_per_point;
@@ -23,17 +22,18 @@ use replay_network::{Network, Settings, Usage};
   replay network --machine torus:8x8 --packets packets.csv --channels out/channels.csv
   replay network --network bani-mohammad --packets - < packets.csv")]
 pub struct NetworkArgs {
-    /// Send the packets of this CSV with the columns id,src,dst,flits,inject_cycle; - is standard input.
+    /// Send the packets of this CSV file with the columns id,src,dst,flits,inject_cycle; - is standard input.
     ///
     /// A packet has 1 to 65,536 flits; inject_cycle is at most 2^53 (9,007,199,254,740,992); a line has at most 16 MiB.
-    /// Nodes are numbered x fastest: id = x + W*y (+ W*D*z). In the result inject repeats inject_cycle,
-    /// head_at_destination and delivered are the arrivals of the first and the last flit, and latency counts from the
-    /// cycle in which the packet is first in its sender's queue: delivered - latency - inject is the time behind other
-    /// packets there. blocked is the sum of the header's waits on its way.
+    /// Nodes are numbered with x varying fastest: id = x + W*y (+ W*D*z). In the result, the column inject repeats
+    /// inject_cycle, and head_at_destination and delivered are the arrival times of the first and the last flit.
+    /// latency is counted from the cycle in which the packet becomes the first in its sender's queue. Therefore
+    /// delivered - latency - inject is the time for which the packet waits behind other packets in this queue. blocked
+    /// is the total time for which the header waits on its path.
     #[arg(long, value_name = "FILE")]
     packets: PathBuf,
 
-    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ...
+    /// Set the machine: 10x10, torus:8x8, blue-waters, ...
     #[arg(long, value_name = "MACHINE", default_value = "16x16")]
     machine: Topology,
 
@@ -52,7 +52,7 @@ pub struct NetworkArgs {
     quiet: QuietArg,
 }
 
-/// In which units the columns of the answer are, as they are declared: a header of CSV has names only.
+/// Returns the units of the columns as text, because the header of a CSV file contains only names.
 fn units() -> String {
     let columns = PacketResult::columns();
     let mut units: Vec<&str> = columns.iter().map(|column| column.unit).collect();
@@ -73,11 +73,11 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     let mut network = Network::new(&args.machine, args.network).map_err(Failure::usage)?;
     let name = args.packets.display().to_string();
     let read = if name == "-" { Path::new("/dev/stdin") } else { &args.packets };
-    // A path that cannot be written is found before any work.
+    // Outputs are checked before any work.
     let channels = args.channels.as_ref().map(|path| {
         if files::same_file(path, read) {
             return Err(Failure::usage_message(format!(
-                "--channels {}: that is the list of packets",
+                "--channels {}: this file is also the list of packets; name another file",
                 path.display()
             )));
         }
@@ -94,7 +94,7 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
         })?;
         packets::read(BufReader::new(file), &name, &args.machine)
     };
-    // Of the same kind as a file that is not there.
+    // A file that cannot be read is a usage error, as is an absent file.
     let list = list.map_err(|e| match e.is_unreadable() {
         true => Failure::usage(e),
         false => Failure::data(e),
@@ -110,7 +110,12 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::output(path.display(), e))?;
     }
     if !args.quiet.quiet {
-        tell(format_args!("{} packets, {} cycles; {}", results.len(), network.now(), units()));
+        eprint_line(format_args!(
+            "{} packets, {} cycles; {}",
+            results.len(),
+            network.now(),
+            units()
+        ));
     }
     Ok(Exit::Done)
 }

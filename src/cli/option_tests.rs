@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use clap::{Arg, Command};
 
-/// What may differ among commands.
+/// An aspect in which an option may differ among commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Aspect {
     Help,
@@ -15,9 +15,9 @@ enum Aspect {
 
 use Aspect::{Default, Help, Value};
 
-/// Options that differ in an aspect among commands, and why.
+/// Options that differ in an aspect among commands, with the reason.
 const DIFFER: [(&str, &[Aspect], &str); 10] = [
-    ("alloc", &[Default], "contend and stream compare several by default"),
+    ("alloc", &[Default], "contend and stream compare several allocators by default"),
     ("jobs", &[Help, Default], "replays take the first jobs of a trace, models generate jobs"),
     ("machine", &[Default], "a trace names its machine, a stream and a list of packets do not"),
     ("network", &[Default], "contend and stream take the network of --preset"),
@@ -25,7 +25,7 @@ const DIFFER: [(&str, &[Aspect], &str); 10] = [
     ("processors", &[Default], "a log has a machine that import cannot guess"),
     ("load", &[Default], "a stream has arrivals by default, a model its own load"),
     ("trace", &[Help], "verify selects among published traces, the others read traces"),
-    ("tie", &[Help], "the vectors of a search are shown beside those that it finds"),
+    ("tie", &[Help], "given vectors are shown in addition to the vectors that a search finds"),
     (
         "write",
         &[Default],
@@ -33,13 +33,13 @@ const DIFFER: [(&str, &[Aspect], &str); 10] = [
     ),
 ];
 
-/// An option as a command has it.
+/// The declaration of an option by a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Declared {
     command: String,
     short: Option<char>,
     value: Option<String>,
-    /// The first paragraph, without the default.
+    /// The first paragraph of the help, without the default.
     help: String,
     default: String,
 }
@@ -71,7 +71,7 @@ impl Declared {
     }
 }
 
-/// Every long option that help shows, by name.
+/// Returns the declarations of every visible long option, by name.
 fn options() -> BTreeMap<String, Vec<Declared>> {
     let mut definition = super::definition();
     definition.build();
@@ -82,7 +82,7 @@ fn options() -> BTreeMap<String, Vec<Declared>> {
         }
         for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
             let Some(long) = arg.get_long() else { continue };
-            // These are the parser's.
+            // The parser declares these two options.
             if !matches!(long, "help" | "version") {
                 let declared = Declared::of(command, arg);
                 options.entry(long.to_string()).or_default().push(declared);

@@ -1,4 +1,4 @@
-//! The results of the main job: shown, and written down, as they come.
+//! Results of the main job, printed and written as they are computed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,65 +8,71 @@ use serde::Serialize;
 
 use super::args::RunArgs;
 use super::baseline::Baseline;
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use super::named_value::some;
 use super::print::{FormatArg, Sorting};
 use super::resolved_grid::ResolvedGrid;
 use super::results::{Results, metadata};
 use super::session::Session;
-use super::skipped_jobs::LeftOut;
+use super::skipped_jobs::SkippedJobs;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
 use replay_experiment::files::AtomicFile;
-use replay_experiment::log_comparison::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
+use replay_experiment::log_comparison::{
+    self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,
+};
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::{RunKey, RunResult};
 use replay_output::frame::{FrameError, Tables};
-use replay_output::plot::{Plots, Waits};
+use replay_output::plot::{Plots, WaitDistributions};
 use replay_output::report::manifest::{
     Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord,
 };
 use replay_output::report::{
-    RUN_FIGURES, RunChange, Sheet, Shown, against_summary, shaken_summary, summary,
+    RUN_FIGURES, RunChange, Sheet, Shown, log_comparison_summary, shaken_summary, summary,
 };
 use std::io::stdout;
 
-/// The runs of a grid.
+/// The runs of a grid, which are printed and written as they are computed.
 pub struct Runs<'a> {
     loaded: &'a ResolvedGrid,
     ties: bool,
-    /// Whether the user names the columns on standard output.
+    /// Whether `--columns` names the columns on standard output.
     named: bool,
     format: FormatArg,
-    /// In which order to print; if in any, not as they come.
+    /// The order of printed rows. If it is given, rows are printed after the last run.
     sorting: Option<Sorting<RunResult>>,
-    /// Begun before the first result: that of every job is let go when it is written.
+    /// Result files. The files are created before the first result, so that jobs can be written and removed from
+    /// memory.
     tables: Option<Tables>,
     /// Earlier results.
     baseline: Option<Arc<Baseline>>,
-    /// Those on standard output.
+    /// Columns on standard output.
     columns: Vec<Column<RunResult>>,
-    /// Without their jobs: what the summary and the plots need.
+    /// Results without their jobs, for summary and figures.
     results: Vec<RunResult>,
-    /// What the figures need of their jobs.
-    waits: Vec<Waits>,
-    /// If the traces are shaken.
+    /// Waits of the jobs, for figures.
+    waits: Vec<WaitDistributions>,
+    /// Estimates over perturbed copies, if there are copies.
     estimates: Option<Estimates<RunMetrics>>,
-    /// What the cells come to over shaken copies, once all are done.
+    /// Means over perturbed copies, after the last run.
     shaken: Vec<ShakenRow>,
-    /// How runs differ from what the log did, once all are done.
-    against: Vec<AgainstRow>,
-    /// Jobs of sizes that have no place.
-    left_out: LeftOut,
+    /// Differences between runs and the recorded schedule, after the last run.
+    against: Vec<LogComparisonRow>,
+    /// Jobs of sizes without a permitted box.
+    left_out: SkippedJobs,
     quiet: bool,
     csv_header_written: bool,
-    /// The reader of standard output has closed the pipe.
+    /// Whether the pipe of standard output was closed by its reader.
     unread: bool,
 }
 
 impl<'a> Runs<'a> {
-    /// None yet; creates the result files.
+    /// Creates the result files; there are no results yet.
+    ///
+    /// # Errors
+    /// A usage error if a column is unknown or a file cannot be created, a data error if the baseline cannot be read.
     pub fn begin(
         session: &mut Session,
         args: &RunArgs,
@@ -88,7 +94,7 @@ impl<'a> Runs<'a> {
             estimates: loaded.plan.grid.shake.map(|_| Estimates::of_runs(&loaded.plan)),
             shaken: Vec::new(),
             against: Vec::new(),
-            left_out: LeftOut::default(),
+            left_out: SkippedJobs::default(),
             quiet: args.output.process.quiet,
             baseline,
             csv_header_written: false,
@@ -102,7 +108,10 @@ impl<'a> Runs<'a> {
         Ok(runs)
     }
 
-    /// Takes in one result, in grid order.
+    /// Adds a result, in grid order: prints and writes it.
+    ///
+    /// # Errors
+    /// A usage error if the result cannot be written.
     pub fn take(&mut self, mut result: RunResult) -> Result<(), Failure> {
         if let Some(estimates) = &mut self.estimates {
             estimates.take(&self.loaded.plan, result.run, result.compared().0);
@@ -110,7 +119,7 @@ impl<'a> Runs<'a> {
         if let Some(tables) = &mut self.tables {
             tables.write(&result).map_err(|e| Failure::output("results", e))?;
         }
-        self.left_out.take(&result.key, &result.turned_away);
+        self.left_out.add(&result.key, &result.turned_away);
         let mut out = stdout();
         let written = match self.format {
             _ if self.unread || self.sorting.is_some() => Ok(()),
@@ -119,62 +128,67 @@ impl<'a> Runs<'a> {
                 let header = !std::mem::replace(&mut self.csv_header_written, true);
                 write_csv(&self.columns, [&result], header, &mut out)
             }
-            // A table is laid out when all its rows are known.
+            // A table is printed when all its rows are known, because its layout depends on them.
             FormatArg::Table | FormatArg::Md => Ok(()),
         };
         match written {
-            // A closed pipe must not cost the files.
+            // A closed pipe does not end the command: files are still written.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe && self.tables.is_some() => {
                 self.unread = true;
             }
             written => written.map_err(|e| Failure::output("standard output", e))?,
         }
         if self.tables.is_some() {
-            self.waits.extend(Waits::of(&result));
+            self.waits.extend(WaitDistributions::of(&result));
         }
         (result.jobs, result.allocations) = (Vec::new(), Vec::new());
         if !result.is_unshaken() {
-            // The load over time is drawn of the trace itself.
+            // Figures show the load over time only for the unperturbed trace.
             result.series = Default::default();
         }
         self.results.push(result);
         Ok(())
     }
 
-    /// Sums up the shaken copies, and sets runs against the log; no result comes after this.
+    /// Computes means over perturbed copies and differences from the log, after the last result.
+    ///
+    /// # Errors
+    /// A usage error if a row cannot be written.
     pub fn sum_up(&mut self) -> Result<(), Failure> {
         if !self.quiet {
-            self.left_out.tell();
+            self.left_out.report();
         }
         if let Some(estimates) = &self.estimates {
             self.shaken = estimates.rows(&self.loaded.plan).map_err(Failure::usage)?;
         }
-        // Tables for people say it themselves.
+        // Tables contain the same line.
         if let Some(sorting) = self.sorting.as_ref().filter(|_| !self.quiet)
             && matches!(self.format, FormatArg::Json | FormatArg::Csv)
         {
-            unranked(&self.results, sorting, "run").iter().for_each(tell);
+            unranked(&self.results, sorting, "run").iter().for_each(eprint_line);
         }
         let plan = &self.loaded.plan;
-        let Some(log) = Against::new(plan).map_err(Failure::usage)? else { return Ok(()) };
+        let Some(log) = LogBaseline::new(plan).map_err(Failure::usage)? else { return Ok(()) };
         for result in &self.results {
             let Some(with) = log.of(plan, result.run) else { continue };
-            // One that failed has nothing to be compared with.
+            // A failed run has no result to compare with.
             let Some(with) = self.results.iter().find(|other| other.run == with) else { continue };
             let rows = log_comparison::rows(result, with);
             if rows.is_empty() && !self.quiet {
                 let RunKey { trace, scheduler, .. } = &result.key;
                 let strategy = result.key.strategy();
-                tell(format_args!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
+                eprint_line(format_args!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
             }
             if let Some(tables) = &mut self.tables {
-                tables.write_against(rows.clone()).map_err(|e| Failure::output("results", e))?;
+                tables
+                    .write_log_comparison(rows.clone())
+                    .map_err(|e| Failure::output("results", e))?;
             }
-            // Of the sizes only the files tell.
+            // Rows by size are only in the files.
             self.against.extend(rows.into_iter().filter(|row| row.size.is_none()));
         }
         if !self.against.is_empty() && !self.quiet {
-            tell(CAVEAT);
+            eprint_line(CAVEAT);
         }
         Ok(())
     }
@@ -206,7 +220,7 @@ impl Results for Runs<'_> {
         let unshaken: Vec<&RunResult> =
             self.results.iter().filter(|result| result.is_unshaken()).collect();
         let against = self.against.iter().filter(|row| row.key.copy == 0);
-        let against = against_summary(&against.cloned().collect::<Vec<_>>());
+        let against = log_comparison_summary(&against.cloned().collect::<Vec<_>>());
         let mut sheets = match self.named {
             true => {
                 let shown = |column: Column<RunResult>| {
@@ -250,7 +264,7 @@ impl Results for Runs<'_> {
     }
 }
 
-/// A line about the last rows of an order, if it puts some apart.
+/// Returns a line about the rows that an order does not rank; `None` if the order ranks all rows.
 pub fn unranked<Row: Table>(rows: &[Row], sorting: &Sorting<Row>, what: &str) -> Option<String> {
     let apart: Vec<bool> = rows.iter().map(|row| sorting.puts_apart(row)).collect();
     let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();
@@ -259,7 +273,7 @@ pub fn unranked<Row: Table>(rows: &[Row], sorting: &Sorting<Row>, what: &str) ->
     (behind > 0).then(|| format!("not ranked by {by}: the last {rows}: {why}"))
 }
 
-/// The table of runs for people, as [`ranked_sheets`].
+/// Returns the tables of runs, as [`ranked_sheets`] does.
 pub fn ranked_summaries(
     runs: &[&RunResult],
     sorting: Option<&Sorting<RunResult>>,
@@ -268,8 +282,8 @@ pub fn ranked_summaries(
     ranked_sheets(runs, sorting, |runs| summary(runs.iter().copied(), changes()))
 }
 
-/// The table of rows for people. In an order that puts rows apart these have a table of their own, which
-/// says why, unless all rows are alike in that.
+/// Returns the tables of rows. Rows that the order does not rank are in a second table with the reason. If the order
+/// ranks no row, there is only one table.
 pub fn ranked_sheets<Row: Table>(
     rows: &[&Row],
     sorting: Option<&Sorting<Row>>,
@@ -290,7 +304,7 @@ pub fn ranked_sheets<Row: Table>(
     vec![sheet(&first), sheet(&behind).led_by(Some(why))]
 }
 
-/// The columns that a user names, in that order; all without a name.
+/// Returns the named columns in the order of the names; all columns if there are no names.
 fn chosen(
     names: &[String],
     all: Vec<Column<RunResult>>,
@@ -300,7 +314,7 @@ fn chosen(
     Ok(if names.is_empty() { all } else { select(&names, all) })
 }
 
-/// Columns by their names, each once, in the order of the names.
+/// Returns the columns with these names in the order of the names, without repetitions.
 fn select(names: &[Name], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResult>> {
     let mut take = |name: &Name| {
         let place = all.iter().position(|column| column.name == *name)?;
@@ -309,18 +323,18 @@ fn select(names: &[Name], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResu
     names.iter().filter_map(&mut take).collect()
 }
 
-/// The columns on standard output: those of outages only where there are any, and changes against
-/// earlier results.
+/// Returns the columns on standard output: columns of runs, columns of outages if there are outages, and changes from a
+/// baseline if there is a baseline.
 fn printed(loaded: &ResolvedGrid, baseline: Option<&Arc<Baseline>>) -> Vec<Column<RunResult>> {
     let mut columns = RunResult::printed();
     if loaded.traces.iter().any(|trace| !trace.outages().is_empty()) {
-        columns.extend(RunResult::of_outages());
+        columns.extend(RunResult::outage_columns());
     }
     columns.extend(baseline.map(Baseline::columns).unwrap_or_default());
     columns
 }
 
-/// What decides the numbers of a grid.
+/// Returns the configuration of a grid, which determines the numbers of the results.
 pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
     let traces =
         loaded.traces.iter().zip(&loaded.plan.traces).map(|(trace, planned)| TraceRecord {
@@ -348,7 +362,10 @@ pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
     }
 }
 
-/// Finds before any work that a folder cannot be written to: makes it, and a file in it that goes again.
+/// Creates a folder and checks that files can be created in it.
+///
+/// # Errors
+/// A usage error if the folder or a file cannot be created.
 pub fn writable(dir: &Path) -> Result<(), Failure> {
     let probe = || AtomicFile::create(&dir.join("figure"));
     let tried = fs::create_dir_all(dir).and_then(|()| probe());

@@ -1,45 +1,58 @@
-//! `replay place`: decisions of the placement rule for 3D tori, for checks from outside.
+//! `replay place`: decides cases of placement rules for 3D tori, trees and blocks, to compare the rules with other
+//! implementations.
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
+use replay_core::allocator::hierarchy::cases as hierarchy_cases;
 use replay_core::lines::LONGEST_TEXT;
 use replay_core::placement::cases::{CasesError, MachineError, answer};
 use replay_core::placement::config::Config;
+use replay_core::topology_file::TopologyFile;
 
 /// Arguments of `replay place`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay place --machines toruses --cases decisions.csv --write answers.csv
-      Each row names a machine toruses/NAME.yaml, its free nodes and a request.")]
+      Each row names a machine toruses/NAME.yaml, the free nodes of the machine and a request.
+  replay place --machines trees --cases decisions.csv > answers.csv
+      The cases have a column rule; the machines are trees/NAME.conf or trees/NAME.yaml.")]
 pub struct PlaceArgs {
-    /// Read machines from this folder, NAME.yaml for each name in the column topology.
+    /// Read machines from this folder.
+    ///
+    /// For each name in the column topology, the folder has the file NAME.yaml, or NAME.conf for a tree or blocks.
     #[arg(long, value_name = "DIR")]
     machines: PathBuf,
 
-    /// Decide the cases of this CSV with the columns topology, free, n; - is standard input.
+    /// Decide the cases of this CSV file with the columns topology, free, n; - is standard input.
     ///
-    /// Columns weights, required and segment are optional. Nodes are numbered torus by torus, in each x fastest, then y,
-    /// then z; cells without a node are skipped. free and required are ranges such as 0-3,7; weights has a number for each
-    /// node, separated by blanks. The result repeats the row and adds status, nodes, picks, fragmentation_before,
-    /// fragmentation_after, rank_order. A status is ok; no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many
-    /// if the job waits; bad_config if it can never start.
+    /// The columns weights, required and segment are optional. Nodes are numbered torus by torus; within a torus, x
+    /// varies fastest, then y, then z; cells without a node are skipped. free and required are ranges such as 0-3,7;
+    /// weights has a number for each node, separated by blanks. The result has the columns of the input and status,
+    /// nodes, picks, fragmentation_before, fragmentation_after, rank_order. The status is ok if the job starts. It is
+    /// no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many if the job waits, and bad_config if the job
+    /// can never start.
+    ///
+    /// If the file has a column rule, the cases are decisions on trees and blocks, with the columns topology, rule
+    /// (slurm-tree, slurm-block, kueue or fragmentation), options (key=value, separated by blanks; waited=SECONDS is
+    /// the time since the submission), free, n. Nodes are numbered in natural order of their names. The result adds the
+    /// columns status (ok, wait, wait_switches, never, bad_config, or the fragmentation) and nodes.
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
 
     /// Read the topology of this name from each file [default: see --help].
     ///
-    /// The default is the topology with cluster_default: true, else the first.
+    /// The default is the topology with cluster_default: true, or else the first topology.
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
 
-    /// Read the hosts that exist from this file, one a line [default: all exist].
+    /// Read the names of existing hosts from this file, one per line [default: all hosts exist].
     ///
     /// Cells of other hosts have no node.
     #[arg(long, value_name = "FILE")]
@@ -61,29 +74,49 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     });
     let known = known.transpose()?;
     if !args.machines.is_dir() {
-        let problem = format!("--machines {}: not a folder", args.machines.display());
+        let problem = format!("--machines {}: is not a folder", args.machines.display());
         return Err(Failure::usage_message(problem));
     }
     let machine = |name: &str| {
-        let path = file_of(&args.machines, name)?;
+        let path = file_of(&args.machines, name, &["yaml"])?;
         let text = text_of(&path).map_err(MachineError::Unreadable)?;
         let file = path.display().to_string();
         let config = Config::read(&text, &file, args.topology.as_deref(), known.as_ref())?;
         if !args.quiet.quiet {
-            config.warnings.iter().for_each(|warning| tell(format_args!("{file}: {warning}")));
+            config
+                .warnings
+                .iter()
+                .for_each(|warning| eprint_line(format_args!("{file}: {warning}")));
         }
         Ok(config)
+    };
+    let tree = |name: &str| {
+        let path = file_of(&args.machines, name, &["conf", "yaml"])?.display().to_string();
+        let file = TopologyFile::open(&path, args.topology.as_deref());
+        let file = file.map_err(MachineError::Unreadable)?;
+        if !args.quiet.quiet {
+            file.warnings.iter().for_each(|warning| eprint_line(format_args!("{path}: {warning}")));
+        }
+        Ok(file.machine)
     };
     let name = args.cases.display().to_string();
     let read = if name == "-" { Path::new("/dev/stdin") } else { &args.cases };
     let mut out = args.write.begin(&[read])?;
     let answered = if name == "-" {
-        answer(io::stdin().lock(), "standard input", machine, out.stream())
+        let mut input = io::stdin().lock();
+        match has_rules(&mut input) {
+            true => hierarchy_cases::answer(input, "standard input", tree, out.stream()),
+            false => answer(input, "standard input", machine, out.stream()),
+        }
     } else {
         let file = File::open(&args.cases).map_err(|e| {
             Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
         })?;
-        answer(BufReader::new(file), &name, machine, out.stream())
+        let mut input = BufReader::new(file);
+        match has_rules(&mut input) {
+            true => hierarchy_cases::answer(input, &name, tree, out.stream()),
+            false => answer(input, &name, machine, out.stream()),
+        }
     };
     let answered = answered.map_err(|error| match error {
         CasesError::Write(error) => out.failed(error),
@@ -91,33 +124,42 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     })?;
     out.finish()?;
     if !args.quiet.quiet {
-        tell(format_args!("{answered} decisions"));
+        eprint_line(format_args!("{answered} decisions"));
     }
     Ok(Exit::Done)
 }
 
-/// The file of a machine.
-fn file_of(folder: &Path, name: &str) -> Result<PathBuf, MachineError> {
-    let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
-    let path = folder.join(format!("{name}.yaml"));
-    match plain && path.is_file() {
-        true => Ok(path),
-        false => Err(MachineError::Unreadable(format!(
-            "topology: there is no file {} in {}",
-            replay_core::sanitize::excerpt(&format!("{name}.yaml")),
-            folder.display()
-        ))),
-    }
+/// Returns whether the decisions of a file have a column for the rule. The input is only peeked at, not consumed.
+fn has_rules(input: &mut impl BufRead) -> bool {
+    let begin = input.fill_buf().map(String::from_utf8_lossy).unwrap_or_default();
+    let header = begin.lines().find(|line| !line.trim().is_empty());
+    header.is_some_and(hierarchy_cases::is_header)
 }
 
-/// A text of bounded length.
+/// Returns the path of the file that defines a machine; the file has one of these extensions.
+fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, MachineError> {
+    let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
+    let mut paths = endings.iter().map(|ending| folder.join(format!("{name}.{ending}")));
+    paths.find(|path| plain && path.is_file()).ok_or_else(|| {
+        let names = endings
+            .iter()
+            .map(|ending| replay_core::sanitize::excerpt(&format!("{name}.{ending}")));
+        MachineError::Unreadable(format!(
+            "topology: no file {} in {}",
+            names.collect::<Vec<_>>().join(" or "),
+            folder.display()
+        ))
+    })
+}
+
+/// Reads a file of bounded length.
 fn text_of(path: &Path) -> Result<String, String> {
-    let told = |e: io::Error| format!("cannot read {}: {e}", path.display());
+    let failed = |e: io::Error| format!("cannot read {}: {e}", path.display());
     let mut text = String::new();
-    let file = File::open(path).map_err(told)?;
-    file.take(LONGEST_TEXT + 1).read_to_string(&mut text).map_err(told)?;
+    let file = File::open(path).map_err(failed)?;
+    file.take(LONGEST_TEXT + 1).read_to_string(&mut text).map_err(failed)?;
     match text.len() as u64 > LONGEST_TEXT {
-        true => Err(format!("{}: more than {LONGEST_TEXT} bytes", path.display())),
+        true => Err(format!("{}: is longer than {LONGEST_TEXT} bytes", path.display())),
         false => Ok(text),
     }
 }

@@ -1,4 +1,4 @@
-//! How tables are printed on standard output.
+//! Tables on standard output.
 
 use std::cmp::Ordering;
 use std::io::{self, IsTerminal, Write};
@@ -10,7 +10,7 @@ use super::named_value::one;
 use replay_core::table::{Column, Name, Table, Value, write_csv, write_json_line};
 use replay_output::report::{Align, Fitted, Sheet};
 
-/// Characters in a line of the terminal; `None` if standard output is none, or does not say.
+/// Returns the width of the terminal in characters; `None` if standard output is not a terminal or has no width.
 pub fn columns() -> Option<usize> {
     let out = io::stdout();
     let size = rustix::termios::tcgetwinsize(out.is_terminal().then_some(&out)?).ok()?;
@@ -48,8 +48,8 @@ pub struct TableArgs {
 pub struct SortArg {
     /// Sort printed rows by a column (replay list columns): mean_wait, or -mean_wait for the largest first.
     ///
-    /// Rows without a value come last. In an order by distance, runs that fold jobs follow the others, because they are
-    /// not comparable with them. Files keep the order of the runs.
+    /// Rows without a value are last. If rows are sorted by a distance, runs that fold jobs are after the other runs,
+    /// because their distances are not comparable. The order of the runs in files does not change.
     #[arg(
         long,
         value_name = "COLUMN",
@@ -60,25 +60,31 @@ pub struct SortArg {
     pub sort: Option<String>,
 }
 
-/// An order of rows.
+/// An order of rows by a column.
 pub struct Sorting<Row> {
     column: Column<Row>,
     falls: bool,
 }
 
 impl SortArg {
-    /// The column as it is typed, if there is one.
+    /// Returns the name of the column as typed, if a column was given.
     pub fn column(&self) -> Option<&str> {
         let text = self.sort.as_deref()?.trim();
         Some(text.strip_prefix('-').unwrap_or(text))
     }
 
-    /// The order that is asked for.
+    /// Returns the order of rows by a column of the table.
+    ///
+    /// # Errors
+    /// A usage error if there is no column with this name.
     pub fn of<Row: Table>(&self) -> Result<Option<Sorting<Row>>, Failure> {
         self.among(Row::columns())
     }
 
-    /// The order that is asked for, by one of these columns.
+    /// Returns the order of rows by one of these columns.
+    ///
+    /// # Errors
+    /// A usage error if there is no column with this name.
     pub fn among<Row: Table>(
         &self,
         mut columns: Vec<Column<Row>>,
@@ -96,26 +102,24 @@ impl SortArg {
 }
 
 impl<Row: Table> Sorting<Row> {
-    /// The column by which rows are ordered.
+    /// Returns the column of the order.
     pub fn column(&self) -> Name {
         self.column.name
     }
 
-    /// Whether the row [stands apart](Table::stands_apart) in this order.
+    /// Returns whether a row is [not ranked](Table::is_ranked_last) in this order.
     pub fn puts_apart(&self, row: &Row) -> bool {
-        row.stands_apart(&self.column.name)
+        row.is_ranked_last(&self.column.name)
     }
 
-    /// Which of two rows comes first; equal ones stay as they are.
+    /// Compares two rows. Rows that are not ranked, and rows without a value, are last in both directions.
     pub fn order(&self, a: &Row, b: &Row) -> Ordering {
         let apart = [a, b].map(|row| self.puts_apart(row));
         if apart[0] != apart[1] {
-            // Whatever the direction.
             return apart[0].cmp(&apart[1]);
         }
         let order = match (self.column.value(a), self.column.value(b)) {
             (Value::Null, Value::Null) => Ordering::Equal,
-            // Whatever the direction.
             (Value::Null, _) => return Ordering::Greater,
             (_, Value::Null) => return Ordering::Less,
             (Value::Text(a), Value::Text(b)) => a.cmp(&b),
@@ -123,7 +127,7 @@ impl<Row: Table> Sorting<Row> {
             (Value::U64(a), Value::U64(b)) => a.cmp(&b),
             (Value::F64(a), Value::F64(b)) => a.total_cmp(&b),
             (Value::List(a), Value::List(b)) => a.cmp(&b),
-            // A column has values of one kind.
+            // A column has values of one type.
             _ => Ordering::Equal,
         };
         if self.falls { order.reverse() } else { order }
@@ -131,7 +135,11 @@ impl<Row: Table> Sorting<Row> {
 }
 
 impl TableArgs {
-    /// Prints a table: for people as `sheets`, with a line between them, for programs whole.
+    /// Prints a table. As text or Markdown, prints `sheets` with an empty line between them; as JSON or CSV, prints all
+    /// rows and columns.
+    ///
+    /// # Errors
+    /// Those of `out`.
     pub fn print<'a, Row: Table + 'a>(
         self,
         rows: impl IntoIterator<Item = &'a Row>,
@@ -141,7 +149,10 @@ impl TableArgs {
         self.print_columns(&Row::columns(), rows, sheets, out)
     }
 
-    /// The same; programs get these columns.
+    /// Prints a table as [`print`](Self::print) does, with these columns as JSON or CSV.
+    ///
+    /// # Errors
+    /// Those of `out`.
     pub fn print_columns<'a, Row: 'a>(
         self,
         columns: &[Column<Row>],
@@ -166,8 +177,11 @@ impl TableArgs {
         }
     }
 
-    /// Prints a table for people, `indent` characters from the left. In a terminal it fits the width, and what
-    /// is left out for that is said below it.
+    /// Prints a sheet as text, indented, or as Markdown. Text is fitted to the width of the terminal; a line below the
+    /// table lists the omitted columns.
+    ///
+    /// # Errors
+    /// Those of `out`.
     pub fn sheet(self, sheet: &Sheet, indent: usize, out: &mut dyn Write) -> io::Result<()> {
         if self.format == FormatArg::Md {
             if let Some(lead) = sheet.lead() {
@@ -180,7 +194,7 @@ impl TableArgs {
         self.fitted(sheet, indent, width, out)
     }
 
-    /// The same as text, in lines of this width if any.
+    /// Prints a sheet as text in lines of this width.
     fn fitted(
         self,
         sheet: &Sheet,
@@ -214,8 +228,8 @@ impl TableArgs {
     }
 }
 
-/// Returns columns of JSON objects by their keys, for rows that are not a [`Table`]. Arrays are texts with blanks between;
-/// of an array of objects these have the value of `key`.
+/// Returns columns of JSON objects by their keys, for rows that are not a [`Table`]. The items of an array are joined
+/// by blanks; an object in an array counts as the text of its field `key`.
 pub fn fields(keys: &[&'static str]) -> Vec<Column<serde_json::Value>> {
     let column = |&key| {
         let read = move |row: &serde_json::Value| text(&row[key]);
@@ -243,8 +257,8 @@ pub fn sheet_of_fields(keys: &[&'static str], rows: &[serde_json::Value]) -> She
     sheet
 }
 
-/// Words in lines of at most so many characters; a longer word has a line of its own. Lines after the first are
-/// indented.
+/// Wraps text to lines of at most `width` characters. A longer word is on a separate line. Lines after the first line
+/// are indented.
 pub fn wrapped(words: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words.split_whitespace() {
@@ -296,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_so_in_all_rows_stands_above() {
+    fn the_lead_is_above_the_table() {
         let mut sheet = Sheet::new(&[("name", Align::Left)]).led_by(Some("all of KTH SP2".into()));
         sheet.push(vec!["a".to_string()]);
         let table = TableArgs::default();

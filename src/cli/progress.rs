@@ -1,4 +1,4 @@
-//! How far a command has come, on standard error. Nothing is drawn off a terminal or if the user wants quiet.
+//! Progress bars on standard error. Nothing is drawn without a terminal or with `--quiet`.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,19 +9,20 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::eta::length;
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use super::kinds::{Kind, Kinds};
 use super::threads::Ticker;
 use replay_core::number::grouped;
 use replay_experiment::sweep::Plan;
 
-/// A bar with so many steps, if that is known, and what keeps its time going. Beside the keys of the library a
-/// template has `{rate}`, steps per second, and `{left}`, the time left: both of all that was done since it began.
+/// Returns a bar with `steps` steps, or a spinner, and the ticker that redraws it. Templates may contain the keys of
+/// the library, `{rate}` for steps per second, and `{left}` for the remaining time. Both are computed from the whole
+/// time of the bar.
 pub fn bar(quiet: bool, steps: Option<u64>, template: &str) -> (ProgressBar, Option<Ticker>) {
     bar_with(quiet, steps, template, |state| left(state.pos(), state.len(), state.elapsed()))
 }
 
-/// A [`bar`] with another text for `{left}`.
+/// Returns a [`bar`] with another text for `{left}`.
 fn bar_with(
     quiet: bool,
     steps: Option<u64>,
@@ -32,7 +33,7 @@ fn bar_with(
     let bar = ProgressBar::with_draw_target(steps, target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         let rate = |state: &ProgressState, to: &mut dyn Write| {
-            // Nobody reads an error of what is drawn.
+            // An error of drawing has no effect on the work.
             let _ = to.write_str(&rate(state.pos(), state.elapsed()));
         };
         let left = move |state: &ProgressState, to: &mut dyn Write| {
@@ -51,7 +52,7 @@ fn bar_with(
     (bar, ticker)
 }
 
-/// Steps per second with about two digits.
+/// Formats steps per second with about two digits.
 fn rate(done: u64, elapsed: Duration) -> String {
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-3);
     match rate {
@@ -64,7 +65,7 @@ fn rate(done: u64, elapsed: Duration) -> String {
     }
 }
 
-/// The time left, if the rest takes as long as what was done; as long as nothing was, nobody knows.
+/// Formats the remaining time at the mean speed so far; before the first step, formats the elapsed time.
 fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     match all {
         Some(all) if done > 0 => {
@@ -75,12 +76,12 @@ fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     }
 }
 
-/// The jobs of cells of one kind, which cost about the same.
+/// Counts of the jobs of the cells of one kind. Jobs of one kind take about the same time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     jobs: u64,
     started: u64,
-    /// What those that have started took, summed over threads.
+    /// Time spent on the started jobs, summed over threads.
     took: Duration,
 }
 
@@ -89,8 +90,9 @@ struct Work {
 struct GridWork(HashMap<Kind, Work>);
 
 impl GridWork {
-    /// The time left of a grid that has run for so long: the jobs left of each kind cost as much as those of it that have
-    /// started; where none has, as much as the mean job.
+    /// Returns the remaining time of a grid after `elapsed`. The time of a remaining job is the mean time of the
+    /// started jobs of the same kind, or the mean of all started jobs if no job of the kind has started. Returns `None`
+    /// before the first job.
     fn left(&self, elapsed: Duration) -> Option<Duration> {
         let started = self.0.values().map(|work| work.started).sum::<u64>();
         let took = self.0.values().map(|work| work.took).sum::<Duration>().as_secs_f64();
@@ -106,30 +108,31 @@ impl GridWork {
     }
 }
 
-/// Progress of cells: those done, jobs per second, time left.
+/// Progress of cells: finished cells, jobs per second, remaining time.
 pub struct Progress {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
     cells: usize,
     done: AtomicUsize,
-    /// The kinds of the cells and the work of each, if the cells are those of a plan.
+    /// The kinds of the cells and their work, for cells of a plan.
     grid: Option<(Kinds, Arc<Mutex<GridWork>>)>,
 }
 
 const CELLS: &str = "{wide_bar} {msg} cells, {human_pos}/{human_len} jobs, {rate} {left}";
 
 impl Progress {
-    /// Progress of so many cells, counted in jobs.
+    /// Returns the progress of cells with a total of `jobs` jobs.
     pub fn new(quiet: bool, cells: usize, jobs: u64) -> Self {
         let (bar, _ticker) = bar(quiet, Some(jobs), CELLS);
         bar.set_message(format!("0/{cells}"));
         Self { _ticker, bar, cells, done: AtomicUsize::new(0), grid: None }
     }
 
-    /// Progress of these cells of a plan. The time left goes by what jobs of each kind of cells cost.
+    /// Returns the progress of cells of a plan. The remaining time is estimated from the time per job of each kind of
+    /// cells.
     ///
     /// # Errors
-    /// [`Failure`] if a strategy cannot be made.
+    /// A usage error if a strategy cannot be built.
     pub fn of_plan(quiet: bool, plan: &Plan, runs: &[u32]) -> Result<Self, Failure> {
         let jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
         let progress = Self::new(quiet, runs.len(), jobs);
@@ -155,7 +158,7 @@ impl Progress {
         Ok(Self { bar, _ticker, grid: Some((kinds, work)), ..progress })
     }
 
-    /// So many jobs of a cell of the plan have started, in so much time.
+    /// Records that `jobs` jobs of a cell have started in the time `took`.
     pub fn started(&self, plan: &Plan, run: u32, jobs: u64, took: Duration) {
         let Some((kinds, work)) = &self.grid else { return };
         let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,31 +167,30 @@ impl Progress {
         work.took += took;
     }
 
-    /// A cell is done, whose jobs have been counted.
+    /// Counts a finished cell; its jobs are counted by [`jobs_done`](Self::jobs_done).
     pub fn cell_done(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.bar.set_message(format!("{done}/{}", self.cells));
     }
 
-    /// So many jobs of a cell that goes on are done. Jobs that were cut off and start again are not counted beyond
-    /// all that there are.
+    /// Counts finished jobs, up to the number of all jobs, because jobs that were requeued finish twice.
     pub fn jobs_done(&self, jobs: u64) {
         let room = self.bar.length().map_or(jobs, |all| all.saturating_sub(self.bar.position()));
         self.bar.inc(jobs.min(room));
     }
 
-    /// A line above the bar.
-    pub fn say(&self, line: &str) {
-        self.bar.suspend(|| tell(line));
+    /// Prints a line above the bar.
+    pub fn print_line(&self, line: &str) {
+        self.bar.suspend(|| eprint_line(line));
     }
 
-    /// All cells are done.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Progress of points, of which nobody knows how many jobs they take: those done, and the jobs so far.
+/// Progress of points with an unknown number of jobs: the number of finished points, and the number of jobs so far.
 pub struct Points {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
@@ -196,7 +198,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Progress of so many points.
+    /// Progress of `points` points.
     pub fn new(quiet: bool, points: usize) -> Self {
         let template = "{spinner} {human_pos}/{human_len} points, {msg} jobs, {elapsed}";
         let (bar, _ticker) = bar(quiet, Some(points as u64), template);
@@ -204,23 +206,23 @@ impl Points {
         Self { bar, _ticker, jobs: AtomicU64::new(0) }
     }
 
-    /// A point is done.
+    /// Counts a finished point.
     pub fn point_done(&self) {
         self.bar.inc(1);
     }
 
-    /// So many jobs more have run.
+    /// Counts finished jobs.
     pub fn jobs_done(&self, jobs: u64) {
         let all = self.jobs.fetch_add(jobs, Ordering::Relaxed) + jobs;
         self.bar.set_message(grouped(all));
     }
 
-    /// Does something that writes lines above the bar.
+    /// Calls a function that prints lines, above the bar.
     pub fn above<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)
     }
 
-    /// All points are done.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -231,13 +233,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_left_goes_by_what_jobs_of_a_kind_cost() {
+    fn time_left_follows_the_cost_of_jobs_of_each_kind() {
         let seconds = Duration::from_secs;
         let work = |jobs, started, took| Work { jobs, started, took: seconds(took) };
         let mut grid = GridWork::default();
         grid.0.insert([0, 0, 0], work(100, 0, 0));
         assert_eq!(grid.left(seconds(1)), None);
-        // Nothing is known of the second kind yet; two threads work.
+        // The second kind has no measured time yet, and two threads are working.
         grid.0.insert([0, 0, 0], work(100, 50, 10));
         grid.0.insert([0, 0, 1], work(50, 0, 0));
         assert_eq!(grid.left(seconds(5)), Some(seconds(10)));
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_goes_by_what_was_done() {
+    fn time_left_follows_the_speed_so_far() {
         let seconds = Duration::from_secs;
         assert_eq!(left(0, Some(100), seconds(7)), "7 s so far");
         assert_eq!(left(25, Some(100), seconds(10)), "30 s left");

@@ -1,4 +1,4 @@
-//! `replay report`: folders of results as one page.
+//! `replay report`: one page of HTML from folders of results.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::args::QuietArg;
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use super::list;
 use super::result_kind::Kind;
 use replay_core::number::grouped;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::frame::read::{JobsTable, ReadError};
-use replay_output::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page, told};
+use replay_output::report::page::{
+    Csv, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published, page,
+};
 
 /// Arguments of `replay report`.
 #[derive(Clone, Debug, Args)]
@@ -24,11 +26,11 @@ use replay_output::report::page::{Csv, DOCTYPE, Folder, FolderError, is_publishe
   replay verify johnson --write checks.csv
   replay report out/kth checks.csv
 
-The page needs no network and no script to be read; with scripts its tables can be sorted, by mouse
-or keyboard. It has what the folders hold: nothing is run again. With jobs.parquet it says by a 95 %
-interval whether the best strategy can be told from the next.")]
+The page works offline and without scripts; with scripts its tables can be sorted by mouse or keyboard.
+It shows what the folders hold and runs nothing. With jobs.parquet it has a 95 % interval for the difference
+between the best strategy and the next.")]
 pub struct ReportArgs {
-    /// Folders written by --out, and files written by verify --write.
+    /// Folders written with --out, and files written by verify --write.
     #[arg(value_name = "DIR|FILE.csv", required = true)]
     of: Vec<PathBuf>,
 
@@ -45,13 +47,13 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     replaces_no_data(&args.write)?;
     let (mut folders, mut published) = (Vec::new(), Vec::new());
     for path in &args.of {
-        // A path that does not exist is reported as a folder that is absent.
+        // An absent path is reported as an absent folder.
         match path.is_dir() || !path.exists() {
             true => {
                 let folder = ResultFolder::read(path, read, Unread::is_transient).map_err(bad)?;
                 if !folder.missing.is_empty() && !args.quiet.quiet {
                     let files = folder.missing.join(", ");
-                    tell(format_args!("{}: no longer has {files}", folder.name));
+                    eprint_line(format_args!("{}: no longer has {files}", folder.name));
                 }
                 folders.push(folder);
             }
@@ -63,12 +65,12 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         .map_err(|e| Failure::output(args.write.display(), e))?;
     if !args.quiet.quiet {
         let kilobytes = grouped(page.len().div_ceil(1000) as u64);
-        tell(format_args!("{}: {kilobytes} kB", args.write.display()));
+        eprint_line(format_args!("{}: {kilobytes} kB", args.write.display()));
     }
     Ok(Exit::Done)
 }
 
-/// Why a folder is not on the page.
+/// Reason why a folder cannot be shown on the page.
 #[derive(Debug, thiserror::Error)]
 enum Unread {
     #[error(transparent)]
@@ -89,13 +91,13 @@ impl Unread {
     }
 }
 
-/// Reads a folder with what its jobs tell, if it lists them.
+/// Reads a folder, and compares its jobs if it has the table of jobs.
 fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     results.check_tables()?;
     let mut folder = Folder::read(results, tables)?;
     if results.files().iter().any(|file| file.name == JobsTable::file(&REPLAYED)) {
         match JobsTable::open(results, &REPLAYED) {
-            Ok(jobs) => folder.told = told(&folder, |run| jobs.of(run))?,
+            Ok(jobs) => folder.comparisons = compare_top_strategies(&folder, |run| jobs.of(run))?,
             Err(ReadError::Results(ResultError::Missing(_))) => {}
             Err(error) => return Err(error.into()),
         }
@@ -103,7 +105,7 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     Ok(folder)
 }
 
-/// Refuses to write over a file that is no page: it may be what the page is made of.
+/// Returns an error if the file to replace is not a page, because it may be an input.
 fn replaces_no_data(path: &Path) -> Result<(), Failure> {
     let mut begin = [0; DOCTYPE.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
@@ -111,13 +113,13 @@ fn replaces_no_data(path: &Path) -> Result<(), Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Ok(()) if begin == DOCTYPE.as_bytes() => Ok(()),
         _ => Err(Failure::usage_message(format!(
-            "--write {}: is there and is no page of HTML; it is not replaced",
+            "--write {}: exists and is not a page of HTML; name another file",
             path.display()
         ))),
     }
 }
 
-/// The tables of a kind of command; none of one that this version does not know.
+/// Returns the tables of a kind of results; empty for an unknown kind.
 fn tables(kind: &str) -> &'static [&'static str] {
     Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[], |one| one.tables())
 }
@@ -127,7 +129,7 @@ fn checks(path: &Path) -> Result<Csv, Failure> {
     match is_published(&csv) && !csv.rows.is_empty() {
         true => Ok(csv),
         false => Err(Failure::data(anyhow::anyhow!(
-            "{}: neither a folder of results nor checks that verify --write has written",
+            "{}: is neither a folder of results nor a file of verify --write",
             path.display()
         ))),
     }

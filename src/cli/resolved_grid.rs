@@ -1,16 +1,18 @@
-//! From arguments to cells.
+//! Loads the traces of a grid, combines them with its machines, and creates the cells.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use super::load::load_traces;
-use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out, tell_without_waits};
+use super::recorded::{
+    placed, repeats_places, report_left_out_pairs, report_missing_waits, report_oversubscription,
+};
 use replay_core::allocator::Request;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::split_list;
-use replay_core::number::grouped;
+use replay_core::number::{counted, grouped};
 use replay_core::scheduler::WhenFull;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{OutageError, OutageFile, Outages};
@@ -21,28 +23,33 @@ use replay_core::workload::{
 use replay_experiment::compatibility::{check_grid, check_outages, check_strategies};
 use replay_experiment::grid::{ParameterGrid, Values};
 use replay_experiment::sweep::Plan;
-use replay_experiment::{Cell, Trace};
+use replay_experiment::{Cell, Prepared, Trace};
 
-/// Traces, and what works there: a pipe can be read only once, and on a large machine it takes long to make a
-/// strategy.
+/// Traces, and the allocators that work with these traces. The traces are read only once, because a pipe can be read
+/// only once. The strategies are built only once, because building a strategy for a large machine takes long.
 pub struct Tried {
     /// The traces.
     pub traces: Vec<Arc<Trace>>,
-    /// Strategies that work on all their machines, with all schedulers of the flags.
+    /// Allocators that work on all machines with all schedulers.
     pub works: Vec<AllocatorSpec>,
+    /// Values that were built to test the allocators.
+    pub prepared: Prepared,
 }
 
-/// A grid whose traces are loaded: its cells can run.
+/// A grid with its loaded traces, whose cells can run.
 #[derive(Debug)]
 pub struct ResolvedGrid {
     /// The cells by number.
     pub plan: Plan,
-    /// Every trace under every policy on every machine.
+    /// Every combination of a trace, a policy and a machine.
     pub traces: Vec<Arc<Trace>>,
 }
 
 impl ResolvedGrid {
-    /// Loads the traces of a grid, which may come from a `file`.
+    /// Loads the traces of a grid. Messages name the grid file `file`.
+    ///
+    /// # Errors
+    /// A usage error for names that cannot be used together, a data error for a wrong trace.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         check_grid(&grid)?;
         let outages = outages(&grid)?;
@@ -58,30 +65,39 @@ impl ResolvedGrid {
                 None => failure,
             })?);
         }
-        // To make an allocator takes long on a large machine: those of the grid's machines were made.
+        // Strategies were built for the machines of the grid when the grid was resolved. Reuse them, because building
+        // takes long for a large machine.
         let machines = traces.iter().map(|trace| &trace.topology);
         check_strategies(&grid, machines.filter(|machine| !grid.machines.contains(machine)), &[])?;
         Self::checked(grid, traces, quiet)
     }
 
-    /// The cells of a grid on the traces on which strategies were tried for it.
-    pub(super) fn planned(grid: ParameterGrid, tried: Tried, quiet: bool) -> Result<Self, Failure> {
-        let Tried { traces, works } = tried;
+    /// Creates the cells of a grid from traces that were loaded to select its allocators.
+    ///
+    /// # Errors
+    /// A usage error if a strategy does not work.
+    pub(super) fn planned(
+        mut grid: ParameterGrid,
+        tried: Tried,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        let Tried { traces, works, prepared } = tried;
+        grid.prepared = prepared;
         check_strategies(&grid, traces.iter().map(|trace| &trace.topology), &works)?;
         Self::checked(grid, traces, quiet)
     }
 
-    /// The same of strategies that are known to work there.
+    /// Creates the cells of a grid whose strategies are known to work.
     fn checked(grid: ParameterGrid, traces: Vec<Arc<Trace>>, quiet: bool) -> Result<Self, Failure> {
         check_outages(&grid, &traces)?;
         let plan = Plan::new(grid, &traces, crate::cli::build::this()).map_err(Failure::usage)?;
         if !quiet {
-            tell_left_out(&plan)?;
+            report_left_out_pairs(&plan)?;
         }
         Ok(Self { plan, traces })
     }
 
-    /// The files that were read.
+    /// Returns the paths of the input files.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let traces = self.traces.iter().map(|trace| trace.workload.source.clone());
         let file = &self.plan.grid.file;
@@ -90,20 +106,23 @@ impl ResolvedGrid {
         traces.chain(down).chain(map).collect()
     }
 
-    /// All cells in order.
+    /// Returns all cells in order.
     pub fn cells(&self) -> Vec<Cell> {
-        // Every strategy was made once when the grid was resolved.
+        // No strategy fails here, because every strategy was built when the grid was resolved.
         (0..self.plan.len()).filter_map(|run| self.plan.cell(&self.traces, run).ok()).collect()
     }
 
-    /// All allocation strategies, each once.
+    /// Returns the distinct strategies.
     pub fn allocators(&self) -> Vec<AllocatorSpec> {
         let strategies = &self.plan.grid.strategies;
         (0..strategies.len()).filter_map(|index| strategies.get(index).ok()).collect()
     }
 }
 
-/// The seeds of lists and ranges; 0 without any.
+/// Returns the seeds of `--seed`; 0 by default.
+///
+/// # Errors
+/// A usage error for a value that is not an integer.
 pub fn seeds(lists: &[String]) -> Result<Vec<u64>, Failure> {
     if lists.is_empty() {
         return Ok(vec![0]);
@@ -112,7 +131,10 @@ pub fn seeds(lists: &[String]) -> Result<Vec<u64>, Failure> {
     seeds.integers().map_err(|e| Failure::usage_message(format!("--seed: {e}")))
 }
 
-/// Names of lists, or of the default if there are none.
+/// Parses the names in lists; without lists, parses the default.
+///
+/// # Errors
+/// A usage error for a wrong name.
 pub fn parse_list<T>(lists: &[String], default: &str) -> Result<Vec<T>, Failure>
 where
     T: std::str::FromStr,
@@ -124,8 +146,8 @@ where
     names.map(|name| name.parse().map_err(Failure::usage)).collect()
 }
 
-/// Every workload on every machine of a grid, or on the one that its header names, to be
-/// scheduled by any of the grid's schedulers.
+/// Returns a trace for each combination of a workload and a machine of a grid. If the grid has no machines, the machine
+/// of a workload is that in its header.
 fn on_machines(
     workloads: Vec<Arc<Workload>>,
     grid: &ParameterGrid,
@@ -134,7 +156,7 @@ fn on_machines(
     quiet: bool,
 ) -> Result<Vec<Arc<Trace>>, Failure> {
     let mut traces = Vec::new();
-    for workload in told_apart(workloads) {
+    for workload in with_distinct_names(workloads) {
         let machines = match &grid.machines[..] {
             [] => vec![machine_of(&workload, quiet)?],
             named => named.to_vec(),
@@ -151,12 +173,13 @@ fn on_machines(
             };
             let recorded = grid.schedulers.iter().filter_map(rule).max();
             if recorded.is_some() {
-                tell_without_waits(&workload, quiet)?;
+                report_missing_waits(&workload, quiet)?;
             }
             for workload in at_loads(&workload, &machine, &grid.loads, quiet)? {
                 let machine = machine.clone();
                 let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
-                let trace = trace.following(grid.deps).amid(outages.clone());
+                let trace = trace.with_dependencies(grid.deps).with_outages(outages.clone());
+                let trace = trace.prepared(grid.prepared.clone());
                 let (some, all) = repeats_places(grid)?;
                 let trace = match (some, recorded) {
                     (true, Some(rule)) => placed(trace, grid, rule, quiet)?,
@@ -164,12 +187,16 @@ fn on_machines(
                 };
                 if grid.deps != Dependencies::Ignore && !quiet {
                     let name = &trace.workload.name;
-                    tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
+                    eprint_line(format_args!(
+                        "{name}, deps={}: {}",
+                        grid.deps.name(),
+                        trace.chains()
+                    ));
                 }
-                // Where jobs share points, nobody takes these whole; else places have told it.
-                let is_told = all || some && trace.topology.per_point() == 1;
-                if let Some(rule) = recorded.filter(|_| !is_told) {
-                    tell_conflicts(&trace, rule, quiet)?;
+                // The check of recorded placements reports oversubscription, except if jobs share points.
+                let is_reported = all || some && trace.topology.per_point() == 1;
+                if let Some(rule) = recorded.filter(|_| !is_reported) {
+                    report_oversubscription(&trace, rule, quiet)?;
                 }
                 traces.push(Arc::new(trace));
             }
@@ -178,7 +205,7 @@ fn on_machines(
     Ok(traces)
 }
 
-/// The windows that a grid names, not yet of a machine.
+/// Reads the outages of a grid, without a machine.
 fn outages(grid: &ParameterGrid) -> Result<Option<OutageFile>, Failure> {
     let Some(down) = &grid.file.down else { return Ok(None) };
     let file = File::open(&down.file).map_err(|error| {
@@ -190,7 +217,7 @@ fn outages(grid: &ParameterGrid) -> Result<Option<OutageFile>, Failure> {
     })
 }
 
-/// The same on a machine.
+/// Resolves outages on a machine.
 fn outages_on(
     file: Option<&OutageFile>,
     grid: &ParameterGrid,
@@ -201,7 +228,8 @@ fn outages_on(
     Ok(Outages { windows, running: grid.when_down, walls })
 }
 
-/// A workload at every load, which its name then says; itself if there are no loads.
+/// Returns a copy of a workload for every load, scaled to this load and with the load in its name; without loads,
+/// returns the workload itself.
 fn at_loads(
     workload: &Arc<Workload>,
     machine: &Topology,
@@ -214,21 +242,25 @@ fn at_loads(
     let processors = machine.capacity();
     let at = |&load: &f64| {
         let mut scaled = Workload::clone(workload);
-        let Some(told) = scale_load(&mut scaled.jobs, processors, load) else {
+        let Some(scaling) = scale_load(&mut scaled.jobs, processors, load) else {
             let name = &workload.name;
-            let why = "its jobs are submitted at once, or none runs: there is no load to scale";
+            let why = "all jobs are submitted at one instant, or no job runs, so the trace has no load to scale";
             return Err(Failure::usage_message(format!("--scale-load: {name}: {why}")));
         };
         scaled.name = scaled_name(&workload.name, load);
         if !quiet {
-            tell(format_args!(
+            eprint_line(format_args!(
                 "{}: load {:.4} on {} processors, times between arrivals x {:.4}, load {:.4} after rounding{}",
                 scaled.name,
-                told.before,
+                scaling.before,
                 grouped(processors as u64),
-                told.factor,
-                told.after,
-                if load > 1.0 { "; above 1 waits grow with the trace" } else { "" },
+                scaling.factor,
+                scaling.after,
+                if load > 1.0 {
+                    "; above a load of 1, waits grow with the length of the trace"
+                } else {
+                    ""
+                },
             ));
         }
         Ok(Arc::new(scaled))
@@ -236,7 +268,7 @@ fn at_loads(
     loads.iter().map(at).collect()
 }
 
-/// The traces of all lists. A file may have a comma in its name.
+/// Returns the names of traces in all lists. The name of an existing file may contain commas.
 pub fn trace_names(lists: &[String]) -> Vec<String> {
     let names = lists.iter().flat_map(|list| match Path::new(list).exists() {
         true => vec![list.as_str()],
@@ -245,9 +277,9 @@ pub fn trace_names(lists: &[String]) -> Vec<String> {
     names.map(str::to_string).collect()
 }
 
-/// Tells apart different traces of one file name by the beginning of their digests, and
-/// drops a trace that was named twice.
-fn told_apart(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
+/// If different traces have the same name, adds the beginning of the digest to their names. Removes repetitions of a
+/// trace.
+fn with_distinct_names(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
     let mut distinct: Vec<Arc<Workload>> = Vec::new();
     for workload in workloads {
         if !distinct
@@ -275,33 +307,33 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
         of_header.into_iter().find_map(|(key, value)| Some((key, usize::try_from(value?).ok()?)));
     let source = workload.source.display();
     let Some((key, processors)) = of_header else {
-        let message = format!(
-            "{source}: the header has no usable MaxProcs; say which machine with --machine"
-        );
+        let message =
+            format!("{source}: the header has no usable MaxProcs; set the machine with --machine");
         return Err(Failure::usage_message(message));
     };
     let machine = default_machine(processors).ok_or_else(|| {
         Failure::usage_message(format!(
-            "{source}: the header's {key} is {processors}; a machine has 1 to {} processors, and \
-             no side of more than 65,535 (--machine names one)",
+            "{source}: the header's {key} is {processors}; a machine has 1 to {} processors and sides up to 65,535; set \
+             the machine with --machine",
             grouped(MAX_POINTS as u64)
         ))
     })?;
     let machine = DefaultMachine { rule: machine.rule.replace("MaxProcs", key), ..machine };
     if !quiet {
-        tell(format_args!("{}: machine {machine}", workload.name));
+        eprint_line(format_args!("{}: machine {machine}", workload.name));
     }
     Ok(machine.topology)
 }
 
-/// Warns of a machine with more processors than that of the log: all shares are of the larger one.
+/// Warns if a machine has more processors than the machine of the log, because utilization and load are shares of all
+/// processors.
 fn warn_of_a_larger_machine(workload: &Workload, machine: &Topology) {
     let Some(of_log) = workload.header.max_procs() else { return };
     let processors = machine.capacity();
     if processors > of_log as usize {
-        tell(format_args!(
-            "{} on {machine}: warning: the log's machine has {} processors (MaxProcs), this one {}; utilization and \
-             load are shares of all of them",
+        eprint_line(format_args!(
+            "{} on {machine}: warning: the log's machine has {} processors (MaxProcs), this machine has {}; utilization \
+             and load are shares of the processors of this machine",
             workload.name,
             grouped(of_log),
             grouped(processors as u64)
@@ -309,7 +341,7 @@ fn warn_of_a_larger_machine(workload: &Workload, machine: &Topology) {
     }
 }
 
-/// Whether every strategy of a grid folds all jobs that are larger than the machine to what fits.
+/// Returns whether every strategy of a grid folds all jobs that are larger than the machine.
 fn all_fold(
     grid: &ParameterGrid,
     workload: &Workload,
@@ -346,13 +378,13 @@ fn fitted(
     if latest + times.sum::<i128>() > i128::from(i64::MAX / 4) {
         let source = workload.source.display();
         return Err(Failure::data(anyhow::anyhow!(
-            "{source}: its times add up to more than can be counted"
+            "{source}: the sum of the times in this trace is out of range"
         )));
     }
     if machine.per_point() > 1 && !quiet {
         let shaped = workload.jobs.iter().filter(|job| job.shape.is_some()).count();
         if shaped > 0 {
-            tell(format_args!(
+            eprint_line(format_args!(
                 "{} on {machine}: the shapes of {} jobs, which are in processors, are not used",
                 workload.name,
                 grouped(shaped as u64)
@@ -366,9 +398,10 @@ fn fitted(
     if rule == Oversize::Error && all_fold(grid, workload, machine)? {
         if !quiet {
             let larger = workload.jobs.iter().filter(|job| job.size > processors).count();
-            let (name, larger) = (&workload.name, grouped(larger as u64));
-            tell(format_args!(
-                "{name} on {machine}: larger than the machine, and folded: {larger}"
+            let (name, jobs) = (&workload.name, counted(larger as u64, "job"));
+            let are = if larger == 1 { "is" } else { "are" };
+            eprint_line(format_args!(
+                "{name} on {machine}: {jobs} {are} larger than the machine and {are} folded"
             ));
         }
         return Ok(workload.clone());
@@ -383,7 +416,7 @@ fn fitted(
         return Err(Failure::usage_message(format!("{}: no job fits {machine}", workload.name)));
     }
     if !quiet {
-        tell(format_args!("{} on {machine}", fitted.report));
+        eprint_line(format_args!("{} on {machine}", fitted.report));
     }
     Ok(Arc::new(fitted))
 }

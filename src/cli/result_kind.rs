@@ -1,7 +1,6 @@
-//! Which command results are of.
+//! Kinds of results.
 
-/// What results are of: a run has no word of its own on the command line, sweeps and merges
-/// write the same.
+/// Command that wrote results. Sweeps and merges of sweeps write the same kind of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Run,
@@ -13,7 +12,7 @@ pub enum Kind {
     Explain,
 }
 
-/// The tables of runs.
+/// Tables of runs and sweeps.
 const OF_RUNS: [&str; 8] = [
     "runs.parquet",
     "runs.csv",
@@ -26,7 +25,7 @@ const OF_RUNS: [&str; 8] = [
 ];
 
 impl Kind {
-    /// All of them.
+    /// Every kind.
     pub const ALL: [Kind; 7] = [
         Kind::Run,
         Kind::Sweep,
@@ -37,6 +36,7 @@ impl Kind {
         Kind::Explain,
     ];
 
+    /// Returns the name in manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Run => "run",
@@ -49,7 +49,8 @@ impl Kind {
         }
     }
 
-    /// The tables that it may write, looked for before any work is done.
+    /// Returns the names of the tables that the command may write. A folder is checked for these tables before any
+    /// work.
     pub const fn tables(self) -> &'static [&'static str] {
         match self {
             Kind::Run | Kind::Sweep => &OF_RUNS,

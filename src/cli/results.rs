@@ -1,11 +1,11 @@
-//! What a command came to, printed and written in one way.
+//! Results of commands, and a common way to print and write them.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use super::session::Session;
 use replay_core::number::grouped;
 use replay_core::table::{Column, Table};
@@ -14,49 +14,55 @@ use replay_output::plot::Plots;
 use replay_output::report::Sheet;
 use std::io::stdout;
 
-/// The results of a command. To add one is to say these; [`Session::publish`] does the rest.
+/// The results of a command, which [`Session::publish`] prints and writes.
 pub trait Results {
-    /// A row of what is printed.
+    /// A row of the printed table.
     type Row: Table;
 
-    /// What is printed, whole for programs. Without any nothing is written either.
+    /// Returns the rows to print. If there are no rows, nothing is written unless [`exist`](Self::exist) is true.
     fn rows(&self) -> &[Self::Row];
 
-    /// Whether there are results although there is no row, as of a machine on which no job runs.
-    fn are_there(&self) -> bool {
+    /// Returns whether there are results. Results may have no row, for example if no job runs on the machine.
+    fn exist(&self) -> bool {
         !self.rows().is_empty()
     }
 
-    /// The columns that programs get of it.
+    /// Returns the columns of JSON and CSV.
     fn columns(&self) -> Vec<Column<Self::Row>> {
         Self::Row::columns()
     }
 
-    /// Whether all that is printed was printed as it came.
+    /// Returns whether all rows were printed as they were computed.
     fn is_printed(&self) -> bool {
         false
     }
 
-    /// Puts the rows into the order in which they are printed, once all is written.
+    /// Sorts the rows for printing, after they are written.
     fn arrange(&mut self) {}
 
-    /// The same for people.
+    /// Returns the tables to print as text or Markdown.
     fn sheets(&self) -> Vec<Sheet>;
 
-    /// What decides the numbers.
+    /// Returns the configuration, which determines the numbers.
     fn configuration(&self) -> impl Serialize;
 
-    /// What else the manifest says.
+    /// Returns further entries of the manifest.
     fn details(&self) -> impl Serialize {
         Value::Null
     }
 
-    /// What the Parquet files say of the configuration.
+    /// Returns the configuration in the metadata of Parquet files.
+    ///
+    /// # Errors
+    /// An error if the configuration has no JSON form.
     fn origin(&self) -> serde_json::Result<String> {
         serde_json::to_string(&self.configuration())
     }
 
-    /// Writes the tables into a folder, that of the rows if there is no other; their paths.
+    /// Writes the tables into a folder; by default, writes only the table of the rows. Returns the paths of the tables.
+    ///
+    /// # Errors
+    /// Those of writing.
     fn tables(
         &mut self,
         dir: &Path,
@@ -65,58 +71,65 @@ pub trait Results {
         frame::write(dir, self.rows(), metadata)
     }
 
-    /// Draws the figures into a folder of their own; their paths.
+    /// Draws the figures into the folder of `plots`. Returns the paths of the figures.
+    ///
+    /// # Errors
+    /// Those of drawing and writing.
     fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>>;
 }
 
-/// What became of the cells of a command: it decides the exit code.
+/// Numbers of finished and failed cells of a command. These numbers determine the exit code.
 #[derive(Debug)]
 pub struct Tally {
-    /// What they are called: cells, points, evaluations.
+    /// Plural noun for cells in messages: cells, points, evaluations.
     what: &'static str,
-    /// Those there are; `None` if the command was interrupted before anybody could tell.
+    /// Number of all cells; `None` if the command was interrupted before this number was known.
     all: Option<usize>,
-    /// Those that have results.
+    /// Number of cells with results.
     pub done: usize,
-    /// Why others failed.
+    /// Reasons of the failed cells.
     pub failed: Vec<String>,
 }
 
 impl Tally {
-    /// Of so many nothing is done yet.
+    /// Returns the tally of `all` cells, none of which is finished.
     pub fn of(what: &'static str, all: usize) -> Self {
         Self { what, all: Some(all), done: 0, failed: Vec::new() }
     }
 
-    /// So many are done, and all that were to be, unless the command was interrupted.
+    /// Returns the tally of `done` finished cells. Unless the command was interrupted, `done` is the number of all
+    /// cells.
     pub fn done(what: &'static str, done: usize, interrupted: bool) -> Self {
         Self { what, all: (!interrupted).then_some(done), done, failed: Vec::new() }
     }
 
-    /// Those that have ended.
+    /// Returns the number of finished and failed cells.
     fn ended(&self) -> usize {
         self.done + self.failed.len()
     }
 
-    /// Whether the command was interrupted before all was done.
+    /// Returns whether the command was interrupted before the last cell.
     pub fn is_partial(&self) -> bool {
         self.all.is_none_or(|all| self.ended() < all)
     }
 }
 
 impl Session {
-    /// Writes the results, prints them, and says how it went.
+    /// Writes and prints the results, and reports an interruption.
+    ///
+    /// # Errors
+    /// A usage error if an output cannot be written.
     pub fn publish(&mut self, results: &mut impl Results, tally: &Tally) -> Result<Exit, Failure> {
         if tally.is_partial() {
             self.interrupted();
         }
-        let nothing = !results.are_there();
+        let nothing = !results.exist();
         if nothing && tally.is_partial() {
-            // Tables without a row would look like results.
+            // Tables without rows would look like results.
             self.abandon();
         }
         if !nothing || self.is_staged() {
-            // A full disk must not cost what is printed, nor a closed pipe the files.
+            // A failure of writing does not prevent printing, and a failure of printing does not prevent writing.
             let written = self.write(results, &tally.failed);
             if !nothing && !results.is_printed() {
                 results.arrange();
@@ -146,17 +159,22 @@ impl Session {
         self.commit(&files, &results.configuration(), &results.details(), failed).map(drop)
     }
 
-    /// Says what an interruption has left. The exit code: a command that had done all it was to
-    /// do is not interrupted.
+    /// Reports an interruption and returns the exit code. A command that was interrupted after its last cell counts as
+    /// done.
     fn end(&self, tally: &Tally) -> Exit {
         if tally.is_partial() {
-            let done =
-                if tally.done == 0 { "nothing was done yet" } else { "what was done is written" };
+            let done = if tally.done == 0 {
+                "nothing was done yet"
+            } else {
+                "finished results are written"
+            };
             let ended = grouped(tally.ended() as u64);
             let of = tally.all.map_or(String::new(), |all| format!(" of {}", grouped(all as u64)));
-            let goes_on = self.goes_on().map_or(String::new(), |how| format!("; {how}"));
+            let continuation = self.continuation().map_or(String::new(), |how| format!("; {how}"));
             let what = tally.what;
-            tell(format_args!("replay: interrupted; {done}: {ended}{of} {what}{goes_on}"));
+            eprint_line(format_args!(
+                "replay: interrupted; {done}: {ended}{of} {what}{continuation}"
+            ));
             Exit::Interrupted
         } else if tally.failed.is_empty() {
             Exit::Done
@@ -166,7 +184,7 @@ impl Session {
     }
 }
 
-/// What every Parquet file says of its origin.
+/// Returns the metadata of every Parquet file.
 pub fn metadata(configuration: &str) -> [(String, String); 4] {
     let metadata = [
         ("program", "replay"),

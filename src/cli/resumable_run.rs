@@ -1,4 +1,4 @@
-//! Commands that go on where they were interrupted, by the journal in their folder.
+//! Commands that continue after an interruption with the journal in their folder.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use replay_experiment::files::Dir;
 use replay_experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
 use replay_experiment::pool::{self, Turn};
 
-/// The journal that a command goes on by; where nothing was done, nothing is left of it.
+/// The journal of a command. The journal is removed if it has no record when this value is dropped.
 pub struct JournalHandle<R> {
     dir: Dir,
     /// The journal.
@@ -23,22 +23,27 @@ pub struct JournalHandle<R> {
 }
 
 impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
-    /// Opens or begins that of the session's folder, if it has one; `plan` says whose it is.
+    /// Opens or begins the journal in the folder of a session; `None` without a folder.
+    ///
+    /// # Errors
+    /// A usage error if the folder has a journal of another configuration, or cannot be written; a data error if the
+    /// journal cannot be read.
     pub fn begin(session: &mut Session, plan: PlanFile) -> Result<Option<Self>, Failure> {
         let Some(dir) = session.keep_journal()? else { return Ok(None) };
         let before = PlanFile::of_folder(&dir).and_then(|before| before.evaluated);
         if before.is_some_and(|before| plan.evaluated.as_ref().is_some_and(|now| before != *now)) {
             return Err(of_others(&dir));
         }
-        // First: a journal without a plan is taken for that of a sweep.
+        // Write the plan before the journal, because a journal without a plan counts as the journal of a sweep.
         plan.write(&dir)?;
         let journal = Mutex::new(journal::open(&dir, session.is_quiet())?);
         Ok(Some(Self { dir, journal }))
     }
 
-    /// To be read or written.
+    /// Locks the journal for reading or writing.
     pub fn open(&self) -> MutexGuard<'_, Journal<R>> {
-        // What a thread that panicked had begun to write is cut off when the journal is opened.
+        // If a thread panics while it writes a record, the incomplete record is removed when the journal is opened
+        // again.
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -52,20 +57,20 @@ impl<R> Drop for JournalHandle<R> {
     }
 }
 
-/// A journal of other cells, which would be lost when results come.
+/// Returns the failure for a folder with a journal of other cells. New results would remove this journal.
 fn of_others(dir: &Dir) -> Failure {
     Failure::usage_message(format!(
-        "{} holds an unfinished command of another configuration ({JOURNAL_FILE}): finish that one, \
-         choose another folder, or begin anew with --force",
+        "{} has the journal of an unfinished command of another configuration ({JOURNAL_FILE}): finish that command, \
+         choose another folder, or discard the journal with --force",
         dir.path().display()
     ))
 }
 
-/// The cells of a command whose results fit into memory: those that the folder's journal has are
-/// kept, the others run and are journalled as they end. Without a folder all run.
+/// The cells of a command whose results fit into memory. Cells in the journal of the folder are not run again. All
+/// other cells run and are recorded as they finish. Without a folder, all cells run.
 ///
-/// Cells are known by their [ids](CellId): what another configuration left is not mixed in. Since
-/// the journal goes when results come, a journal with other cells is refused. A failed cell has no record; the same command runs it again.
+/// Cells are identified by their [ids](CellId). A journal with other cells is refused, because the journal is removed
+/// when results are written. A failed cell has no record, so the same command runs the cell again.
 pub struct ResumableRun<R> {
     kept: Option<JournalHandle<R>>,
     ids: Vec<CellId>,
@@ -73,7 +78,10 @@ pub struct ResumableRun<R> {
 }
 
 impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
-    /// Looks for these cells in the journal of the session's folder, and says how many it has.
+    /// Reads these cells from the journal in the folder of a session and reports how many of them are finished.
+    ///
+    /// # Errors
+    /// The errors of [`JournalHandle::begin`], and a usage error if the journal has other cells.
     pub fn begin(session: &mut Session, ids: Vec<CellId>) -> Result<Self, Failure> {
         let plan = PlanFile::of(session.kind()).map_err(|e| Failure::output(PLAN_FILE, e))?;
         let kept = JournalHandle::begin(session, plan)?;
@@ -93,18 +101,21 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
             let [kept, left] = [all - left, left].map(|n| grouped(n as u64));
             let all = counted(all as u64, "cell");
             let kind = session.kind().name();
-            session.say(format_args!("{kind}: {all}: {kept} done before, {left} to run"));
+            session.print_line(format_args!("{kind}: {all}: {kept} done before, {left} to run"));
         }
         Ok(resumed)
     }
 
-    /// The places of the cells that are to run.
+    /// Returns the indices of the cells without a result.
     pub fn missing(&self) -> impl Iterator<Item = usize> {
         (0..self.ids.len()).filter(|&place| self.results[place].is_none())
     }
 
-    /// Runs what is missing on the current rayon pool. `work` gets the place of a cell and says
-    /// why it failed, or nothing if it was ended before its own end.
+    /// Runs the cells without a result on the current rayon pool. `work` receives the index of a cell and returns the
+    /// result or the reason for the failure; `None` if the cell was cancelled.
+    ///
+    /// # Errors
+    /// The error of [`of_journal`] if a result cannot be recorded.
     pub fn run(
         &mut self,
         tally: &mut Tally,
@@ -136,7 +147,7 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
         }
     }
 
-    /// Places and results of the cells that are done, in order.
+    /// Returns the indices and results of the finished cells, in order.
     pub fn take(&mut self) -> Vec<(usize, R)> {
         let results = self.results.iter_mut().enumerate();
         results.filter_map(|(place, result)| Some((place, result.take()?))).collect()

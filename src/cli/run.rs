@@ -1,23 +1,39 @@
-//! `replay --trace ...`: the main job. A sweep without a journal, whose results are shown as they
-//! come.
+//! `replay --trace ...`: the main job, a grid without a journal whose results are printed as they are computed.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use super::args::RunArgs;
-use super::eta::Cost;
-use super::exit::{Exit, Failure};
-use super::interrupt::interruption;
+use super::check_topology;
+use super::eta::EtaReporter;
+use super::exit::{Exit, Failure, eprint_line};
+use super::interrupt::cancel_token;
 use super::output::Runs;
 use super::progress::Progress;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::Tally;
 use super::session::Session;
-use replay_experiment::RunContext;
+use replay_core::topology::Hierarchy;
 use replay_experiment::pool::Turn;
 use replay_experiment::sweep::run_plan;
+use replay_experiment::{RunContext, Trace};
+
+/// Returns a warning for each machine on which some sizes never run by Slurm's rule.
+pub(super) fn size_warnings(traces: &[Arc<Trace>]) -> Vec<String> {
+    let mut machines: Vec<&Hierarchy> = Vec::new();
+    for machine in traces.iter().filter_map(|trace| trace.topology.hierarchy()) {
+        if !machines.contains(&machine) {
+            machines.push(machine);
+        }
+    }
+    machines.into_iter().filter_map(check_topology::warning).collect()
+}
 
 /// Runs the main job.
+///
+/// # Errors
+/// A usage error for an invalid option; a data error for an invalid trace.
 pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
@@ -31,12 +47,15 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
         "placements": measure.nodes,
     }))?;
     let runs: Vec<u32> = (0..plan.len()).collect();
+    if !quiet {
+        size_warnings(traces).iter().for_each(eprint_line);
+    }
     let progress = Progress::of_plan(quiet, plan, &runs)?;
     let mut results = Runs::begin(&mut session, args, &loaded)?;
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let mut tally = Tally::of("cells", runs.len());
-    let cost = Cost::new(quiet);
-    let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
+    let reporter = EtaReporter::new(quiet);
+    let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let run_jobs = |run, jobs, took| progress.started(plan, run, jobs, took);
     let watch =
@@ -49,7 +68,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 results.take(result)?;
             }
             Err(error) => {
-                progress.say(&format!("replay: cell failed: {error}"));
+                progress.print_line(&format!("replay: cell failed: {error}"));
                 tally.failed.push(error.to_string());
             }
         }

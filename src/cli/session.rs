@@ -1,4 +1,4 @@
-//! What every command with results does beside computing them.
+//! Sessions of commands with results: threads, messages, and the output folder.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::args::{OutputArgs, ProcessArgs};
 use super::earlier;
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use super::journal;
 use super::print::{FormatArg, TableArgs};
 use super::result_kind::Kind;
@@ -20,7 +20,7 @@ use replay_experiment::journal::JOURNAL_FILE;
 use replay_output::plot::FigureStyle;
 use replay_output::report::manifest::{Host, Origin};
 
-/// A command at work: its threads, its words, and the folder that it holds.
+/// A running command with its output folder.
 #[derive(Debug)]
 pub struct Session {
     kind: Kind,
@@ -29,13 +29,13 @@ pub struct Session {
     table: TableArgs,
     plots: bool,
     style: FigureStyle,
-    /// Whether the results are those of an interrupted command.
+    /// Whether the results are incomplete because of an interruption.
     partial: bool,
-    /// If a journal is kept, how the command goes on by it.
-    goes_on: Option<String>,
-    /// Files that were read.
+    /// Text that describes how to continue with the journal, if there is a journal.
+    continuation: Option<String>,
+    /// Input files.
     inputs: Vec<PathBuf>,
-    /// Digest of the configuration, once it is known.
+    /// Digest of the configuration, after the configuration was declared.
     configuration: Option<String>,
     place: Place,
 }
@@ -49,6 +49,10 @@ enum Place {
 
 impl Session {
     /// Begins a command with these options.
+    ///
+    /// # Errors
+    /// The errors of [`within`](Self::within), and a usage error if the text of figures does not fit the size of
+    /// figures.
     pub fn begin(kind: Kind, args: &OutputArgs, command: &[OsString]) -> Result<Self, Failure> {
         let OutputArgs { table, out, force, process, figures, .. } = args;
         let style = figures.style()?;
@@ -57,7 +61,7 @@ impl Session {
         Ok(session)
     }
 
-    /// In which format to print.
+    /// Returns the format of printed tables.
     pub fn format(&self) -> FormatArg {
         self.table.format
     }
@@ -67,24 +71,26 @@ impl Session {
         self.table = table;
     }
 
-    /// How to print tables.
+    /// Returns how to print tables.
     pub fn table(&self) -> TableArgs {
         self.table
     }
 
-    /// How figures look.
+    /// Returns the style of figures.
     pub fn style(&self) -> FigureStyle {
         self.style
     }
 
-    /// Whether to draw.
+    /// Returns whether to draw figures.
     pub fn plots(&self) -> bool {
         self.plots
     }
 
-    /// Begins a command whose results go into `out`. Whatever is wrong with the folder is
-    /// found before any work is done. Results of another command are not replaced, unless by
-    /// `force`; nor are those of another configuration, see [`configure`](Self::configure).
+    /// Begins a command with results in `out`, and checks the folder before any work. Results of another command or
+    /// configuration are replaced only with `force`; see [`configure`](Self::configure).
+    ///
+    /// # Errors
+    /// A usage error if the folder cannot be written, is in use, or has other results, or if threads cannot be started.
     pub fn within(
         kind: Kind,
         out: Option<&Path>,
@@ -112,21 +118,21 @@ impl Session {
             plots: true,
             style: FigureStyle::default(),
             partial: false,
-            goes_on: None,
+            continuation: None,
             inputs: Vec::new(),
             configuration: None,
             place,
         })
     }
 
-    /// A line on standard error, unless the user wants quiet.
-    pub fn say(&self, line: impl Display) {
+    /// Prints a line on standard error, unless the command is quiet.
+    pub fn print_line(&self, line: impl Display) {
         if !self.quiet {
-            tell(line);
+            eprint_line(line);
         }
     }
 
-    /// Says which files were read, for the manifest.
+    /// Adds input files to the manifest.
     pub fn reads(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         for path in paths {
             if !self.inputs.contains(&path) {
@@ -135,22 +141,22 @@ impl Session {
         }
     }
 
-    /// Declares what decides the numbers of the results, and which tables there are. Every command
-    /// calls this once, before its computation: results of another configuration stay, unless the
-    /// user gives them up with `--force`.
+    /// Declares the configuration of this command. The configuration determines the numbers of the results and the set
+    /// of tables. Every command calls this function once, before the computation. Results of another configuration are
+    /// replaced only with `--force`.
     ///
     /// # Errors
-    /// If other results stand in the folder.
+    /// A usage error if the folder has other results.
     pub fn configure(&mut self, configuration: &impl Serialize) -> Result<(), Failure> {
         self.configure_growing(configuration, |_| None)
     }
 
-    /// Does what [`configure`](Self::configure) does, for a command that may add to what stands in
-    /// its folder: `includes` says whether it includes all that the folder is for, `None` if the
-    /// folder does not record that.
+    /// Declares the configuration as [`configure`](Self::configure) does, for a command that may extend the results in
+    /// its folder. `includes` returns whether the command includes all cells of the folder, or `None` if the folder
+    /// does not record its cells.
     ///
     /// # Errors
-    /// If other results stand in the folder.
+    /// A usage error if the folder has other results.
     pub fn configure_growing(
         &mut self,
         configuration: &impl Serialize,
@@ -170,15 +176,15 @@ impl Session {
                     return Err(unwritable(folder.path(), FolderError::Other(standing)));
                 }
                 let out = folder.path().display();
-                self.say(format_args!("replay: --force replaces in {out} {standing}"));
+                self.print_line(format_args!("replay: --force replaces in {out} {standing}"));
             }
             if let Some(figures) = folder.earlier().map(figures).filter(|count| *count > 0)
                 && !self.plots
                 && !folder.is_forced()
             {
                 return Err(Failure::usage_message(format!(
-                    "--no-plots: {} has {} of the same results, which would be deleted; leave out --no-plots to \
-                     draw them again, or delete them with --force",
+                    "--no-plots: {} has {} of the same results, which would be deleted; omit --no-plots to draw \
+                     the figures again, or delete the figures with --force",
                     folder.path().display(),
                     counted(figures as u64, "figure file")
                 )));
@@ -188,19 +194,22 @@ impl Session {
         Ok(())
     }
 
-    /// What the results are of.
+    /// Returns the kind of the results.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Whether the user wants quiet.
+    /// Returns whether the command is quiet.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// The folder for a journal of this command's cells, which goes when their results come; `None`
-    /// without a folder, or if it has a journal of another command, which only the new results may
-    /// replace. With `--force` it is begun anew.
+    /// Returns the folder for a journal of the cells of this command. The journal is removed when the results are
+    /// written. Returns `None` if there is no folder, or if the folder has a journal of another command, because only
+    /// complete results replace such a journal. With `--force`, an existing journal is discarded.
+    ///
+    /// # Errors
+    /// A usage error if another build began the journal or the folder cannot be opened.
     pub fn keep_journal(&mut self) -> Result<Option<Dir>, Failure> {
         let Place::Claimed(folder) = &self.place else { return Ok(None) };
         let dir = folder.dir();
@@ -214,27 +223,27 @@ impl Session {
             journal::other_builds(dir, None)?;
         }
         let path = dir.path().join(JOURNAL_FILE);
-        // The same command would begin anew.
+        // Omit --force from the command, because it would discard the journal.
         let command = match folder.is_forced() {
             true => "the same command without --force",
             false => "the same command",
         };
-        self.goes_on = Some(format!("{command} goes on from {}", path.display()));
+        self.continuation = Some(format!("{command} continues from {}", path.display()));
         let opened = Dir::open(dir.path());
         opened.map(Some).map_err(|e| Failure::output(dir.path().display(), e))
     }
 
-    /// By what an interrupted command goes on; `None` if by nothing.
-    pub fn goes_on(&self) -> Option<&str> {
-        self.goes_on.as_deref()
+    /// Returns a text that describes how to continue after an interruption; `None` without a journal.
+    pub fn continuation(&self) -> Option<&str> {
+        self.continuation.as_deref()
     }
 
-    /// The journal stays when results come: they are not all that was to be.
-    pub fn keep_going(&mut self) {
-        self.goes_on = None;
+    /// Keeps the journal when incomplete results are written.
+    pub fn keep_journal_beside_results(&mut self) {
+        self.continuation = None;
     }
 
-    /// The folder of the results until they are [begun](Self::stage).
+    /// Returns the folder of the results, until writing [begins](Self::stage).
     pub fn folder(&mut self) -> Option<&mut Folder> {
         match &mut self.place {
             Place::Claimed(folder) => Some(folder),
@@ -242,23 +251,26 @@ impl Session {
         }
     }
 
-    /// The results are a part: they do not take the place of earlier ones, unless by `--force`.
+    /// Marks the results as incomplete. Incomplete results replace earlier results only with `--force`.
     pub fn interrupted(&mut self) {
         self.partial = true;
     }
 
-    /// Whether writing has begun.
+    /// Returns whether writing has begun.
     pub fn is_staged(&self) -> bool {
         matches!(self.place, Place::Staged(_))
     }
 
-    /// Where to write results; `None` if the user wants no files.
+    /// Begins to write results and returns the folder for the new files; `None` without `--out`.
+    ///
+    /// # Errors
+    /// A usage error if the folder cannot be written, or if no configuration was declared.
     pub fn stage(&mut self) -> Result<Option<&Path>, Failure> {
         if self.configuration.is_none() && matches!(self.place, Place::Claimed(_)) {
             let undeclared = anyhow::anyhow!("{} declares no configuration", self.kind.name());
             return Err(Failure::output("results", undeclared));
         }
-        let done = self.goes_on.is_some() && !self.partial;
+        let done = self.continuation.is_some() && !self.partial;
         self.place = match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Claimed(mut folder) => {
                 if done {
@@ -275,16 +287,18 @@ impl Session {
         })
     }
 
-    /// Gives up what was begun to be written: there are no results.
+    /// Discards the files that this command has written so far.
     pub fn abandon(&mut self) {
         if let Place::Staged(staging) = std::mem::replace(&mut self.place, Place::Nowhere) {
             staging.abandon();
         }
     }
 
-    /// Lets the files written take their places, with a manifest that says what decides their
-    /// numbers (`configuration`), what else there is to say (`details`) and what failed.
-    /// Returns where they are.
+    /// Moves the written files to their final names, and adds a manifest with the configuration, further `details` and
+    /// failures. Returns the paths of the files.
+    ///
+    /// # Errors
+    /// A usage error if a file cannot be moved or an input cannot be read.
     pub fn commit(
         &mut self,
         files: &[PathBuf],
@@ -296,7 +310,7 @@ impl Session {
         let Place::Staged(staging) = place else { return Ok(Vec::new()) };
         let path = staging.path().to_path_buf();
         if self.partial && staging.would_replace() {
-            tell("replay: the earlier results stay (with --force these would take their place)");
+            eprint_line("replay: the earlier results are kept (--force replaces the results)");
             unfinished(&path);
             return Ok(Vec::new());
         }
@@ -324,7 +338,7 @@ impl Drop for Session {
     }
 }
 
-/// A folder that results cannot be written into.
+/// Returns the failure for a folder to which results cannot be written.
 fn unwritable(out: &Path, error: FolderError) -> Failure {
     match error {
         // The error names the folder and the remedy.
@@ -333,28 +347,28 @@ fn unwritable(out: &Path, error: FolderError) -> Failure {
     }
 }
 
-/// Files of figures among results.
+/// Returns the number of figure files among the files of results.
 fn figures(earlier: &Results) -> usize {
     earlier.files.iter().filter(|file| file.name.starts_with("plots/")).count()
 }
 
-/// Says where results are that did not get into their places.
+/// Reports the folder of results that could not be moved to their final names.
 fn unfinished(place: &Path) {
     if std::fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
-        tell(format_args!("replay: what was completed is in {}", place.display()));
+        eprint_line(format_args!("replay: the completed files are in {}", place.display()));
     }
 }
 
 fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
     let holder = format!("{} on {}", std::process::id(), Host::this().name);
     let mut folder = Folder::claim(out, &holder, force, |recovered| match recovered {
-        Recovered::Finished => tell(format_args!(
-            "{}: the results of an earlier command, which was killed, are now in their places",
+        Recovered::Finished => eprint_line(format_args!(
+            "{}: results of an earlier command, which was killed, were completed",
             out.display()
         )),
-        Recovered::Undone(why) => tell(format_args!(
-            "{}: the results of an earlier command, which was killed, could not take their places ({why}); \
-             those from before are back",
+        Recovered::Undone(why) => eprint_line(format_args!(
+            "{}: results of an earlier command, which was killed, could not be completed ({why}); the previous results \
+             are restored",
             out.display()
         )),
     })?;
@@ -364,7 +378,7 @@ fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
         if !force {
             return Err(FolderError::Other(earlier::description(folder.dir())));
         }
-        // They go with the results, when others are there.
+        // The other command's journal is removed when new results are written.
         journal::schedule_removal(&mut folder)?;
     }
     folder.check(kind.tables())?;

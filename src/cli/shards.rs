@@ -1,4 +1,4 @@
-//! Folders of shards, and what becomes one of them.
+//! Folders of shards, and checks before they are merged.
 
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,11 @@ pub struct MergeArgs {
 
     /// Write results into this folder.
     ///
-    /// Tables and a manifest, for a search also figures.
+    /// The results are tables and a manifest, and for a search also figures.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
 
-    /// Replace what the folder has of another command or configuration, or changed by hand.
+    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
@@ -48,25 +48,31 @@ pub struct MergeArgs {
     pub process: ProcessArgs,
 }
 
-/// A folder of one shard, held against writers.
+/// A folder of one shard, locked against writers.
 pub struct Part {
-    /// Where it is, as the user says.
+    /// Path as typed.
     pub path: PathBuf,
     hold: DirLock,
-    /// What it says of itself.
+    /// The plan in the folder.
     pub plan: PlanFile,
 }
 
 impl Part {
-    /// Opens a folder.
+    /// Opens and locks a folder.
+    ///
+    /// # Errors
+    /// A data error if the folder is not that of a shard; a usage error if the folder is in use.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let opened = Dir::open(path).map_err(|error| {
-            let what = format!("{}: no folder of a shard", path.display());
+            let what = format!("{}: is not the folder of a shard", path.display());
             Failure::data(anyhow::Error::new(error).context(what))
         })?;
         let hold = DirLock::shared(opened).map_err(Failure::usage)?;
         let unreadable = |error: std::io::Error| {
-            let what = format!("{}: no folder of a shard: cannot read {PLAN_FILE}", path.display());
+            let what = format!(
+                "{}: is not the folder of a shard: cannot read {PLAN_FILE}",
+                path.display()
+            );
             Failure::data(anyhow::Error::new(error).context(what))
         };
         let text = PlanFile::text(hold.dir()).map_err(unreadable)?;
@@ -75,41 +81,47 @@ impl Part {
         Ok(Self { path: path.to_path_buf(), hold, plan })
     }
 
-    /// Its journal.
+    /// Opens the journal for reading.
+    ///
+    /// # Errors
+    /// A data error if the journal cannot be read.
     pub fn journal<R: DeserializeOwned>(&self) -> Result<Journal<R>, Failure> {
         Journal::read_only(self.hold.dir()).map_err(Failure::data)
     }
 }
 
-/// A plan that says what it should not.
+/// The failure of a plan that cannot be used.
 pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
-    let what = format!("{} is no plan of a shard", path.join(PLAN_FILE).display());
+    let what = format!("{} is not a shard plan", path.join(PLAN_FILE).display());
     Failure::data(cause.into().context(what))
 }
 
 /// The shards of one plan.
 pub struct Shards {
     parts: Vec<Which>,
-    /// The builds that ran their cells.
+    /// Builds that ran cells of the shards.
     pub builds: Vec<Build>,
 }
 
-/// Which shard of what.
+/// The folder of a shard, the digest of its plan, and the builds that ran its cells.
 pub struct Which {
-    /// Where it is.
+    /// Path of the folder.
     pub path: PathBuf,
-    /// The part.
+    /// Number of the shard, and number of all shards.
     pub shard: Shard,
-    /// What makes two plans one.
+    /// Digest of the plan.
     pub digest: String,
-    /// Who ran it last.
+    /// The last build that ran cells of the shard.
     pub build: Build,
-    /// Who ran it before.
+    /// Earlier builds that ran cells of the shard.
     pub earlier: Vec<Build>,
 }
 
 impl Shards {
-    /// All folders are for the same cells, run by one build unless the user knows better.
+    /// Checks that all folders are for the same cells and, unless `other_build` is true, that one build ran all cells.
+    ///
+    /// # Errors
+    /// A data error that names two different folders.
     pub fn of_one_plan(parts: Vec<Which>, other_build: bool) -> Result<Self, Failure> {
         let mut builds: Vec<Build> = Vec::new();
         for part in &parts {
@@ -122,7 +134,7 @@ impl Shards {
             let (a, b) = (&first.build, &part.build);
             if !a.is_same(b) && !other_build {
                 let message = format!(
-                    "{one} was run by {a}, {other} by {b}: --other-build puts them together all the same"
+                    "{one} was run by {a}, {other} by {b}: --other-build merges both shards"
                 );
                 return Err(Failure::data(anyhow::anyhow!(message)));
             }
@@ -135,20 +147,25 @@ impl Shards {
         Ok(Self { parts, builds })
     }
 
-    /// The results have a place of their own.
+    /// Checks that `out` is not one of the folders.
+    ///
+    /// # Errors
+    /// A usage error if `out` is one of the folders.
     pub fn apart_from(&self, out: &Path) -> Result<(), Failure> {
         let same = |part: &Which| {
             part.path.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))
         };
         if self.parts.iter().any(same) {
-            let message = format!("--out {}: it is one of the folders to merge", out.display());
+            let message = format!("--out {}: is one of the folders to merge", out.display());
             return Err(Failure::usage_message(message));
         }
         Ok(())
     }
 
-    /// Every cell has a record somewhere; if not, says which shards are missing or unfinished.
-    /// `ids` are those of all cells, in order.
+    /// Checks that every cell has a record; `ids` has all cells in order.
+    ///
+    /// # Errors
+    /// A data error that names the missing and the unfinished shards.
     pub fn complete<R>(
         &self,
         ids: impl Iterator<Item = Result<CellId, Failure>>,
@@ -182,7 +199,10 @@ impl Shards {
                 None => format!("shard {shard} is missing"),
                 Some(part) => {
                     let count = grouped(count);
-                    format!("shard {shard} in {} lacks {count}; run it again", part.path.display())
+                    format!(
+                        "shard {shard} in {} lacks {count}; run the shard again",
+                        part.path.display()
+                    )
                 }
             })
             .collect();

@@ -1,3 +1,5 @@
+//! `replay completions` and `replay man`.
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -18,7 +20,7 @@ use std::io::stdout;
   replay completions zsh > ~/.zfunc/_replay
   replay completions fish > ~/.config/fish/completions/replay.fish")]
 pub struct CompletionArgs {
-    /// The shell.
+    /// Shell of the script.
     shell: Shell,
 }
 
@@ -30,8 +32,8 @@ pub fn completions(args: &CompletionArgs, command: Command) -> Result<Exit, Fail
     write(&script)
 }
 
-/// The command with the names that are listed as the values of its arguments. That is for
-/// completion only: a name may have parameters, and most arguments take lists.
+/// Adds names as possible values of options, for completion only. The parser cannot check these values, because names
+/// have parameters and most options accept lists.
 fn offering(command: Command) -> Command {
     command.mut_args(offered).mut_subcommands(offering)
 }
@@ -49,7 +51,7 @@ fn offered(arg: Arg) -> Arg {
         "suites" => Listing::Suites,
         _ => return arg,
     };
-    // Clap wants texts that live as long as the program, and it ends after this.
+    // The parser needs static texts; the program ends after printing them.
     let value =
         |(name, about): (String, String)| PossibleValue::new(&*name.leak()).help(&*about.leak());
     let values: Vec<_> = names(listing).unwrap_or_default().into_iter().map(value).collect();
@@ -62,24 +64,24 @@ fn offered(arg: Arg) -> Arg {
   replay man | man -l -
   replay man --all share/man/man1")]
 pub struct ManArgs {
-    /// Write a page for each subcommand, and that of the program, into this folder.
+    /// Write the page of the program and of each subcommand into this folder.
     #[arg(long, value_name = "DIR")]
     all: Option<PathBuf>,
 }
 
-/// Prints the manual page, or writes all.
+/// Prints the manual page of the program, or writes all pages.
 pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit, Failure> {
     let Some(dir) = &args.all else {
         return write(&page(command)?);
     };
     std::fs::create_dir_all(dir).map_err(|e| Failure::output(dir.display(), e))?;
-    // Subcommands learn what they are called in full.
+    // This call sets the full names of subcommands.
     command.build();
     let subcommands = command.get_subcommands().filter(|sub| sub.get_name() != "help");
     let mut pages: Vec<(String, Command)> = subcommands
         .map(|sub| {
             let name = format!("replay-{}", sub.get_name());
-            // Clap wants texts that live as long as the program, and it ends after this.
+            // The parser needs static texts; the program ends after printing them.
             let sub = sub.clone().name(&*name.clone().leak()).version(env!("CARGO_PKG_VERSION"));
             (name, sub)
         })
@@ -95,7 +97,7 @@ pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit, Failure> {
     write(written.as_bytes())
 }
 
-/// A page in roff.
+/// Renders a manual page as roff.
 fn page(command: Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     let rendered = clap_mangen::Man::new(command).render(&mut page);

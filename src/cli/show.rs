@@ -1,4 +1,4 @@
-//! `replay show`: who holds which processors, at one instant of a run or over a window of it.
+//! `replay show`: the allocations of a run at an instant or over a window.
 
 mod candidates;
 mod window;
@@ -15,22 +15,22 @@ use self::window::{Drawn, Window};
 use super::args::{GridArgs, OutputArgs, WriteArg};
 use super::exit::{Exit, Failure};
 use super::explain::ONE_ALLOC;
-use super::interrupt::interruption;
+use super::interrupt::cancel_token;
 use super::output::configuration;
 use super::print::FormatArg;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
-use super::skipped_jobs::why_nobody;
+use super::skipped_jobs::why_not_started;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::Instant;
+use replay_core::workload::TraceTime;
 use replay_experiment::snapshot::{HeldAllocation, Snapshot, When, snapshot};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{Edge, MachineMap, Plots, save};
-use replay_output::report::machine::{Sheets, holders, machine_map, symbol};
+use replay_output::report::machine::{ABSENT, Sheets, holders, machine_map, symbol};
 use replay_output::report::{Sheet, Shown};
 use std::io::stdout;
 
@@ -53,27 +53,30 @@ pub struct ShowArgs {
 
     /// Show this instant of the trace: 2000000, 1d2h, 3:20:00, 1996-09-23T12:00.
     ///
-    /// An instant is in seconds, or in days, hours, minutes and seconds, since the start of the log, or a date in its local
-    /// time if its header has UnixStartTime. All events of that second have happened.
+    /// An instant is the time since the start of the log, in seconds or in days, hours, minutes and seconds. If the
+    /// header of the log has UnixStartTime, an instant may also be a date in the local time of the log. The map shows
+    /// the state after all events of this second.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Show")]
-    pub at: Option<Instant>,
+    pub at: Option<TraceTime>,
 
     /// Show or explain the start of the job of this number.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
     pub job: Option<i64>,
 
-    /// Show the candidates for that job's processors, with scores and tie values.
+    /// Show the candidates for the job's processors, with scores and tie values.
     ///
-    /// Prints a map for each candidate, the winner first: its shells, and the processors in its tie value with their
-    /// weights. With --at, shows the candidates of the job that started last of those that hold processors then. For mc1x1,
-    /// mm and gen-alg; replay explain covers every allocator.
+    /// The command prints a map for each candidate, with the selected candidate first. A map shows the shells, and the
+    /// weights of the processors that contribute to the tie value. With --at, the candidates are those of the job that
+    /// started last among the jobs that hold processors at this instant. This option works with mc1x1, mm and gen-alg;
+    /// replay explain works with every allocator.
     #[arg(long, conflicts_with_all = ["gantt", "film", "perfetto"], help_heading = "Show")]
     pub candidates: bool,
 
     /// Show the jobs on the processors from one instant to another, as bars.
     ///
-    /// Instants are as with --at: 600000..700000, 7d..8d. Processors are in the order of the strategy's curve, or row by
-    /// row. With --out, writes also the table fragmentation: free processors, and the largest free boxes and regions.
+    /// Instants have the format of --at: 600000..700000, 7d..8d. Processors are in the order of the strategy's curve,
+    /// or row by row. With --out, the table fragmentation is also written: the number of free processors, and the
+    /// largest free boxes and regions.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Show")]
     pub gantt: Option<Window>,
 
@@ -100,30 +103,32 @@ pub struct ShowArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-Table held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With --candidates table and figure are \
-candidates. With --gantt and --film the tables are placements and fragmentation, and the figures plots/gantt or \
-plots/film.svg, and plots/fragmentation.";
+The results are the table held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With \
+--candidates, the table and the figure have the name candidates. With --gantt and --film, the tables are placements and \
+fragmentation, and the figures are plots/fragmentation and plots/gantt or plots/film.svg.";
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
-For --perfetto.";
+This option is for --perfetto.";
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| arg.long_help(ONE_ALLOC))
-        .mut_arg("write", |arg| {
-            arg.long_help(ABOUT_WRITE).requires("perfetto").help_heading("Show")
-        })
+        .mut_arg("write", |arg| arg.long_help(ABOUT_WRITE).help_heading("Show"))
 }
 
-/// Runs the one cell as far as the instant, and shows the machine.
+/// Runs the cell until the instant and shows the machine.
 pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    if args.write.is_given() && !args.perfetto {
+        return Err(Failure::usage_message(
+            "--write is for --perfetto; --out writes tables and figures",
+        ));
+    }
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    let why =
-        "show draws processors that jobs do not share; allocator recorded is for run and sweep";
+    let why = "show: allocator recorded may place several jobs on a processor, which show cannot draw; name another allocator";
     let (loaded, cell) = ResolvedGrid::one(&args.grid, "show", why, quiet)?;
     session.reads(loaded.inputs());
     let ShowArgs { at, job, candidates, gantt, film, .. } = args;
@@ -135,8 +140,8 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if cell.trace.topology.cluster().is_some() {
         let windowed = args.gantt.is_some() || args.film.is_some() || args.perfetto;
         if windowed || args.candidates {
-            let message = "show: on a cluster jobs move from slot to slot while they run, and no candidates \
-                           compete; --at and --job show who is on which host";
+            let message = "show: on a cluster jobs move from slot to slot while they run, and there are no candidates; \
+                           --at and --job show the jobs on each host";
             return Err(Failure::usage_message(message));
         }
     }
@@ -153,9 +158,9 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         (None, number) => When::Started(number.unwrap_or_default()),
     };
     if args.candidates {
-        return candidates::compete(&mut session, &loaded, cell, when);
+        return candidates::show_candidates(&mut session, &loaded, cell, when);
     }
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let mut tally = Tally::of("pictures", 1);
     let mut shown = Picture { cell, loaded: &loaded, taken: None };
     match snapshot(cell, when, &stop) {
@@ -165,7 +170,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
         Ok(None) => {
             let number = args.job.unwrap_or_default();
-            return Err(Failure::usage_message(why_nobody(cell, number)));
+            return Err(Failure::usage_message(why_not_started(cell, number)));
         }
         Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
@@ -176,7 +181,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(taken) = &shown.taken
         && taken.holds.is_empty()
     {
-        session.say(match taken.span {
+        session.print_line(match taken.span {
             Some([first, last]) => format!(
                 "no job runs at that time; the jobs run from {} s to {} s",
                 grouped(first),
@@ -188,12 +193,15 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     session.publish(&mut shown, &tally)
 }
 
-/// Seconds of the trace, of an instant that an option says.
-fn seconds(option: &str, at: Instant, header: &Header) -> Result<i64, Failure> {
+/// Converts the instant of an option to seconds of the trace.
+///
+/// # Errors
+/// A usage error if the instant is a date and the header has no start time.
+fn seconds(option: &str, at: TraceTime, header: &Header) -> Result<i64, Failure> {
     at.seconds(header).map_err(|error| Failure::usage_message(format!("{option}: {error}")))
 }
 
-/// The ends of a machine's rows and columns.
+/// Returns the boundaries of a machine in x and y.
 fn edges(topology: &Topology) -> [Edge; 2] {
     let edge = |axis: usize| match topology.grid().map(|grid| grid.axes()[axis].wrapped) {
         Some(false) => Edge::Wall,
@@ -203,7 +211,7 @@ fn edges(topology: &Topology) -> [Edge; 2] {
     [edge(0), edge(1)]
 }
 
-/// A cell at an instant.
+/// A snapshot of a cell.
 struct Picture<'a> {
     cell: &'a Cell,
     loaded: &'a ResolvedGrid,
@@ -211,7 +219,7 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// What is shown: the run, and in a sentence what it is doing.
+    /// Returns a line about the run, and a sentence about the snapshot.
     fn words(&self, taken: &Snapshot) -> [String; 2] {
         let key = self.cell.key();
         let topology = &self.cell.trace.topology;
@@ -243,7 +251,7 @@ impl Picture<'_> {
         ]
     }
 
-    /// The map for people, above the table.
+    /// Prints the map, which precedes the table.
     fn print(&self, taken: &Snapshot) -> std::io::Result<()> {
         let mut out = stdout();
         let [run, doing] = self.words(taken);
@@ -261,7 +269,7 @@ impl Results for Picture<'_> {
         self.taken.as_ref().map_or(&[], |taken| &taken.holds)
     }
 
-    fn are_there(&self) -> bool {
+    fn exist(&self) -> bool {
         self.taken.is_some()
     }
 
@@ -305,19 +313,22 @@ impl Results for Picture<'_> {
         let topology = &self.cell.trace.topology;
         let sheets = Sheets::of(topology);
         let [title, doing] = self.words(taken);
-        let asked = taken.asked.map(|place| taken.holds[place].job.number);
-        let asked = asked.map(|number| format!("job {number} in black has just started"));
-        let hosts = topology.cluster().filter(|cluster| cluster.levels() > 1).map(|_| {
-            "a column is a host, whose processor goes to the lowest row first".to_string()
-        });
+        let job = taken.requested.map(|place| taken.holds[place].job.number);
+        let job = job.map(|number| format!("job {number} in black has just started"));
+        let hosts = topology
+            .cluster()
+            .filter(|cluster| cluster.levels() > 1)
+            .map(|_| "each column is a host; the job in the lowest row has priority".to_string());
+        let leaves = (!sheets.row_names().is_empty())
+            .then(|| "a row is a leaf with a cell for each of its nodes".to_string());
         let figure = MachineMap {
             title,
-            subtitle: [Some(doing), hosts, Sheets::unfolded(topology), asked]
+            subtitle: [Some(doing), hosts, leaves, Sheets::unfolded(topology), job]
                 .into_iter()
                 .flatten()
                 .collect(),
             sides: sheets.sides,
-            holders: holders(taken, sheets),
+            holders: holders(taken, &sheets),
             down: match taken.down.is_empty() {
                 true => Vec::new(),
                 false => {
@@ -327,8 +338,13 @@ impl Results for Picture<'_> {
                 }
             },
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
-            asked: taken.asked,
+            highlighted: taken.requested,
             edges: edges(topology),
+            rows: sheets.row_names().to_vec(),
+            absent: match sheets.row_names().is_empty() {
+                true => Vec::new(),
+                false => sheets.processors().map(|processor| processor == ABSENT).collect(),
+            },
             slices: (0..sheets.sides[2])
                 .filter_map(|z| Some((sheets.slice_name(z)?, sheets.first_column(z))))
                 .collect(),

@@ -1,7 +1,7 @@
-//! Strategies that are not named one by one: all that work, or those of the main job.
+//! Selection of allocators for `--alloc all` and for the main job.
 
 use super::args::GridArgs;
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use super::resolved_grid::{ResolvedGrid, Tried};
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
@@ -15,27 +15,31 @@ use replay_experiment::compatibility::{
 };
 use replay_experiment::{Cell, Measure};
 
-/// As an allocator: all that work.
+/// The name that means all allocators that work.
 const ALL: &str = "all";
 
-/// What the main job compares, and by which tie vectors.
+/// Allocators and tie vectors of the main job.
 const MAIN_JOB: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
 const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
 
-/// Strategies of hypercubes, clusters, and any machine, where those of meshes do not work.
+/// Allocators of hypercubes, of clusters, and of any machine. They are used if the allocators of meshes do not work on
+/// a machine.
 pub const ELSEWHERE: &str =
     "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 
-/// Flags with their strategies named.
+/// Options in which every allocator is given by its name.
 pub struct Chosen {
-    /// The flags.
+    /// The options.
     pub args: GridArgs,
-    /// What was tried to name them, if something was.
+    /// Traces and allocators that were tried for the selection.
     pub tried: Option<Tried>,
 }
 
-/// Names what flags leave open: without any strategy those of the main job, if there is no trace or `alone` wants
-/// it; for `all` those that work on every machine with every scheduler.
+/// Selects the allocators of the main job if no allocator is given and either no trace is given or `alone` is true.
+/// Replaces `all` with the allocators that work with every machine and scheduler.
+///
+/// # Errors
+/// Those of reading the traces, and a usage error if a name is unknown.
 pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failure> {
     let open = args.alloc.is_empty() && args.tie.is_empty();
     if open && args.trace.is_empty() {
@@ -50,8 +54,11 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
 }
 
 impl ResolvedGrid {
-    /// The grid of a command's flags. Without a trace, an allocator or a tie vector it is that of
-    /// the main job. All names are checked before any trace is read.
+    /// Resolves the options of a grid. Without trace, allocator and tie vector, resolves the grid of the main job. All
+    /// names are checked before any trace is read.
+    ///
+    /// # Errors
+    /// A usage error for a wrong option, a data error for a wrong trace.
     pub fn resolve(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -61,7 +68,11 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, false, quiet)?, shake, measure, quiet)
     }
 
-    /// The same for the main job: without an allocator and a tie vector several strategies, whatever the trace.
+    /// Resolves the options of the main job. Without allocator and tie vector, the main job compares several
+    /// strategies.
+    ///
+    /// # Errors
+    /// The errors of [`resolve`](Self::resolve).
     pub fn main_job(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -71,7 +82,11 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
     }
 
-    /// The same for jobs that live as long as their messages take: `all` are those that [send](can_send) them.
+    /// Resolves the options of a grid whose jobs send messages. `all` means the allocators that [support](can_send)
+    /// messages.
+    ///
+    /// # Errors
+    /// The errors of [`resolve`](Self::resolve).
     pub fn resolve_sending(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -94,8 +109,11 @@ impl ResolvedGrid {
         }
     }
 
-    /// The one cell of a `command` that looks into a single run; under MC1x1 if no allocator is named.
-    /// `recorded` says why it cannot take the allocator of that name.
+    /// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. The text
+    /// `recorded` is the error message for the allocator recorded.
+    ///
+    /// # Errors
+    /// The errors of [`resolve`](Self::resolve), and a usage error if there are several cells.
     pub fn one(
         args: &GridArgs,
         command: &str,
@@ -113,19 +131,19 @@ impl ResolvedGrid {
         match <[Cell; 1]>::try_from(loaded.cells()) {
             Ok([cell]) => Ok((loaded, cell)),
             Err(cells) => Err(Failure::usage_message(format!(
-                "{command} takes one trace, machine, scheduler, strategy and seed; here are {} runs",
+                "{command} takes one trace, machine, scheduler, strategy and seed; the options give {} runs",
                 cells.len()
             ))),
         }
     }
 }
 
-/// Those of the main job, as far as they work on the machines of traces that the user names.
+/// Selects the allocators of the main job that work on the machines of the traces.
 fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     let trial = trial(args, quiet)?;
     let mut names = MAIN_JOB.to_string();
     if trial.machines().iter().any(|machine| machine.grid().is_none()) {
-        // Some are in both lists.
+        // Some names are in both lists.
         let named = split_list(MAIN_JOB);
         let more = split_list(ELSEWHERE).into_iter().filter(|name| !named.contains(name));
         names = named.iter().copied().chain(more).collect::<Vec<_>>().join(",");
@@ -134,17 +152,17 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     let alloc: Vec<String> = kept.iter().map(ToString::to_string).collect();
     if !refused.is_empty() && !quiet {
         let place = trial.place();
-        tell(format_args!("strategies that work on {place}: {}", alloc.join(", ")));
+        eprint_line(format_args!("strategies that work on {place}: {}", alloc.join(", ")));
     }
     let tie = match kept.iter().any(AllocatorSpec::takes_tie) {
         true => MAIN_JOB_TIES.map(str::to_string).to_vec(),
         false => Vec::new(),
     };
     let args = GridArgs { alloc, tie, ..args.clone() };
-    Ok(Chosen { args, tried: Some(Tried { traces: trial.0.traces, works: kept }) })
+    Ok(Chosen { args, tried: Some(trial.tried(kept)) })
 }
 
-/// With `all` among the allocators, all names of those that work and `also` do what else is asked.
+/// Replaces `all` with the allocators that work and meet the requirement `also`.
 fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
@@ -153,7 +171,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
         return Ok(Chosen { args: args.clone(), tried: None });
     }
     let trial = trial(args, quiet)?;
-    // Placements of a log are no strategy.
+    // The recorded placements need scheduler recorded.
     let names = allocator::registry::standard().names().filter(|name| *name != "recorded");
     let names: Vec<&str> = names.filter(|name| !named.contains(name)).collect();
     let (kept, refused) = trial.sorted(&names.join(","), also)?;
@@ -163,15 +181,18 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
             false => format!("; {} do not: {}", refused.len(), refused.join(", ")),
         };
         let (place, more) = (trial.place(), if named.is_empty() { "" } else { " more" });
-        tell(format_args!("--alloc all: {}{more} strategies work on {place}{not}", kept.len()));
+        eprint_line(format_args!(
+            "--alloc all: {}{more} strategies work on {place}{not}",
+            kept.len()
+        ));
     }
     let names = kept.iter().map(ToString::to_string);
     let alloc = named.into_iter().map(str::to_string).chain(names).collect();
-    let tried = Some(Tried { traces: trial.0.traces, works: kept });
+    let tried = Some(trial.tried(kept));
     Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, tried })
 }
 
-/// The traces and machines of flags, with a strategy that works everywhere.
+/// Traces and machines of the options, which were loaded with an allocator that works on every machine.
 struct Trial(ResolvedGrid);
 
 fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
@@ -182,6 +203,12 @@ fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
 }
 
 impl Trial {
+    /// Returns the traces, together with the strategies that work on them.
+    fn tried(self, works: Vec<AllocatorSpec>) -> Tried {
+        let ResolvedGrid { traces, plan } = self.0;
+        Tried { traces, works, prepared: plan.grid.prepared }
+    }
+
     fn machines(&self) -> Vec<Topology> {
         let mut machines: Vec<Topology> = Vec::new();
         for trace in &self.0.traces {
@@ -192,12 +219,12 @@ impl Trial {
         machines
     }
 
-    /// Machines, schedulers and outages in words.
+    /// Returns machines, schedulers and outages as text.
     fn place(&self) -> String {
         let machines: Vec<String> = self.machines().iter().map(Topology::to_string).collect();
         let schedulers = &self.0.plan.grid.schedulers;
         let schedulers: Vec<String> = schedulers.iter().map(ToString::to_string).collect();
-        let down = if self.is_down() { " amid outages" } else { "" };
+        let down = if self.is_down() { " with outages" } else { "" };
         format!("{} with {}{down}", machines.join(", "), schedulers.join(", "))
     }
 
@@ -205,7 +232,7 @@ impl Trial {
         self.0.traces.iter().any(|trace| !trace.outages().is_empty())
     }
 
-    /// Which of these strategies work, and `also` do what else is asked, and the names of the others.
+    /// Returns the allocators that work and meet the requirement `also`, and the names of the other allocators.
     fn sorted(
         &self,
         names: &str,
@@ -217,9 +244,16 @@ impl Trial {
             true => check_outage_support(one, built).and_then(|()| also(one, built)),
             false => also(one, built),
         };
-        let (machines, schedulers) = (self.machines(), &self.0.plan.grid.schedulers);
+        let (machines, grid) = (self.machines(), &self.0.plan.grid);
         let left_out = |one: &AllocatorSpec, _| refused.push(one.to_string());
-        let kept = compatible_allocators(names, &machines, schedulers, &also, left_out)?;
+        let kept = compatible_allocators(
+            names,
+            &machines,
+            &grid.schedulers,
+            &grid.prepared,
+            &also,
+            left_out,
+        )?;
         Ok((kept, refused))
     }
 }

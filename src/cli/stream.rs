@@ -1,4 +1,4 @@
-//! `replay stream`: replicated stochastic streams over loads, schedulers and allocators.
+//! `replay stream`: replicated simulations of stochastic streams over loads, schedulers and allocators.
 
 mod backlog;
 mod figure;
@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::args::{OutputArgs, SeedArg};
-use super::eta::Cost;
-use super::exit::{Exit, Failure, tell};
-use super::interrupt::interruption;
+use super::eta::EtaReporter;
+use super::exit::{Exit, Failure, eprint_line};
+use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::output::{ranked_sheets, unranked};
 use super::print::{FormatArg, SortArg, Sorting};
@@ -35,18 +35,18 @@ use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{
     Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
 };
-use replay_experiment::RunContext;
 use replay_experiment::compatibility::{
     self, can_send, compatible_allocators, reject_recorded_scheduler, reject_unused_parameters,
     require_one_processor_per_point,
 };
-use replay_experiment::contention::{MOST_SENT, Messages, of_streams};
+use replay_experiment::contention::{MOST_SENT, Messages, stream_packets};
 use replay_experiment::grid::{Values, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
-    Counting, Estimates, Life, Metric, Point, PointError, SampleError, SizeOf, StreamRow,
+    Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
     estimate_unless,
 };
+use replay_experiment::{Prepared, RunContext};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Lines, Plots, save};
 use replay_output::report::{Sheet, Shown};
@@ -59,20 +59,21 @@ use replay_output::report::{Sheet, Shown};
   replay stream --machine hypercube:8 --arrivals 2,4 --max-replications 100
   replay stream --backlog 1,16 --rules first,slurm,dl --jobs 2000 --replications 3")]
 pub struct StreamArgs {
-    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ... [default: 16x16].
+    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16].
     ///
-    /// Takes a list. With --backlog the default is torus:16x16x16.
+    /// The value may be a list. With --backlog the default is torus:16x16x16.
     #[arg(long, value_name = "MACHINE")]
     machine: Vec<String>,
 
     /// Offer this load, the share of the machine's processor time that jobs request.
     ///
-    /// Takes a list or range, such as 0.7 or 0.3..0.9:0.2, of loads up to 1, above which the queue grows without bound.
-    /// Not with --pattern, where the work of a job is unknown before it runs.
+    /// The value is a number, list or range, such as 0.7 or 0.3..0.9:0.2. Loads must not exceed 1, because the queue
+    /// would grow without bound. This option cannot be used with --pattern, because the work of a job is then unknown
+    /// before the job runs.
     #[arg(long, value_name = "LOAD", conflicts_with = "arrivals")]
     load: Option<String>,
 
-    /// Let this many jobs arrive per time unit, a list or range FIRST..LAST:STEP [default: 1..10:1].
+    /// Let this many jobs arrive per time unit; takes a list or a range FIRST..LAST:STEP [default: 1..10:1].
     #[arg(long, value_name = "LIST")]
     arrivals: Option<String>,
 
@@ -80,7 +81,8 @@ pub struct StreamArgs {
     #[arg(long, value_name = "NAME[..]", default_value = "uniform")]
     sides: String,
 
-    /// Draw service times from exponential, pareto, normal, deterministic (replay list services) [default: exponential].
+    /// Draw service times from exponential, pareto, normal, deterministic (replay list services) [default:
+    /// exponential].
     #[arg(long, value_name = "NAME[..]")]
     service: Option<String>,
 
@@ -103,17 +105,17 @@ pub struct StreamArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warm_up: u32,
 
-    /// Measure until N jobs have completed, while the others of --jobs continue to arrive [default: all].
+    /// Measure until N jobs have completed, while other jobs of --jobs continue to arrive [default: all].
     ///
-    /// Times, utilization, fragmentation, units and busy lists then cover the time up to that completion; packets,
-    /// distances, attempts, operations and searches cover all jobs. With --warm-up and more jobs than completions this is
-    /// a batch of one long run.
+    /// Times, utilization, fragmentation, units and busy lists are then measured until the N-th completion. Packets,
+    /// distances, attempts, operations and searches include all jobs. If --jobs is larger than --completions and
+    /// --warm-up is given, a replication is like a batch of one long run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     completions: Option<u32>,
 
     /// Add results for classes of job size.
     ///
-    /// These are turnaround times, in a table and in figures.
+    /// The added results are turnaround times, in a table and in figures.
     #[arg(long, requires = "out")]
     by_size: bool,
 
@@ -121,16 +123,16 @@ pub struct StreamArgs {
     #[arg(long, requires = "out", conflicts_with = "no_plots")]
     log: bool,
 
-    /// Set the scheduler: fcfs, easy, conservative, ... (replay list schedulers) [default: fcfs].
+    /// Set the scheduler (replay list schedulers) [default: fcfs].
     ///
-    /// Takes a list. With --pattern a scheduler must not use estimates of run times.
+    /// The value may be a list. With --pattern a scheduler must not use estimates of run times.
     #[arg(long, short, value_name = "NAME[..]")]
     sched: Vec<String>,
 
-    /// Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: several].
+    /// Set the allocator (replay list allocators) [default: several].
     ///
-    /// Takes a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori; on a hypercube or
-    /// cluster its own allocators and random.
+    /// The value may be a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori. On a
+    /// hypercube or cluster, the default is random and all allocators for this kind of machine.
     #[arg(long, short, value_name = "NAME[..]")]
     alloc: Vec<String>,
 
@@ -141,7 +143,7 @@ pub struct StreamArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
     precision: f64,
 
-    /// Run exactly N replications, whatever the width of the intervals.
+    /// Run exactly N replications, for any width of the intervals.
     #[arg(long, value_name = "N", conflicts_with_all = ["precision", "min_replications", "max_replications"])]
     replications: Option<u64>,
 
@@ -179,7 +181,10 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
 }
 
-/// When a point has enough replications.
+/// Returns the rule that decides when a point has enough replications.
+///
+/// # Errors
+/// A usage error if the numbers contradict each other.
 fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
     let rule = match args.replications {
         Some(replications) => StopRule::exactly(replications),
@@ -192,7 +197,7 @@ fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
     };
     if rule.minimum > rule.maximum {
         return Err(Failure::usage_message(format!(
-            "--max-replications {} is less than --min-replications {}: raise the one or lower the other",
+            "--max-replications {} is less than --min-replications {}",
             rule.maximum, rule.minimum
         )));
     }
@@ -202,7 +207,7 @@ fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
     Ok(rule)
 }
 
-/// Streams of arrivals.
+/// Runs streams with arrivals.
 fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<Exit, Failure> {
     let points = points(args)?;
     let sorting = args.sort.of()?;
@@ -218,22 +223,27 @@ fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Resul
     if let Some(sorting) = sorting.as_ref()
         && matches!(session.format(), FormatArg::Json | FormatArg::Csv)
     {
-        unranked(&results, sorting, "point").iter().for_each(|line| session.say(line));
+        unranked(&results, sorting, "point").iter().for_each(|line| session.print_line(line));
     }
     let exit = session.publish(&mut Streams { args, rule, results, sorting }, &tally)?;
     warn_if_wide(args, &session, wide);
     Ok(exit)
 }
 
-/// Reports intervals that are wider than what was asked for.
+/// Reports intervals that are wider than `--precision`.
 fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     if wide && args.replications.is_none() {
-        session.say("replay: some intervals are wider than --precision (--max-replications)");
+        session.print_line(
+            "replay: some intervals are wider than --precision (raise --max-replications)",
+        );
     }
 }
 
-/// Estimates the points that the journal of the session's folder does not have; the places and results of those that are
-/// done. `met` gives the number of replications of a result, and whether they suffice.
+/// Estimates the points without a record in the journal of the folder. Returns the indices and results of the finished
+/// points. `met` returns the number of replications of a result, and whether this number is sufficient.
+///
+/// # Errors
+/// Those of the journal.
 fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     args: &StreamArgs,
     session: &mut Session,
@@ -244,10 +254,11 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     estimate: impl Fn(&P, RunContext<'_>) -> Result<R, PointError> + Sync,
 ) -> Result<Vec<(usize, R)>, Failure> {
     let (quiet, exact) = (session.is_quiet(), args.replications.is_some());
-    let stop = interruption(quiet);
-    let cost = Cost::new(quiet);
+    let stop = cancel_token(quiet);
+    let reporter = EtaReporter::new(quiet);
     let progress = Points::new(quiet, points.len());
-    let forecast = |forecast| cost.hear(forecast, |line| progress.above(|| tell(line)));
+    let forecast =
+        |forecast| reporter.update(forecast, |line| progress.above(|| eprint_line(line)));
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let watch = RunContext { jobs_done: &jobs_done, forecast: &forecast, ..RunContext::new(&stop) };
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
@@ -259,13 +270,13 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
         progress.above(|| match outcome {
             Ok(result) => {
                 let (replications, met) = met(&result);
-                let met = if met || exact { "" } else { ", not as precise as asked for" };
-                session.say(format_args!("{point}: {replications} replications{met}"));
+                let met = if met || exact { "" } else { ", wider than --precision" };
+                session.print_line(format_args!("{point}: {replications} replications{met}"));
                 Some(Ok(result))
             }
             Err(ReplicateError::Run { error: SampleError::Cancelled(_), .. }) => None,
             Err(error) => {
-                tell(format_args!("replay: point failed: {point}: {error}"));
+                eprint_line(format_args!("replay: point failed: {point}: {error}"));
                 Some(Err(format!("{point}: {error}")))
             }
         })
@@ -275,7 +286,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     Ok(resumed.take())
 }
 
-/// What the command came to.
+/// The results of the command.
 struct Streams<'a> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
@@ -313,7 +324,7 @@ impl Results for Streams<'_> {
     ) -> Result<Vec<PathBuf>, FrameError> {
         let mut files = frame::write(dir, &self.results, metadata)?;
         if self.args.by_size {
-            files.extend(frame::write(dir, &SizeOf::rows(&self.results), metadata)?);
+            files.extend(frame::write(dir, &StreamSizeRow::rows(&self.results), metadata)?);
         }
         Ok(files)
     }
@@ -341,7 +352,7 @@ impl Results for Streams<'_> {
     }
 }
 
-/// What decides the numbers.
+/// Returns the configuration, which determines the numbers.
 fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> serde_json::Value {
     let points = results.iter().map(|StreamRow(point, estimates)| {
         serde_json::json!({
@@ -369,7 +380,7 @@ fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     Ok(once(machines))
 }
 
-/// Refuses jobs that send more packets in the first replication than are simulated.
+/// Returns an error if the jobs of a stream send too many packets in the first replication.
 fn few_packets(
     args: &StreamArgs,
     sides: &Sides,
@@ -380,28 +391,31 @@ fn few_packets(
     let stream =
         StochasticStream { sides, jobs: args.jobs, ..StochasticStream::new(topology.extents()) };
     let jobs = stream.generate(args.seed.seed, 0).map_err(Failure::usage)?.jobs;
-    let packets = of_streams(messages, &jobs, args.seed.seed);
+    let packets = stream_packets(messages, &jobs, args.seed.seed);
     match packets > MOST_SENT {
         false => Ok(()),
         true => Err(Failure::usage_message(format!(
-            "--quota: on {topology} the {} of a replication send about {packets:.0e} packets; at most \
-             {MOST_SENT:.0e} are simulated flit by flit: lower --quota or --jobs",
+            "--quota: on {topology} the {} of a replication send about {packets:.0e} packets, and at most \
+             {MOST_SENT:.0e} are simulated; lower --quota or --jobs",
             counted(args.jobs, "job")
         ))),
     }
 }
 
-/// A job of a stream ends when its packets are delivered, which link loads do not tell.
+/// Returns an error for the network `links`, because it has no time at which the packets of a job are delivered.
 fn by_flits(messages: Messages) -> Result<Messages, Failure> {
     match messages.window {
         None => Ok(messages),
         Some(_) => Err(Failure::usage_message(
-            "--network links: is for jobs of traces, whose times alone are known (contend)",
+            "--network links is for contend: link loads need the time of a job without other jobs",
         )),
     }
 }
 
-/// Every combination: machines, in each schedulers, allocators, loads.
+/// Returns every combination of machine, scheduler, allocator and load.
+///
+/// # Errors
+/// A usage error for a wrong option.
 fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let loads = match (&args.load, &args.arrivals) {
         (Some(loads), _) => positive("--load", loads)?,
@@ -409,7 +423,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     };
     let sides: Sides = args.sides.parse().map_err(Failure::usage)?;
     if args.pattern.is_some() && args.service.is_some() {
-        let message = "--service: with --pattern a job lives as long as its messages take";
+        let message = "--service: with --pattern a job ends when its messages are delivered";
         return Err(Failure::usage_message(message));
     }
     if args.pattern.is_none() && args.messages.are_given() {
@@ -417,20 +431,20 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         return Err(Failure::usage_message(message));
     }
     if args.pattern.is_some() && args.load.is_some() {
-        let message = "--load: with --pattern the work of a job is unknown before it runs; --arrivals takes \
-                       arrivals per cycle";
+        let message = "--load: with --pattern the work of a job is unknown before the job runs; use --arrivals, the \
+                       number of arrivals per cycle";
         return Err(Failure::usage_message(message));
     }
     if let Some(completions) = args.completions.filter(|&most| most > args.jobs) {
         let jobs = args.jobs;
         return Err(Failure::usage_message(format!(
-            "--completions: of {jobs} jobs (--jobs) {completions} cannot complete"
+            "--completions {completions}: exceeds the number of jobs, {jobs} (--jobs)"
         )));
     }
     if args.warm_up >= args.completions.unwrap_or(args.jobs) {
         let (warm_up, jobs) = (args.warm_up, args.completions.unwrap_or(args.jobs));
         return Err(Failure::usage_message(format!(
-            "--warm-up: of {jobs} jobs {warm_up} cannot be left out"
+            "--warm-up {warm_up}: must be less than the {jobs} jobs that complete"
         )));
     }
     let service = args.service.as_deref().unwrap_or(SERVICE);
@@ -444,8 +458,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     reject_recorded_scheduler(&schedulers)?;
     if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
         return Err(Failure::usage_message(format!(
-            "--sched: {scheduler} goes by estimates of service times; with --pattern a job lives as \
-             long as its messages take, and that is not known beforehand"
+            "--sched: {scheduler} uses estimates of run times, which jobs with --pattern do not have"
         )));
     }
     let machines = machines(args)?;
@@ -476,13 +489,13 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     ticks_per_unit,
                     ..StochasticStream::new(topology.extents())
                 };
-                // At one arrival per time unit.
+                // `share` is the load at one arrival per time unit.
                 let share = stream.offered_load().map_err(Failure::usage)?;
                 let rate = if args.load.is_some() { load / share } else { load };
                 if args.load.is_some() && load > 1.0 {
                     return Err(Failure::usage_message(format!(
-                        "--load: {} is more than the machine can do, 1; --arrivals takes arrivals per time unit \
-                         ({} of them are this load on {topology})",
+                        "--load: {} is above 1, the capacity of the machine; --arrivals takes arrivals per time unit \
+                         ({} arrivals are this load on {topology})",
                         plain(load),
                         plain((rate * 1e6).round() / 1e6)
                     )));
@@ -507,15 +520,18 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     Ok(points)
 }
 
-/// The strategies as they are on a machine, each once.
+/// Returns the distinct strategies on a machine.
 fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<AllocatorSpec> {
     let mut known = HashSet::new();
     let on_it = allocators.iter().map(|allocator| allocator.on(machine));
     on_it.filter(|allocator| known.insert(allocator.identity())).collect()
 }
 
-/// The default allocators: on meshes and tori those of the paper, elsewhere those that work on
-/// every machine and with every scheduler.
+/// Returns the default allocators: on meshes and tori, the allocators of the paper; otherwise, the allocators that work
+/// with every machine and scheduler.
+///
+/// # Errors
+/// A usage error if there are no default allocators.
 fn usual(
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
@@ -523,25 +539,35 @@ fn usual(
     if machines.iter().all(|machine| machine.grid().is_some()) {
         return parse_list(&[], ALLOCATORS);
     }
-    let kept = compatible_allocators(ELSEWHERE, machines, schedulers, &|_, _| Ok(()), |_, _| {})?;
+    let kept = compatible_allocators(
+        ELSEWHERE,
+        machines,
+        schedulers,
+        &Prepared::default(),
+        &|_, _| Ok(()),
+        |_, _| {},
+    )?;
     match kept.is_empty() {
         true => Err(Failure::usage_message(format!(
             "--alloc: none of {ALLOCATORS},{ELSEWHERE} works on every machine and with every \
-             scheduler; name one that does (replay list allocators)"
+             scheduler; name other allocators (replay list allocators)"
         ))),
         false => Ok(kept),
     }
 }
 
-/// The first that looks at estimates.
+/// Returns the first scheduler that uses estimates.
 fn estimating(schedulers: &[SchedulerSpec]) -> Option<&SchedulerSpec> {
     schedulers.iter().find(|scheduler| scheduler.uses_estimates())
 }
 
-/// Loads or arrival rates that one command takes.
+/// Maximum number of loads or arrival rates.
 const MOST_LOADS: usize = 1000;
 
-/// The positive numbers of a list of numbers and of ranges, exactly as they are written, each once.
+/// Returns the distinct positive numbers of a list of numbers and ranges.
+///
+/// # Errors
+/// A usage error for a value that is not a positive number, or for too many values.
 fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
     let texts = Values::listed(list).texts();
     let texts = texts.map_err(|e| Failure::usage_message(format!("{option}: {e}")))?;
@@ -561,7 +587,7 @@ fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
     Ok(loads)
 }
 
-/// The table for people; with `shares` loads are shares of the machine, as they are asked for.
+/// Returns the printed table, by offered load if `shares` is true, or else by arrivals.
 fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
     let mut shown = vec![
         Shown::column(name::topology, "machine", 0),
@@ -576,7 +602,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         .rank(1),
         Shown::column(name::replications, "runs", 0),
     ];
-    // Where there is no room for all, who is compared and the first measures stay.
+    // In a narrow terminal, the compared strategies and the first measures are kept.
     for (metric, title, rank) in [
         (Metric::FinishTime, "finish time", 1),
         (Metric::Utilization, "util %", 1),
@@ -584,12 +610,12 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         (Metric::ExternalFragmentation, "fragmented %", 0),
         (Metric::InternalFragmentation, "lost %", 0),
         (Metric::Blocks, "blocks", 0),
-        // The only one here that tells strategies apart which never refuse a job.
+        // This is the only printed measure that differs among strategies that never refuse a job.
         (Metric::PairwiseL1, "pairwise L1", 1),
     ] {
         let caption = metric.caption();
         let mean = match caption.unit {
-            // Of a share the title says so.
+            // The title has the unit %.
             "%" => Shown::column(caption.column, title, 2),
             _ => Shown::measure(caption.column, title, 2),
         };

@@ -7,12 +7,12 @@ use std::path::Path;
 use clap::Args;
 
 use super::args::{QuietArg, SeedArg, WriteArg};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use replay_core::naming::StrategyName;
-use replay_core::workload::generated::{Generated, generate};
 use replay_core::workload::lublin::{LublinFeitelson, write_swf};
 use replay_core::workload::sidecar::check_file;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
+use replay_core::workload::synthetic::{SyntheticTrace, generate};
 use replay_experiment::files::AtomicFile;
 use std::io::stdout;
 
@@ -35,7 +35,7 @@ pub struct SynthArgs {
 
     /// Set the number of processors of the machine.
     ///
-    /// No job is larger.
+    /// No job is larger than the machine.
     #[arg(long, value_name = "N", default_value_t = 100)]
     processors: u32,
 
@@ -55,14 +55,14 @@ pub struct SynthArgs {
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
-Shapes of jobs, if the model has them, go to FILE.shapes.csv beside FILE.swf, where replay finds them.";
+If the model gives jobs shapes, the shapes are written to FILE.shapes.csv beside FILE.swf, where replay finds this file.";
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
 
-/// Makes a trace by a model.
+/// Generates a trace.
 pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     let made = match &args.model {
         Some(model) => generate(model).map_err(Failure::usage)?,
@@ -75,7 +75,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::output("standard output", e))?;
         return Ok(Exit::Done);
     };
-    // A device or a pipe has nothing beside it.
+    // A device or a pipe has no side files.
     let is_file = fs::metadata(path).map_or(true, |metadata| metadata.is_file());
     let shapes = made.shapes.as_ref().filter(|_| is_file).map(|shapes| (shapes_path(path), shapes));
     if is_file {
@@ -89,29 +89,29 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         };
         begin().map_err(|e| Failure::output(path.display(), e))
     };
-    // A trace and its shapes belong together: neither has its name before both are written. Should the program end
-    // between the two names, the shapes name the new trace, and readers refuse them beside the old one.
+    // Both files are complete before they are renamed. If the program ends between the two renames, the shapes file has
+    // the digest of the new trace, and readers refuse to use it with the old trace.
     let beside = shapes.map(|(path, bytes)| begin(&path, bytes).map(|file| (path, file)));
     let swf = begin(path, &made.swf)?;
     if let Some((path, file)) = beside.transpose()? {
         file.finish().map_err(|e| Failure::output(path.display(), e))?;
         if !args.quiet.quiet {
-            tell(format_args!("shapes: {}", path.display()));
+            eprint_line(format_args!("shapes: {}", path.display()));
         }
     }
     swf.finish().map_err(|e| Failure::output(path.display(), e))?;
     Ok(Exit::Done)
 }
 
-/// Refuses to write a trace beside a file that names another one and would be taken for a part of it.
-fn refuse_others(path: &Path, made: &Generated) -> Result<(), Failure> {
+/// Returns an error if there are side files of another trace, because they would be read together with the new trace.
+fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
     let replaced = made.shapes.is_some().then(|| shapes_path(path));
     let digest = blake3::hash(&made.swf).to_hex();
     let beside = [shapes_path(path), nodes_path(path), ids_path(path)];
     for file in beside.iter().filter(|file| replaced.as_ref() != Some(file)) {
         check_file(file, &path.display().to_string(), &digest).map_err(|other| {
             Failure::usage_message(format!(
-                "{}: belongs to another trace than the one to be written to {}; move it away",
+                "{}: belongs to a trace other than --write {}; move the file away",
                 other.file, other.trace
             ))
         })?;
@@ -119,8 +119,8 @@ fn refuse_others(path: &Path, made: &Generated) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The Lublin-Feitelson model by the single options.
-fn by_options(args: &SynthArgs) -> Result<Generated, Failure> {
+/// Generates a trace by the Lublin-Feitelson model with the parameters given by separate options.
+fn by_options(args: &SynthArgs) -> Result<SyntheticTrace, Failure> {
     let mut model = LublinFeitelson::batch_and_interactive(args.processors);
     if let Some(load) = args.load {
         model = model.with_load(load);
@@ -142,5 +142,5 @@ fn by_options(args: &SynthArgs) -> Result<Generated, Failure> {
     let mut swf = Vec::new();
     write_swf(&jobs, args.processors, &fields, &mut swf)
         .map_err(|e| Failure::output("the trace", e))?;
-    Ok(Generated { name: StrategyName::plain("lublin"), swf, shapes: None })
+    Ok(SyntheticTrace { name: StrategyName::plain("lublin"), swf, shapes: None })
 }

@@ -1,4 +1,4 @@
-//! The threads of a command.
+//! The thread pool of a command, and periodic calls.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -8,30 +8,30 @@ use rayon::ThreadPoolBuilder;
 
 use super::exit::Failure;
 
-/// Makes the pool that everything runs on: of so many threads, or as many as there are processors.
+/// Creates the global thread pool, by default with a thread for each processor.
 ///
 /// # Errors
-/// [`Failure`] if the system refuses them (`ulimit -u`, `ulimit -v`).
+/// A usage error if the system refuses the threads (`ulimit -u`, `ulimit -v`).
 pub fn set_threads(threads: Option<u64>) -> Result<(), Failure> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let wanted = threads.map_or(processors, |threads| threads as usize);
     ThreadPoolBuilder::new().num_threads(wanted).build_global().map_err(|error| {
         Failure::usage_message(format!(
-            "cannot start {wanted} threads: {error} (--threads takes fewer; ulimit -u, ulimit -v)"
+            "cannot start {wanted} threads: {error} (use fewer with --threads; limits: ulimit -u, ulimit -v)"
         ))
     })
 }
 
-/// Calls something four times a second until it is dropped; never, if there is no thread for
-/// it.
+/// Calls a function four times a second until this value is dropped. If no thread can be started, the function is never
+/// called.
 pub struct Ticker {
-    /// Closed by dropping it.
+    /// The thread ends when this sender is dropped.
     end: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Ticker {
-    /// Begins.
+    /// Starts a thread that calls `tick` periodically.
     pub fn new(tick: impl Fn() + Send + 'static) -> Self {
         let (end, ends): (_, Receiver<()>) = sync_channel(0);
         let run = move || {

@@ -12,15 +12,15 @@ use replay_experiment::search::Numbers;
 pub struct TieLists {
     /// Try these scan radii SR of tie vectors: a list or range such as 2, 1,2,5 or 1..9.
     ///
-    /// sweep and plan need --sr and all three factors. search by default tries SR 1..9 and factors 0..10. Vectors whose
-    /// factors have one ratio AF:WF:BF decide alike: sweep runs the first of them, search reduces them to the smallest
-    /// whole numbers and leaves out vectors that break no tie.
+    /// sweep and plan need --sr and all three factors. search by default tries SR 1..9 and factors 0..10. Vectors with
+    /// the same ratio AF:WF:BF give the same decisions. sweep runs the first of these vectors. search reduces them to
+    /// the smallest whole numbers and omits vectors that break no tie.
     #[arg(long, value_name = "LIST", help_heading = "Tie vectors")]
     sr: Option<String>,
 
     /// Try these values of all three factors AF, WF and BF: a list or range.
     ///
-    /// --af, --wf and --bf give one factor values of its own.
+    /// --af, --wf and --bf override these values for one factor.
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Tie vectors")]
     factors: Option<String>,
 
@@ -37,16 +37,16 @@ pub struct TieLists {
     bf: Option<String>,
 }
 
-/// A list and the option that gives it.
+/// An option and its list.
 type Listed<'a> = (&'static str, &'a str);
 
 impl TieLists {
-    /// Returns the option that was given first in the order of the declaration, if there is one.
+    /// Returns the first option that is given, in the order of declaration.
     pub fn first(&self) -> Option<&'static str> {
         self.sr.as_ref().map(|_| "--sr").or_else(|| self.first_factor())
     }
 
-    /// Returns the first option that gives factors, if there is one.
+    /// Returns the first factor option that is given.
     pub fn first_factor(&self) -> Option<&'static str> {
         let Self { factors, af, wf, bf, .. } = self;
         let all = [("--factors", factors), ("--af", af), ("--wf", wf), ("--bf", bf)];
@@ -57,7 +57,7 @@ impl TieLists {
         self.sr.as_deref().map(|list| ("--sr", list))
     }
 
-    /// The lists of AF, WF and BF.
+    /// Returns the lists of AF, WF and BF.
     fn factors(&self) -> [Option<Listed<'_>>; 3] {
         let Self { factors, af, wf, bf, .. } = self;
         [("--af", af), ("--wf", wf), ("--bf", bf)].map(|(option, own)| {
@@ -69,7 +69,7 @@ impl TieLists {
     /// Returns the lists of a grid; `None` if no option was given.
     ///
     /// # Errors
-    /// A usage error if a list is missing or is not of integers.
+    /// A usage error if a list is missing or contains a value that is not an integer.
     pub fn ranges(&self) -> Result<Option<TieRanges>, Failure> {
         let Some(given) = self.first() else { return Ok(None) };
         let [af, wf, bf] = self.factors();
@@ -89,15 +89,15 @@ impl TieLists {
     /// Returns the scan radii of a search; `None` if they were not given.
     ///
     /// # Errors
-    /// A usage error if the list is not of whole numbers.
+    /// A usage error if the list contains a value that is not a whole number.
     pub fn searched_radii(&self) -> Result<Option<Numbers>, Failure> {
         self.scan_radii().map(numbers).transpose()
     }
 
-    /// Returns the factors of a search, `usual` where none were given.
+    /// Returns the factors of a search; the default is `usual`.
     ///
     /// # Errors
-    /// A usage error if a list is not of whole numbers.
+    /// A usage error if a list contains a value that is not a whole number.
     pub fn searched_factors(&self, usual: [Numbers; 3]) -> Result<[Numbers; 3], Failure> {
         let mut factors = usual;
         for (factor, list) in factors.iter_mut().zip(self.factors()) {
@@ -109,7 +109,7 @@ impl TieLists {
     }
 }
 
-/// The whole numbers of a list.
+/// Parses a list of whole numbers.
 fn numbers((option, list): Listed<'_>) -> Result<Numbers, Failure> {
     list.parse().map_err(|error| {
         Failure::usage_message(format!("{option}: {error}; a search takes whole numbers from 0"))

@@ -1,4 +1,5 @@
-//! Errors of the command line: retired options name their successors, and tips name only options that are meant.
+//! Errors of the command line. An error about a retired option names its successor, and tips name only options that
+//! were probably meant.
 
 use std::ffi::OsString;
 
@@ -6,7 +7,7 @@ use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-/// A retired option: its spelling, the commands that had it (all if empty), and what replaces it.
+/// A retired option: its spelling, the commands that had it (all commands if empty), and its replacement.
 type Retired = (&'static str, &'static [&'static str], &'static str);
 
 /// Every retired option.
@@ -22,10 +23,10 @@ const RETIRED: [Retired; 5] = [
     ),
 ];
 
-/// Options that took a file and are flags now: the spelling, the command, and what replaces it.
+/// Options that had a file as value and are flags now: the spelling, the command, and the replacement.
 const FLAGS: [Retired; 1] = [("--perfetto", &["show"], "--perfetto --write FILE")];
 
-/// Makes the error of a command line name the option that is meant, if there is one.
+/// Adds the successor of a retired option, or a tip, to an error of the parser.
 pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> Error {
     let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
     let first = arguments.iter().find(|word| !matches!(**word, "-q" | "--quiet"));
@@ -40,7 +41,7 @@ pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> 
     }
 }
 
-/// What the error says of a retired option.
+/// Returns the message about a retired option; `None` if the error is about another argument.
 fn successor(error: &Error, arguments: &[&str], command: &str) -> Option<String> {
     let wrong = invalid(error)?;
     let of_command = |row: &&Retired| row.1.is_empty() || row.1.contains(&command);
@@ -50,7 +51,7 @@ fn successor(error: &Error, arguments: &[&str], command: &str) -> Option<String>
             return Some(format!("{old} is now {new}"));
         }
     }
-    // `--flag VALUE` leaves VALUE over, `--flag=VALUE` is a value too many.
+    // With `--flag VALUE`, VALUE is an unexpected argument; with `--flag=VALUE`, the flag has an unexpected value.
     let flag = FLAGS.iter().filter(of_command).find(|(old, ..)| {
         let with_equals = || arguments.iter().any(|word| word.starts_with(&format!("{old}=")));
         match error.kind() {
@@ -64,7 +65,7 @@ fn successor(error: &Error, arguments: &[&str], command: &str) -> Option<String>
     flag.map(|(old, _, new)| format!("{old} FILE is now {new}"))
 }
 
-/// The argument that the error is about.
+/// Returns the argument that the error is about.
 fn invalid(error: &Error) -> Option<&str> {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(argument)) => Some(argument),
@@ -72,7 +73,7 @@ fn invalid(error: &Error) -> Option<&str> {
     }
 }
 
-/// Replaces the tips of the parser on an unknown long option, which go by a loose similarity.
+/// Replaces the tips of the parser about an unknown long option, because the parser requires only little similarity.
 fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -102,18 +103,19 @@ fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error 
     error
 }
 
-/// The long options of a command that its help shows, with their aliases.
+/// Returns the long options of a command and their aliases, without hidden ones.
 fn options(command: &Command) -> impl Iterator<Item = &str> {
     command.get_arguments().filter(|arg| !arg.is_hide_set()).flat_map(|arg| {
         arg.get_long().into_iter().chain(arg.get_visible_aliases().unwrap_or_default())
     })
 }
 
-/// Letters by which two words of one option may begin alike.
+/// Minimum number of letters at the beginning that a typed option and the suggested option have in common.
 const PREFIX: usize = 4;
 
-/// The option that a misspelt one means: with the same first letter and at most two edits (one in a short word), or one
-/// that it begins with or that begins with it.
+/// Returns the option that a misspelt option probably means. It is an option with the same first letter that differs by
+/// at most two edits (one edit in a short word), or an option that begins with the typed word or with which the typed
+/// word begins.
 fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let reach = if typed.len() <= PREFIX { 1 } else { 2 };
     let near = |option: &&'a str| {
@@ -130,7 +132,7 @@ fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'
 mod tests {
     use super::*;
 
-    /// The message of the error of a command line.
+    /// Returns the message of the error that a command line gives.
     fn message(line: &str) -> String {
         let arguments: Vec<OsString> =
             format!("replay {line}").split(' ').map(OsString::from).collect();

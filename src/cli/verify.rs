@@ -1,4 +1,4 @@
-//! `replay verify`: the published numbers beside ours, with a verdict on each.
+//! `replay verify`: compares our numbers with published numbers and gives a verdict on each.
 
 mod figures;
 
@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::args::{ProcessArgs, ShakeArgs};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use super::figure_args::FigureArgs;
-use super::interrupt::interruption;
+use super::interrupt::cancel_token;
 use super::output::writable;
 use super::print::TableArgs;
 use replay_core::naming::hint;
@@ -36,39 +36,41 @@ pub struct VerifyArgs {
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
 
-    /// Run more or longer replications, in minutes instead of seconds.
+    /// Run more or longer replications, which takes minutes instead of seconds.
     ///
-    /// replay list suites says what changes in each suite.
+    /// The command replay list suites describes the changes for each suite.
     #[arg(long)]
     full: bool,
 
     #[command(flatten)]
     shake: ShakeArgs,
 
-    /// Check only numbers of this published trace, mesh or side distribution.
+    /// Check only numbers of this trace, mesh or side distribution of a paper.
     #[arg(long, short, value_name = "TRACE", value_delimiter = ',')]
     trace: Vec<String>,
 
-    /// Fail also if a number cannot be checked because its trace is absent.
+    /// Also fail if a number cannot be checked because its trace is absent.
     #[arg(long)]
     complete: bool,
 
     /// Print how many verdicts could fail, instead of the checks.
     ///
-    /// A verdict could fail if it would detect the number of another strategy in the place of its own. The command fails
-    /// also if the counts are not as declared; rows whose log is absent are counted as absent.
+    /// A verdict can fail if it would change when the number of the row is replaced with the number of another
+    /// strategy. The command also fails if the counts are not as declared. Rows whose log is absent are counted as
+    /// absent.
     #[arg(long, conflicts_with_all = ["full", "trace", "shake"])]
     audit: bool,
 
     /// Write to this file.
     ///
-    /// A CSV table of the checks at full precision, beside the table on standard output.
+    /// The file is a CSV table of the checks at full precision, in addition to the table on standard output.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
     /// Write results into this folder.
     ///
-    /// A figure for each figure or table of a suite, with the printed numbers and ours, as SVG, PNG, PDF and CSV.
+    /// There is a figure for each figure or table of a suite, with the published numbers and our numbers, as SVG, PNG,
+    /// PDF and CSV.
     #[arg(long, value_name = "DIR", conflicts_with = "audit", group = "figures")]
     out: Option<PathBuf>,
 
@@ -82,7 +84,7 @@ pub struct VerifyArgs {
     process: ProcessArgs,
 }
 
-/// Runs suites of published numbers and prints ours beside them.
+/// Runs suites of published numbers and prints our numbers next to them.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let quiet = args.process.quiet;
     args.process.set_threads()?;
@@ -94,15 +96,15 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let shake = args.shake.checked()?;
     if shake.is_some() && !suites.iter().any(|suite| suite.name == "johnson") {
         return Err(Failure::usage_message(
-            "--shake is for the suite johnson: the others replicate their streams",
+            "--shake is for the suite johnson: the other suites replicate their streams",
         ));
     }
     if args.full && !suites.iter().any(|suite| suite.full.is_some()) {
         return Err(Failure::usage_message(
-            "--full changes nothing in these suites: what it does is in replay list suites",
+            "--full has no effect in these suites; replay list suites describes the effect of --full",
         ));
     }
-    // A path that cannot be written is found before any work.
+    // Outputs are checked before any work.
     let unwritten = |path: &PathBuf, e| Failure::output(path.display(), e);
     let begun = args.write.as_ref().map(|path| {
         AtomicFile::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e))
@@ -117,7 +119,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         only: args.trace.clone(),
         full: args.full,
         shake,
-        stop: interruption(quiet),
+        stop: cancel_token(quiet),
     };
     let (mut checks, mut audits) = (Vec::new(), Vec::new());
     let mut of_suites = Vec::new();
@@ -125,7 +127,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     for suite in suites {
         let mut progress = |line: &str| {
             if !quiet {
-                tell(format_args!("{}: {line}", suite.name));
+                eprint_line(format_args!("{}: {line}", suite.name));
             }
         };
         match suite.checks(&selection, &mut progress) {
@@ -134,7 +136,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
                 of_suites.push((suite.name, checks.len()..checks.len() + of_suite.len()));
                 checks.extend(of_suite);
             }
-            // Numbers of a part of its runs would not be those of the suite.
+            // A suite that was interrupted has no numbers.
             Err(_) if selection.stop.is_raised() => {
                 unfinished = Some(suite.name);
                 break;
@@ -148,7 +150,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if checks.is_empty() {
         return Err(Failure::usage_message(
-            "no published number is about such a trace (replay list suites)",
+            "--trace: no published number belongs to such a trace (replay list suites)",
         ));
     }
     if let Some((path, mut file)) = begun {
@@ -162,7 +164,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         let drawn = figures::write(&Plots::new(dir, style), &of_suites);
         let drawn = drawn.map_err(|e| Failure::output(dir.display(), e))?;
         if drawn.is_empty() && !quiet {
-            tell("--out: these suites have no printed number to draw");
+            eprint_line("--out: these suites have no printed number to draw");
         }
     }
     let printed = match args.audit {
@@ -176,26 +178,28 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     printed.map_err(|e| Failure::output("standard output", e))?;
     let complaints = complaints(&checks, args.audit.then_some(audits.as_slice()));
     if !quiet {
-        tell(summary(&checks));
+        eprint_line(summary(&checks));
         if checks.iter().any(Check::is_judged) {
-            tell(by_class(&checks));
+            eprint_line(by_class(&checks));
         }
     }
     for missing in audits.iter().filter(|_| args.audit && !quiet).filter_map(Audit::missing) {
-        tell(format_args!("replay: {missing} (--complete makes that a failure)"));
+        eprint_line(format_args!("replay: {missing} (--complete makes this a failure)"));
     }
     for complaint in &complaints {
-        tell(format_args!("replay: {complaint}"));
+        eprint_line(format_args!("replay: {complaint}"));
     }
     if let Some(suite) = unfinished {
-        tell(format_args!("replay: interrupted in {suite}; the suites before it are whole"));
+        eprint_line(format_args!(
+            "replay: interrupted in {suite}; the earlier suites are complete"
+        ));
         return Ok(Exit::Interrupted);
     }
     if !checks.iter().any(Check::is_judged) && !quiet {
         let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
-        tell(match checks.iter().any(absent) {
-            true => "replay: nothing was compared: no trace is here",
-            false => "replay: nothing was judged; the table says why",
+        eprint_line(match checks.iter().any(absent) {
+            true => "replay: nothing was compared: no trace is present",
+            false => "replay: nothing was judged; the table has the reasons",
         });
     }
     let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
@@ -203,13 +207,13 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     Ok(if complaints.is_empty() && !incomplete { Exit::Done } else { Exit::Differs })
 }
 
-/// What does not come out as declared.
+/// Returns the checks and audits that are not as declared.
 fn complaints(checks: &[Check], audits: Option<&[Audit]>) -> Vec<String> {
     let audits = audits.into_iter().flatten().filter_map(Audit::complaint);
     checks.iter().filter_map(Check::complaint).chain(audits).collect()
 }
 
-/// How many rows have which verdict.
+/// Returns the number of rows with each verdict.
 fn summary(checks: &[Check]) -> String {
     let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
     let beyond = |verdict: Verdict| {
@@ -229,7 +233,7 @@ fn summary(checks: &[Check]) -> String {
     )
 }
 
-/// How many judged rows are of which class.
+/// Returns the number of judged rows of each class.
 fn by_class(checks: &[Check]) -> String {
     let judged = || checks.iter().filter(|check| check.is_judged());
     let count = |class| judged().filter(|check| check.class() == class).count();

@@ -1,4 +1,4 @@
-//! `replay search --strategy external`: other programs ask.
+//! `replay search --strategy external`: a program proposes the vectors to evaluate.
 
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -8,27 +8,30 @@ use libtest_mimic::Trial;
 
 use super::dir::{Dir, Outcome, checkout, ignored, trial};
 
-/// The tests of this file.
+/// Returns the tests of this file.
 pub fn trials() -> Vec<Trial> {
     let run = |name, test| trial(module_path!(), name, test);
-    let name = "a_python_program_asks";
+    let name = "runs_a_python_program";
     let python = Command::new("python3").arg("--version").output();
     vec![
-        run("a_shell_script_asks", a_shell_script_asks),
-        run("a_program_that_asks_nonsense", a_program_that_asks_nonsense),
-        run("a_program_that_fails_costs_nothing", a_program_that_fails_costs_nothing),
-        run("nobody_waits_for_a_program_that_is_wrong", nobody_waits_for_a_program_that_is_wrong),
-        run("nobody_waits_for_a_silent_program", nobody_waits_for_a_silent_program),
-        run("a_flood_takes_no_memory", a_flood_takes_no_memory),
-        run("a_program_does_not_outlive_its_search", a_program_does_not_outlive_its_search),
+        run("answers_a_shell_script", answers_a_shell_script),
+        run("rejects_malformed_questions", rejects_malformed_questions),
+        run("keeps_evaluations_if_the_program_fails", keeps_evaluations_if_the_program_fails),
+        run("stops_at_the_first_malformed_question", stops_at_the_first_malformed_question),
+        run("time_limit_ends_a_silent_program", time_limit_ends_a_silent_program),
+        run("limits_memory_for_endless_input", limits_memory_for_endless_input),
+        run(
+            "kills_the_program_when_the_search_is_killed",
+            kills_the_program_when_the_search_is_killed,
+        ),
         match python {
-            Ok(found) if found.status.success() => run(name, a_python_program_asks),
+            Ok(found) if found.status.success() => run(name, runs_a_python_program),
             _ => ignored(module_path!(), name, "no python3"),
         },
     ]
 }
 
-fn a_shell_script_asks() {
+fn answers_a_shell_script() {
     let script = "read begin; echo '{\"ask\":[[2,2,2,2],[3,1,0,0,0.2],[2,0,0,0]]}'; read tell; \
                   echo \"$begin\" >begin.json; echo \"$tell\" >tell.json\n";
     let dir = Dir::with_trace().file("ask.sh", script);
@@ -38,11 +41,11 @@ fn a_shell_script_asks() {
              --format json",
         )
         .code(0);
-    run.demand(run.objects().len() == 3, "none, and two");
-    let said = |file: &str| -> serde_json::Value {
+    run.demand(run.objects().len() == 3, "the baseline and two vectors");
+    let read = |file: &str| -> serde_json::Value {
         serde_json::from_slice(&dir.read(file)).expect("JSON")
     };
-    let (begin, tell) = (said("begin.json"), said("tell.json"));
+    let (begin, tell) = (read("begin.json"), read("tell.json"));
     assert_eq!(begin["begin"]["protocol"], 1);
     assert_eq!(begin["begin"]["scan_radius"], serde_json::json!([1, 10]));
     let answers = tell["tell"].as_array().expect("answers");
@@ -52,7 +55,7 @@ fn a_shell_script_asks() {
     assert_eq!((&answers[0]["slack"], &answers[1]["slack"]), (&0.0.into(), &0.2.into()));
 }
 
-fn a_program_that_asks_nonsense() {
+fn rejects_malformed_questions() {
     let search = "search -q --jobs 50 --strategy external --ask-command";
     let dir = Dir::with_trace();
     for (command, words) in [
@@ -68,38 +71,38 @@ fn a_program_that_asks_nonsense() {
     }
 }
 
-/// It has no time to go on after a mistake: the user hears of it at once.
-fn nobody_waits_for_a_program_that_is_wrong() {
+/// The external program is killed at its first malformed line, and the error is reported immediately.
+fn stops_at_the_first_malformed_question() {
     let dir = Dir::with_trace().file("ask.sh", "echo nonsense; sleep 3; echo >late\n");
     let search = "search -q --jobs 50 --strategy external --ask-command sh${IFS}ask.sh";
     dir.replay(search).fails(3, 1, &["is not JSON"]);
     sleep(Duration::from_millis(3500));
-    assert!(!dir.path("late").exists(), "it went on");
+    assert!(!dir.path("late").exists(), "the program ran on after its error");
 }
 
-/// A program that says nothing, or will not end, holds a search up for its time only.
-fn nobody_waits_for_a_silent_program() {
+/// If a program prints nothing or does not exit, the search ends at its time limit.
+fn time_limit_ends_a_silent_program() {
     let dir = Dir::with_trace();
-    // Answers that nobody reads fill their pipe.
+    // This program reads no answers, so the pipe to the program becomes full.
     let question = format!("{{\"ask\":[{}[2,1,1,1]]}}", "[2,1,1,1],".repeat(2000));
-    let dir = dir.file("deaf.sh", format!("yes '{question}'\n"));
-    for silent in ["sleep${IFS}600", "exec${IFS}sleep${IFS}600${IFS}>&-", "sh${IFS}deaf.sh"] {
+    let dir = dir.file("no-read.sh", format!("yes '{question}'\n"));
+    for silent in ["sleep${IFS}600", "exec${IFS}sleep${IFS}600${IFS}>&-", "sh${IFS}no-read.sh"] {
         let search = "search --jobs 50 --strategy external --time 1s --ask-command";
-        dir.replay(&format!("{search} {silent}")).code(0).says("the time is up");
+        dir.replay(&format!("{search} {silent}")).code(0).says("--time is up");
     }
 }
 
-/// A line without end is an error, and lines that nobody has asked for wait in the pipe.
-fn a_flood_takes_no_memory() {
+/// An endless line is an error. Questions that are not read yet wait in the pipe.
+fn limits_memory_for_endless_input() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
     let search = "search -q --jobs 50 --strategy external --time 3s --ask-command";
     for (flood, code, words) in [
-        ("cat /dev/zero", 3, "line 1: a line of more than 16777216 bytes"),
-        ("tr '\\0' x </dev/zero", 3, "line 1: a line of more than 16777216 bytes"),
+        ("cat /dev/zero", 3, "line 1: the line is longer than 16777216 bytes"),
+        ("tr '\\0' x </dev/zero", 3, "line 1: the line is longer than 16777216 bytes"),
         ("yes '{\"ask\":[[2,1,1,1]]}'", 0, ""),
     ] {
-        // What a search takes, and some longest lines.
+        // Enough address space for a search and a few lines of maximum length.
         let line = format!("ulimit -v 2000000; {program} {search} \"$0\" --threads 2");
         let output =
             Command::new("sh").args(["-c", &line, flood]).current_dir(dir.path("")).output();
@@ -107,8 +110,9 @@ fn a_flood_takes_no_memory() {
     }
 }
 
-/// Killed without a chance to clean up: the program and what it has started end all the same.
-fn a_program_does_not_outlive_its_search() {
+/// If the search is killed without cleaning up, the external program and its child processes end
+/// too.
+fn kills_the_program_when_the_search_is_killed() {
     let script = "sleep 611 & echo $! >one; sleep 612 & echo $! >two; sleep 613\n";
     for signal in ["-KILL", "-TERM"] {
         let dir = Dir::with_trace().file("ask.sh", script);
@@ -118,7 +122,7 @@ fn a_program_does_not_outlive_its_search() {
         let written =
             || std::fs::read_to_string(dir.path("two")).is_ok_and(|id| id.ends_with('\n'));
         while !written() {
-            assert!(begin.elapsed() < Duration::from_secs(60), "it does not start");
+            assert!(begin.elapsed() < Duration::from_secs(60), "the program does not start");
             sleep(Duration::from_millis(10));
         }
         let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
@@ -132,14 +136,17 @@ fn a_program_does_not_outlive_its_search() {
         };
         let begin = Instant::now();
         while ids.iter().any(alive) {
-            assert!(begin.elapsed() < Duration::from_secs(60), "{signal}: it goes on");
+            assert!(
+                begin.elapsed() < Duration::from_secs(60),
+                "{signal}: a child process is still alive"
+            );
             sleep(Duration::from_millis(10));
         }
     }
 }
 
-/// What was evaluated before a program failed is written and shown.
-fn a_program_that_fails_costs_nothing() {
+/// Evaluations made before the program failed are written and printed.
+fn keeps_evaluations_if_the_program_fails() {
     let script = "read begin; echo '{\"ask\":[[2,1,1,1],[3,1,0,0]]}'; read tell; exit 7\n";
     let dir = Dir::with_trace().file("ask.sh", script);
     let search = "search -q --jobs 50 --strategy external --ask-command sh${IFS}ask.sh --out out";
@@ -148,7 +155,7 @@ fn a_program_that_fails_costs_nothing() {
     assert_eq!(rows.lines().count(), 4, "{rows}");
 }
 
-fn a_python_program_asks() {
+fn runs_a_python_program() {
     let driver = checkout().join("tests/python/ask.py");
     let path = std::env::var_os("PATH").unwrap_or_default();
     let dir = Dir::with_trace().variable("PATH", path);
@@ -158,8 +165,8 @@ fn a_python_program_asks() {
     );
     let run = dir.replay(&format!("{search} --format json --top 100")).code(0);
     let rows = run.objects();
-    run.demand(rows.len() >= 10 && rows.len() <= 61, "as many as were allowed");
-    let first = rows.iter().find(|row| row["evaluation"] == 1).expect("its first question");
+    run.demand(rows.len() >= 10 && rows.len() <= 61, "at most the allowed number of evaluations");
+    let first = rows.iter().find(|row| row["evaluation"] == 1).expect("the first evaluation");
     let better = |row: &serde_json::Value| row["improvement_percent"].as_f64().unwrap_or(f64::NAN);
-    run.demand(better(&rows[1]) > better(first), "it climbs");
+    run.demand(better(&rows[1]) > better(first), "the best vector is better than the first");
 }

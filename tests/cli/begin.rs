@@ -1,23 +1,23 @@
-//! The first minute: no arguments, help, completions, the manual page.
+//! First use: runs without arguments, help, completions, manual pages.
 
 use super::dir::{Dir, checkout};
 
 trials!(
-    no_arguments_in_a_checkout,
-    a_program_in_a_checkout_works_anywhere,
-    a_program_alone_runs_the_main_job,
-    the_own_trace_has_the_same_names_everywhere,
+    runs_the_main_job_in_a_checkout,
+    finds_the_checkout_from_another_folder,
+    runs_the_main_job_without_a_checkout,
+    finds_the_built_in_trace_by_each_name,
     short_help_fits_a_screen,
-    long_help_tells_all,
-    version_is_the_packages,
-    an_endless_word_is_not_repeated,
+    long_help_lists_all_commands,
+    version_is_that_of_the_package,
+    messages_cut_long_arguments,
     completions_name_every_command,
-    lists_are_completed_after_a_comma,
-    the_manual_page_renders,
-    threads_that_are_refused,
+    completes_the_last_item_of_a_list,
+    manual_pages_are_complete,
+    reports_threads_that_cannot_start,
 );
 
-/// The main job in grid order: strategies that break ties stand twice.
+/// Allocator and tie vector of each run without arguments; strategies that break ties occur twice.
 const MAIN_JOB: [&str; 9] = [
     "mc1x1 -",
     "mc1x1 2,13,20,6",
@@ -38,17 +38,17 @@ fn is_main_job(stdout: &str) -> bool {
         && names == MAIN_JOB
 }
 
-fn no_arguments_in_a_checkout() {
-    // Not the program's place but the current directory leads to the trace.
+fn runs_the_main_job_in_a_checkout() {
+    // The trace is found from the current directory, not from the location of the program.
     let outcome = Dir::with_program().replay_in(checkout(), "").code(0);
     outcome.demand(is_main_job(&outcome.stdout), "the main job");
     let report = "lublin-10x10: 5,000 records, 5,000 jobs kept; 0 dropped; 0 changed\n";
     outcome.says(report).says("lublin-10x10: machine 10x10 (square of the header's MaxProcs)\n");
 }
 
-fn a_program_in_a_checkout_works_anywhere() {
-    // The trace of the checkout, found by name from another folder: cut short, so that it
-    // cannot be the one inside the program.
+fn finds_the_checkout_from_another_folder() {
+    // The trace is found by name from another folder. The trace is shortened, to distinguish it from the trace built
+    // into the program.
     let text = String::from_utf8_lossy(&super::dir::shipped_trace()).into_owned();
     let short: String = text.lines().take(30).map(|line| format!("{line}\n")).collect();
     let checkout = Dir::with_program()
@@ -59,8 +59,8 @@ fn a_program_in_a_checkout_works_anywhere() {
     outcome.says("lublin-10x10: 21 records, 21 jobs kept");
 }
 
-/// `lublin` is a model's name as well: without the file it meant another trace.
-fn the_own_trace_has_the_same_names_everywhere() {
+/// `lublin` also names a workload model; without parameters it selects the shipped trace.
+fn finds_the_built_in_trace_by_each_name() {
     for name in ["lublin", "synthetic", "lublin-10x10", "LUBLIN-10x10.swf"] {
         let outcome = Dir::with_program().replay(&format!("--trace {name} --jobs 20")).code(0);
         outcome.says("lublin-10x10: 5,000 records");
@@ -69,18 +69,18 @@ fn the_own_trace_has_the_same_names_everywhere() {
     made.says("lublin[jobs=50]");
 }
 
-fn a_program_alone_runs_the_main_job() {
+fn runs_the_main_job_without_a_checkout() {
     let outcome = Dir::with_program().replay("").code(0);
     outcome.demand(is_main_job(&outcome.stdout), "the main job");
 }
 
 fn short_help_fits_a_screen() {
     let help = Dir::new().replay("-h").code(0).says_nothing().prints("Usage: replay");
-    help.demand(help.stdout.lines().count() <= 46, "at most 46 lines");
+    help.demand(help.stdout.lines().count() <= 48, "at most 48 lines");
     help.demand(help.stdout.lines().all(|line| line.chars().count() <= 100), "at most 100 columns");
 }
 
-fn long_help_tells_all() {
+fn long_help_lists_all_commands() {
     let help = Dir::new().replay("--help").code(0).says_nothing();
     let help = help.prints("Exit codes: 0 done; 1 done, but").prints("Examples:").prints("Units:");
     for command in ["verify", "sweep", "plan", "merge", "list", "synth"] {
@@ -93,7 +93,7 @@ fn long_help_tells_all() {
     }
 }
 
-fn version_is_the_packages() {
+fn version_is_that_of_the_package() {
     let first = concat!("replay ", env!("CARGO_PKG_VERSION"), "\n");
     let version = Dir::new().replay("-V").code(0).says_nothing();
     version.demand(version.stdout == first, "version");
@@ -105,8 +105,8 @@ fn version_is_the_packages() {
     }
 }
 
-/// A message is for people, whatever was typed.
-fn an_endless_word_is_not_repeated() {
+/// Messages are short for arguments of any length.
+fn messages_cut_long_arguments() {
     let dir = Dir::with_trace();
     let word = "y".repeat(100_000);
     for command in
@@ -118,12 +118,12 @@ fn an_endless_word_is_not_repeated() {
     }
 }
 
-/// In bash, where tests run: what is behind the last comma, by the traces that are here.
-fn lists_are_completed_after_a_comma() {
+/// In bash, completes the item after the last comma with the names of the traces that exist in the directory.
+fn completes_the_last_item_of_a_list() {
     let dir = Dir::with_trace().file("traces/mine.swf", "").file("traces/made.swf.gz", "");
     let names = dir.replay("list traces --format names").code(0);
     let names = names.prints("lublin-10x10\n").prints("mine\n").prints("made\n");
-    names.demand(!names.stdout.contains("KTH-SP2"), "only what is here");
+    names.demand(!names.stdout.contains("KTH-SP2"), "only traces that exist here");
     dir.replay("list schedulers --format names").code(0).prints("easy\n");
     let script = dir.replay("completions bash").code(0).stdout;
     let dir = dir.file("replay.bash", script.as_str());
@@ -144,7 +144,7 @@ fn lists_are_completed_after_a_comma() {
     assert_eq!(complete("--trace", "KTH,mi"), ["KTH,mine"]);
     assert_eq!(complete("sweep -s", "fcfs,eas"), ["fcfs,easy"]);
     assert!(complete("--alloc", "").len() > 40);
-    // The rest is as ever.
+    // Other words are completed by the generated script.
     assert!(complete("", "verif").contains(&"verify".to_string()));
 }
 
@@ -169,14 +169,17 @@ fn completions_name_every_command() {
     Dir::new().replay("completions csh").refused(&["csh", "bash", "zsh", "fish"]);
 }
 
-fn the_manual_page_renders() {
+fn manual_pages_are_complete() {
     let page = Dir::new().replay("man").code(0).says_nothing();
     let page = page.prints(".TH replay 1").prints(".SH SYNOPSIS").prints("\\-\\-oversize");
     page.demand(page.stdout.contains("Exit codes"), "the exit codes");
     let dir = Dir::new();
     let all = dir.replay("man --all man/man1").code(0).says_nothing();
     let files = dir.files("man/man1");
-    all.demand(files.len() > 15 && files.contains(&"replay.1".to_string()), "a page for each");
+    all.demand(
+        files.len() > 15 && files.contains(&"replay.1".to_string()),
+        "a page for each command",
+    );
     assert_eq!(all.stdout.lines().count(), files.len());
     for name in files.iter().filter(|name| *name != "replay.1") {
         let text = String::from_utf8(dir.read(&format!("man/man1/{name}"))).expect("text");
@@ -187,14 +190,14 @@ fn the_manual_page_renders() {
     assert!(show.contains("\\-\\-gantt") && show.contains("\\-\\-job"));
 }
 
-/// A stack that no address space holds stands for a system that grants no thread.
-fn threads_that_are_refused() {
+/// The stack size exceeds the address space, so that no thread can start.
+fn reports_threads_that_cannot_start() {
     let dir = Dir::with_trace().variable("RUST_MIN_STACK", (1u64 << 50).to_string());
     for command in ["--jobs 50 --out out", "search --jobs 50", "stream --jobs 50 --out out"] {
         dir.replay(&format!("{command} --threads 3")).fails(
             2,
             1,
-            &["cannot start 3 threads", "--threads takes fewer"],
+            &["cannot start 3 threads", "use fewer with --threads"],
         );
         assert!(!dir.path("out").exists());
     }

@@ -1,25 +1,25 @@
-//! `replay compare`: runs of the same jobs, job by job.
+//! `replay compare`: differences between runs of the same jobs.
 
 use super::dir::Dir;
 
 trials!(
-    strategies_are_compared_job_by_job,
-    folders_are_compared_run_by_run,
-    what_cannot_be_compared_is_told,
-    runs_are_projected,
-    schedules_are_set_side_by_side,
-    a_baseline_stands_beside_means,
-    a_pair_is_named_with_what_differs,
-    contention_is_compared_job_by_job,
-    two_jobs_that_decide_a_comparison_are_named,
-    a_sweep_is_compared_by_its_table_of_jobs,
-    marks_of_a_comparison_are_explained,
-    a_run_that_is_not_a_number_or_a_folder_that_is_not_there_is_named,
-    two_runs_of_a_folder_are_of_one_reading,
-    other_results_are_refused_by_name,
+    compares_strategies_job_by_job,
+    compares_folders_run_by_run,
+    reports_what_cannot_be_compared,
+    prints_a_matrix_of_two_dimensions,
+    compares_schedules,
+    baseline_adds_changes_of_means,
+    names_the_dimensions_that_differ,
+    compares_contention_job_by_job,
+    names_two_jobs_that_decide_a_comparison,
+    compares_sweeps_with_a_job_table,
+    legend_explains_marks,
+    rejects_bad_run_numbers_and_missing_folders,
+    reads_both_runs_of_a_folder_at_once,
+    rejects_results_of_other_commands,
 );
 
-fn a_pair_is_named_with_what_differs() {
+fn names_the_dimensions_that_differ() {
     let dir = Dir::new();
     let grid = "--jobs 60 --sched fcfs,easy --alloc mc1x1 --tie none --tie 2,13,20,6";
     dir.replay(&format!("{grid} -q --no-plots --out out")).code(0);
@@ -33,7 +33,7 @@ fn a_pair_is_named_with_what_differs() {
     one.says_nothing();
 }
 
-fn contention_is_compared_job_by_job() {
+fn compares_contention_job_by_job() {
     let dir = Dir::new();
     let contend = "contend --jobs 60 --scale 0.05";
     dir.replay(&format!("{contend} --alloc mc1x1,random -q --no-plots --out out")).code(0);
@@ -42,7 +42,7 @@ fn contention_is_compared_job_by_job() {
     let names: Vec<&str> = rows.iter().filter_map(|row| row["compared_measure"].as_str()).collect();
     let stretch = ["stretch", "placement_factor", "contention_factor"];
     assert!(names.starts_with(&stretch) && names.len() == 8, "{names:?}");
-    // The means are those of the runs.
+    // The compared means equal those in `contend.csv`.
     let runs = String::from_utf8(dir.read("out/contend.csv")).expect("text");
     let mut lines = csv::Reader::from_reader(runs.as_bytes());
     let at = lines.headers().expect("names").iter().position(|name| name == "mean_stretch");
@@ -54,7 +54,7 @@ fn contention_is_compared_job_by_job() {
         let ours = rows[0][*name].as_f64().expect("a number");
         assert!((ours - mean).abs() < 1e-9 * mean, "{name}: {ours}, not {mean}");
     }
-    // So are medians and trimmed means.
+    // Medians and trimmed means also equal the values in `contend.csv`.
     let of_runs = |name: &str| -> Vec<f64> {
         let mut lines = csv::Reader::from_reader(runs.as_bytes());
         let at = lines.headers().expect("names").iter().position(|title| title == name);
@@ -72,7 +72,7 @@ fn contention_is_compared_job_by_job() {
     }
     let table = dir.replay("compare out:0 out:1").code(0);
     table.prints("base median").prints("base trimmed");
-    // Every job has its submission, by which the bootstrap makes blocks.
+    // The table of jobs has submission times, by which the bootstrap forms blocks.
     let jobs = String::from_utf8(dir.read("out/contend_jobs.csv")).expect("text");
     let mut lines = csv::Reader::from_reader(jobs.as_bytes());
     let at = lines.headers().expect("names").iter().position(|name| name == "submit");
@@ -94,16 +94,16 @@ fn contention_is_compared_job_by_job() {
     fails("run out:0", &["run has replays, out:0 has results of contend"]);
 }
 
-/// On this window two jobs of the shipped trace decide an order by the mean.
-fn two_jobs_that_decide_a_comparison_are_named() {
+/// In this window two jobs of the shipped trace decide the order by mean stretch.
+fn names_two_jobs_that_decide_a_comparison() {
     let dir = Dir::with_trace();
     let contend =
         "contend --jobs 200 --scale 0.1 --sched easy --alloc gabl,mc1x1 --no-plots --out out";
     let contended = dir.replay(contend).code(0);
     let jobs_of = |stderr: &str| -> Option<String> {
         let line = stderr.lines().find(|line| line.contains("order by mean stretch: "))?;
-        let (_, rest) = line.split_once("and without jobs ")?;
-        Some(rest.split_once(" behind it")?.0.to_string())
+        let (_, rest) = line.split_once("but without jobs ")?;
+        Some(rest.split_once(" it is behind")?.0.to_string())
     };
     let jobs = jobs_of(&contended.stderr).expect("a warning of contend");
     for pair in ["out:0 out:1", "out:1 out:0"] {
@@ -116,7 +116,7 @@ fn two_jobs_that_decide_a_comparison_are_named() {
     other.demand(!other.stderr.contains("two jobs"), "the stretch is not compared");
 }
 
-fn marks_of_a_comparison_are_explained() {
+fn legend_explains_marks() {
     let dir = Dir::new();
     dir.replay("--jobs 30 --alloc mc1x1,random -q --no-plots --out out").code(0);
     let dash = "-: no value, or too few weeks or days with a value for an interval";
@@ -126,7 +126,7 @@ fn marks_of_a_comparison_are_explained() {
     same.demand(!same.stdout.contains("~: "), "no legend of a mark that does not occur");
 }
 
-fn a_run_that_is_not_a_number_or_a_folder_that_is_not_there_is_named() {
+fn rejects_bad_run_numbers_and_missing_folders() {
     let dir = Dir::new();
     dir.replay("--jobs 30 --alloc mc1x1,random -q --no-plots --out out").code(0);
     let number = ["out:x: \"x\" is not the number of a run", "out:0"];
@@ -134,8 +134,8 @@ fn a_run_that_is_not_a_number_or_a_folder_that_is_not_there_is_named() {
     dir.replay("compare out none").fails(3, 1, &["none: no such file", "--out"]);
 }
 
-/// Beside a command that replaces the folder in turn by two results.
-fn two_runs_of_a_folder_are_of_one_reading() {
+/// Compares two runs of a folder while another thread repeatedly replaces the folder with results of 20 and of 40 jobs.
+fn reads_both_runs_of_a_folder_at_once() {
     let dir = Dir::new();
     let write = |jobs: u32| {
         let grid = format!("--jobs {jobs} --alloc mc1x1,random -q --no-plots");
@@ -157,23 +157,23 @@ fn two_runs_of_a_folder_are_of_one_reading() {
             .collect();
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         for outcome in outcomes {
-            // Of two results, one would have 20 jobs that the other lacks.
-            let is_mixed = outcome.stderr.contains("only one of them has");
-            outcome.demand(!is_mixed, "both runs are of one reading");
+            // If the two runs came from different results, one run would have 20 jobs that are not in the other run.
+            let is_mixed = outcome.stderr.contains("that only one run has");
+            outcome.demand(!is_mixed, "both runs come from the same results");
             let is_named = outcome.stderr.is_empty() || outcome.stderr.contains("being replaced");
-            outcome.demand(is_named, "what fails names the replacement");
+            outcome.demand(is_named, "a failure mentions the replacement");
         }
     });
 }
 
-fn a_sweep_is_compared_by_its_table_of_jobs() {
+fn compares_sweeps_with_a_job_table() {
     let dir = Dir::new();
     let cells = "--jobs 300 --alloc mc1x1,random";
     dir.replay(&format!("sweep {cells} -q --out sweep")).code(0);
     dir.replay("compare sweep:0 sweep:1").fails(
         3,
         1,
-        &["sweep/jobs.parquet does not exist: the same sweep with --job-table writes it"],
+        &["sweep/jobs.parquet does not exist: the same sweep with --job-table writes this table"],
     );
     dir.replay(&format!("sweep {cells} --job-table -q --out sweep")).code(0);
     dir.replay(&format!("{cells} -q --no-plots --out run")).code(0);
@@ -185,21 +185,21 @@ fn a_sweep_is_compared_by_its_table_of_jobs() {
     dir.replay(&format!("sweep {cells} --job-table --shard 1/2 --out s")).refused(&["--shard"]);
 }
 
-fn other_results_are_refused_by_name() {
+fn rejects_results_of_other_commands() {
     let dir = Dir::new();
     let stream = "--machine 4x4 --jobs 9 --min-replications 2 --max-replications 2 --alloc mbs";
     dir.replay(&format!("stream {stream} --arrivals 1 -q --no-plots --out stream")).code(0);
     dir.replay("search --jobs 40 --sr 1..1 --factors 0..1 -q --no-plots --out search").code(0);
     for (folder, words) in
-        [("stream", "stream.csv"), ("search", "replay the vectors that it found")]
+        [("stream", "stream.csv"), ("search", "replay the vectors that the search found")]
     {
-        let known = "compare takes those of replays, sweeps (--job-table) and contend";
+        let known = "compare takes results of replays, sweeps (--job-table) and contend";
         let holds = format!("{folder}: holds results of {folder}");
         dir.replay(&format!("compare {folder} {folder}")).fails(2, 1, &[&holds, known, words]);
     }
 }
 
-fn strategies_are_compared_job_by_job() {
+fn compares_strategies_job_by_job() {
     let dir = Dir::new();
     dir.replay("--jobs 2500 --alloc mc1x1,random -q --no-plots --out out").code(0);
     let compare = |rest: &str| dir.replay(&format!("compare out:0 out:1 {rest}"));
@@ -215,26 +215,26 @@ fn strategies_are_compared_job_by_job() {
             "distance 2500 worse",
         ]
     );
-    // The mean is that of the run.
+    // The compared means equal those of the runs.
     let runs = dir.replay("--jobs 2500 --alloc mc1x1,random -q --format json").code(0);
     let means = all.fields(&["base_mean", "compared_mean"]);
     let expected = runs.fields(&["mean_pairwise_l1"]);
     assert_eq!(means[3], expected.join(" "));
-    // Less is better, whoever is the base.
+    // If base and compared run are exchanged, the verdict is reversed.
     let back = dir.replay("compare out:1 out:0 --measure pairwise_l1 --format json").code(0);
     assert_eq!(back.fields(&["change_verdict"]), ["better"]);
     let classes = compare("--measure wait,distance --by-size").code(0);
     classes.prints("3 to 4").prints("all").prints("wait s").prints("distance hops");
-    // For a pipeline: worse by more than so much.
+    // The exit code reports that a measure is worse than the base by more than a limit.
     let failed = compare("--measure wait --fail-if-worse distance:5").code(1);
-    failed.says("distance is worse by ").says("at most 5 % is allowed");
+    failed.says("distance is worse by ").says("--fail-if-worse allows 5 %");
     compare("--fail-if-worse distance:500 --fail-if-worse wait:0").code(0).says_nothing();
-    // Same inputs, same bytes.
+    // Equal inputs give equal output.
     assert_eq!(compare("--seed 3").stdout, compare("--seed 3").stdout);
 }
 
-/// Values of one folder, changes of two.
-fn runs_are_projected() {
+/// With one folder the table contains values; with two folders it contains changes.
+fn prints_a_matrix_of_two_dimensions() {
     let dir = Dir::new();
     let run = |rest: &str, out: &str| {
         dir.replay(&format!("--jobs 300 {rest} -q --no-plots --out {out}")).code(0)
@@ -247,7 +247,7 @@ fn runs_are_projected() {
     let cells = dir.replay("compare out --row scheduler --col allocator --format json").code(0);
     let mut random = cells.objects();
     random.retain(|cell| cell["col"] == "random");
-    // A mean over both seeds.
+    // Each cell is the mean over both seeds.
     assert!(random.iter().all(|cell| cell["projected_runs"] == 2), "{random:?}");
     let csv = String::from_utf8(dir.read("out/runs.csv")).expect("text");
     let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
@@ -266,7 +266,7 @@ fn runs_are_projected() {
     run("--sched fcfs,easy --alloc mc1x1,random", "one");
     let same = dir.replay("compare one one --row scheduler --col allocator --measure wait");
     same.code(0).prints("wait, change %").prints("same");
-    // Several runs of a cell.
+    // Runs that differ in another dimension cannot share a cell.
     run("--alloc mc1x1 --tie none --tie 2,13,20,6", "ties");
     dir.replay("compare ties --row scheduler --col allocator").fails(
         2,
@@ -281,8 +281,8 @@ fn runs_are_projected() {
     dir.replay("compare ties --row trace --col user").fails(2, 1, &["--col \"user\""]);
 }
 
-/// What moves adds up to the difference of the mean waits.
-fn schedules_are_set_side_by_side() {
+/// The changes of start times add up to the difference of the mean waits.
+fn compares_schedules() {
     let dir = Dir::new();
     dir.replay("--jobs 600 --sched fcfs,easy --alloc mc1x1 -q --no-plots --out out").code(0);
     let rows = dir.replay("compare out:0 out:1 --schedule --format json").code(0).objects();
@@ -290,8 +290,8 @@ fn schedules_are_set_side_by_side() {
     let number = |row: &serde_json::Value, name: &str| row[name].as_i64().expect("a number");
     let later: i64 = rows.iter().map(|row| number(row, "later")).sum();
     for row in &rows {
-        let moved = number(row, "compared_start") - number(row, "base_start");
-        assert_eq!(number(row, "later"), moved);
+        let change = number(row, "compared_start") - number(row, "base_start");
+        assert_eq!(number(row, "later"), change);
     }
     let waits = dir.replay("compare out:0 out:1 --measure wait --format json").code(0).objects();
     let mean = |name: &str| waits[0][name].as_f64().expect("a number");
@@ -306,15 +306,15 @@ fn schedules_are_set_side_by_side() {
     dir.replay("compare out:0 out:1 --schedule --by-size").refused(&["--by-size"]);
 }
 
-fn a_baseline_stands_beside_means() {
+fn baseline_adds_changes_of_means() {
     let dir = Dir::new();
     let cells = "--jobs 300 --alloc mc1x1,mm";
     dir.replay(&format!("{cells} -q --no-plots --out out")).code(0);
     let same = dir.replay(&format!("{cells} --baseline out --format json -q")).code(0);
     let columns = ["mean_pairwise_l1_change_percent", "mean_turnaround_change_percent"];
-    same.demand(same.fields(&columns).iter().all(|row| row == "0.0 0.0"), "the same");
+    same.demand(same.fields(&columns).iter().all(|row| row == "0.0 0.0"), "no change");
     let other = dir.replay("--jobs 300 --alloc mc1x1,mm,random --baseline out --format json");
-    let other = other.code(0).says("--baseline: 1 of 3 runs are not in it");
+    let other = other.code(0).says("--baseline: 1 of 3 runs are not in the baseline");
     assert_eq!(other.fields(&columns)[2], "- -");
     let less = dir.replay("--jobs 200 --alloc mc1x1,mm --baseline out --format json -q").code(0);
     let before = dir.replay(&format!("{cells} --format json -q")).code(0).objects();
@@ -327,18 +327,18 @@ fn a_baseline_stands_beside_means() {
     let sweep = dir.replay(&format!("sweep {cells} --baseline out --out swept -q")).code(0);
     sweep.prints("runs.csv").prints("\u{394} L1 %");
     let random = dir.replay("--jobs 9 --alloc random --baseline out -q");
-    random.fails(2, 1, &["--baseline out", "the allocator there is mc1x1, here random"]);
+    random.fails(2, 1, &["--baseline out", "allocator mc1x1 versus random"]);
     let dir = dir.file("down.csv", "from,until,what\n0,100,node 3\n");
     let down = dir.replay("--jobs 9 --alloc mm --down down.csv --baseline out -q");
-    down.demand(down.stderr.contains("the policy there is "), "what differs");
-    down.demand(down.stderr.contains("down="), "what it is here");
+    down.demand(down.stderr.contains("policy "), "the dimension");
+    down.demand(down.stderr.contains("down="), "the value in this run");
     dir.replay("--jobs 9 --alloc mm --baseline nowhere -q").code(3);
     dir.replay("contend --jobs 9 --alloc mm --scale 1 --no-plots --out contended -q").code(0);
     let contended = dir.replay("--jobs 9 --alloc mm --baseline contended -q").code(3);
-    contended.says("--baseline contended: has no runs.parquet: name a folder that replay");
+    contended.says("--baseline contended: has no runs.parquet; name a folder that replay");
 }
 
-fn folders_are_compared_run_by_run() {
+fn compares_folders_run_by_run() {
     let dir = Dir::new();
     let run = |jobs: u32, alloc: &str, out: &str| {
         dir.replay(&format!("--jobs {jobs} --alloc {alloc} -q --no-plots --out {out}")).code(0)
@@ -346,19 +346,19 @@ fn folders_are_compared_run_by_run() {
     run(2550, "mc1x1,mbs", "before");
     run(2500, "mbs,mc1x1,random", "after");
     let compared = dir.replay("compare before after --measure wait --format json").code(0);
-    let compared = compared.says("50 jobs that only one of them has");
+    let compared = compared.says("50 jobs that only one run has");
     let compared = compared.says("1 runs that only one folder has");
     let pairs = compared.fields(&["base", "compared_run", "pairs", "change_verdict"]);
     assert_eq!(pairs.len(), 2);
     assert!(pairs[0].contains("before lublin-10x10 10x10 fcfs mbs") && pairs[0].contains("2500"));
-    // At 80 columns the change and its interval are there, and a run has a short name.
+    // In a terminal of 80 columns, change and interval are shown, and runs have short names.
     for rest in ["", "--by-size"] {
         let lines = dir.in_terminal(80, &format!("compare before after -q {rest}"));
         assert!(
             lines[0].ends_with("after against before; all runs: lublin-10x10 10x10 fcfs"),
             "{lines:#?}"
         );
-        // As a heading, or as what is the same in all rows.
+        // Each text is a column heading, or a value that is listed once because all rows have it.
         let all = lines.join(" ");
         for word in ["run", "measure", "change %", "95 %", "verdict"] {
             assert!(all.contains(word), "{word} in {lines:#?}");
@@ -371,7 +371,7 @@ fn folders_are_compared_run_by_run() {
     one.prints("distance");
 }
 
-fn what_cannot_be_compared_is_told() {
+fn reports_what_cannot_be_compared() {
     let dir = Dir::new();
     dir.replay("--jobs 50 --alloc mc1x1,random -q --no-plots --out out").code(0);
     dir.replay("--jobs 50 --alloc mbs,gabl -q --no-plots --no-jobs --out lean").code(0);
@@ -379,7 +379,8 @@ fn what_cannot_be_compared_is_told() {
         dir.replay(&format!("compare {rest}")).fails(code, 1, words);
     };
     fails("out nowhere", 3, &["nowhere: "]);
-    let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes it";
+    let advice =
+        "lean/jobs.parquet does not exist: the same command without --no-jobs writes this table";
     fails("lean:0 lean:1", 3, &[advice]);
     fails("out:0 out:7", 2, &["out:7: out has runs 0 to 1"]);
     dir.replay("--jobs 50 --alloc mbs,gabl -q --no-plots --out other").code(0);

@@ -1,4 +1,4 @@
-//! A directory of its own for every test, and the program started in it.
+//! A temporary directory for each test, and the program started in it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,34 +8,33 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_replay");
 
-/// The checkout, where the shipped trace is.
+/// Returns the root of the checkout.
 pub fn checkout() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The text of the shipped trace.
+/// Returns the content of the shipped trace.
 pub fn shipped_trace() -> Vec<u8> {
     fs::read(checkout().join("traces/lublin-10x10.swf"))
         .expect("the trace that comes with the project")
 }
 
-/// Two jobs on four processors: the least that runs.
+/// A minimal trace: two jobs on four processors.
 pub const TINY: &str = "; MaxProcs: 4\n1 0 0 5 2\n2 1 0 5 2\n";
 
-/// `name` functions as trials, each under its module's name.
+/// Defines `trials()`, which returns the named functions as tests, titled `module::name`.
 macro_rules! trials {
     ($($name:ident),+ $(,)?) => {
-        /// The tests of this file.
+        /// Returns the tests of this file.
         pub fn trials() -> Vec<libtest_mimic::Trial> {
             vec![$(crate::cli::dir::trial(module_path!(), stringify!($name), $name)),+]
         }
     };
 }
 
-/// A test from a function that panics when it fails.
+/// Creates a test from a function that panics on failure.
 pub fn trial(module: &str, name: &str, test: fn()) -> libtest_mimic::Trial {
     libtest_mimic::Trial::test(title(module, name), move || {
         test();
@@ -43,7 +42,7 @@ pub fn trial(module: &str, name: &str, test: fn()) -> libtest_mimic::Trial {
     })
 }
 
-/// A test that cannot run here, and why.
+/// Creates a test that is listed as ignored, with the reason.
 pub fn ignored(module: &str, name: &str, why: &str) -> libtest_mimic::Trial {
     let absent = why.to_string();
     libtest_mimic::Trial::test(title(module, name), move || Err(absent.into()))
@@ -55,8 +54,7 @@ fn title(module: &str, name: &str) -> String {
     format!("{}::{name}", module.rsplit("::").next().unwrap_or(module))
 }
 
-/// An empty directory from which the program runs with an empty environment; it goes with
-/// the value.
+/// A temporary directory in which the program runs with an empty environment; deleted on drop.
 pub struct Dir {
     home: tempfile::TempDir,
     program: PathBuf,
@@ -64,30 +62,30 @@ pub struct Dir {
 }
 
 impl Dir {
-    /// With nothing in it.
+    /// Creates an empty directory.
     pub fn new() -> Dir {
         let home = tempfile::tempdir().expect("a temporary directory");
         Dir { home, program: PROGRAM.into(), environment: Vec::new() }
     }
 
-    /// With the shipped trace, wherever the program was built.
+    /// Creates a directory with a copy of the shipped trace.
     pub fn with_trace() -> Dir {
         Dir::new().file("traces/lublin-10x10.swf", shipped_trace())
     }
 
-    /// With a program of its own, which finds no checkout around it.
+    /// Creates a directory with a copy of the program. This directory is outside of the checkout.
     pub fn with_program() -> Dir {
         let mut dir = Dir::new();
         dir.program = dir.path("bin/replay");
         fs::create_dir(dir.path("bin")).expect("a directory");
-        // A link is cheap; between file systems there is none.
+        // Prefer a hard link, which fails between different file systems.
         if fs::hard_link(PROGRAM, &dir.program).is_err() {
             fs::copy(PROGRAM, &dir.program).expect("a copy of the program");
         }
         dir
     }
 
-    /// One more file.
+    /// Adds a file.
     pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Dir {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
@@ -95,23 +93,23 @@ impl Dir {
         self
     }
 
-    /// One more variable.
+    /// Adds an environment variable.
     pub fn variable(mut self, name: &'static str, value: impl Into<OsString>) -> Dir {
         self.environment.push((name, value.into()));
         self
     }
 
-    /// Where a file of this name is.
+    /// Returns the path of `name` in this directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.home.path().join(name)
     }
 
-    /// The bytes of a file that must be there.
+    /// Returns the content of an existing file.
     pub fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// What a line of bash prints here, line by line.
+    /// Runs a line of bash in this directory and returns the lines of its standard output.
     pub fn shell(&self, line: &str) -> Vec<String> {
         let mut bash = Command::new("bash");
         let output = bash.args(["-c", line]).current_dir(self.home.path()).output().expect("bash");
@@ -119,12 +117,12 @@ impl Dir {
         text.lines().map(str::to_string).collect()
     }
 
-    /// What the program prints in a terminal so many characters wide.
+    /// Runs the program in a terminal of `columns` columns and returns the lines of its output.
     pub fn in_terminal(&self, columns: usize, line: &str) -> Vec<String> {
         self.shell(&format!("script -qec 'stty cols {columns}; {PROGRAM} {line}' /dev/null"))
     }
 
-    /// Every file below `name`, relative to it, sorted.
+    /// Returns all files below `name`, relative to it, sorted.
     pub fn files(&self, name: &str) -> Vec<String> {
         let (top, mut files) = (self.path(name), Vec::new());
         let mut open = vec![top.clone()];
@@ -133,9 +131,12 @@ impl Dir {
                 let path = entry.expect("an entry").path();
                 match path.is_dir() {
                     true => open.push(path),
-                    false => {
-                        files.push(path.strip_prefix(&top).expect("below").display().to_string())
-                    }
+                    false => files.push(
+                        path.strip_prefix(&top)
+                            .expect("a path below the top")
+                            .display()
+                            .to_string(),
+                    ),
                 }
             }
         }
@@ -143,12 +144,12 @@ impl Dir {
         files
     }
 
-    /// Runs the program with these arguments, split at blanks.
+    /// Runs the program with `arguments`, split at blanks.
     pub fn replay(&self, arguments: &str) -> Outcome {
         self.replay_in(self.home.path(), arguments)
     }
 
-    /// The same, from another place.
+    /// Runs the program with `place` as the current directory.
     pub fn replay_in(&self, place: &Path, arguments: &str) -> Outcome {
         let mut command = self.command(arguments);
         let output = command.current_dir(place).stdin(Stdio::null()).output();
@@ -156,27 +157,27 @@ impl Dir {
         Outcome::new(arguments, output)
     }
 
-    /// The same, with `input` on standard input.
+    /// Runs the program with `input` on standard input.
     pub fn replay_on(&self, input: &[u8], arguments: &str) -> Outcome {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let mut pipe = child.stdin.take().expect("a pipe");
         let output = std::thread::scope(|scope| {
-            // Who reads no more of it closes the pipe.
+            // The write fails if the program closes the pipe early; that is not an error here.
             scope.spawn(move || pipe.write_all(input));
             child.wait_with_output().expect("it ends")
         });
         Outcome::new(arguments, output)
     }
 
-    /// The same, with stdout into a file.
+    /// Runs the program with standard output redirected to a file.
     pub fn replay_onto(&self, stdout: fs::File, arguments: &str) -> Outcome {
         let output = self.command(arguments).stdout(stdout).output().expect("the program starts");
         Outcome::new(arguments, output)
     }
 
-    /// Starts the program with both streams in pipes.
+    /// Starts the program with standard output and standard error in pipes.
     pub fn start(&self, arguments: &str) -> Child {
         let mut command = self.command(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -191,36 +192,40 @@ impl Dir {
     }
 }
 
-/// Bytes packed.
+/// Compresses `bytes` with gzip.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(bytes).expect("memory");
     packer.finish().expect("memory")
 }
 
-/// Names of the files that a manifest lists.
+/// Returns the names of the files that a manifest lists.
 pub fn listed(manifest: &Value) -> Vec<String> {
     let files = manifest["files"].as_array().expect("files").iter();
     files.map(|file| file["name"].as_str().expect("a name").to_string()).collect()
 }
 
-/// What a run gave.
+/// The result of a run of the program.
 pub struct Outcome {
     arguments: String,
     code: Option<i32>,
-    /// What came on standard output.
+    /// Standard output.
     pub stdout: String,
-    /// What came on standard error.
+    /// Standard error.
     pub stderr: String,
 }
 
 impl Outcome {
-    /// Whether a signal ended it.
+    /// Returns whether a signal ended the program.
     pub fn is_killed(&self) -> bool {
         self.code.is_none()
     }
 
-    /// Whatever happens, it is no panic.
+    /// Wraps the output of a process.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the program panicked or its output is not UTF-8.
     pub fn new(arguments: &str, output: Output) -> Outcome {
         let text = |bytes| String::from_utf8(bytes).expect("both streams are text");
         let outcome = Outcome {
@@ -233,7 +238,7 @@ impl Outcome {
         outcome
     }
 
-    /// Fails with everything there is to know.
+    /// Panics with arguments, exit code and both streams unless `holds`.
     #[track_caller]
     pub fn demand(&self, holds: bool, what: &str) {
         let Outcome { arguments, code, stdout, stderr } = self;
@@ -243,36 +248,36 @@ impl Outcome {
         );
     }
 
-    /// It ended with this code.
+    /// Requires an exit code.
     #[track_caller]
     pub fn code(self, expected: i32) -> Outcome {
         self.demand(self.code == Some(expected), &format!("exit code {expected} expected"));
         self
     }
 
-    /// These words are on standard output.
+    /// Requires that standard output contains `words`.
     #[track_caller]
     pub fn prints(self, words: &str) -> Outcome {
         self.demand(self.stdout.contains(words), &format!("\"{words}\" expected on stdout"));
         self
     }
 
-    /// These words are on standard error.
+    /// Requires that standard error contains `words`.
     #[track_caller]
     pub fn says(self, words: &str) -> Outcome {
         self.demand(self.stderr.contains(words), &format!("\"{words}\" expected on stderr"));
         self
     }
 
-    /// Standard error is empty.
+    /// Requires that standard error is empty.
     #[track_caller]
     pub fn says_nothing(self) -> Outcome {
         self.demand(self.stderr.is_empty(), "an empty stderr expected");
         self
     }
 
-    /// A failure: the code, no data, and on stderr nothing but one message of so many
-    /// lines with these words.
+    /// Requires a failure: this exit code, empty standard output, and on standard error only one
+    /// message of `lines` lines that contains `words`.
     #[track_caller]
     pub fn fails(self, code: i32, lines: usize, words: &[&str]) -> Outcome {
         let failed = self.code(code);
@@ -282,7 +287,7 @@ impl Outcome {
         words.iter().fold(failed, |failed, words| failed.says(words))
     }
 
-    /// A command line that clap refuses; what surrounds the message is clap's.
+    /// Requires that clap rejects the command line with a message that contains `words`.
     #[track_caller]
     pub fn refused(self, words: &[&str]) -> Outcome {
         let refused = self.code(2);
@@ -291,17 +296,17 @@ impl Outcome {
         words.iter().fold(refused, |refused, words| refused.says(words))
     }
 
-    /// Every line of stdout as an object.
+    /// Parses each line of standard output as a JSON object.
     pub fn objects(&self) -> Vec<Value> {
         let object = |line: &str| {
             let value: Value = serde_json::from_str(line).unwrap_or_default();
-            self.demand(value.is_object(), &format!("no object: {line}"));
+            self.demand(value.is_object(), &format!("not a JSON object: {line}"));
             value
         };
         self.stdout.lines().map(object).collect()
     }
 
-    /// One text per object: these fields, with blanks between; null is "-".
+    /// Returns one string per object: the values of `names` separated by blanks, null as `-`.
     pub fn fields(&self, names: &[&str]) -> Vec<String> {
         let field = |object: &Value, name: &&str| match &object[*name] {
             Value::Null => "-".to_string(),

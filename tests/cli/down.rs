@@ -1,15 +1,15 @@
-//! Processors out of service at times.
+//! `--down`: windows during which processors are out of service.
 
 use super::dir::Dir;
 
 trials!(
-    a_file_of_windows,
-    jobs_in_their_way,
-    tables_of_outages,
-    no_file_no_change,
-    what_is_wrong_has_line_and_field,
-    who_is_out_is_shown,
-    what_knows_nothing_of_it,
+    reads_a_file_of_windows,
+    down_rules_decide_about_running_jobs,
+    writes_outage_tables,
+    empty_files_change_nothing,
+    errors_have_line_and_field,
+    show_marks_processors_out_of_service,
+    rejects_commands_without_outages,
 );
 
 const JOBS: &str = "; MaxProcs: 16\n1 0 -1 100 16 -1 -1 16 100\n2 10 -1 10 16 -1 -1 16 10\n\
@@ -20,7 +20,7 @@ fn dir() -> Dir {
     Dir::new().file("j.swf", JOBS).file("down.csv", DOWN)
 }
 
-fn a_file_of_windows() {
+fn reads_a_file_of_windows() {
     let dir = dir().file("all.csv", "from,until,what\n0,200,all\n300,,node 0-15\n");
     let run = |options: &str, names: &[&str]| {
         let command =
@@ -28,7 +28,8 @@ fn a_file_of_windows() {
         dir.replay(&command).code(0).fields(names)
     };
     let names = ["makespan", "utilization", "up_utilization", "down_percent", "policy"];
-    // 1,880 processor-seconds in 220 s of 16, of which 4 are out for 100 s after job 1 has left.
+    // The jobs use 1,880 processor-seconds in 220 s on 16 processors. Four processors are out of service for 100 s
+    // after job 1 ends.
     let expected = format!(
         "220 {} {} {} johnson[down=drain]",
         1880.0 / 3520.0,
@@ -36,15 +37,15 @@ fn a_file_of_windows() {
         40000.0 / 3520.0
     );
     assert_eq!(run("--down down.csv", &names), [expected]);
-    // Nothing is lost of the machine that stands still before the first job starts.
+    // An outage before the start of the first job only delays this job.
     assert_eq!(run("--down all.csv --jobs 1", &names[..1]), ["300"]);
     dir.replay("--trace j.swf --down down.csv").code(0).prints("up util %");
-    let ever = dir.file("ever.csv", "from,until,what\n50,,node 3\n0,5,all\n");
-    let run = ever.replay("--trace j.swf --sched fcfs --alloc random --down ever.csv -q");
-    run.code(1).says("for ever: too many processors are out of service");
+    let endless = dir.file("endless.csv", "from,until,what\n50,,node 3\n0,5,all\n");
+    let run = endless.replay("--trace j.swf --sched fcfs --alloc random --down endless.csv -q");
+    run.code(1).says("never started: too many processors remain out of service");
 }
 
-fn jobs_in_their_way() {
+fn down_rules_decide_about_running_jobs() {
     let dir = dir();
     let run = |rule: &str| {
         let command = format!(
@@ -60,12 +61,13 @@ fn jobs_in_their_way() {
     assert_eq!(run("drain"), ["220 0 0 0.0"]);
     assert_eq!(run("kill"), [format!("220 1 0 {}", 100.0 * 800.0 / 3520.0)]);
     assert_eq!(run("requeue"), [format!("320 0 1 {}", 100.0 * 800.0 / 5120.0)]);
-    let words = ["--down-rule: \"drian\" is none of drain, kill, requeue; did you mean \"drain\"?"];
+    let words =
+        ["--down-rule: \"drian\" is not one of drain, kill, requeue; did you mean \"drain\"?"];
     dir.replay("--trace j.swf --down down.csv --down-rule drian").fails(2, 1, &words);
     dir.replay("--trace j.swf --down-rule kill").code(2).says("--down");
 }
 
-fn tables_of_outages() {
+fn writes_outage_tables() {
     let dir = dir();
     let options = "--trace j.swf --alloc random --down down.csv --down-rule kill";
     dir.replay(&format!("{options} --out run -q --no-plots")).code(0);
@@ -80,19 +82,19 @@ fn tables_of_outages() {
         manifest.contains("\"rule\": \"kill\"") && manifest.contains("\"outages\": \""),
         "{manifest}"
     );
-    // A grid in a file says the same, and goes on from its journal.
+    // The same grid in a file gives the same table.
     let grid = dir.replay(&format!("sweep {options} --print-config")).code(0);
     let dir = dir.file("g.toml", grid.stdout);
     dir.replay("sweep g.toml --out swept -q").code(0);
     assert_eq!(dir.read("swept/outages.csv"), dir.read("run/outages.csv"));
-    // Other windows are other cells.
+    // Different windows give different cell ids.
     let ids = |dir: &Dir| dir.replay("plan g.toml --list --format json -q").code(0).stdout;
     let before = ids(&dir);
     let dir = dir.file("down.csv", DOWN.replace("200", "201"));
     assert_ne!(ids(&dir), before);
 }
 
-fn no_file_no_change() {
+fn empty_files_change_nothing() {
     let dir = dir().file("none.csv", "# nothing\nfrom,until,what\n").file("empty.csv", "");
     let run = |options: &str, out: &str| {
         let command =
@@ -118,20 +120,20 @@ fn no_file_no_change() {
     assert_eq!(ids("--down none.csv"), ids(""));
 }
 
-fn what_is_wrong_has_line_and_field() {
-    // The sample of the specification: its fourth window ends where it begins.
+fn errors_have_line_and_field() {
+    // In this sample of the specification the fourth window is empty.
     let sample = "# down windows\nfrom,until,what\n3600,7200,box 0 0 0 3 3 0\n5000,6000,node 17\n\
                   10000,,node 3-5\n20000,20000,node 1\n40000,50000,all\n";
     let dir = dir().file("sample.csv", sample).file("far.csv", "from,until,what\n1,2,node 99\n");
     let words = ["sample.csv:6: field until: 20000 is not after 20000"];
     dir.replay("--trace j.swf --down sample.csv -q").fails(3, 1, &words);
-    let words = ["far.csv:2: field what: there is no node 99: 4x4 has 0 to 15"];
+    let words = ["far.csv:2: field what: node 99 does not exist; 4x4 has nodes 0 to 15"];
     dir.replay("--trace j.swf --down far.csv -q").fails(3, 1, &words);
     dir.replay("--trace j.swf --down nowhere.csv -q").fails(2, 1, &["cannot read nowhere.csv"]);
 }
 
-/// A row is out from 50 to 200; the job on it is the whole machine's, until 100.
-fn who_is_out_is_shown() {
+/// A row of the mesh is out of service from 50 s to 200 s; job 1 holds the whole machine until 100 s.
+fn show_marks_processors_out_of_service() {
     let swf = "; MaxProcs: 16\n1 0 -1 100 16\n2 110 -1 50 4\n";
     let dir =
         Dir::new().file("a.swf", swf).file("row.csv", "from,until,what\n50,200,box 0 0 3 0\n");
@@ -161,7 +163,7 @@ fn who_is_out_is_shown() {
         assert!(map.ends_with("----") && map.matches('A').count() == 4, "{map}");
         assert_eq!(at(200, alloc).1, ".".repeat(16));
     }
-    // Cut off, it is gone; queued again, it waits.
+    // `kill` ends the job; `requeue` returns the job to the queue.
     let (words, map) = at(50, "--down-rule kill");
     assert_eq!(
         (words.as_str(), map),
@@ -177,18 +179,18 @@ fn who_is_out_is_shown() {
     assert_eq!(map.matches("out of service").count(), 4, "{map}");
 }
 
-fn what_knows_nothing_of_it() {
+fn rejects_commands_without_outages() {
     let dir = dir().file("all.csv", "from,until,what\n5,9,all\n");
     let run = dir.replay("--trace j.swf -q --down all.csv --alloc elmer --machine cluster:16x2");
-    run.fails(2, 1, &["--down: ", "whose hosts jobs share"]);
-    // Places are promised beside windows that are known.
+    run.fails(2, 1, &["--down: ", "whose hosts are shared by jobs"]);
+    // `guard=place` supports outages that are known in advance.
     dir.replay("--trace j.swf -q --down down.csv --alloc first-fit --sched easy[guard=place]")
         .code(0);
     let log = dir.file("log.swf", "; MaxProcs: 16\n1 0 0 100 16\n");
     let run = log.replay("--trace log.swf --sched recorded --alloc random --down down.csv -q");
-    run.fails(2, 1, &["--down: scheduler recorded repeats the starts of a log"]);
+    run.fails(2, 1, &["--down: scheduler recorded repeats recorded starts"]);
     for command in ["search", "contend"] {
         let run = log.replay(&format!("{command} --trace log.swf --down down.csv -q"));
-        run.fails(2, 1, &["--down: is for run, sweep, plan, show and explain"]);
+        run.fails(2, 1, &["--down is for run, sweep, plan, show and explain"]);
     }
 }

@@ -1,29 +1,45 @@
-//! `replay explain`: one decision, step by step.
+//! `replay explain`: the steps of one decision.
 
 use super::dir::{Dir, Outcome};
 
 trials!(
-    an_explanation_is_data_too,
-    a_centre_has_its_number,
-    numbers_are_those_of_the_run,
-    a_tie_adds_up,
-    strategies_tell_what_they_looked_at,
-    steps_can_be_written,
-    what_cannot_be_explained,
+    json_has_the_numbers_of_the_run,
+    centres_have_numbers_and_coordinates,
+    last_step_has_the_pairwise_l1_of_the_run,
+    tie_values_are_weighted_sums,
+    strategies_explain_their_candidates,
+    writes_steps,
+    rules_of_trees_and_blocks_explain_their_choice,
+    reports_what_cannot_be_explained,
 );
 
-/// The steps of an explanation in JSON.
-fn steps(told: &Outcome) -> Vec<serde_json::Value> {
-    let objects = told.objects();
-    told.demand(objects.len() == 1, "one object");
+fn rules_of_trees_and_blocks_explain_their_choice() {
+    let trace = "; MaxProcs: 16\n1 0 0 50 3\n2 1 0 50 6\n";
+    let dir = Dir::new().file("two.swf", trace);
+    for (machine, alloc, words) in [
+        ("tree:2x2x4", "slurm-tree", "leaf 1, with 6 nodes to take"),
+        ("block[4,16]:4x4", "slurm-block", "6 nodes need a block of level 2, 4 base blocks"),
+        ("tree:2x2x4", "kueue[level=0]", "level 0: no domain has enough, 6 needed"),
+    ] {
+        let cell = format!("--trace two.swf --machine {machine} --alloc {alloc} -q");
+        dir.replay(&format!("explain {cell} --job 2")).code(0).prints(words);
+        let json = dir.replay(&format!("explain {cell} --job 2 --format json")).code(0);
+        assert!(!json.objects()[0]["decisions"][0]["listings"].is_null());
+    }
+}
+
+/// Returns the steps of an explanation in JSON.
+fn steps(run: &Outcome) -> Vec<serde_json::Value> {
+    let objects = run.objects();
+    run.demand(objects.len() == 1, "one object");
     objects[0]["steps"].as_array().expect("a list").clone()
 }
 
-/// A centre has the number that the list of processors has, beside its coordinates.
-fn a_centre_has_its_number() {
+/// A centre is given by its processor number and its coordinates.
+fn centres_have_numbers_and_coordinates() {
     let dir = Dir::with_trace();
-    let told = dir.replay("explain --sched easy --job 50 --jobs 200 -q --format json").code(0);
-    let objects = told.objects();
+    let run = dir.replay("explain --sched easy --job 50 --jobs 200 -q --format json").code(0);
+    let objects = run.objects();
     let first = &objects[0]["decisions"][0]["candidates"]["first"][0];
     assert_eq!(
         first["centre"].as_array().map(Vec::len),
@@ -32,28 +48,27 @@ fn a_centre_has_its_number() {
     );
     let at = |axis: usize| first["centre"][axis].as_u64().expect("a number");
     let number = 10 * at(0) + at(1);
-    // The centre is in shell 0, so it is the first that is taken.
+    // The centre is in shell 0, so it is the first allocated processor.
     assert_eq!(first["nodes"][0].as_u64(), Some(number));
     let centre = format!("{number} ({}, {})", at(0), at(1));
     let words = format!("with its centre at processor {centre}, wins");
     let has = |words: &str| {
-        steps(&told).iter().any(|step| step["text"].as_str().expect("words").contains(words))
+        steps(&run).iter().any(|step| step["text"].as_str().expect("words").contains(words))
     };
-    told.demand(has(&words), &words);
-    told.demand(has(&format!("centre {centre}")), "in the list of candidates");
+    run.demand(has(&words), &words);
+    run.demand(has(&format!("centre {centre}")), "in the list of candidates");
 }
 
-/// Pairwise L1 of the last step and of the run's own table.
-fn numbers_are_those_of_the_run() {
+fn last_step_has_the_pairwise_l1_of_the_run() {
     let dir = Dir::with_trace();
     for alloc in ["mc1x1[tie=2,13,20,6]", "gabl", "hilbert-best-fit"] {
         let cell = format!("--jobs 260 --sched easy --alloc {alloc} -q --trace lublin-10x10");
-        let told = dir.replay(&format!("explain {cell} --job 250 --format json")).code(0);
-        let last = steps(&told).pop().expect("steps");
+        let run = dir.replay(&format!("explain {cell} --job 250 --format json")).code(0);
+        let last = steps(&run).pop().expect("steps");
         let shown = dir.replay(&format!("show {cell} --job 250 --format json")).code(0);
         let job = shown.objects().into_iter().find(|job| job["job"] == 250).expect("the job");
         let text = last["text"].as_str().expect("words").replace(',', "");
-        told.demand(
+        run.demand(
             text.contains(&format!("pairwise L1 {}:", job["pairwise_l1"]))
                 || text.contains(&format!("pairwise L1 {} ", job["pairwise_l1"])),
             &text,
@@ -61,9 +76,9 @@ fn numbers_are_those_of_the_run() {
     }
 }
 
-fn a_tie_adds_up() {
+fn tie_values_are_weighted_sums() {
     let dir = Dir::with_trace();
-    let told = dir.replay("explain --tie 2,13,20,6 --job 3333 --sched easy --format json").code(0);
+    let run = dir.replay("explain --tie 2,13,20,6 --job 3333 --sched easy --format json").code(0);
     let values = |text: &str| -> Option<[i64; 4]> {
         let of = |name: &str| {
             let part = text.split("; ").find(|part| part.starts_with(name))?;
@@ -72,15 +87,15 @@ fn a_tie_adds_up() {
         Some([of("free ")?, of("walls ")?, of("busy ")?, of("tie value ")?])
     };
     let rows: Vec<[i64; 4]> =
-        steps(&told).iter().filter_map(|step| values(step["text"].as_str()?)).collect();
-    told.demand(rows.len() > 1, "candidates that tie");
+        steps(&run).iter().filter_map(|step| values(step["text"].as_str()?)).collect();
+    run.demand(rows.len() > 1, "candidates that tie");
     for [free, walls, busy, value] in &rows {
         assert_eq!(13 * free - 20 * walls - 6 * busy, *value);
     }
-    told.demand(rows.windows(2).all(|pair| pair[0][3] <= pair[1][3]), "the winner is the first");
+    run.demand(rows.windows(2).all(|pair| pair[0][3] <= pair[1][3]), "the winner is the first");
 }
 
-fn strategies_tell_what_they_looked_at() {
+fn strategies_explain_their_candidates() {
     let dir = Dir::with_trace();
     for (alloc, words) in [
         ("mc1x1", "the best score (sum of shell numbers) is"),
@@ -96,9 +111,9 @@ fn strategies_tell_what_they_looked_at() {
         ("anca", "frame"),
         ("rsr", "0 steps of folding"),
     ] {
-        let told =
+        let run =
             format!("explain --jobs 120 --sched fcfs --alloc {alloc} --job 100 -q --format csv");
-        dir.replay(&told).code(0).prints(words).prints("it gives");
+        dir.replay(&run).code(0).prints(words).prints("it gives");
     }
     let cube = "explain --jobs 120 --machine hypercube:7 --alloc cube-buddy --job 100 -q";
     dir.replay(cube).code(0).prints("needs a subcube of");
@@ -106,14 +121,14 @@ fn strategies_tell_what_they_looked_at() {
     text.prints("scheduler").prints("tie value").prints("wins");
 }
 
-fn steps_can_be_written() {
+fn writes_steps() {
     let dir = Dir::with_trace();
     dir.replay("explain --jobs 300 --job 250 --out out -q").code(0).says_nothing();
     assert_eq!(dir.files("out"), ["manifest.json", "steps.csv", "steps.parquet"]);
     dir.replay("--jobs 9 --alloc random --out out -q").code(2).says("--force");
 }
 
-fn what_cannot_be_explained() {
+fn reports_what_cannot_be_explained() {
     let dir = Dir::with_trace();
     let explain = |rest: &str| dir.replay(&format!("explain --jobs 50 -q {rest}"));
     explain("").refused(&["--job <N>"]);
@@ -125,31 +140,30 @@ fn what_cannot_be_explained() {
     explain("--job 9 --alloc mm,mc1x1").fails(2, 1, &["explain takes one", "2 runs"]);
 }
 
-/// One object, with the numbers of the run.
-fn an_explanation_is_data_too() {
+fn json_has_the_numbers_of_the_run() {
     let dir = Dir::with_trace();
     let cell = "--trace lublin-10x10 --jobs 300 --sched easy --tie 2,13,20,6";
-    let told = dir.replay(&format!("explain {cell} --job 200 --format json -q")).code(0).objects();
-    assert_eq!(told.len(), 1);
-    let told = &told[0];
-    let held = dir.replay(&format!("show {cell} --job 200 --format json -q")).code(0).objects();
-    let held = held.iter().find(|row| row["job"] == 200).expect("the job");
-    assert_eq!(told["result"]["nodes"], held["nodes"]);
-    assert_eq!(told["result"]["start"], held["start"]);
-    assert_eq!(told["result"]["pairwise_l1"], held["pairwise_l1"]);
-    let decision = told["decisions"].as_array().and_then(|all| all.last()).expect("a decision");
-    assert_eq!(decision["nodes"], held["nodes"]);
+    let run = dir.replay(&format!("explain {cell} --job 200 --format json -q")).code(0).objects();
+    assert_eq!(run.len(), 1);
+    let run = &run[0];
+    let shown = dir.replay(&format!("show {cell} --job 200 --format json -q")).code(0).objects();
+    let shown = shown.iter().find(|row| row["job"] == 200).expect("the job");
+    assert_eq!(run["result"]["nodes"], shown["nodes"]);
+    assert_eq!(run["result"]["start"], shown["start"]);
+    assert_eq!(run["result"]["pairwise_l1"], shown["pairwise_l1"]);
+    let decision = run["decisions"].as_array().and_then(|all| all.last()).expect("a decision");
+    assert_eq!(decision["nodes"], shown["nodes"]);
     let candidates = &decision["candidates"];
     assert_eq!(candidates["tie"], "2,13,20,6");
     let number = |name: &str| candidates["first"][0][name].as_i64().expect("a number");
     let value = 13 * number("free_weight") - 20 * number("wall_weight") - 6 * number("busy_weight");
     assert_eq!(number("tie_value"), value);
-    // Who runs and what is free make the machine.
-    let named = &told["scheduler"]["named"];
+    // The processors of running jobs and the free processors add up to the machine.
+    let named = &run["scheduler"]["named"];
     let running = named["running"].as_array().expect("a list").iter();
     let busy: i64 = running.map(|job| job["size"].as_i64().expect("a number")).sum();
     assert_eq!(busy + named["free"].as_i64().expect("a number"), 100);
-    // The earlier spelling.
+    // `--json` is the option of earlier versions.
     let words = ["error: --json is now --format json\n"];
     dir.replay(&format!("explain {cell} --job 200 --json")).refused(&words);
 }

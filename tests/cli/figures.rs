@@ -1,29 +1,29 @@
-//! Figures: their size and text, their names, and what is written in them.
+//! Figures: size, font size, file names and text.
 
 use std::collections::BTreeSet;
 
 use super::dir::Dir;
 
 trials!(
-    sizes_hold_in_every_format,
-    wrong_sizes_are_refused,
-    every_command_that_draws_has_the_options,
-    names_do_not_depend_on_what_else_is_there,
-    strategies_beyond_twelve_are_counted,
-    markup_of_a_trace_is_text,
-    bars_have_dates,
+    sizes_apply_to_all_formats,
+    rejects_bad_sizes,
+    options_apply_to_every_command_with_figures,
+    file_names_do_not_depend_on_other_runs,
+    figures_count_strategies_beyond_twelve,
+    escapes_markup_in_traces,
+    gantt_charts_have_dates,
 );
 
 fn text(dir: &Dir, file: &str) -> String {
     String::from_utf8(dir.read(file)).expect("text")
 }
 
-/// Four bytes of a PNG as a number.
+/// Returns the big-endian number in four bytes of a PNG.
 fn number(bytes: &[u8], at: usize) -> f64 {
     f64::from(u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes")))
 }
 
-fn sizes_hold_in_every_format() {
+fn sizes_apply_to_all_formats() {
     let dir = Dir::with_trace();
     let run = "--jobs 200 --alloc mc1x1,mm --tie none --tie 2,13,20,6 -q";
     let stem = "improvement-by-size--lublin-10x10--10x10--fcfs--mc1x1-2-13-20-6";
@@ -31,9 +31,9 @@ fn sizes_hold_in_every_format() {
     dir.replay(&format!("{run} --out b --figure-size 8.5x6cm --no-title")).code(0);
     let file = |out: &str, end: &str| format!("{out}/plots/{stem}.{end}");
     let svg = text(&dir, &file("a", "svg"));
-    // With all of its title it needs more height.
+    // The title increases the height.
     assert!(svg.starts_with("<svg width=\"85mm\" height=\""), "{}", &svg[..100]);
-    // 8 pt where the page is 240.94 pt wide.
+    // The page is 240.94 pt wide; the smallest text is 8 pt.
     let view: f64 = svg
         .split("viewBox=\"0 0 ")
         .nth(1)
@@ -45,7 +45,7 @@ fn sizes_hold_in_every_format() {
         svg.split("font-size=\"").filter_map(|rest| rest.split('"').next()?.parse::<f64>().ok());
     let least = tick.fold(f64::INFINITY, f64::min) * 85.0 / 25.4 * 72.0 / view;
     assert!((least - 8.0).abs() < 0.05, "{least} pt");
-    // A PDF of this page, and a PNG of its size on paper, of 600 dots per inch about.
+    // The PDF has this page size; the PNG has the same size on paper at about 600 dots per inch.
     let pdf = dir.read(&file("b", "pdf"));
     let media = String::from_utf8_lossy(&pdf);
     let media = media.split("/MediaBox [0 0 ").nth(1).and_then(|rest| rest.split(']').next());
@@ -57,19 +57,19 @@ fn sizes_hold_in_every_format() {
     let [wide, per_metre] = [number(&png, 16), number(&png, at + 4)];
     assert!((wide / per_metre - 0.085).abs() < 0.0005, "{wide} {per_metre}");
     assert!(per_metre * 0.0254 > 300.0);
-    // The same size in another unit, without titles.
+    // Draw a figure of the same size, given in centimetres, without title.
     let plain = text(&dir, &file("b", "svg"));
     assert!(plain.starts_with("<svg width=\"85mm\" height=\"60mm\""));
     let words = ["Improvement by job size", "over all jobs"];
     assert!(words.iter().all(|words| svg.contains(words)));
     assert!(words.iter().all(|words| !plain.contains(words)));
     assert!(plain.contains("closer together"), "the legend stays");
-    // Without the options a page is 1000 wide.
+    // By default a figure is 1000 wide.
     dir.replay(&format!("{run} --out c")).code(0);
     assert!(text(&dir, &file("c", "svg")).starts_with("<svg width=\"1000\" height=\"620\""));
 }
 
-fn wrong_sizes_are_refused() {
+fn rejects_bad_sizes() {
     let dir = Dir::with_trace();
     for (options, words) in [
         ("--figure-size 85", "85x60mm"),
@@ -93,7 +93,7 @@ fn wrong_sizes_are_refused() {
     dir.replay("verify turner --no-title").code(2).says("--out <DIR>");
 }
 
-fn every_command_that_draws_has_the_options() {
+fn options_apply_to_every_command_with_figures() {
     let dir = Dir::with_trace();
     let style = "--figure-size 85x60mm --font-size 8 --no-title -q";
     for command in [
@@ -125,8 +125,7 @@ fn every_command_that_draws_has_the_options() {
     assert!(dir.files("drawn").iter().any(|file| file.ends_with(".svg")));
 }
 
-/// The figure of a run is called the same, whatever else ran.
-fn names_do_not_depend_on_what_else_is_there() {
+fn file_names_do_not_depend_on_other_runs() {
     let dir = Dir::with_trace();
     let names = |options: &str, out: &str| -> BTreeSet<String> {
         dir.replay(&format!("{options} --jobs 60 --out {out} -q")).code(0);
@@ -152,7 +151,7 @@ fn names_do_not_depend_on_what_else_is_there() {
     assert!(alone.is_subset(&all), "{alone:?} {all:?}");
 }
 
-fn strategies_beyond_twelve_are_counted() {
+fn figures_count_strategies_beyond_twelve() {
     let dir = Dir::with_trace();
     let bars = "strategies--lublin-10x10--10x10--easy";
     let rows = |out: &str| text(&dir, &format!("{out}/plots/{bars}.csv")).lines().count() - 1;
@@ -166,10 +165,10 @@ fn strategies_beyond_twelve_are_counted() {
     assert!((13..runs).contains(&comparable), "{comparable} of {runs}");
     for (figure, all) in [(bars, comparable), ("comparison--lublin-10x10--10x10--easy", runs)] {
         let svg = text(&dir, &format!("usual/plots/{figure}.svg"));
-        let said = format!("{} more strategies are not shown", all - 12);
-        assert!(svg.contains(&said), "{figure}: {said}");
+        let note = format!("{} more strategies are not shown", all - 12);
+        assert!(svg.contains(&note), "{figure}: {note}");
         assert!(!svg.contains("and 3 others"));
-        // Those that fold jobs are the last: where none is drawn, none is counted.
+        // Strategies that fold jobs are last. They are not counted in figures that show no strategy that folds jobs.
         let is_last = figure != bars;
         assert!(!(is_last && svg.contains("jobs are folded")), "{figure}");
     }
@@ -177,8 +176,8 @@ fn strategies_beyond_twelve_are_counted() {
     assert!(all.contains(&format!("jobs are folded: {} strategies", runs - comparable)));
 }
 
-/// What a trace, its header or its file is called is never markup in a figure.
-fn markup_of_a_trace_is_text() {
+/// The names of a trace file, its computer and its notes never become markup in a figure.
+fn escapes_markup_in_traces() {
     let log = "; Computer: <script>alert(1)</script> & \"x\"\n; Note: <b onload='y'>\n; UnixStartTime: 843436800\n\
                ; MaxProcs: 16\n1 0 0 100 4 -1 -1 4 200 -1 1 1 1 1 1 1\n2 5 0 100 8 -1 -1 8 200 -1 1 1 1 1 1 1\n\
                3 9 0 100 8 -1 -1 8 200 -1 1 1 1 1 1 1\n4 12 0 60 8 -1 -1 8 200 -1 1 1 1 1 1 1\n";
@@ -207,12 +206,12 @@ fn markup_of_a_trace_is_text() {
     }
 }
 
-fn bars_have_dates() {
+fn gantt_charts_have_dates() {
     let log = "; UnixStartTime: 843436800\n; MaxProcs: 16\n1 0 -1 90000 4\n2 86400 -1 9000 8\n";
     let dir = Dir::new().file("a.swf", log).file("b.swf", log.split_once('\n').expect("lines").1);
     dir.replay("show --trace a.swf --gantt 0..86400 -q --out a").code(0);
     dir.replay("show --trace b.swf --gantt 0..86400 -q --out b").code(0);
-    // A window beyond the run ends with it, and has dates.
+    // A window ends at the end of the run.
     dir.replay("show --trace a.swf --gantt 0..9999999999 -q --out c").code(0);
     let cut = text(&dir, "c/plots/gantt.svg");
     assert!(cut.contains("from 0 s to 95,400 s") && cut.contains("from 1996-09-23"), "{cut}");

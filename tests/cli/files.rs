@@ -1,4 +1,5 @@
-//! Whose files are whose: nothing that is somebody else's is lost, nothing of ours is torn.
+//! Protection of files: replay never loses files that it did not write, and never leaves partial
+//! files under final names.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,23 +8,23 @@ use std::process::Command;
 use super::dir::{Dir, Outcome, TINY, listed};
 
 trials!(
-    another_programs_manifest_is_no_list_of_ours,
-    a_linked_folder_is_not_written_into,
-    names_of_ours_that_are_links_lead_nowhere,
-    a_table_of_somebody_else_fails_first,
-    a_result_changed_by_hand_is_kept,
-    another_commands_results_are_replaced_by_force,
-    only_a_journal_is_forgotten,
-    the_list_of_packets_is_not_written_over,
-    a_full_disk_leaves_no_torn_picture,
-    a_full_disk_is_called_so,
-    a_full_disk_keeps_the_old_file,
-    pictures_have_a_place_before_any_work,
-    terminals_and_pipes_are_written_at_once,
-    tables_are_those_that_were_looked_for,
+    rejects_manifests_of_other_programs,
+    does_not_follow_links_to_folders,
+    does_not_write_through_links,
+    rejects_other_tables_before_any_work,
+    keeps_tables_changed_by_hand,
+    force_replaces_results_of_other_commands,
+    force_removes_only_journals_of_replay,
+    does_not_overwrite_the_list_of_packets,
+    full_disk_leaves_no_partial_figure,
+    full_disk_has_its_own_message,
+    full_disk_keeps_the_previous_file,
+    checks_the_folder_of_figures_before_any_work,
+    writes_devices_and_pipes_directly,
+    checks_every_table_before_any_work,
 );
 
-/// One command of every kind, on two jobs.
+/// One command of each kind, on four jobs.
 const COMMANDS: [&str; 5] = [
     "-q --trace tiny.swf --no-plots",
     "sweep -q --trace tiny.swf",
@@ -36,7 +37,7 @@ fn tiny() -> Dir {
     Dir::new().file("tiny.swf", format!("{TINY}3 2 0 5 1\n4 3 0 9 3\n"))
 }
 
-fn another_programs_manifest_is_no_list_of_ours() {
+fn rejects_manifests_of_other_programs() {
     for text in [
         r#"{"files": ["precious.txt", "../outside.txt"]}"#,
         r#"{"program": "npm", "command": ["npm", "--out"], "files": ["precious.txt"]}"#,
@@ -46,7 +47,7 @@ fn another_programs_manifest_is_no_list_of_ours() {
             let dir = tiny().file("out/manifest.json", text).file("out/precious.txt", "mine");
             for force in ["", "--force"] {
                 let failed = dir.replay(&format!("{command} {force} --out out"));
-                failed.fails(2, 1, &["out/manifest.json is not of this program: move it away"]);
+                failed.fails(2, 1, &["out/manifest.json was not written by replay: move it"]);
             }
             assert_eq!(dir.read("out/manifest.json"), text.as_bytes());
             assert_eq!(dir.read("out/precious.txt"), b"mine");
@@ -55,12 +56,12 @@ fn another_programs_manifest_is_no_list_of_ours() {
     }
 }
 
-fn a_linked_folder_is_not_written_into() {
+fn does_not_follow_links_to_folders() {
     let run = "-q --trace tiny.swf";
     let dir = tiny().file("elsewhere/keep.txt", "mine");
     dir.replay(&format!("{run} --out out")).code(0);
     let plots = dir.files("out/plots");
-    // The figures move elsewhere, and a link leads to them.
+    // Move the figures elsewhere and link to them.
     for plot in &plots {
         fs::rename(dir.path(&format!("out/plots/{plot}")), dir.path(&format!("elsewhere/{plot}")))
             .expect("moved");
@@ -70,27 +71,27 @@ fn a_linked_folder_is_not_written_into() {
     let before = dir.read("out/runs.csv");
     for other in ["", "--machine 4x4 --force"] {
         let failed = dir.replay(&format!("{run} {other} --out out"));
-        failed.code(2).says("out/plots is no folder (no link is followed)");
+        failed.code(2).says("out/plots is not a directory (symbolic links are not followed)");
     }
     assert_eq!(dir.read("out/runs.csv"), before);
     assert_eq!(dir.files("elsewhere").len(), plots.len() + 1);
-    // The folder that the user names may be a link.
+    // The output directory itself may be a link.
     symlink("elsewhere", dir.path("here")).expect("a link");
     dir.replay(&format!("{run} --no-plots --out here")).code(0);
     assert!(dir.path("elsewhere/runs.csv").is_file());
 }
 
-fn names_of_ours_that_are_links_lead_nowhere() {
+fn does_not_write_through_links() {
     let names = ["lock", "plan.json.part", "manifest.json.part", "plan.json", "journal.txt"];
     for command in [COMMANDS[0], COMMANDS[1], COMMANDS[3]] {
         for name in names {
             let dir = tiny().file("victim", "mine").file("out/own.txt", "mine");
             symlink("../victim", dir.path("out").join(name)).expect("a link");
-            // Refused, or written under another name.
+            // The command fails or writes under another name.
             let outcome = dir.replay(&format!("{command} --out out"));
             assert_eq!(dir.read("victim"), b"mine", "{command}: {name}");
             if name == "lock" {
-                outcome.fails(2, 1, &["out/lock: it is a link"]);
+                outcome.fails(2, 1, &["out/lock: is a symbolic link"]);
             }
             symlink("../new", dir.path("out").join(format!("{name}2"))).expect("a link");
             assert!(!dir.path("new").exists(), "{command}: {name}");
@@ -98,7 +99,7 @@ fn names_of_ours_that_are_links_lead_nowhere() {
     }
 }
 
-fn a_table_of_somebody_else_fails_first() {
+fn rejects_other_tables_before_any_work() {
     for (command, table) in COMMANDS.into_iter().zip([
         "runs.csv",
         "by_size.parquet",
@@ -107,33 +108,37 @@ fn a_table_of_somebody_else_fails_first() {
         "correlations.csv",
     ]) {
         let dir = tiny().file(&format!("out/{table}"), "mine");
-        // With a trace that is missing: the folder is looked at before it.
+        // The trace does not exist: the directory is checked before the trace is read.
         let command = command.replace("tiny.swf", "nothing.swf");
-        let told = format!("out/{table} is not of this program: move it away");
-        dir.replay(&format!("{command} --force --out out")).fails(2, 1, &[&told]);
+        let words = format!("out/{table} was not written by replay: move it");
+        dir.replay(&format!("{command} --force --out out")).fails(2, 1, &[&words]);
         assert_eq!(dir.files("out"), [table]);
         assert_eq!(dir.read(&format!("out/{table}")), b"mine");
     }
 }
 
-fn a_result_changed_by_hand_is_kept() {
+fn keeps_tables_changed_by_hand() {
     let dir = tiny();
     dir.replay(&format!("{} --out out", COMMANDS[0])).code(0);
     fs::write(dir.path("out/runs.csv"), "my notes").expect("a file");
-    let told = ["out/runs.csv was changed after it was written", "replace it with --force"];
-    dir.replay(&format!("{} --out out", COMMANDS[0])).fails(2, 1, &told);
+    let words = ["out/runs.csv was changed after it was written", "replace it with --force"];
+    dir.replay(&format!("{} --out out", COMMANDS[0])).fails(2, 1, &words);
     assert_eq!(dir.read("out/runs.csv"), b"my notes");
     dir.replay(&format!("{} --force --out out", COMMANDS[0])).code(0);
     assert_ne!(dir.read("out/runs.csv"), b"my notes");
 }
 
-fn another_commands_results_are_replaced_by_force() {
+fn force_replaces_results_of_other_commands() {
     let dir = tiny().file("out/own.txt", "mine");
     let mut before = "";
     for command in COMMANDS.iter().chain(&COMMANDS) {
         if !before.is_empty() {
             let failed = dir.replay(&format!("{command} --out out"));
-            failed.fails(2, 1, &["it holds the results of a ", "replace them with --force"]);
+            failed.fails(
+                2,
+                1,
+                &["the directory contains the results of a ", "replace them with --force"],
+            );
         }
         dir.replay(&format!("{command} --force --out out")).code(0);
         let manifest: serde_json::Value =
@@ -144,36 +149,36 @@ fn another_commands_results_are_replaced_by_force() {
             expected.extend(["journal.txt", "plan.json"].map(str::to_string));
         }
         expected.sort();
-        // Nothing of the others is left, nor of a sweep's journal.
+        // No file of the previous command remains, and no journal of a sweep remains.
         assert_eq!(dir.files("out"), expected, "{before}, then {command}");
         before = command;
     }
 }
 
-fn only_a_journal_is_forgotten() {
+fn force_removes_only_journals_of_replay() {
     let dir = tiny().file("out/journal.txt", "my diary\n").file("other/plan.json", "{\"a\": 1}");
     let sweep = "sweep -q --trace tiny.swf --force --out";
-    let told = ["out/journal.txt is no journal of this program", "move it away"];
-    dir.replay(&format!("{sweep} out")).fails(3, 1, &told);
+    let words = ["out/journal.txt is not a journal of replay", "move the journal away"];
+    dir.replay(&format!("{sweep} out")).fails(3, 1, &words);
     assert_eq!(dir.read("out/journal.txt"), b"my diary\n");
-    let told = ["other/plan.json is not of this program: move it away"];
-    dir.replay(&format!("{sweep} other")).fails(2, 1, &told);
+    let words = ["other/plan.json was not written by replay: move it"];
+    dir.replay(&format!("{sweep} other")).fails(2, 1, &words);
     assert_eq!(dir.read("other/plan.json"), b"{\"a\": 1}");
-    // One of another version is a journal all the same.
+    // A journal of another version is treated as a journal of replay.
     let dir = tiny().file("out/journal.txt", "replay journal 99\n");
-    let told = ["out/journal.txt is a journal of another version", "--force begins anew"];
-    dir.replay("sweep -q --trace tiny.swf --out out").fails(3, 1, &told);
+    let words = ["out/journal.txt is a journal of another version", "--force discards the journal"];
+    dir.replay("sweep -q --trace tiny.swf --out out").fails(3, 1, &words);
     dir.replay(&format!("{sweep} out")).code(0);
 }
 
 const PACKETS: &str = "id,src,dst,flits,inject_cycle\n0,0,18,8,0\n1,2,18,8,0\n";
 
-fn the_list_of_packets_is_not_written_over() {
+fn does_not_overwrite_the_list_of_packets() {
     let dir = Dir::new().file("packets.csv", PACKETS).file("bad.csv", "id,src\n0,0\n");
     symlink("packets.csv", dir.path("link.csv")).expect("a link");
     for channels in ["packets.csv", "./packets.csv", "link.csv"] {
         let command = format!("network --packets packets.csv --channels {channels}");
-        dir.replay(&command).fails(2, 1, &["that is the list of packets"]);
+        dir.replay(&command).fails(2, 1, &["is also the list of packets"]);
         assert_eq!(dir.read("packets.csv"), PACKETS.as_bytes());
     }
     let line = "\"$0\" network --packets - --channels packets.csv < packets.csv";
@@ -181,9 +186,9 @@ fn the_list_of_packets_is_not_written_over() {
         .args(["-c", line, env!("CARGO_BIN_EXE_replay")])
         .current_dir(dir.path(""))
         .output();
-    Outcome::new(line, output.expect("a shell")).code(2).says("that is the list of packets");
+    Outcome::new(line, output.expect("a shell")).code(2).says("is also the list of packets");
     assert_eq!(dir.read("packets.csv"), PACKETS.as_bytes());
-    // Nor does a list that is none cost an earlier file of channels.
+    // An invalid list leaves the previous table of channels unchanged.
     let dir = dir.file("channels.csv", "of yesterday");
     dir.replay("network --packets bad.csv --channels channels.csv").code(3);
     dir.replay("network --packets none.csv --channels channels.csv").code(2);
@@ -193,8 +198,8 @@ fn the_list_of_packets_is_not_written_over() {
     assert_eq!(dir.files("").len(), 4);
 }
 
-/// Runs the program where no file may become larger than this, which stands for a disk that
-/// is full. In units of 1,024 bytes.
+/// Runs the program with a limit on file size of `units` times 1,024 bytes, which stands for a full
+/// disk.
 fn limited(dir: &Dir, units: usize, arguments: &str) -> Outcome {
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!("ulimit -f {units}; exec {program} {arguments}");
@@ -202,7 +207,7 @@ fn limited(dir: &Dir, units: usize, arguments: &str) -> Outcome {
     Outcome::new(&line, output.expect("bash"))
 }
 
-fn a_full_disk_leaves_no_torn_picture() {
+fn full_disk_leaves_no_partial_figure() {
     for command in [COMMANDS[2], COMMANDS[3], COMMANDS[4]] {
         let dir = tiny();
         let command = command.replace(" --no-plots", "");
@@ -211,11 +216,11 @@ fn a_full_disk_leaves_no_torn_picture() {
         let files = dir.files("whole");
         let largest = files.iter().max_by_key(|file| size(file)).expect("files");
         assert!(largest.ends_with(".png"), "{command}: {largest}");
-        // Only the last bytes of that picture find no room.
+        // The limit allows all files except the last bytes of the largest figure.
         let failed = limited(&dir, size(largest) / 1024, &format!("{command} --out out"));
         failed.code(2).says("File too large (os error 27)").says("out/unfinished.part");
         assert!(!dir.path("out/manifest.json").exists(), "{command}");
-        // Beside what is unfinished only what the same command goes on by.
+        // Apart from unfinished files, only the files needed to resume remain.
         let kept = |file: &String| ["journal.txt", "plan.json"].contains(&file.as_str());
         let left = dir.files("out");
         let beside = left.iter().filter(|file| !file.starts_with("unfinished.part/"));
@@ -223,7 +228,7 @@ fn a_full_disk_leaves_no_torn_picture() {
     }
 }
 
-fn a_full_disk_is_called_so() {
+fn full_disk_has_its_own_message() {
     let dir = Dir::with_trace();
     for command in [
         "-q --jobs 300 --no-plots",
@@ -239,19 +244,22 @@ fn a_full_disk_is_called_so() {
         for unit in units.into_iter().flat_map(|size| [1, size]) {
             let failed = limited(&dir, unit, &format!("{command} --out out")).code(2);
             let failed = failed.says("File too large (os error 27)");
-            failed.demand(!failed.stderr.contains("specification"), "what it is");
+            failed.demand(
+                !failed.stderr.contains("specification"),
+                "the disk is full, not: the table is malformed",
+            );
             failed.demand(!dir.path("out/manifest.json").exists(), "no results");
         }
         fs::remove_dir_all(dir.path("whole")).expect("a folder");
-        // It is gone where not even the first cell could be journalled.
+        // The directory was removed if the limit prevented even the first journal entry.
         if dir.path("out").exists() {
             fs::remove_dir_all(dir.path("out")).expect("a folder");
         }
     }
 }
 
-/// A line of what is done would be a second one.
-fn pictures_have_a_place_before_any_work() {
+/// Only the error is printed. A line of progress would be a second line on standard error.
+fn checks_the_folder_of_figures_before_any_work() {
     let dir = Dir::new().file("plain", "");
     dir.replay("verify turner --out plain/x").fails(2, 1, &["cannot write plain/x: "]);
     let compare = "compare no:0 no:1 --schedule --out plain/x";
@@ -259,7 +267,7 @@ fn pictures_have_a_place_before_any_work() {
     assert_eq!(dir.read("plain"), b"");
 }
 
-fn a_full_disk_keeps_the_old_file() {
+fn full_disk_keeps_the_previous_file() {
     let dir = Dir::new().file("packets.csv", PACKETS);
     let packets = "network --packets packets.csv --machine 64x64 --channels";
     for (command, old) in [
@@ -286,7 +294,7 @@ fn a_full_disk_keeps_the_old_file() {
     }
 }
 
-fn terminals_and_pipes_are_written_at_once() {
+fn writes_devices_and_pipes_directly() {
     let dir = Dir::new();
     let made = dir.replay("synth --jobs 20").code(0).stdout;
     dir.replay("synth --jobs 20 --write /dev/null").code(0);
@@ -294,8 +302,8 @@ fn terminals_and_pipes_are_written_at_once() {
     assert_eq!(piped.stdout, made);
 }
 
-fn tables_are_those_that_were_looked_for() {
-    // What may be in the way is known before any work is done, so it has to be all.
+fn checks_every_table_before_any_work() {
+    // Every table that a command writes must be in the list that is checked before any work.
     let dir = Dir::with_trace();
     let searched = "search -q --jobs 60 --split 0.5 --sr 1 --factors 0..1 --no-plots";
     for command in COMMANDS.iter().chain(&[searched]) {
@@ -312,7 +320,7 @@ fn tables_are_those_that_were_looked_for() {
             let other = tiny().file(&format!("out/{table}"), "mine");
             let command = command.replace("tiny.swf", "nothing.swf");
             let failed = other.replay(&format!("{command} --out out"));
-            failed.code(2).says(&format!("out/{table} is not of this program"));
+            failed.code(2).says(&format!("out/{table} was not written by replay"));
         }
     }
 }

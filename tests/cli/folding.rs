@@ -1,19 +1,19 @@
-//! Strategies that fold jobs, from the command line.
+//! Allocators that fold jobs onto fewer processors.
 
 use super::dir::Dir;
 
 trials!(
-    folded_jobs_send_no_messages,
-    the_reason_is_that_of_folding,
-    what_is_usual_is_one_row,
-    a_limit_folds_what_is_larger_than_the_machine,
-    a_limit_that_folds_nobody_is_a_mistake,
-    numbers_have_ranges,
-    distances_do_not_rank_runs_that_fold_jobs,
+    rejects_messages_of_folded_jobs,
+    reservations_name_folding_as_the_reason,
+    default_parameters_give_one_row,
+    limit_folds_jobs_larger_than_the_machine,
+    rejects_limits_that_fold_no_job,
+    rejects_speedup_parameters_out_of_range,
+    does_not_rank_folding_runs_by_distance,
 );
 
-/// Before anything runs, and once, not cell by cell.
-fn folded_jobs_send_no_messages() {
+/// The error is reported once, before any cell runs.
+fn rejects_messages_of_folded_jobs() {
     let dir = Dir::with_trace();
     let words = ["rsr[inner=first-fit]", "folds jobs", "messages"];
     dir.replay("contend --jobs 20 --scale 0.05 --alloc rsr[inner=first-fit] -q")
@@ -30,19 +30,22 @@ fn folded_jobs_send_no_messages() {
     );
 }
 
-fn the_reason_is_that_of_folding() {
+fn reservations_name_folding_as_the_reason() {
     let dir = Dir::with_trace();
     for allocator in ["limit[inner=random]", "rsr", "average-limit[inner=random]"] {
         let command = format!("--jobs 20 --sched conservative --alloc {allocator} -q");
-        let words = ["decides only when a job starts on how many processors", "conservative"];
+        let words = [
+            "chooses the number of processors and the run time only when a job starts",
+            "conservative",
+        ];
         let run = dir.replay(&command).fails(2, 1, &words);
-        run.demand(!run.stderr.contains("may refuse"), "that is not why");
+        run.demand(!run.stderr.contains("may refuse"), "refusals are not the reason");
     }
     let words = ["may refuse a job although enough processors are free"];
     dir.replay("--jobs 20 --sched conservative --alloc first-fit -q").fails(2, 1, &words);
 }
 
-fn what_is_usual_is_one_row() {
+fn default_parameters_give_one_row() {
     let dir = Dir::with_trace();
     for (machine, inner) in
         [("10x10", "first-fit"), ("hypercube:7", "cube-buddy"), ("cluster:100", "elmer")]
@@ -60,7 +63,7 @@ fn what_is_usual_is_one_row() {
     );
     let run = run.code(0);
     run.demand(run.fields(&["allocator"]) == ["rsr[inner=first-fit]"], "one row");
-    // One that does not work on a machine is no other name of one that does.
+    // An allocator that does not support the machine is not merged with an allocator that supports it.
     let words = ["rsr[inner=cube-buddy]", "hypercube"];
     dir.replay("--jobs 50 --machine 10x10 --alloc rsr,rsr[inner=cube-buddy] -q")
         .fails(2, 1, &words);
@@ -68,13 +71,16 @@ fn what_is_usual_is_one_row() {
 
 const LARGE: &str = "; MaxProcs: 128\n1 0 -1 10 128\n2 0 -1 10 4\n";
 
-fn a_limit_folds_what_is_larger_than_the_machine() {
+fn limit_folds_jobs_larger_than_the_machine() {
     let dir = Dir::new().file("large.swf", LARGE);
     let command = "--trace large.swf --machine hypercube:5 --alloc limit[k=4] --format json";
-    let said = "large on hypercube:5: larger than the machine, and folded: 1";
-    let run = dir.replay(command).code(0).says(said);
-    run.demand(run.fields(&["jobs", "makespan"]) == ["2 80"], "on 16, eight times as long");
-    // Where one strategy does not fold it, it is too large.
+    let note = "large on hypercube:5: 1 job is larger than the machine and is folded";
+    let run = dir.replay(command).code(0).says(note);
+    run.demand(
+        run.fields(&["jobs", "makespan"]) == ["2 80"],
+        "on 16 processors, for eight times as long",
+    );
+    // The job is too large if at least one allocator of the grid does not fold it.
     for grid in ["cube-buddy", "limit[k=4],cube-buddy", "rsr[t=1]"] {
         let command = format!("--trace large.swf --machine hypercube:5 --alloc {grid} -q");
         dir.replay(&command).fails(3, 1, &["128", "--oversize drop or clamp"]);
@@ -83,15 +89,15 @@ fn a_limit_folds_what_is_larger_than_the_machine() {
     clamped.demand(clamped.fields(&["makespan"]) == ["20"], "cut to 32, then folded once");
 }
 
-fn a_limit_that_folds_nobody_is_a_mistake() {
+fn rejects_limits_that_fold_no_job() {
     let dir = Dir::with_trace();
-    let words = ["limit[k=15]", "folds no job", "k is at most 7"];
+    let words = ["limit[k=15]", "folds no job", "use k of at most 7"];
     dir.replay("--jobs 50 --machine hypercube:7 --alloc limit[k=15] -q").fails(2, 1, &words);
-    let words = ["folds no job", "machine has 16", "k is at most 3"];
+    let words = ["folds no job", "machine has 16", "use k of at most 3"];
     dir.replay("stream --machine 4x4 --arrivals 1 --alloc limit -q").fails(2, 1, &words);
 }
 
-fn numbers_have_ranges() {
+fn rejects_speedup_parameters_out_of_range() {
     let dir = Dir::with_trace();
     for (speedup, problem) in [
         ("downey[parallelism=1e300]", "parallelism=\"1e300\" is not a number from 0.001 to 1000"),
@@ -103,12 +109,12 @@ fn numbers_have_ranges() {
     }
     let command = "--jobs 20 --alloc rsr[speedup=downey[sigma=0]],rsr[speedup=amdahl[serial=0]] -q --format json";
     let run = dir.replay(command).code(0);
-    run.demand(run.fields(&["allocator"]).len() == 2, "both mean something");
+    run.demand(run.fields(&["allocator"]).len() == 2, "both parameters are accepted");
 }
 
-/// Folded jobs have fewer processors, which are closer together whatever the strategy: by a distance they stand
-/// apart in tables, figures, reports and comparisons.
-fn distances_do_not_rank_runs_that_fold_jobs() {
+/// Folded jobs have fewer processors and therefore smaller distances under any allocator. Tables,
+/// figures, reports and comparisons do not rank such runs by distance.
+fn does_not_rank_folding_runs_by_distance() {
     let dir = Dir::with_trace();
     let grid = "--jobs 300 --alloc limit[k=2,inner=first-fit],first-fit,mbs";
     let sorted = |sort: &str, format: &str| {
@@ -120,16 +126,19 @@ fn distances_do_not_rank_runs_that_fold_jobs() {
         .iter()
         .map(|row| row["mean_pairwise_l1"].as_f64().expect("a number"))
         .collect();
-    run.demand(hops[2] < hops[0] && hops[0] < hops[1], "folded last, although least");
+    run.demand(
+        hops[2] < hops[0] && hops[0] < hops[1],
+        "the folding run is last although its distance is smallest",
+    );
     for (sort, last) in [("-mean_pairwise_l1", true), ("mean_turnaround", false)] {
         let run = sorted(sort, "json");
         let names = run.fields(&["allocator"]);
         run.demand(!last || names[2].starts_with("limit"), &format!("{names:?}"));
-        run.demand(run.stderr.contains("not ranked by") == last, "a remark");
+        run.demand(run.stderr.contains("not ranked by") == last, "a note about ranking");
     }
     let table = sorted("mean_pairwise_l1", "table");
     let (first, behind) = table.stdout.split_once("Not ranked by mean_pairwise_l1: ").expect("two");
-    table.demand(!first.contains("limit[") && behind.contains("limit["), "a table of its own");
+    table.demand(!first.contains("limit[") && behind.contains("limit["), "a separate table");
 
     dir.replay(&format!("{grid} --out out -q")).code(0);
     let figure = |name: &str| {
@@ -137,9 +146,11 @@ fn distances_do_not_rank_runs_that_fold_jobs() {
         String::from_utf8(text).expect("text")
     };
     let bars = figure("strategies");
-    assert!(bars.contains("not shown, as jobs are folded: 1 strategy") && !bars.contains("limit["));
+    assert!(
+        bars.contains("not shown because jobs are folded: 1 strategy") && !bars.contains("limit[")
+    );
     let comparison = figure("comparison");
-    assert!(comparison.contains("last and without distances, as jobs are folded: 1 strategy"));
+    assert!(comparison.contains("last and without distances because jobs are folded: 1 strategy"));
     let data = dir.read("out/plots/comparison--lublin-10x10--10x10--fcfs.csv");
     let data = String::from_utf8(data).expect("text");
     let last = data.lines().last().expect("rows");
@@ -156,12 +167,12 @@ fn distances_do_not_rank_runs_that_fold_jobs() {
     let projected = projected.prints("f: not ranked: jobs run on fewer processors");
     let starred = projected.stdout.lines().last().expect("a row").to_string();
     projected.demand(starred.contains(" *") && starred.trim_end().contains(" f"), "marks");
-    // All of the trace, whose days give intervals.
+    // The whole trace has enough days for confidence intervals.
     dir.replay("--alloc limit[k=2,inner=first-fit],first-fit --out whole -q --no-plots").code(0);
     let compare = "compare whole:1 whole:0 --measure pairwise_l1,wait --format json";
     let compared = dir.replay(compare).code(0).says("distances are not comparable");
     let verdicts = compared.fields(&["change_verdict"]);
-    compared.demand(verdicts == ["~", "better"], &format!("none by distance: {verdicts:?}"));
+    compared.demand(verdicts == ["~", "better"], &format!("no verdict by distance: {verdicts:?}"));
     dir.replay(&format!("{grid} --shake 2 --out shaken -q --no-plots")).code(0);
     let table = String::from_utf8(dir.read("shaken/shaken.csv")).expect("text");
     let mut reader = csv::Reader::from_reader(table.as_bytes());
@@ -171,6 +182,6 @@ fn distances_do_not_rank_runs_that_fold_jobs() {
         let row = rows.iter().find(|row| row["metric"] == metric && row["allocator"] == allocator);
         !row.expect("a row")["paired_difference"].is_empty()
     };
-    // The first strategy folds jobs, and the others are compared with it.
+    // The first strategy folds jobs. The other strategies are compared with it.
     assert!(!differs("mean_pairwise_l1", "mbs") && differs("mean_turnaround", "mbs"));
 }

@@ -1,20 +1,20 @@
-//! `replay import`: a log becomes a trace that is replayed.
+//! `replay import`: converts logs of batch systems into traces.
 
 use super::dir::{Dir, gzip};
 
 trials!(
-    a_log_becomes_a_trace,
-    what_a_log_calls_its_jobs,
-    shapes_come_along,
-    a_table_by_its_map,
-    a_table_in_parquet,
-    from_input_to_output,
-    a_log_in_several_files,
-    line_breaks_in_quotes,
-    tasks_are_counted_once,
-    malformed_lines_are_counted,
-    what_cannot_be_imported,
-    nothing_is_written_over,
+    converts_a_log,
+    keeps_job_names_of_the_log,
+    imports_shapes,
+    imports_csv_with_a_map,
+    imports_parquet_with_a_map,
+    reads_stdin_and_writes_stdout,
+    joins_several_files,
+    accepts_line_breaks_in_quotes,
+    counts_array_tasks_once,
+    counts_malformed_lines,
+    reports_what_cannot_be_imported,
+    does_not_overwrite_the_log,
 );
 
 const SACCT: &str = "\
@@ -24,7 +24,7 @@ JobID|User|Submit|Start|End|TimelimitRaw|AllocNodes|NodeList|State
 2|bob|2026-03-01T08:01:00|2026-03-01T09:00:05|2026-03-01T09:30:05|60|8|n[001-008]|FAILED
 ";
 
-/// A file beside a trace without its last line, which names the trace.
+/// Returns the content of a file next to a trace, without its last line. Checks that the last line names the trace.
 fn rows(dir: &Dir, name: &str) -> String {
     let trace = dir.read(&format!("{}.swf", name.split('.').next().unwrap_or_default()));
     let text = String::from_utf8(dir.read(name)).expect("text");
@@ -32,13 +32,13 @@ fn rows(dir: &Dir, name: &str) -> String {
     text.strip_suffix(&last).unwrap_or_else(|| panic!("{name} does not name its trace")).to_string()
 }
 
-fn a_log_becomes_a_trace() {
+fn converts_a_log() {
     let dir = Dir::new().file("log.txt", SACCT);
     let run = dir.replay("import sacct log.txt --write a.swf --processors 16").code(0);
     let run =
-        run.says("log.txt: 4 lines, 2 jobs kept; 0 dropped; 2 that are no job; 0 malformed\n");
-    let run = run.says("no job    step of a job: 1, first in line 3\n");
-    run.says("beside it: a.nodes.csv").says("no job    header: 1, first in line 1\n");
+        run.says("log.txt: 4 lines, 2 jobs kept; 0 dropped; 2 that are not jobs; 0 malformed\n");
+    let run = run.says("not a job step of a job: 1, first in line 3\n");
+    run.says("side file: a.nodes.csv").says("not a job header: 1, first in line 1\n");
     assert_eq!(rows(&dir, "a.nodes.csv"), "job,nodes\n1,\"n[001-004]\"\n2,\"n[001-008]\"\n");
     assert_eq!(dir.files(""), ["a.nodes.csv", "a.swf", "log.txt"]);
     let run = dir.replay("--trace a.swf --alloc mc1x1 --format json -q").code(0);
@@ -48,27 +48,27 @@ fn a_log_becomes_a_trace() {
     dir.replay("list sources").code(0).prints("sacct").prints("submit=submitted|eligible");
 }
 
-/// Beside the trace, unless the log counts as the trace does.
-fn what_a_log_calls_its_jobs() {
+/// Job names are written next to the trace unless they equal its job numbers.
+fn keeps_job_names_of_the_log() {
     let dir = Dir::new().file("log.txt", SACCT.replace("\n2|", "\n2_17|"));
-    dir.replay("import sacct log.txt --write a.swf").code(0).says("beside it: a.ids.csv");
+    dir.replay("import sacct log.txt --write a.swf").code(0).says("side file: a.ids.csv");
     assert_eq!(rows(&dir, "a.ids.csv"), "job,id\n1,1\n2,2_17\n");
     let map = "time = 'unix'\n[columns]\nid = 'i'\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n";
     let dir =
         dir.file("map.toml", map).file("t.csv", "i,t,r,n\n\"a,\"\"b\",1,1,1\n,2,1,1\n7.0,2,1,1\n");
     dir.replay("import csv t.csv --map map.toml --write t.swf -q").code(0);
     assert_eq!(rows(&dir, "t.ids.csv"), "job,id\n1,\"a,\"\"b\"\n3,7\n");
-    // None of this log's.
-    let words = ["a.ids.csv is there and none of this log's"];
+    // Existing files that were not written for this log are not overwritten.
+    let words = ["a.ids.csv exists, but this log has no such data"];
     let dir = dir.file("p.nodes.csv.gz", "of yesterday");
-    let packed = ["p.nodes.csv.gz is there: it would be taken for the nodes of this trace"];
+    let packed = ["p.nodes.csv.gz exists: replay would read this file as the nodes of the trace"];
     dir.replay("import sacct log.txt --write p.swf").fails(2, 1, &packed);
     let dir = dir.file("log.txt", SACCT).file("a.nodes.csv", "of yesterday");
     dir.replay("import sacct log.txt --write a.swf").fails(2, 1, &words);
     assert_eq!(dir.read("a.nodes.csv"), b"of yesterday");
 }
 
-fn shapes_come_along() {
+fn imports_shapes() {
     let log = "#job id,arrival time (sec),topology,shape,size,duration (sec)\n\
                0,0,T3D_T,2x2x4,16,60\n1,5,T2D,4x4,16,60\n";
     let dir = Dir::new().file("log.csv", log);
@@ -76,27 +76,27 @@ fn shapes_come_along() {
     assert_eq!(dir.files(""), ["a.ids.csv", "a.shapes.csv", "a.swf", "log.csv"]);
     assert_eq!(rows(&dir, "a.ids.csv"), "job,id\n1,0\n2,1\n");
     dir.replay("--trace a.swf --machine 4x4x4 --alloc first-fit -q").code(0);
-    // Jobs without a shape take none from the others, and all of them are counted.
+    // Jobs without a shape are counted and do not affect the shapes of other jobs.
     let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n2,9,T2D,3x3,4,60\n"));
     let run = odd.replay("import rfold odd.csv --write b.swf").code(0);
-    let run = run.says("noted     no shape: 1, first in line 4").says("beside it: b.shapes.csv");
-    let run = run.says("noted     shape of another size, left out: 1, first in line 5");
-    run.says("noted     the same job again, kept: 1, first in line 5");
+    let run = run.says("noted     no shape: 1, first in line 4").says("side file: b.shapes.csv");
+    let run = run.says("noted     shape does not match the size, omitted: 1, first in line 5");
+    run.says("noted     repeated job id, kept: 1, first in line 5");
     assert_eq!(rows(&odd, "b.shapes.csv"), rows(&odd, "a.shapes.csv"));
     let run = odd.replay("--trace b.swf --machine 4x4x4 --alloc first-fit").code(0);
-    run.says("; 2 jobs without a shape in the file of shapes");
-    // Where none has one, an old file is none of this trace's.
+    run.says("; 2 jobs without a shape in the shapes file");
+    // If no job has a shape, an old shapes file does not belong to this trace.
     let none = odd
         .file("none.csv", format!("{}\n2,9,CLOS,4,4,60\n", log.lines().next().unwrap_or_default()));
-    let words = ["a.shapes.csv is there and none of this log's"];
+    let words = ["a.shapes.csv exists, but this log has no such data"];
     none.replay("import rfold none.csv --write a.swf -q").fails(2, 1, &words);
 }
 
-fn a_table_by_its_map() {
+fn imports_csv_with_a_map() {
     let map = "time = 'unix'\n[columns]\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n";
     let dir = Dir::new().file("t.csv", "n,t,r\n2,1000,60\n4,1010,60\n").file("map.toml", map);
     let run = dir.replay("import csv t.csv --map map.toml -q").code(0);
-    run.demand(run.stdout.contains("; UnixStartTime: 1000\n"), "its beginning");
+    run.demand(run.stdout.contains("; UnixStartTime: 1000\n"), "the start time");
     dir.replay("import csv t.csv").fails(2, 1, &["csv needs --map FILE"]);
     dir.replay("import csv t.csv --map no.toml").fails(2, 1, &["cannot read no.toml"]);
     let wrong = dir.file("wrong.toml", map.replace("run", "rum"));
@@ -105,26 +105,26 @@ fn a_table_by_its_map() {
     wrong.replay("import dirlab t.csv --map map.toml").fails(
         2,
         1,
-        &["a map is for csv and parquet"],
+        &["dirlab has known columns: --map is for csv and parquet only"],
     );
 }
 
-/// The jobs of a run are a table like any other: imported, they are a log of what was simulated.
-fn a_table_in_parquet() {
+/// Imports the jobs of a run: replaying their recorded starts gives the results of that run.
+fn imports_parquet_with_a_map() {
     let map = "time = 'seconds'\n[columns]\nid = 'job'\nsubmit = 'submit'\nstart = 'start'\nrun = 'run_time'\nsize = 'size'\n";
     let dir = Dir::new().file("map.toml", map).file("text.parquet", "a,b\n1,2\n");
     dir.replay("--jobs 300 --sched easy --alloc random --out out -q").code(0);
     let run =
         dir.replay("import parquet out/jobs.parquet --map map.toml --write a.swf --processors 100");
     run.code(0).says("out/jobs.parquet: 300 rows, 300 jobs kept; 0 dropped");
-    let figures = |args: &str| {
+    let metrics = |args: &str| {
         let run = dir.replay(args).code(0);
         run.fields(&["jobs", "mean_wait", "makespan", "utilization"])
     };
-    let expected = figures("--jobs 300 --sched easy --alloc random --format json -q");
-    let again = figures("--trace a.swf --sched recorded --alloc random --format json -q");
-    assert_eq!(again, expected, "what is repeated");
-    // From standard input by a copy, to the same bytes.
+    let expected = metrics("--jobs 300 --sched easy --alloc random --format json -q");
+    let again = metrics("--trace a.swf --sched recorded --alloc random --format json -q");
+    assert_eq!(again, expected, "the results of the first run");
+    // Importing from standard input gives the same bytes.
     let bytes = dir.read("out/jobs.parquet");
     let piped =
         dir.replay_on(&bytes, "import parquet - --map map.toml --processors 100 -q").code(0);
@@ -135,17 +135,17 @@ fn a_table_in_parquet() {
         1,
         &["out/jobs.parquet: there is no column \"job_id\" (is it \"job"],
     );
-    dir.replay("import fdata text.parquet").fails(3, 1, &["text.parquet: this is no Parquet"]);
+    dir.replay("import fdata text.parquet").fails(3, 1, &["text.parquet: this is not Parquet"]);
     let mut cut = bytes.clone();
     cut.truncate(bytes.len() - 9);
     let dir = dir.file("cut.parquet", cut).file("wrong.toml", map.replace("'size'", "'wait'"));
-    let words = ["cut.parquet: damaged, or of a kind that is not read"];
+    let words = ["cut.parquet: damaged or unsupported"];
     dir.replay("import parquet cut.parquet --map map.toml").fails(3, 1, &words);
     let run = dir.replay("import parquet out/jobs.parquet --map wrong.toml").code(0);
     run.says("dropped   size not positive").says("first in row ");
 }
 
-fn from_input_to_output() {
+fn reads_stdin_and_writes_stdout() {
     let dir = Dir::new().file("log.txt", SACCT);
     let expected = dir.replay("import sacct log.txt").code(0).stdout;
     let run = dir.replay_on(SACCT.as_bytes(), "import sacct -").code(0);
@@ -155,7 +155,7 @@ fn from_input_to_output() {
     run.prints("stdin");
 }
 
-fn a_log_in_several_files() {
+fn joins_several_files() {
     let more = SACCT.replace("\n1|", "\n3|").replace("\n1.0|", "\n3.0|").replace("\n2|", "\n4|");
     let dir = Dir::new()
         .file("a.txt", SACCT)
@@ -163,7 +163,7 @@ fn a_log_in_several_files() {
         .file("c.txt", more.replace("2026-03-01T08:01:00", "soon"));
     let run = dir.replay("import sacct a.txt b.txt --write ab.swf").code(0);
     let run = run.says("a.txt and 1 more: 8 lines, 4 jobs kept");
-    run.says("no job    step of a job: 2, first in line 3 of a.txt");
+    run.says("not a job step of a job: 2, first in line 3 of a.txt");
     let piped = dir.replay_on(more.as_bytes(), "import sacct a.txt - -q").code(0);
     assert_eq!(piped.stdout.as_bytes(), dir.read("ab.swf"));
     dir.replay("import sacct a.txt c.txt --write ac.swf").fails(
@@ -172,8 +172,8 @@ fn a_log_in_several_files() {
         &["c.txt:4:7: Submit \"soon\""],
     );
     dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
-    dir.replay("import sacct - a.txt -").fails(2, 1, &["read once only"]);
-    dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["that is the log"]);
+    dir.replay("import sacct - a.txt -").fails(2, 1, &["it can be read only once"]);
+    dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["is also the log"]);
     dir.replay("import sacct a.txt ./a.txt").fails(
         2,
         1,
@@ -181,49 +181,49 @@ fn a_log_in_several_files() {
     );
     dir.replay("import sacct a.txt b.txt a.txt").fails(2, 1, &["a.txt: this file is given twice"]);
     dir.replay("import sacct").refused(&["FILE"]);
-    // A copy is refused, packed or not; of files that overlap each job comes once.
+    // A copy of a file is refused, compressed or not. Jobs in overlapping files are read once.
     let dir = dir.file("copy.txt", SACCT).file("copy.txt.gz", gzip(SACCT.as_bytes()));
     for copy in ["copy.txt", "copy.txt.gz"] {
-        let words = [&*format!("{copy}: its text is that of a.txt: its jobs would all come twice")];
+        let words =
+            [&*format!("{copy}: the file is identical to a.txt: all its jobs would occur twice")];
         dir.replay(&format!("import sacct a.txt b.txt {copy} --write d.swf")).fails(2, 1, &words);
     }
     let later = SACCT.replace("2|bob|2026-03-01T08:01:00", "2|bob|2026-03-01T08:01:01") + "\n";
     let dir = dir.file("later.txt", later);
     let run = dir.replay("import sacct a.txt later.txt --write d.swf").code(0);
-    let run = run.says("a.txt and 1 more: 9 lines, 3 jobs kept; 1 dropped; 5 that are no job");
+    let run = run.says("a.txt and 1 more: 9 lines, 3 jobs kept; 1 dropped; 5 that are not jobs");
     let run = run
-        .says("dropped   the same job as in an earlier file, the same in all: 1, first in line 2 of later.txt")
-        .says("the same job as in an earlier file, but otherwise, kept: 1, first in line 4 of later.txt");
-    run.says("no job    blank line: 1, first in line 5 of later.txt");
+        .says("dropped   identical job in an earlier file: 1, first in line 2 of later.txt")
+        .says("job id of an earlier file with other values, kept: 1, first in line 4 of later.txt");
+    run.says("not a job blank line: 1, first in line 5 of later.txt");
 }
 
-/// A record of several lines is one, and what is malformed has its own line.
-fn line_breaks_in_quotes() {
+/// A record of several lines is counted once, and errors name the line within the record.
+fn accepts_line_breaks_in_quotes() {
     let map =
         "time = 'seconds'\n[columns]\nid = 'i'\nsubmit = 't'\nrun = 'r'\nsize = 'n'\nuser = 'u'\n";
     let good = "i,\"u\",t,r,n\n1,\"a\nb\",1,10,4\r\n2,\"\"\"c\"\",\n\n\",2,10,4\n3,d,3,10,4\n";
     let dir = Dir::new().file("map.toml", map).file("t.csv", good);
     let run = dir.replay("import csv t.csv --map map.toml").code(0);
-    let run = run.says("t.csv: 7 lines, 3 jobs kept; 0 dropped; 4 that are no job; 0 malformed");
-    let run = run.says("no job    line that goes on within quotes: 3, first in line 3");
+    let run = run.says("t.csv: 7 lines, 3 jobs kept; 0 dropped; 4 that are not jobs; 0 malformed");
+    let run = run.says("not a job continuation line within quotes: 3, first in line 3");
     assert!(run.stdout.contains("; User: 1 a?b\n"), "{}", run.stdout);
     let bad = "4,\"e\nf\",soon,10,4\n5,\"g,5,10,4\n6,\"h\",6,10,4\n7,i,7,10,x\n";
     let dir = dir.file("b.csv", format!("{good}{bad}"));
-    // The fault is in the second line of its record.
+    // The error is in the second line of the record.
     let words = ["b.csv:9:4: t \"soon\": not a time\n  9 | f\",soon,10,4\n    |    ^^^^"];
     dir.replay("import csv b.csv --map map.toml").fails(3, 3, &words);
     let run = dir.replay("import csv b.csv --map map.toml --max-errors 3").code(0);
-    let run =
-        run.says("4 jobs kept").says("malformed a quote that does not end: 1, first in line 10\n");
+    let run = run.says("4 jobs kept").says("malformed unclosed quote: 1, first in line 10\n");
     let run = run.says("malformed not a time: 1, first in line 8\n");
     run.says("malformed not a number: 1, first in line 12\n");
     let without = dir.file("c.csv", "i,u,t,r,n\n1,\"a,1,10,4\n2,b,2,10,4\n");
-    let words = ["c.csv:2:3: field \"\"a,1,10,4\": a quote that does not end"];
+    let words = ["c.csv:2:3: field \"\"a,1,10,4\": unclosed quote"];
     without.replay("import csv c.csv --map map.toml").fails(3, 3, &words);
 }
 
-/// Files that overlap name the same tasks that did not start, or some that have started since.
-fn tasks_are_counted_once() {
+/// Overlapping files list the same pending tasks, or tasks that started in the meantime.
+fn counts_array_tasks_once() {
     let head = "JobID|Submit|Start|End|AllocNodes|State\n";
     let task = |number: u32| format!("12_{number}|100|110|160|2|COMPLETED\n");
     let waiting = |tasks: &str| format!("12_[{tasks}]|100|Unknown|Unknown|0|PENDING\n");
@@ -231,22 +231,22 @@ fn tasks_are_counted_once() {
     let two = [head, &task(1), &task(2), &task(4), &waiting("3,5-9,22-23")].concat();
     let dir = Dir::new().file("a.txt", one).file("b.txt", two);
     let run = dir.replay("import sacct a.txt b.txt --write ab.swf").code(0);
-    // 3, 5 to 9, 20, 22 and 23.
+    // The counted tasks are 3, 5 to 9, 20, 22 and 23.
     let run = run.says("tasks of arrays that did not start: 9, first in line 3 of a.txt");
     let run = run.says("dropped   array of tasks that did not start: 2, first in line 3 of a.txt");
-    let words = "dropped   array of tasks that did not start, as in an earlier file: 1, first in line 5 of b.txt";
-    run.says(words).says("a.txt and 1 more: 9 lines, 3 jobs kept; 4 dropped; 2 that are no job");
+    let words = "dropped   array of tasks that did not start, repeated from an earlier file: 1, first in line 5 of b.txt";
+    run.says(words).says("a.txt and 1 more: 9 lines, 3 jobs kept; 4 dropped; 2 that are not jobs");
     dir.replay("import sacct a.txt --write a.swf")
         .code(0)
         .says("did not start: 10, first in line 3");
-    // Slurm cuts long lists.
+    // Slurm truncates long lists of tasks.
     let cut = [head, &task(1), &waiting("2,4,...%9")].concat();
     let run = dir.file("c.txt", cut).replay("import sacct c.txt").code(0);
     let run = run.says("tasks of arrays that did not start: 2, first in line 3");
-    run.says("list of tasks cut short by Slurm: there are more: 1, first in line 3");
+    run.says("list of tasks truncated by Slurm: 1, first in line 3");
 }
 
-fn malformed_lines_are_counted() {
+fn counts_malformed_lines() {
     let dir = Dir::new().file("log.txt", format!("{SACCT}3|cid|soon||||||\n{SACCT}"));
     let soon =
         "log.txt:5:7: Submit \"soon\": not a time\n  5 | 3|cid|soon||||||\n    |       ^^^^\n";
@@ -254,13 +254,13 @@ fn malformed_lines_are_counted() {
     assert_eq!(dir.files(""), ["log.txt"]);
     let two = dir.replay("import sacct log.txt --write a.swf --max-errors 2").code(0);
     let two = two.says("4 jobs kept").says("malformed not a time: 1, first in line 5\n");
-    two.says("no job    header again: 1, first in line 6\n");
+    two.says("not a job header, repeated: 1, first in line 6\n");
     let dir = dir.file("log.txt", format!("{SACCT}3|cid|soon||||||\nx|cid|soon||||||\n"));
     let one = dir.replay("import sacct log.txt --write b.swf --max-errors 1").code(3);
     one.says("gave up after 2 malformed lines, 1 allowed").says("first: log.txt:5:7: ");
 }
 
-fn what_cannot_be_imported() {
+fn reports_what_cannot_be_imported() {
     let dir = Dir::new().file("log.txt", SACCT).file("p.parquet", "PAR1....").file("empty", "");
     let late = SACCT.replace("|COMPLETED", "|PENDING").replace("|FAILED", "|RUNNING");
     let dir = dir.file("late.txt", late).file("head.txt", SACCT.replace("Submit", "Sent"));
@@ -272,20 +272,24 @@ fn what_cannot_be_imported() {
     dir.replay("import sacct head.txt").fails(3, 1, &["head.txt:1: there is no column \"Submit\""]);
     dir.replay("import sacct late.txt").code(3).says("no job in the log");
     let dir = dir.file("x.xz", b"\xfd7zXZ\0...").file("w.txt", SACCT.replace('|', "   "));
-    dir.replay("import sacct x.xz").fails(2, 1, &["x.xz: cannot read: it is packed by xz: only"]);
+    dir.replay("import sacct x.xz").fails(
+        2,
+        1,
+        &["x.xz: cannot read: the input is compressed with xz; supported"],
+    );
     dir.replay("import sacct w.txt").fails(
         3,
         1,
-        &["w.txt:1: this is no header of sacct -P, but of"],
+        &["w.txt:1: this is not a header of sacct -P, but of"],
     );
     dir.replay("import torque log.txt").code(3).says("log.txt:1:1: date \"JobID");
     dir.replay("import sacct no\u{1b}[31m.txt").fails(2, 1, &["cannot read no\u{fffd}[31m.txt"]);
     dir.replay("import cobalt log.txt").code(3).says("no column \"COBALT_JOBID\"");
 }
 
-fn nothing_is_written_over() {
+fn does_not_overwrite_the_log() {
     let dir = Dir::new().file("log.txt", SACCT);
-    dir.replay("import sacct log.txt --write log.txt").fails(2, 1, &["that is the log"]);
+    dir.replay("import sacct log.txt --write log.txt").fails(2, 1, &["is also the log"]);
     dir.replay("import sacct log.txt --write no/a.swf").fails(2, 1, &["cannot write no/a.swf"]);
     assert_eq!(dir.read("log.txt"), SACCT.as_bytes());
 }

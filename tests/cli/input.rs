@@ -1,4 +1,4 @@
-//! Traces that are missing, damaged or odd: code 3 for bad data, one short message.
+//! Missing, damaged and unusual traces: bad data gives exit code 3 and one short message.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,40 +7,40 @@ use std::process::Command;
 use super::dir::{Dir, Outcome, TINY, gzip, shipped_trace};
 
 trials!(
-    jobs_follow_others,
-    dependencies_that_cannot_be,
-    cells_of_a_log_know_its_waits,
-    a_missing_trace,
-    a_name_nearly_right,
-    an_empty_file,
-    a_header_alone,
-    binary_junk,
+    honours_dependencies,
+    rejects_unsupported_dependencies,
+    cell_ids_of_recorded_runs_include_waits,
+    missing_trace,
+    suggests_similar_trace_names,
+    empty_file,
+    header_without_records,
+    binary_file,
     truncated_gzip,
     damaged_gzip,
-    gzip_by_content,
-    a_malformed_number,
-    a_record_cut_short,
-    malformed_lines_up_to_a_limit,
-    nothing_but_malformed_lines,
-    everything_negative,
+    detects_gzip_by_content,
+    malformed_number,
+    truncated_record,
+    skips_malformed_lines_up_to_a_limit,
+    only_malformed_lines,
+    only_negative_fields,
     negative_times,
-    a_job_larger_than_the_machine,
-    a_directory,
-    an_unreadable_file,
-    the_first_bad_trace_of_several,
+    job_larger_than_the_machine,
+    directory_as_trace,
+    unreadable_file,
+    bad_trace_among_several,
     strict_policy_names_the_line,
-    endless_lines_have_an_end,
-    a_pipe_is_read_only_if_it_is_named,
-    the_own_trace_has_its_name_everywhere,
-    standard_input_is_a_trace,
-    fields_after_the_eighteenth,
-    sizes_from_further_fields,
-    what_waits_for_input_can_be_interrupted,
+    rejects_endless_lines,
+    reads_only_named_pipes,
+    built_in_trace_has_one_name,
+    reads_a_trace_from_stdin,
+    reports_fields_after_the_eighteenth,
+    policies_read_sizes_from_further_fields,
+    interrupts_commands_that_wait_for_input,
 );
 
 const BAD: &str = "; MaxProcs: 4\n1 0 0 5 2 -1 -1 2 12x\n2 1 0 5 2\n";
 
-fn a_missing_trace() {
+fn missing_trace() {
     let dir = Dir::with_program().variable("REPLAY_TRACES", "/nowhere/a:/nowhere/b");
     let looked = "not found in /nowhere/a, /nowhere/b, traces\n";
     let fetch = "to fetch it: scripts/fetch-traces.sh LANL-CM5-1994-4.1-cln\n";
@@ -48,38 +48,38 @@ fn a_missing_trace() {
     dir.replay("--trace quarks").fails(2, 2, &["no trace \"quarks\"", looked, "--list\n"]);
 }
 
-fn a_name_nearly_right() {
+fn suggests_similar_trace_names() {
     let near =
         ["\ndid you mean KTH-SP2", "\nto fetch it: scripts/fetch-traces.sh KTH-SP2-1996-2\n"];
     Dir::with_program().replay("--trace KHT-SP2.swf").fails(2, 3, &near);
 }
 
-fn an_empty_file() {
+fn empty_file() {
     let dir = Dir::new().file("empty.swf", "");
     dir.replay("--trace empty.swf").fails(3, 1, &["empty.swf: no job records in the file"]);
 }
 
-fn a_header_alone() {
+fn header_without_records() {
     let dir = Dir::new().file("head.swf", "; MaxProcs: 4\n\n; Note: none came\n");
     dir.replay("--trace head.swf").fails(3, 1, &["head.swf: no job records in the file"]);
 }
 
-fn binary_junk() {
+fn binary_file() {
     let junk: Vec<u8> = (0..5000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let dir = Dir::new().file("junk.swf", junk);
     dir.replay("--trace junk.swf").fails(3, 1, &["junk.swf:1:1: ", "this is not an SWF trace"]);
 }
 
-/// The shipped trace, packed.
+/// Returns the shipped trace, compressed with gzip.
 fn packed() -> Vec<u8> {
     gzip(&shipped_trace())
 }
 
 fn truncated_gzip() {
     let (short, whole) = (Dir::new().file("cut.swf.gz", &packed()[..20_000]), packed().len());
-    let words = ["cut.swf.gz: the gzip data are cut short", "(after line "];
+    let words = ["cut.swf.gz: the gzip data are truncated", "(after line "];
     short.replay("--trace cut.swf.gz").fails(3, 1, &words);
-    // Only the checksum at the end is missing: every job has been read by then.
+    // Only the checksum at the end is missing, so all jobs have been read when the error occurs.
     let nearly = Dir::new().file("cut.swf.gz", &packed()[..whole - 4]);
     nearly.replay("--trace cut.swf.gz").fails(3, 1, &words);
 }
@@ -90,14 +90,14 @@ fn damaged_gzip() {
     bytes[checksum] ^= 1;
     let dir = Dir::new().file("sum.swf.gz", &bytes);
     dir.replay("--trace sum.swf.gz").fails(3, 1, &["sum.swf.gz: the gzip data are damaged"]);
-    // What comes out of damage in the middle may be noticed as bad text first.
+    // Damage in the middle may appear as malformed text first.
     bytes[10_000..10_100].fill(0x55);
     let stopped = dir.file("bad.swf.gz", bytes).replay("--trace bad.swf.gz").code(3);
     stopped.demand(stopped.stdout.is_empty(), "no data");
     stopped.says("replay: bad.swf.gz:");
 }
 
-fn gzip_by_content() {
+fn detects_gzip_by_content() {
     let dir = Dir::new().file("packed.swf", packed()).file("plain.swf.gz", shipped_trace());
     for name in ["packed.swf", "plain.swf.gz"] {
         let run =
@@ -106,8 +106,8 @@ fn gzip_by_content() {
     }
 }
 
-/// Under every policy, though it comes only once; plain or packed; as a sweep's too.
-fn standard_input_is_a_trace() {
+/// Standard input, plain or compressed, is read once and used under every policy, also by `sweep`.
+fn reads_a_trace_from_stdin() {
     let dir = Dir::with_trace();
     let line = "--jobs 50 --sched fcfs,easy --alloc random --format json -q";
     let fields = ["trace", "jobs", "mean_wait", "mean_pairwise_l1"];
@@ -116,7 +116,7 @@ fn standard_input_is_a_trace() {
         expected.iter().map(|row| row.replace("lublin-10x10", "stdin")).collect();
     for input in [shipped_trace(), packed()] {
         let run = dir.replay_on(&input, &format!("{line} --trace -")).code(0);
-        run.demand(run.fields(&fields) == expected, "as from the file");
+        run.demand(run.fields(&fields) == expected, "equal to the run on the file");
     }
     let grid = dir.file(
         "grid.toml",
@@ -127,7 +127,7 @@ fn standard_input_is_a_trace() {
     let rows = String::from_utf8(grid.read("out/runs.csv")).expect("text");
     let both = ["johnson", "pwa"].map(|policy| rows.contains(policy));
     assert!(rows.contains("stdin") && both == [true, true], "{rows}");
-    // The same again is done already; another trace has other cells, though it has the same name.
+    // With the same input, the finished sweep is resumed. Another trace has other cells, although its name is the same.
     grid.replay_on(&shipped_trace(), sweep).code(0);
     assert_eq!(grid.read("out/runs.csv"), rows.into_bytes());
     grid.replay_on(TINY.as_bytes(), sweep).fails(2, 1, &["results of a sweep of stdin"]);
@@ -144,17 +144,17 @@ const FRONTIER: &str = "; MaxProcs: 9408\n\
     2 1 5 60 140000 -1 -1 140000 90 -1 1 4 9 -1 1 1 -1 -1 20000 -1 frontier:excl:2500x56\n\
     3 2 5 60 4 -1 -1 4 90 -1 1 4 9 -1 1 1 -1 -1 -1 1850 frontier:excl:unknown\n";
 
-fn fields_after_the_eighteenth() {
+fn reports_fields_after_the_eighteenth() {
     let dir = Dir::new().file("f.swf", FRONTIER);
     let line = "--trace f.swf --machine 96x98 --alloc random --format json";
-    let held = "3 records with 21 fields: descriptor of nodes 2, other text 1";
+    let held = "3 records with 21 fields: node descriptor 2, other text 1";
     let johnson = dir.replay(&format!("{line} --oversize drop")).code(0).says(held);
     johnson.says("; ignored (--policy frontier counts nodes)\n");
-    let strict = ["f.swf:2: job 1 has more than 18 fields: policy strict forbids it"];
+    let strict = ["f.swf:2: job 1 has more than 18 fields: policy strict forbids extra fields"];
     dir.replay(&format!("{line} --policy strict")).fails(3, 1, &strict);
 }
 
-fn sizes_from_further_fields() {
+fn policies_read_sizes_from_further_fields() {
     let sizes = |file: &str, policy: &str| {
         let dir = Dir::new().file("t.swf", file);
         let line =
@@ -174,19 +174,19 @@ fn sizes_from_further_fields() {
     assert_eq!(sizes(cerit, "cerit-nodes"), ["1", "2", "5"]);
 }
 
-fn a_malformed_number() {
+fn malformed_number() {
     let message = "replay: bad.swf:2:19: requested time \"12x\" is not a number (field 9 of 18)\n  \
                    2 | 1 0 0 5 2 -1 -1 2 12x\n    |                   ^^^\n";
     Dir::new().file("bad.swf", BAD).replay("--trace bad.swf").fails(3, 3, &[message]);
 }
 
-fn a_record_cut_short() {
+fn truncated_record() {
     let dir = Dir::new().file("few.swf", "; MaxProcs: 4\n1 0 0 5\n");
     let message = "few.swf:2:8: allocated processors is missing: the line has 4 fields";
     dir.replay("--trace few.swf").fails(3, 3, &[message, "2 | 1 0 0 5\n"]);
 }
 
-fn malformed_lines_up_to_a_limit() {
+fn skips_malformed_lines_up_to_a_limit() {
     let dir = Dir::new().file("bad.swf", format!("{BAD}3 2 0\n"));
     let run = dir.replay("--trace bad.swf --alloc mc1x1 --max-errors 2 --format json").code(0);
     run.demand(run.fields(&["jobs"]) == ["1"], "one job left");
@@ -198,14 +198,14 @@ fn malformed_lines_up_to_a_limit() {
     dir.replay("--trace bad.swf --max-errors few").refused(&["--max-errors", "few"]);
 }
 
-fn nothing_but_malformed_lines() {
+fn only_malformed_lines() {
     let dir = Dir::new().file("words.swf", "hello world\nhow are you\n");
     let skipped = dir.replay("--trace words.swf --max-errors 5").code(3);
-    // That there is no record is only half of the truth.
+    // The message also names the reason: all lines were malformed.
     skipped.says("words.swf: no job records in the file").says("not a number");
 }
 
-fn everything_negative() {
+fn only_negative_fields() {
     let dir =
         Dir::new().file("no.swf", "; MaxProcs: 4\n-1 -1 -1 -1 -1 -1 -1 -1 -1\n-2 -5 -1 -9 -2\n");
     let words = ["no.swf: cleaning leaves no job", "2 dropped (size not positive 2)"];
@@ -219,39 +219,39 @@ fn negative_times() {
     run.says("negative run time zeroed 1").says("negative submit time zeroed 1");
 }
 
-fn a_job_larger_than_the_machine() {
+fn job_larger_than_the_machine() {
     let dir = Dir::new().file("big.swf", "; MaxProcs: 4\n1 0 0 5 2\n2 1 0 5 8\n");
     let stopped = dir.replay("--trace big.swf").code(3);
     stopped.demand(stopped.stdout.is_empty(), "no data");
-    let stopped = stopped.says("big.swf:3: job 2 needs 8 processors, the machine has 4");
+    let stopped = stopped.says("big.swf:3: job 2 needs 8 processors, but the machine has 4");
     stopped.says("--oversize drop or clamp");
     dir.replay("--trace big.swf -q").fails(3, 1, &["big.swf:3: job 2"]);
     dir.replay("--trace big.swf --oversize error -q").fails(3, 1, &["big.swf:3: job 2"]);
-    for (rule, jobs, said) in [
-        // Of the two jobs that had no estimate, one is left.
+    for (rule, jobs, note) in [
+        // One of the two jobs without an estimate is kept.
         ("drop", "1", "1 job kept; 1 dropped (larger than the machine 1); 1 changed"),
         ("clamp", "2", "2 jobs kept; 0 dropped; 2 changed"),
     ] {
         let line = format!("--trace big.swf --alloc mc1x1 --oversize {rule} --format json");
         let run = dir.replay(&line).code(0);
         run.demand(run.fields(&["jobs", "topology"]) == [format!("{jobs} 2x2")], rule);
-        run.says(said);
+        run.says(note);
     }
     let run = dir.replay("--trace big.swf --alloc mc1x1 --machine 4x2 --format json").code(0);
     run.demand(run.fields(&["jobs", "topology"]) == ["2 4x2"], "a larger machine");
     dir.replay("--trace big.swf --oversize crop").refused(&["crop", "clamp"]);
 }
 
-fn a_directory() {
+fn directory_as_trace() {
     let dir = Dir::new().file("folder.swf/inside", "");
     dir.replay("--trace folder.swf").fails(2, 1, &["folder.swf", "is a directory"]);
 }
 
-fn an_unreadable_file() {
+fn unreadable_file() {
     let dir = Dir::new().file("secret.swf", TINY);
     let mode = fs::Permissions::from_mode(0o000);
     fs::set_permissions(dir.path("secret.swf"), mode).expect("a mode");
-    // Nothing is closed to root but what the system itself will not read.
+    // File modes do not restrict root; /proc/self/mem is unreadable for root too.
     let open = fs::File::open(dir.path("secret.swf")).is_ok();
     let name = if open { "/proc/self/mem" } else { "secret.swf" };
     let refused = dir.replay(&format!("--trace {name}"));
@@ -259,22 +259,22 @@ fn an_unreadable_file() {
     refused.demand(refused.stderr.matches("os error").count() == 1, "the cause once");
 }
 
-fn the_first_bad_trace_of_several() {
+fn bad_trace_among_several() {
     let dir = Dir::new().file("good.swf", TINY).file("bad.swf", BAD);
     let stopped = dir.replay("--trace good.swf,bad.swf").code(3).says("bad.swf:2:19: ");
     stopped.demand(stopped.stdout.is_empty(), "no data");
-    // Names come before contents.
+    // Names are resolved before any trace is read.
     dir.replay("--trace bad.swf --trace nothing").fails(2, 2, &["no trace \"nothing\""]);
 }
 
 fn strict_policy_names_the_line() {
     let dir = Dir::new().file("tiny.swf", TINY);
-    let words = ["tiny.swf:2: job 1 would be changed", "policy strict forbids it"];
+    let words = ["tiny.swf:2: job 1 would be changed", "policy strict forbids changes"];
     dir.replay("--trace tiny.swf --policy strict").fails(3, 1, &words);
 }
 
-/// Lines without end, or headers: an error with file and line, in bounded memory.
-fn endless_lines_have_an_end() {
+/// Endless lines or headers give an error with file and line, in bounded memory.
+fn rejects_endless_lines() {
     let tiny = "1 0 0 5 2\n";
     let dir = Dir::new().file("t.swf", format!("; MaxProcs: 4\n{tiny}")).file("j/x", "");
     let program = env!("CARGO_BIN_EXE_replay");
@@ -312,11 +312,11 @@ fn endless_lines_have_an_end() {
     dir.replay("--trace t.swf -q").fails(3, 1, &["t.shapes.csv:2: the line has more than"]);
 }
 
-/// What does not depend on the clock.
+/// Columns that do not depend on the clock.
 const SAME: [&str; 4] = ["jobs", "topology", "mean_pairwise_l1", "mean_wait"];
 
-/// What lies beside a trace and is no file is left alone; what was named is read.
-fn a_pipe_is_read_only_if_it_is_named() {
+/// A pipe next to a trace is ignored; a pipe given as a trace is read.
+fn reads_only_named_pipes() {
     let dir = Dir::new().file("t.swf", TINY);
     let made = Command::new("mkfifo").args([dir.path("t.shapes.csv"), dir.path("p.swf")]).status();
     assert!(made.expect("mkfifo runs").success());
@@ -328,28 +328,28 @@ fn a_pipe_is_read_only_if_it_is_named() {
     assert_eq!(run.fields(&SAME), expected);
 }
 
-/// It is part of the program.
-fn the_own_trace_has_its_name_everywhere() {
+/// The shipped trace is built into the program.
+fn built_in_trace_has_one_name() {
     let dir = Dir::with_program();
     let main = "--alloc mc1x1 --jobs 50 -q --format json";
     for name in ["lublin-10x10", "lublin-10x10.swf", "Lublin-10x10"] {
         let named = dir.replay(&format!("{main} --trace {name}")).code(0);
         assert_eq!(named.fields(&SAME), dir.replay(main).fields(&SAME));
     }
-    // One of that name that is here comes first.
+    // A file of this name in the current directory takes precedence.
     let dir = dir.file("lublin-10x10.swf", TINY);
     dir.replay("--trace lublin-10x10 -q --machine 2x2 --format csv").code(0).prints(",2,");
 }
 
-/// A command that waits for somebody to write ends by a signal at once, with a word and a code.
-fn what_waits_for_input_can_be_interrupted() {
+/// If a command waits for input, a signal ends the command at once, with a message and exit code 130.
+fn interrupts_commands_that_wait_for_input() {
     let dir = Dir::with_trace();
     let fifo = dir.path("fifo");
     let made = Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs");
     assert!(made.success());
     for arguments in [
         "network --packets fifo",
-        // What it had begun to write goes with it.
+        // The partial table of channels is removed.
         "network --packets fifo --channels channels.csv",
         "--trace fifo",
         "search --trace fifo",
@@ -359,7 +359,7 @@ fn what_waits_for_input_can_be_interrupted() {
         "plan fifo -q",
     ] {
         let child = dir.start(arguments);
-        // Opened when the program opens it to read: it is there, and waits.
+        // Opening for writing blocks until the program opens the pipe for reading.
         let writer = fs::OpenOptions::new().write(true).open(&fifo).expect("a pipe");
         let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
         assert!(kill.expect("kill runs").success());
@@ -370,30 +370,31 @@ fn what_waits_for_input_can_be_interrupted() {
     }
 }
 
-/// Job 2 may not arrive before job 1 has ended, at 100, and 20 s more; job 3 names nobody.
+/// Job 2 arrives no earlier than 80 s after job 1 ends at 100 s; job 3 names a job that does not
+/// exist.
 const FOLLOWING: &str = "; MaxProcs: 4\n\
     1 0 0 100 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n\
     2 150 0 50 4 -1 -1 4 50 -1 1 1 1 -1 -1 -1 1 80\n\
     3 150 90 50 4 -1 -1 4 50 -1 1 1 1 -1 -1 -1 9 0\n";
 
-fn jobs_follow_others() {
+fn honours_dependencies() {
     let dir = Dir::new().file("f.swf", FOLLOWING);
-    let told = "2 records with a preceding job: 1 usable (1 earlier in the file, 0 later), 1 absent, 0 itself; \
+    let words = "2 records with a preceding job: 1 usable (1 earlier in the file, 0 later), 1 absent, 0 naming itself; \
                 1 with a think time";
     let run = |deps: &str| {
         let run = dir.replay(&format!("--trace f.swf --alloc random {deps} --format json"));
-        let run = run.code(0).says(told);
+        let run = run.code(0).says(words);
         run.fields(&["makespan", "mean_wait", "policy"])
     };
     let plain = run("");
     assert_eq!(plain, ["250 16.666666666666668 johnson"]);
     assert_eq!(run("--deps ignore"), plain);
-    // Job 3 goes first, as job 2 arrives at 180.
+    // Job 3 starts first because job 2 arrives at 180 s.
     assert_eq!(run("--deps honour"), ["250 6.666666666666667 johnson[deps=honour]"]);
-    // 50 s after the end of job 1, as in the log.
+    // Job 2 arrives 50 s after the end of job 1, as in the log.
     assert_eq!(run("--deps shift"), ["250 16.666666666666668 johnson[deps=shift]"]);
-    let told = "f, deps=honour: 1 job follows others";
-    dir.replay("--trace f.swf --alloc random --deps honour").code(0).says(told);
+    let words = "f, deps=honour: 1 job follows others";
+    dir.replay("--trace f.swf --alloc random --deps honour").code(0).says(words);
     let grid = "traces = ['f.swf']\ndeps = 'honour'\nallocator = [{ name = 'random' }, { name = 'mbs' }]\n";
     let dir = dir.file("g.toml", grid);
     dir.replay("sweep g.toml --out o -q").code(0);
@@ -404,8 +405,8 @@ fn jobs_follow_others() {
     assert_eq!(ids(""), ids("--deps ignore"));
 }
 
-/// Two logs whose jobs differ in nothing but how long they waited.
-fn cells_of_a_log_know_its_waits() {
+/// Tests two logs that differ only in the waits of their jobs.
+fn cell_ids_of_recorded_runs_include_waits() {
     let log = |wait| format!("; MaxProcs: 4\n1 0 0 5 2 -1 -1 2 9\n2 1 {wait} 5 2 -1 -1 2 9\n");
     let dir = Dir::new().file("a.swf", log(0)).file("b.swf", log(7));
     let id = |trace: &str, schedulers: &str, which: usize| {
@@ -415,10 +416,10 @@ fn cells_of_a_log_know_its_waits() {
         dir.replay(&command).code(0).fields(&["cell"])[which].clone()
     };
     assert_ne!(id("a", "recorded", 0), id("b", "recorded", 0));
-    // For whoever decides himself they are the same, also beside the log.
+    // Cells of other schedulers do not depend on the recorded waits.
     assert_eq!(id("a", "fcfs", 0), id("b", "fcfs", 0));
     assert_eq!(id("a", "recorded,fcfs", 1), id("b", "fcfs", 0));
-    // A sweep does not take the results of the one for those of the other.
+    // A sweep does not reuse results of a log with other waits.
     dir.replay("sweep --trace a.swf --sched recorded --alloc random --out o -q").code(0);
     let dir = dir.file("a.swf", log(7));
     let again = "sweep --trace a.swf --sched recorded --alloc random --out o -q";
@@ -430,15 +431,15 @@ fn cells_of_a_log_know_its_waits() {
     assert_eq!(row[column], "7");
 }
 
-fn dependencies_that_cannot_be() {
+fn rejects_unsupported_dependencies() {
     let dir = Dir::new().file("f.swf", FOLLOWING);
-    let words = ["--deps: \"honur\" is none of", "did you mean \"honour\"?"];
+    let words = ["--deps: \"honur\" is not ignore", "did you mean \"honour\"?"];
     dir.replay("--trace f.swf --deps honur").fails(2, 1, &words);
-    let words = ["--deps honour: scheduler recorded repeats the starts"];
+    let words = ["--deps honour: scheduler recorded repeats recorded starts"];
     dir.replay("--trace f.swf --sched recorded --deps honour -q").fails(2, 1, &words);
-    let words = ["--scale-load: scheduler recorded repeats the starts"];
+    let words = ["--scale-load: scheduler recorded repeats recorded starts"];
     dir.replay("--trace f.swf --sched recorded --scale-load 0.9 -q").fails(2, 1, &words);
     dir.replay("contend --trace f.swf --deps shift -q").fails(2, 1, &["is for replays of traces"]);
     let dir = dir.file("g.toml", "deps = 'late'\n");
-    dir.replay("plan g.toml").code(2).says("g.toml:1").says("\"late\" is none of");
+    dir.replay("plan g.toml").code(2).says("g.toml:1").says("\"late\" is not ignore");
 }

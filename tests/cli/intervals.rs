@@ -1,7 +1,8 @@
-//! How often two seeds of one strategy are called different, on a real log.
+//! False positive rate of verdicts between two seeds of one strategy, on a real log.
 //!
-//! `random` under FCFS never changes the schedule, so that two seeds differ by chance alone: a verdict on
-//! their mean pairwise distance is false. With a level of 5 % about one verdict in twenty has to be.
+//! `random` under FCFS never changes the schedule, so two seeds differ only by chance. Any significant difference
+//! between the mean pairwise distances of two seeds is therefore a false positive. At a level of 5 %, about one
+//! comparison in twenty must be a false positive.
 
 use std::sync::Arc;
 
@@ -20,24 +21,25 @@ use super::dir::ignored;
 const DAY: i64 = 86_400;
 const PAIRS: u64 = 200;
 
-/// Blocks, their length in days, and how many parts of the log of that length a pair of seeds is compared on.
+/// Number of blocks, length of a block in days, and number of windows of the log in which each pair
+/// of seeds is compared.
 const LENGTHS: [(usize, i64, usize); 4] = [(5, 1, 10), (8, 7, 5), (20, 7, 2), (49, 7, 1)];
 
-/// The tests of this file, if the log is found where the library looks for it.
+/// Returns the test of this file, ignored if the log is not on the search path.
 pub fn trials() -> Vec<Trial> {
-    const NAME: &str = "two_seeds_are_rarely_called_different";
+    const NAME: &str = "false_verdicts_between_seeds_have_the_nominal_rate";
     let manifest = Manifest::embedded().expect("the list of traces");
     let found = SearchPath::from_env().resolve("KTH-SP2-1996-2", &manifest);
     vec![match found {
         Ok(file) => Trial::test(format!("intervals::{NAME}"), move || {
-            two_seeds_are_rarely_called_different(&file.display().to_string());
+            false_verdicts_between_seeds_have_the_nominal_rate(&file.display().to_string());
             Ok(())
         }),
         Err(_) => ignored(module_path!(), NAME, "trace absent"),
     }]
 }
 
-fn two_seeds_are_rarely_called_different(file: &str) {
+fn false_verdicts_between_seeds_have_the_nominal_rate(file: &str) {
     let jobs = Workload::load(file, &Policy::JOHNSON, &Window::ALL, Default::default());
     let fcfs: SchedulerSpec = "fcfs".parse().expect("a scheduler");
     let machine = "10x10".parse().expect("a mesh");
@@ -65,13 +67,14 @@ fn two_seeds_are_rarely_called_different(file: &str) {
         let percent = 100.0 * f64::from(*count) / (PAIRS as usize * windows) as f64;
         assert!(
             (3.0..=8.0).contains(&percent),
-            "{percent} % of {PAIRS} pairs of seeds are called different over {blocks} blocks"
+            "{percent} % of {PAIRS} pairs of seeds have a verdict over {blocks} blocks"
         );
     }
 }
 
-/// So many blocks of the log: of the `windows` parts of a pair of seeds that at this place, shifted from pair to
-/// pair; all of the log if it has no more blocks.
+/// Returns `blocks` blocks of the log; each block has `days` days. A pair of seeds has `windows` windows, and `place`
+/// selects a window. The positions of the windows differ between pairs. If the log has at most `blocks` blocks, a
+/// window is the whole log.
 fn window(
     all: &[(i64, [f64; 2])],
     blocks: usize,
@@ -81,7 +84,7 @@ fn window(
     let (first, last) = (all[0].0, all[all.len() - 1].0);
     let span = blocks as i64 * days * DAY;
     let room = (last - first - span).max(0);
-    // Days without a submission make no block: the next place is tried.
+    // Days without submissions form no block. If there are too few blocks, the next position is tried.
     (0..1000)
         .map(|step| {
             let at = (200 * place / windows + 37 * pair + step) % 200;
@@ -90,10 +93,10 @@ fn window(
             Blocks::new(all.iter().filter(within).copied())
         })
         .find(|found| found.len() == blocks)
-        .expect("a part of the log with so many blocks")
+        .expect("a window with this number of blocks")
 }
 
-/// Pairwise L1 of every job, in hops.
+/// Returns the pairwise L1 of each job, in hops.
 fn pairwise(trace: &Trace, scheduler: &SchedulerSpec, seed: u64) -> Vec<u64> {
     let (stop, topology) = (CancelToken::new(), &trace.topology);
     let jobs = &trace.workload.jobs;

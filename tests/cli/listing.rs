@@ -1,22 +1,22 @@
-//! `replay list`, and that what it lists is so.
+//! `replay list`: the lists agree with what the program runs and writes.
 
 use serde_json::Value;
 
 use super::dir::{Dir, Outcome};
 
 trials!(
-    every_kind_in_both_formats,
-    everything_at_once,
+    lists_every_kind_in_both_formats,
+    lists_all_kinds_together,
     a_listing_is_a_table_too,
-    every_allocator_runs,
-    every_scheduler_runs,
-    every_policy_runs,
-    parameters_are_described,
-    traces_say_where_they_are,
-    columns_are_those_of_the_files,
+    runs_every_allocator,
+    runs_every_scheduler,
+    runs_every_policy,
+    describes_parameters,
+    traces_have_their_paths,
+    columns_equal_those_of_the_files,
 );
 
-/// What can be listed, what an entry is called, and a name that must be there.
+/// Argument of `list`, kind of its entries, and a name that must be listed.
 const KINDS: [(&str, &str, &str); 7] = [
     ("allocators", "allocator", "mc1x1"),
     ("schedulers", "scheduler", "easy"),
@@ -37,7 +37,7 @@ fn names(what: &str) -> Vec<String> {
     names
 }
 
-fn every_kind_in_both_formats() {
+fn lists_every_kind_in_both_formats() {
     for (what, kind, known) in KINDS {
         let entries = list(what);
         let lines = entries.fields(&["kind", "name"]);
@@ -47,11 +47,11 @@ fn every_kind_in_both_formats() {
         for name in entries.fields(&["name"]) {
             text.demand(text.stdout.contains(&name), &name);
         }
-        text.demand(text.stdout.lines().count() >= lines.len(), "as many entries");
+        text.demand(text.stdout.lines().count() >= lines.len(), "at least one line for each entry");
     }
 }
 
-fn everything_at_once() {
+fn lists_all_kinds_together() {
     let all = Dir::with_trace().replay("list").code(0).says_nothing();
     for (what, _, known) in KINDS.iter().filter(|kind| kind.0 != "columns") {
         all.demand(all.stdout.contains(what), what);
@@ -65,14 +65,14 @@ fn a_listing_is_a_table_too() {
     let dir = Dir::new();
     let csv = dir.replay("list networks --format csv").code(0).stdout;
     let mut lines = csv.lines();
-    assert_eq!(lines.next(), Some("kind,name,about,source,parameters"));
+    assert_eq!(lines.next(), Some("kind,name,aliases,about,source,parameters"));
     assert!(lines.next().is_some_and(|line| line.starts_with("network,lo,")), "{csv}");
     let md = dir.replay("list systems --format md").code(0);
     md.prints("| kind").prints("| blue-waters ");
 }
 
-fn every_allocator_runs() {
-    // Some strategies are defined on some machines only.
+fn runs_every_allocator() {
+    // Some allocators support only certain machines.
     let on_hypercubes = "cube-buddy gray-code modified-buddy multiple-gray-code cube-free-list maximal-set \
                          afl non-cubic";
     let elsewhere = [
@@ -81,6 +81,8 @@ fn every_allocator_runs() {
         ("buddy", "16x16"),
         (on_hypercubes, "hypercube:7"),
         ("elmer", "cluster:128x2"),
+        ("slurm-tree kueue", "tree:4x8x18"),
+        ("slurm-block", "block[18,72]:16x18"),
     ]
     .map(|(names, mesh)| {
         let names: Vec<_> = names.split(' ').map(str::to_string).collect();
@@ -88,14 +90,14 @@ fn every_allocator_runs() {
     });
     let mut names = names("allocators");
     names.retain(|name| !elsewhere.iter().any(|(special, _)| special.contains(name)));
-    // It has boxes for some sizes only; it runs in `place`.
-    // And it repeats a log, which must say where its jobs ran; it runs in `placed`.
+    // `slurm-torus3d` supports only certain job sizes (tested in `place`); `recorded` needs a log
+    // with placements (tested in `placed`).
     names.retain(|name| name != "slurm-torus3d" && name != "recorded");
     for (names, machine) in elsewhere.into_iter().chain([(names, String::new())]) {
-        // The first jobs are small; a machine they fill shows more.
+        // The first jobs are small; on small machines they cause contention for processors.
         let arguments = format!("{machine}--jobs 200 --format json --alloc {}", names.join(","));
         let run = Dir::with_trace().replay(&arguments).code(0);
-        // Those around another strategy name it.
+        // The name of an allocator that wraps another allocator includes the name of the inner allocator.
         let canonical = |name: String| name.replace("[inner=first-fit]", "");
         let shown: Vec<String> = run.fields(&["allocator"]).into_iter().map(canonical).collect();
         run.demand(shown == names, "the listed name is the canonical one");
@@ -103,7 +105,7 @@ fn every_allocator_runs() {
     }
 }
 
-fn every_scheduler_runs() {
+fn runs_every_scheduler() {
     let dir = Dir::with_trace();
     let run = |name: &str| {
         let run = dir.replay(&format!("--jobs 200 --alloc random --format json --sched {name}"));
@@ -111,10 +113,10 @@ fn every_scheduler_runs() {
     };
     for entry in list("schedulers").objects() {
         let name = entry["name"].as_str().expect("a name");
-        // A queue without an order of its own is first come, first served.
+        // `priority` without an order is first come, first served.
         let canonical = if name == "priority" { "fcfs" } else { name };
         if name == "recorded" {
-            // The shipped trace tells no waits.
+            // The shipped trace records no waits.
             continue;
         }
         assert_eq!(run(name), [canonical]);
@@ -126,13 +128,13 @@ fn every_scheduler_runs() {
                 order => order,
             };
             let ordered = format!("priority[order={order}]");
-            let meant = if name == "priority" { ordered.as_str() } else { name };
-            assert_eq!(run(alias), [meant]);
+            let expected = if name == "priority" { ordered.as_str() } else { name };
+            assert_eq!(run(alias), [expected]);
         }
     }
 }
 
-fn every_policy_runs() {
+fn runs_every_policy() {
     let names = names("policies");
     let dir = Dir::with_trace();
     for name in names {
@@ -142,7 +144,7 @@ fn every_policy_runs() {
     }
 }
 
-fn parameters_are_described() {
+fn describes_parameters() {
     let filled = |value: &Value, key: &str| {
         let text = value[key].as_str();
         assert!(text.is_some_and(|text| !text.is_empty()), "{key} of {value}");
@@ -159,9 +161,9 @@ fn parameters_are_described() {
     }
 }
 
-fn traces_say_where_they_are() {
+fn traces_have_their_paths() {
     let traces = Dir::with_program().replay("list traces --format json").code(0);
-    traces.demand(traces.fields(&["path"]).iter().all(|path| path == "-"), "none is here");
+    traces.demand(traces.fields(&["path"]).iter().all(|path| path == "-"), "no trace is found");
     let own = list("traces").fields(&["name", "jobs", "processors", "path"]);
     assert_eq!(
         own.last().map(String::as_str),
@@ -171,7 +173,7 @@ fn traces_say_where_they_are() {
     text.prints("traces/lublin-10x10.swf").prints("fetch-traces.sh");
 }
 
-fn columns_are_those_of_the_files() {
+fn columns_equal_those_of_the_files() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 20 --out results --no-plots").code(0);
     let columns = list("columns").fields(&["table", "name"]);

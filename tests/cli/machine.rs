@@ -1,30 +1,30 @@
-//! Machines: the default, the given, and strategies that do not work on one.
+//! Machines: default machines, machines given by options, and unsupported machines.
 
 use super::dir::{Dir, TINY};
 
 trials!(
-    the_header_gives_the_machine,
-    no_processors_in_the_header,
-    bad_machines,
-    a_machine_larger_than_the_log_is_told,
-    several_processors_at_a_point,
-    commands_that_go_by_points,
-    the_load_is_that_of_processors,
-    messages_go_from_point_to_point,
-    machines_by_name,
-    beyond_sixteen_bits,
-    a_hypercube_needs_a_strategy_for_it,
-    hypercube_strategies_on_a_trace,
-    a_mesh_larger_than_the_hypercube,
-    contention_on_a_hypercube,
-    every_kind_of_machine,
-    jobs_that_share_hosts_need_elmer,
-    time_sharing_is_a_machine_like_others,
-    codes_that_a_cube_has,
-    streams_take_allocators_that_work,
+    default_machine_comes_from_the_header,
+    requires_a_machine_without_maxprocs,
+    rejects_malformed_machines,
+    warns_of_machines_larger_than_the_log,
+    runs_several_processors_at_a_point,
+    some_commands_need_one_processor_at_a_point,
+    load_counts_all_processors,
+    contention_has_one_process_at_a_point,
+    finds_machines_by_name,
+    runs_machines_beyond_sixteen_bits,
+    rejects_mesh_allocators_on_hypercubes,
+    runs_hypercube_allocators_on_a_trace,
+    reports_a_shape_larger_than_the_hypercube,
+    simulates_contention_on_a_hypercube,
+    runs_every_kind_of_machine,
+    rejects_other_allocators_on_shared_hosts,
+    simulates_time_sharing,
+    limits_gray_codes_by_dimension,
+    stream_defaults_depend_on_the_machine,
 );
 
-fn the_header_gives_the_machine() {
+fn default_machine_comes_from_the_header() {
     for (processors, machine) in [(4, "2x2"), (6, "3x2"), (7, "7x1"), (338, "26x13")] {
         let dir = Dir::new().file("t.swf", format!("; MaxProcs: {processors}\n1 0 0 5 2\n"));
         let run = dir.replay("--trace t.swf --alloc mc1x1 --format json").code(0);
@@ -33,10 +33,10 @@ fn the_header_gives_the_machine() {
     }
 }
 
-fn no_processors_in_the_header() {
+fn requires_a_machine_without_maxprocs() {
     for head in ["", "; MaxProcs: 0\n", "; MaxProcs: -1\n", "; MaxProcs: many\n"] {
         let dir = Dir::new().file("t.swf", format!("{head}1 0 0 5 2\n"));
-        let message = "t.swf: the header has no usable MaxProcs; say which machine with --machine";
+        let message = "t.swf: the header has no usable MaxProcs; set the machine with --machine";
         dir.replay("--trace t.swf -q").fails(2, 1, &[message]);
         let run = dir
             .replay("--trace t.swf -q --machine 2x2 --alloc mc1x1 --format json")
@@ -46,10 +46,10 @@ fn no_processors_in_the_header() {
     }
 }
 
-/// Utilization is over all processors, so that spare ones lower it.
-fn a_machine_larger_than_the_log_is_told() {
+/// Utilization counts all processors, so spare processors lower it.
+fn warns_of_machines_larger_than_the_log() {
     let dir = Dir::with_trace();
-    let warning = "warning: the log's machine has 100 processors (MaxProcs), this one 144";
+    let warning = "warning: the log's machine has 100 processors (MaxProcs), this machine has 144";
     let run = |machine: &str, rest: &str| {
         dir.replay(&format!("--jobs 50 --alloc mc1x1 --machine {machine} --format json {rest}"))
             .code(0)
@@ -62,7 +62,7 @@ fn a_machine_larger_than_the_log_is_told() {
     }
 }
 
-fn bad_machines() {
+fn rejects_malformed_machines() {
     let dir = Dir::new().file("tiny.swf", TINY);
     for (machine, problem) in [
         ("10", "needs two or three sides"),
@@ -70,9 +70,9 @@ fn bad_machines() {
         ("0x4", "needs two or three sides of at least 1"),
         ("-4x4", "\"-4\" is not a side length"),
         ("1024x1025", "at most 1,048,576 points"),
-        ("4x4*0", "at least one processor at a point"),
+        ("4x4*0", "at least one processor at each point"),
         ("4x4*two", "\"two\" is not a number of processors at a point"),
-        ("hypercube:3*2", "several processors at a point are for meshes and tori"),
+        ("hypercube:3*2", "only meshes and tori can have several processors at a point"),
         ("2x2x2x2", "sides"),
         ("ring:4x4", "unknown kind \"ring\""),
         ("torus[z]:4x4", "no dimension z"),
@@ -87,8 +87,8 @@ fn bad_machines() {
     }
 }
 
-/// Job 1 asks for 5 of 8 processors and holds 3 of 4 points: job 2 waits for its third point.
-fn several_processors_at_a_point() {
+/// Job 1 requests 5 of 8 processors and holds 3 of 4 points; job 2 waits for a second point.
+fn runs_several_processors_at_a_point() {
     let swf = "; MaxProcs: 8\n1 0 -1 100 5\n2 0 -1 100 3\n3 200 -1 100 8\n";
     let shapes = "job,w,h,d\n1,5,1,1\n2,3,1,1\n3,4,2,1\n";
     let dir = Dir::new().file("t.swf", swf);
@@ -98,7 +98,8 @@ fn several_processors_at_a_point() {
         dir.replay(&line).code(0).fields(fields)
     };
     assert_eq!(of("4x2", "mc1x1", &fields), ["0.6666666666666666 - 300 0.0"]);
-    // 500 + 300 + 800 of 8 processors for 300 s; whole points: 600 + 400 + 800.
+    // The jobs request 500 + 300 + 800 processor-seconds on 8 processors in 300 s. In whole points they hold 600 + 400
+    // + 800.
     let expected = ["0.6666666666666666 0.75 300 33.333333333333336"];
     for allocator in ["mc1x1", "random", "mc1x1[tie=2,1,1,1]"] {
         assert_eq!(of("2x2*2", allocator, &fields), expected, "{allocator}");
@@ -107,38 +108,37 @@ fn several_processors_at_a_point() {
     assert_eq!(of("2x2*2", "mbs", &coupled), ["0.6666666666666666 0.75 11.11111111111111"]);
     dir.replay("--trace t.swf --machine 2x2*2 --alloc mc1x1 --out o -q --no-plots").code(0);
     dir.replay("--trace t.swf --machine 2x2*2 --alloc rsr -q").fails(2, 1, &["folds jobs"]);
-    // A job of 9 processors is larger than four points of two.
+    // A job of 9 processors exceeds four points of two processors.
     let large = Dir::new().file("t.swf", "; MaxProcs: 9\n1 0 -1 100 9\n2 0 -1 9 7\n");
     let run = large
         .replay("--trace t.swf --machine 2x2*2 --alloc mc1x1 --oversize drop --format json")
         .code(0);
-    run.demand(run.fields(&["jobs"]) == ["1"], "the other");
-    let told =
+    run.demand(run.fields(&["jobs"]) == ["1"], "the smaller job remains");
+    let run =
         dir.file("t.shapes.csv", shapes).replay("--trace t.swf --machine 2x2*2 --alloc first-fit");
-    told.code(0).says("the shapes of 3 jobs, which are in processors, are not used");
+    run.code(0).says("the shapes of 3 jobs, which are in processors, are not used");
 }
 
-fn commands_that_go_by_points() {
+fn some_commands_need_one_processor_at_a_point() {
     let dir = Dir::with_trace();
     for command in [
         "stream --machine 4x4*2",
         "network --machine 4x4*2 --packets -",
         "stream --backlog 1 --machine torus:4x4x4*2",
     ] {
-        dir.replay(command).fails(2, 1, &["*2: several processors at a point are for traces"]);
+        dir.replay(command).fails(2, 1, &["*2: this command supports one processor per point"]);
     }
 }
 
-/// Of a machine with several processors at a point, the load is that of all of them.
-fn the_load_is_that_of_processors() {
+fn load_counts_all_processors() {
     let dir = Dir::new().file("t.swf", "1 0 -1 100 8\n2 100 -1 100 8\n");
-    // 1,600 processor-seconds in 100 s of 16 processors.
+    // The jobs use all 1,600 processor-seconds of 16 processors in 100 s.
     let run = dir.replay("--trace t.swf --machine 4x2*2 --alloc mbs --scale-load 0.5").code(0);
     run.says("load 1.0000 on 16 processors, times between arrivals x 2.0000, load 0.5000 after");
 }
 
-/// A job is a process at every point that it gets, as a trace in points would have it.
-fn messages_go_from_point_to_point() {
+/// A job has one process at each of its points, like a job of that size in a trace of points.
+fn contention_has_one_process_at_a_point() {
     let dir = Dir::new()
         .file("processors.swf", "1 0 -1 100 5\n2 0 -1 100 8\n3 9 -1 50 1\n")
         .file("points.swf", "1 0 -1 100 3\n2 0 -1 100 4\n3 9 -1 50 1\n");
@@ -151,12 +151,12 @@ fn messages_go_from_point_to_point() {
         (run, String::from_utf8(jobs).expect("text"))
     };
     let (run, jobs) = contend("processors", "4x2*2");
-    run.says("4x2*2: a job has one process at every point that it gets; sizes are in points");
+    run.says("4x2*2: a job has one process at each of its points; sizes are in points");
     let (_, same) = contend("points", "4x2");
     assert_eq!(jobs, same);
 }
 
-fn machines_by_name() {
+fn finds_machines_by_name() {
     let dir = Dir::new().file("t.swf", "; MaxProcs: 8\n1 0 -1 100 5\n");
     let machine = |flag: &str| {
         let run = dir.replay(&format!("--trace t.swf {flag} --alloc random --format json -q"));
@@ -172,8 +172,8 @@ fn machines_by_name() {
     listed.prints("blue-waters: torus:24x24x24*2, 27,648 processors").prints("[NCSA");
 }
 
-/// Of 90,000 points a job takes 70,000, and another those that are left.
-fn beyond_sixteen_bits() {
+/// A job holds 70,000 of 90,000 points, and two other jobs hold nearly all of the remaining points.
+fn runs_machines_beyond_sixteen_bits() {
     let swf = "; MaxProcs: 90000\n1 0 -1 100 70000\n2 0 -1 100 19999\n3 0 -1 100 2\n";
     let dir = Dir::new().file("t.swf", swf);
     let run = dir.replay(
@@ -181,41 +181,41 @@ fn beyond_sixteen_bits() {
     );
     let run = run.code(0);
     run.demand(run.fields(&["topology", "jobs"]).iter().all(|row| row == "300x300 3"), "all jobs");
-    let words = ["tie=auto works on at most 65,535 points"];
+    let words = ["tie=auto supports at most 65,535 points"];
     dir.replay("--trace t.swf --alloc mc1x1[tie=auto] -q").fails(2, 1, &words);
 }
 
-/// 81 of 128 processors, but a 9x9 mesh takes a cube of 256.
-fn a_mesh_larger_than_the_hypercube() {
+/// A 9x9 job fits 128 processors, but its mesh needs a cube of 256.
+fn reports_a_shape_larger_than_the_hypercube() {
     let dir = Dir::new()
         .file("t.swf", "; MaxProcs: 128\n1 0 0 5 81\n")
         .file("t.shapes.csv", "job,w,h,d\n1,9,9,1\n");
     let run = dir.replay("--trace t.swf -q --machine hypercube:7 --alloc afl").code(1);
-    run.says("job 1 (line 2) needs 81 processors").says("its size or shape has no place");
+    run.says("job 1 (line 2) needs 81 processors").says("has no place for this size or shape");
 }
 
-fn a_hypercube_needs_a_strategy_for_it() {
+fn rejects_mesh_allocators_on_hypercubes() {
     let dir = Dir::with_trace();
     let words = ["allocator \"mc1x1\": needs a mesh or torus", "machine hypercube:7"];
     dir.replay("--machine hypercube:7 --alloc mc1x1").fails(2, 1, &words);
-    // Found before the trace is even looked for.
+    // The error is reported before the trace is searched for.
     dir.replay("--trace nothing --machine 16x8,hypercube:7 --alloc random,mc1x1")
         .fails(2, 1, &words);
     let run = dir.replay("--machine hypercube:7 --alloc random --format json").code(0);
     run.demand(run.fields(&["jobs", "topology"]) == ["5000 hypercube:7"], "random works");
-    let words = ["allocator \"afl\": needs a hypercube, like hypercube:7 (machine 10x10)"];
+    let words = ["allocator \"afl\": needs a hypercube such as hypercube:7 (machine 10x10)"];
     dir.replay("--machine 10x10 --alloc afl").fails(2, 1, &words);
     dir.replay("--machine hypercube:7 --alloc afl --sched conservative").fails(
         2,
         1,
-        &["cannot work with that"],
+        &["does not support this"],
     );
 }
 
-/// Jobs of 3, 5, 1 and 8 processors on eight. The first has a subcube of four, the second needs
-/// all eight: it waits for the first except in several subcubes, and leaves a place for the third
-/// if what it does not use is handed out.
-fn hypercube_strategies_on_a_trace() {
+/// Runs jobs of 3, 5, 1 and 8 processors on 8 processors. Job 1 gets a subcube of four processors. Job 2 needs all
+/// eight processors and waits for job 1, unless the allocator uses several subcubes. There is room for job 3 if the
+/// allocator allocates the unused processors of job 2.
+fn runs_hypercube_allocators_on_a_trace() {
     let swf = "; MaxProcs: 8\n1 0 -1 60 3\n2 5 -1 30 5\n3 9 -1 10 1\n4 9 -1 10 8\n";
     let dir = Dir::new().file("t.swf", swf);
     let names = "afl,cube-free-list,non-cubic,multiple-gray-code[codes=1]";
@@ -224,7 +224,7 @@ fn hypercube_strategies_on_a_trace() {
     ));
     let run = run.code(0);
     let waits = run.fields(&["scheduler", "allocator", "mean_wait"]);
-    run.demand(waits.len() == 8, "every pair");
+    run.demand(waits.len() == 8, "one run for each pair");
     for expected in [
         "fcfs afl 46.75",
         "fcfs cube-free-list 56.75",
@@ -235,8 +235,8 @@ fn hypercube_strategies_on_a_trace() {
     }
 }
 
-/// A cube of five dimensions has ten Gray codes between which a subcube can hide.
-fn codes_that_a_cube_has() {
+/// A cube of five dimensions needs at most ten Gray codes to recognize all subcubes.
+fn limits_gray_codes_by_dimension() {
     let dir = Dir::with_trace();
     let run = |codes: u32| {
         let alloc = format!("multiple-gray-code[codes={codes}]");
@@ -255,8 +255,8 @@ fn codes_that_a_cube_has() {
     }
 }
 
-/// Where First Fit does not work there are other defaults.
-fn streams_take_allocators_that_work() {
+/// On machines without support for First Fit, the default allocator depends on the machine.
+fn stream_defaults_depend_on_the_machine() {
     let dir = Dir::new();
     for (machine, expected) in
         [("hypercube:4", "cube-buddy"), ("cluster:4x2", "elmer"), ("8x8,hypercube:4", "random")]
@@ -266,22 +266,25 @@ fn streams_take_allocators_that_work() {
              --format json -q"
         ));
         let run = run.code(0);
-        let taken = run.fields(&["allocator"]);
-        run.demand(taken[0] == expected, expected);
+        let names = run.fields(&["allocator"]);
+        run.demand(names[0] == expected, expected);
     }
 }
 
-/// Messages on a hypercube: e-cube routes, jobs alone in their subcubes.
-fn contention_on_a_hypercube() {
+/// Messages on a hypercube use e-cube routes.
+fn simulates_contention_on_a_hypercube() {
     let dir = Dir::with_trace();
     let run = dir.replay(
         "contend --jobs 20 --scale 0.05 --machine hypercube:7 --alloc afl,cube-buddy,random --format json",
     );
     let run = run.code(0);
-    run.demand(run.fields(&["allocator"]) == ["afl", "cube-buddy", "random"], "all of them");
+    run.demand(
+        run.fields(&["allocator"]) == ["afl", "cube-buddy", "random"],
+        "one run for each allocator",
+    );
 }
 
-fn every_kind_of_machine() {
+fn runs_every_kind_of_machine() {
     let machines = ["10x10", "5x5x4", "torus:10x10", "torus[x]:10x10", "torus:5x5x4"];
     let arguments =
         format!("--jobs 100 --alloc mc1x1 --format json --machine {}", machines.join(","));
@@ -291,21 +294,21 @@ fn every_kind_of_machine() {
     run.demand(means[0] > means[2], "wrapping brings processors nearer");
 }
 
-fn jobs_that_share_hosts_need_elmer() {
+fn rejects_other_allocators_on_shared_hosts() {
     let dir = Dir::with_trace();
-    let words = ["allocator \"random\": gives a job whole processors", "elmer", "cluster:128x2"];
+    let words = ["allocator \"random\": allocates whole processors", "elmer", "cluster:128x2"];
     dir.replay("--machine cluster:128x2 --alloc random").fails(2, 1, &words);
     let words = ["allocator \"elmer\": needs a cluster", "machine 8x8"];
     dir.replay("--machine 8x8 --alloc elmer").fails(2, 1, &words);
-    let words = ["scheduler easy goes by estimates", "cluster:128x2"];
+    let words = ["scheduler easy uses estimates", "cluster:128x2"];
     dir.replay("--machine cluster:128x2 --alloc elmer --sched easy").fails(2, 1, &words);
     let words = ["messages of jobs that share a processor are not modelled"];
     dir.replay("stream --machine cluster:8x2 --alloc elmer --pattern one-to-all")
         .fails(2, 1, &words);
 }
 
-fn time_sharing_is_a_machine_like_others() {
-    // Two jobs on both hosts, each of which computes half of the time.
+fn simulates_time_sharing() {
+    // Two jobs run on both hosts, and each job computes half of the time.
     let dir = Dir::new().file("t.swf", "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n");
     let at = |machine: &str, alloc: &str| {
         let command = format!("--trace t.swf --machine {machine} --alloc {alloc} --format json -q");
@@ -314,9 +317,9 @@ fn time_sharing_is_a_machine_like_others() {
     };
     assert_eq!(at("cluster:2", "elmer"), at("cluster:2", "random"));
     assert_eq!(at("cluster:2", "elmer[demand=0.5]"), ["150.0 200"]);
-    // The second job gets the other half.
+    // With two slots per host the second job uses the other half.
     assert_eq!(at("cluster:2x2", "elmer[demand=0.5]"), ["100.0 100"]);
-    // Jobs that always compute leave nothing, and move up.
+    // Jobs that always compute leave no processor time to other jobs, so sharing hosts does not make them faster.
     assert_eq!(at("cluster:2x2", "elmer"), ["150.0 200"]);
     let command = "stream --machine cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --arrivals 0.2 --jobs 50 \
                    --max-replications 30 -q --format json";

@@ -1,24 +1,24 @@
-//! Names, tie vectors, windows and numbers that are not right: code 2, with advice.
+//! Invalid names, tie vectors, windows and numbers: exit code 2 and a hint.
 
 use super::dir::{Dir, TINY};
 
 trials!(
-    unknown_names_get_a_suggestion,
-    parameters_without_effect_are_refused,
-    names_come_before_traces,
-    unknown_parameters_get_a_suggestion,
+    suggests_similar_names,
+    rejects_parameters_without_effect,
+    checks_names_before_traces,
+    suggests_similar_parameters,
     malformed_names,
-    bad_tie_vectors,
+    malformed_tie_vectors,
     tie_values_out_of_range,
-    ties_for_strategies_that_take_none,
-    no_threads,
+    rejects_ties_for_strategies_without_ties,
+    rejects_zero_threads,
     bad_windows,
-    windows_choose_jobs,
-    dates_need_a_start_time,
-    bad_words,
+    windows_select_jobs,
+    windows_by_date_need_a_start_time,
+    rejects_unknown_values_and_options,
 );
 
-fn unknown_names_get_a_suggestion() {
+fn suggests_similar_names() {
     let dir = Dir::with_trace();
     for (arguments, unknown, near) in [
         ("--alloc mc1x2", "\"mc1x2\"", "did you mean \"mc1x1\"?"),
@@ -44,8 +44,8 @@ fn unknown_names_get_a_suggestion() {
     dir.replay("verfy").refused(&["'verfy'", "'verify'"]);
 }
 
-/// What is told and has no effect was meant otherwise.
-fn parameters_without_effect_are_refused() {
+/// A parameter without effect is probably a mistake and therefore an error.
+fn rejects_parameters_without_effect() {
     let dir = Dir::with_trace();
     for (arguments, key) in [
         ("--alloc mc1x1[shadows=3]", "shadows"),
@@ -57,29 +57,33 @@ fn parameters_without_effect_are_refused() {
         let words = format!("{key} has no effect");
         dir.replay(&arguments.replace("none,2", "none --tie 2")).fails(2, 1, &[&words]);
     }
-    // With one of several tie rules it has.
+    // The parameter has an effect with one of the two tie rules, so there is no error.
     dir.replay("--jobs 9 --alloc mc1x1[shadows=3] --tie none --tie auto -q").code(0);
     let ties = "--ties: none of these allocators";
     dir.replay("-q --jobs 9 --alloc random,hilbert-best-fit --ties").fails(2, 1, &[ties]);
     dir.replay("-q --jobs 9 --alloc random,mm --ties").code(0);
 }
 
-fn names_come_before_traces() {
+fn checks_names_before_traces() {
     let dir = Dir::new();
     for arguments in ["--alloc mc1x2", "--sched esay", "--policy jonson", "--tie x", "--machine 10"]
     {
         let failed = dir.replay(&format!("--trace nothing {arguments}")).code(2);
-        failed.demand(!failed.stderr.contains("no trace"), "the name, not the trace");
+        failed.demand(!failed.stderr.contains("no trace"), "the name is reported, not the trace");
     }
 }
 
-fn unknown_parameters_get_a_suggestion() {
+fn suggests_similar_parameters() {
     let dir = Dir::with_trace();
     let near = ["unknown parameter \"tei\"", "did you mean \"tie\"?"];
     dir.replay("--alloc mc1x1[tei=1,2,3,4]").fails(2, 1, &near);
-    let known = ["unknown parameter \"zzzzzz\"", "it has order, guard"];
+    let known = ["unknown parameter \"zzzzzz\"", "known are order, guard"];
     dir.replay("--sched easy[zzzzzz=1]").fails(2, 1, &known);
-    dir.replay("--alloc random[quark=1]").fails(2, 1, &["unknown parameter", "it has none"]);
+    dir.replay("--alloc random[quark=1]").fails(
+        2,
+        1,
+        &["unknown parameter", "this name has no parameters"],
+    );
     dir.replay("--alloc mc1x1[order=diagonal]").fails(2, 1, &["order=\"diagonal\"", "scan"]);
 }
 
@@ -87,10 +91,10 @@ fn malformed_names() {
     let dir = Dir::with_trace();
     for (name, problem) in [
         ("mc1x1[tie=1,2,3,4", "the bracket is not closed"),
-        ("mc1x1[tie=1,2,3,4]]", "no legal value"),
+        ("mc1x1[tie=1,2,3,4]]", "has no valid value"),
         ("mc1x1[1,2,3,4]", "key=value"),
         ("mc1x1[tie=1,1,1,1,tie=2,2,2,2]", "given twice"),
-        ("mc1x1,,mm", "it is empty (a stray comma?)"),
+        ("mc1x1,,mm", "the name is empty (stray comma?)"),
     ] {
         dir.replay(&format!("--alloc {name}")).fails(2, 1, &["allocator \"", problem]);
     }
@@ -98,7 +102,7 @@ fn malformed_names() {
     dir.replay("--sched easy[order=largest").fails(2, 1, &words);
 }
 
-fn bad_tie_vectors() {
+fn malformed_tie_vectors() {
     let dir = Dir::with_trace();
     for vector in ["1,2,3", "1,2,3,4,5,6", "x", "1.5,2,3,4", "99999999999999999999,1,1,1", "None"] {
         let words = [&format!("tie vector \"{vector}\""), "write SR,AF,WF,BF such as 2,13,20,6"];
@@ -109,14 +113,18 @@ fn bad_tie_vectors() {
 
 fn tie_values_out_of_range() {
     let dir = Dir::with_trace();
-    // Weights may be negative, a radius cannot be.
+    // Weights may be negative; the scan radius must not be.
     let run = dir.replay("--alloc mc1x1 --tie 1,2,3,-4 --jobs 10 --format json").code(0);
     run.demand(run.fields(&["tie"]) == ["1,2,3,-4"], "the vector as written");
     dir.replay("--tie -1,2,3,4").fails(2, 1, &["\"-1,2,3,4\"", "the scan radius is negative"]);
-    dir.replay("--tie 1,2,3,2000000000").fails(2, 1, &["an entry is beyond 1,000,000"]);
+    dir.replay("--tie 1,2,3,2000000000").fails(
+        2,
+        1,
+        &["the magnitude of an entry exceeds 1,000,000"],
+    );
 }
 
-fn ties_for_strategies_that_take_none() {
+fn rejects_ties_for_strategies_without_ties() {
     let dir = Dir::with_trace();
     let message = "--tie: none of these allocators breaks ties by a vector";
     for tie in ["2,13,20,6", "none"] {
@@ -126,7 +134,7 @@ fn ties_for_strategies_that_take_none() {
     dir.replay("--alloc random[tie=1,2,3,4]").fails(2, 1, &["unknown parameter \"tie\""]);
 }
 
-fn no_threads() {
+fn rejects_zero_threads() {
     let dir = Dir::with_trace();
     for arguments in ["--threads 0", "verify --threads 0"] {
         dir.replay(arguments).refused(&["--threads", "1..=1024"]);
@@ -145,15 +153,16 @@ fn bad_windows() {
     }
     dir.replay("--days=-1").fails(2, 1, &["a window of -1 days"]);
     for nothing in ["--from 99999999", "--jobs 0", "--from 1 --days 0.0001"] {
-        let words = ["lublin-10x10.swf: the window holds none of the 5000 jobs", "from second 75 "];
+        let words =
+            ["lublin-10x10.swf: the window contains none of the 5000 jobs", "from second 75 "];
         dir.replay(nothing).fails(2, 1, &words);
     }
 }
 
-fn windows_choose_jobs() {
+fn windows_select_jobs() {
     let dir = Dir::with_trace();
-    // The trace begins: 75, 145, 169, 198, 398, 463, 655, 710, 3455 ... s.
-    for (window, jobs, said) in [
+    // Submit times at the start of the trace: 75, 145, 169, 198, 398, 463, 655, 710, 3455 s.
+    for (window, jobs, note) in [
         ("--jobs 7", "7", "4,993 outside the window (0 before, 4,993 after)"),
         ("--from 145 --jobs 7", "7", "(1 before, 4,992 after)"),
         ("--from 146 --days 0.01", "6", "(2 before, 4,992 after)"),
@@ -161,14 +170,14 @@ fn windows_choose_jobs() {
     ] {
         let run = dir.replay(&format!("--alloc mc1x1 {window} --format json")).code(0);
         run.demand(run.fields(&["jobs"]) == [jobs], jobs);
-        run.says(said);
+        run.says(note);
     }
 }
 
-fn dates_need_a_start_time() {
+fn windows_by_date_need_a_start_time() {
     let dated = format!("; UnixStartTime: 822182400\n{TINY}3 90000 0 5 4\n");
     let dir = Dir::new().file("dated.swf", dated).file("tiny.swf", TINY);
-    // The log starts on 1996-01-21 at midnight; its third job comes a day and an hour later.
+    // The log starts on 1996-01-21 at midnight; its third job arrives a day and an hour later.
     for (window, jobs) in [
         ("--from 1996-01-22", "1"),
         ("--from 1996-01-21", "3"),
@@ -178,13 +187,13 @@ fn dates_need_a_start_time() {
         let run = dir.replay(&line).code(0);
         run.demand(run.fields(&["jobs"]) == [jobs], jobs);
     }
-    let words = ["dated.swf: the window holds none of the 3 jobs"];
+    let words = ["dated.swf: the window contains none of the 3 jobs"];
     dir.replay("--trace dated.swf --from 1997-01-01").fails(2, 1, &words);
     let words = ["tiny.swf: a window from a date needs UnixStartTime"];
     dir.replay("--trace tiny.swf --from 1996-01-21").fails(2, 1, &words);
 }
 
-fn bad_words() {
+fn rejects_unknown_values_and_options() {
     let dir = Dir::with_trace();
     dir.replay("--seed x").fails(2, 1, &["--seed", "\"x\": not an integer"]);
     dir.replay("--format jsn").refused(&["'jsn'", "json"]);

@@ -1,4 +1,4 @@
-//! `replay network` and `replay contend`.
+//! `replay network` and `replay contend`: messages on the network.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,53 +8,53 @@ use std::process::Command;
 use super::dir::{Dir, Outcome};
 
 trials!(
-    packets_take_the_time_of_the_closed_form,
-    packets_that_cannot_be_are_named,
-    channels_are_accounted_for,
-    contention_is_nothing_in_disjoint_boxes,
-    link_loads_stand_in_for_flits,
-    link_loads_have_settings_of_their_own,
-    a_row_depends_on_its_own_seed_alone,
+    latencies_equal_the_closed_form,
+    rejects_invalid_packets,
+    writes_flits_of_channels,
+    disjoint_boxes_have_no_contention,
+    link_loads_rank_allocators_like_flits,
+    link_loads_accept_parameters,
+    rows_depend_only_on_their_own_seed,
     quotas_follow_from_run_times,
-    there_is_no_quota_to_choose,
-    jobs_of_one_processor_hold_it,
-    machines_and_seeds_have_their_own_figures,
-    an_interrupted_run_keeps_what_is_done,
-    a_cell_that_fails_leaves_the_others,
-    other_machines_have_defaults_too,
-    all_are_those_that_send,
-    the_preset_is_named,
-    threads_do_not_matter,
-    one_run_on_several_threads_is_the_same,
-    contention_is_drawn,
-    strategies_are_ranked_by_medians,
-    packets_are_estimated_before_a_run,
-    a_long_measurement_is_named,
-    two_jobs_that_decide_an_order_are_named,
-    packets_are_bounded_before_anything_runs,
-    a_pattern_of_ones_own,
-    policies_have_their_own_correlations,
-    impossible_wishes,
+    contend_rejects_quotas,
+    jobs_of_one_processor_hold_it_for_their_run_time,
+    writes_figures_for_each_machine_and_seed,
+    keeps_finished_cells_if_interrupted,
+    a_failed_cell_does_not_stop_the_others,
+    defaults_depend_on_the_machine,
+    all_selects_allocators_that_send_messages,
+    names_include_the_preset,
+    results_do_not_depend_on_threads,
+    one_run_does_not_depend_on_threads,
+    draws_contention,
+    ranks_strategies_by_medians,
+    estimates_packets_before_a_run,
+    reports_long_measurements,
+    names_two_jobs_that_decide_an_order,
+    limits_packets_before_any_run,
+    reads_patterns_from_files,
+    correlations_are_computed_for_each_policy,
+    rejects_unsupported_options,
 );
 
-fn packets_take_the_time_of_the_closed_form() {
+fn latencies_equal_the_closed_form() {
     let dir =
         Dir::new().file("p.csv", "id,src,dst,flits,inject_cycle\n0,0,18,8,0\n1,255,0,8,900\n");
     let lo = dir.replay("network --packets p.csv -q").code(0).says_nothing();
-    // d = 3 and 30: 27 + 4 d.
+    // The latency is 27 + 4 d cycles for distances d of 3 and 30.
     assert_eq!(
         lo.stdout,
         "id,inject,head_at_destination,delivered,latency,blocked,hops\n0,0,18,39,39,0,3\n1,900,1026,1047,147,0,30\n"
     );
     dir.replay("network --packets p.csv -q --write a.csv").code(0).says_nothing();
     assert_eq!(dir.read("a.csv"), lo.stdout.into_bytes());
-    let words = ["--write p.csv: is also the input; name another file"];
+    let words = ["--write p.csv: this file is also the input; name another file"];
     dir.replay("network --packets p.csv --write p.csv").fails(2, 1, &words);
     let other = dir.replay("network --packets p.csv --network bani-mohammad -q").code(0);
     assert!(other.stdout.lines().nth(1).expect("a row").contains(",22,0,3"), "{}", other.stdout);
 }
 
-fn packets_that_cannot_be_are_named() {
+fn rejects_invalid_packets() {
     for (line, word) in [
         ("0,0,300,8,0", "p.csv:2"),
         ("0,0,x,8,0", "\"x\""),
@@ -67,7 +67,7 @@ fn packets_that_cannot_be_are_named() {
     Dir::new().replay("network --packets absent.csv").fails(2, 1, &["absent.csv"]);
 }
 
-fn channels_are_accounted_for() {
+fn writes_flits_of_channels() {
     let dir = Dir::new().file("p.csv", "id,src,dst,flits,inject_cycle\n0,0,2,8,0\n");
     dir.replay("network --packets p.csv --channels c.csv -q").code(0);
     let table = fs::read_to_string(dir.path("c.csv")).expect("a table");
@@ -76,13 +76,13 @@ fn channels_are_accounted_for() {
         .skip(1)
         .map(|l| l.rsplit(',').next().unwrap_or("").parse::<u64>().expect("flits"))
         .sum();
-    // Injection, two links, ejection.
+    // 8 flits on four channels: injection, two links, ejection.
     assert_eq!(carried, 4 * 8);
 }
 
-/// One job on an idle machine, where it stood alone too: whatever it draws, no contention. And
-/// whatever other seeds there are, the same row.
-fn a_row_depends_on_its_own_seed_alone() {
+/// A job that runs alone has no contention under any random pattern, and the row of this job does not depend on the
+/// other seeds.
+fn rows_depend_only_on_their_own_seed() {
     let dir = Dir::new()
         .file("one.swf", "; MaxProcs: 256\n1 0 0 300 24 -1 -1 24 300 -1 1 1 1 -1 -1 -1 -1 -1\n");
     let run = |pattern: &str, seeds: &str| {
@@ -95,7 +95,7 @@ fn a_row_depends_on_its_own_seed_alone() {
     for pattern in ["one-to-all", "random", "n-body"] {
         let all = run(pattern, "3,1,2");
         assert_eq!(all.fields(&["mean_contention_factor"]), ["1.0", "1.0", "1.0"]);
-        // But for its number in the grid.
+        // The rows are equal except for the number of the run.
         let row = |outcome: &Outcome, at: usize| {
             let mut row = outcome.objects().swap_remove(at);
             assert_eq!(row["run"].take(), at);
@@ -107,7 +107,7 @@ fn a_row_depends_on_its_own_seed_alone() {
     assert!(makespans[0] != makespans[1] || makespans[1] != makespans[2], "{makespans:?}");
 }
 
-/// The columns of a table in a folder: a value by name for each line.
+/// Returns a column of a table as strings, one per row.
 fn column(dir: &Dir, file: &str, name: &str) -> Vec<String> {
     let text = dir.read(file);
     let mut reader = csv::Reader::from_reader(text.as_slice());
@@ -131,21 +131,21 @@ fn quotas_follow_from_run_times() {
     let off: Vec<usize> = (0..150).filter(far).collect();
     assert_eq!(column(&dir, "out/contend.csv", "off_target_jobs"), [off.len().to_string()]);
     assert!(off.len() < 75, "{off:?}");
-    // What is off is so by the length of a packet.
+    // The times of these jobs differ from the target by less than about one packet.
     for i in off {
         assert!(packets[i] > 0.0 && (alone[i] - targets[i]).abs() < 200.0, "{i}: {}", alone[i]);
     }
 }
 
-fn there_is_no_quota_to_choose() {
+fn contend_rejects_quotas() {
     let dir = Dir::with_trace();
     dir.replay("contend --quota fixed[packets=9] --jobs 5").fails(2, 1, &["--quota", "run time"]);
     let help = dir.replay("contend --help").code(0);
-    help.demand(!help.stdout.contains("--quota"), "nothing of quotas");
+    help.demand(!help.stdout.contains("--quota"), "no option for quotas");
     dir.replay("stream --help").code(0).prints("--quota");
 }
 
-fn jobs_of_one_processor_hold_it() {
+fn jobs_of_one_processor_hold_it_for_their_run_time() {
     let dir = Dir::new().file("ones.swf", "; MaxProcs: 4\n1 0 0 70 1\n2 1 0 50 1\n3 2 0 10 4\n");
     let run =
         dir.replay("contend --trace ones.swf --alloc mbs --scale 10 --format json --out out -q");
@@ -153,7 +153,7 @@ fn jobs_of_one_processor_hold_it() {
     assert_eq!(column(&dir, "out/contend_jobs.csv", "service_cycles")[..2], ["700", "500"]);
     assert_eq!(column(&dir, "out/contend_jobs.csv", "wait_cycles"), ["0", "0", "680"]);
     assert_eq!(run.fields(&["jobs", "sending_jobs"]), ["3 1"]);
-    // The places of those that send: all four processors, as a square.
+    // The sending job occupies all four processors, a square.
     assert_eq!(run.fields(&["mean_sending_pairwise_l1"]), ["8.0"]);
     let none = dir.replay("contend --trace ones.swf --jobs 2 --alloc mbs --format json -q").code(0);
     assert_eq!(
@@ -165,7 +165,7 @@ fn jobs_of_one_processor_hold_it() {
     assert!(row.is_some_and(|row| row.contains("  -  ")), "{table}");
 }
 
-fn machines_and_seeds_have_their_own_figures() {
+fn writes_figures_for_each_machine_and_seed() {
     let dir = Dir::with_trace();
     let names = |options: &str, out: &str| -> Vec<String> {
         let command =
@@ -180,7 +180,7 @@ fn machines_and_seeds_have_their_own_figures() {
         [
             "contention--lublin-10x10--10x10--easy.png",
             "links--lublin-10x10--10x10--easy--random.png",
-            // One allocator has no correlation, and no points.
+            // With one allocator there is no correlation and no scatter plot of allocators.
             "scatter--jobs--lublin-10x10--10x10--easy--random.png",
             "stretch--lublin-10x10--10x10--easy.png",
         ]
@@ -195,7 +195,7 @@ fn machines_and_seeds_have_their_own_figures() {
     }
 }
 
-fn an_interrupted_run_keeps_what_is_done() {
+fn keeps_finished_cells_if_interrupted() {
     let dir = Dir::with_trace();
     let seeds: Vec<_> = (0..60).map(|seed: u32| seed.to_string()).collect();
     for (command, done, table) in [
@@ -218,15 +218,15 @@ fn an_interrupted_run_keeps_what_is_done() {
     ] {
         let mut child = dir.start(&format!("{command} --threads 1 --format json --out out"));
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        // The first result says that it is running.
+        // The first result shows that the program is running.
         assert!(lines.any(|line| line.expect("text").contains(done)), "{command}");
         let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(kill.expect("kill runs").success());
-        let told: Vec<String> = lines.map(|line| line.expect("text")).collect();
+        let rest: Vec<String> = lines.map(|line| line.expect("text")).collect();
         let mut printed = String::new();
         child.stdout.take().expect("a pipe").read_to_string(&mut printed).expect("text");
-        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{command}: {told:?}");
-        assert!(told.iter().any(|line| line.contains("interrupted")), "{told:?}");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{command}: {rest:?}");
+        assert!(rest.iter().any(|line| line.contains("interrupted")), "{rest:?}");
         let rows = printed.lines().count();
         assert!((1..90).contains(&rows), "{rows} rows of {command}");
         let written = String::from_utf8(dir.read(table)).expect("text").lines().count();
@@ -236,11 +236,11 @@ fn an_interrupted_run_keeps_what_is_done() {
     }
 }
 
-fn a_cell_that_fails_leaves_the_others() {
+fn a_failed_cell_does_not_stop_the_others() {
     let dir = Dir::new()
         .file("s.swf", "; MaxProcs: 64\n1 0 0 30 2\n2 1 0 30 16\n")
         .file("s.shapes.csv", "job,w,h,d\n1,2,1,1\n2,8,2,1\n");
-    // The second job fits only if it is turned.
+    // The second job fits only when rotated.
     let run = dir.replay(
         "contend --trace s.swf --machine 4x16 --alloc first-fit,mbs --format json --out out",
     );
@@ -252,7 +252,7 @@ fn a_cell_that_fails_leaves_the_others() {
     assert_eq!(column(&dir, "out/contend.csv", "allocator"), ["mbs"]);
 }
 
-fn other_machines_have_defaults_too() {
+fn defaults_depend_on_the_machine() {
     let dir = Dir::with_trace();
     for machine in ["torus:10x10", "hypercube:7"] {
         let command = format!("contend --jobs 10 --scale 0.05 --machine {machine} --format json");
@@ -264,18 +264,21 @@ fn other_machines_have_defaults_too() {
     dir.replay("contend --jobs 10 --scale 0.05 --sched conservative").code(0).says("left out: ");
 }
 
-fn all_are_those_that_send() {
+fn all_selects_allocators_that_send_messages() {
     let dir = Dir::with_trace();
     let run =
         dir.replay("contend --trace lublin-10x10 --jobs 5 --scale 0.02 --alloc all --format json");
     let run = run.code(0).says(" strategies work on 10x10 with fcfs; ");
-    // Who folds jobs, or repeats a log, sends nothing.
+    // Allocators that fold jobs or repeat recorded placements send no messages.
     let names = run.fields(&["allocator"]);
     let has = |name: &str| names.iter().any(|other| other == name);
-    run.demand(has("mc1x1") && has("gabl") && !has("rsr") && !has("recorded"), "those that send");
+    run.demand(
+        has("mc1x1") && has("gabl") && !has("rsr") && !has("recorded"),
+        "the allocators that send messages",
+    );
     run.demand(
         run.stderr.lines().any(|line| line.contains(" do not: ") && line.contains("rsr")),
-        "why",
+        "the allocators left out",
     );
     let help = dir.replay("contend --help").code(0).stdout;
     for refused in ["--down", "--strict", "--node-map", "--deps", "--quota"] {
@@ -283,7 +286,7 @@ fn all_are_those_that_send() {
     }
 }
 
-fn the_preset_is_named() {
+fn names_include_the_preset() {
     let dir = Dir::with_trace();
     let named = |options: &str| {
         let run = dir.replay(&format!(
@@ -298,19 +301,20 @@ fn the_preset_is_named() {
     }
 }
 
-fn contention_is_nothing_in_disjoint_boxes() {
+fn disjoint_boxes_have_no_contention() {
     let run = Dir::with_trace()
         .replay("contend --jobs 120 --scale 0.1 --alloc first-fit,random --format json -q")
         .code(0);
     let stretch: Vec<f64> =
         run.objects().iter().map(|o| o["mean_stretch"].as_f64().expect("a number")).collect();
-    // Boxes of the same shape, XY routing: nobody meets anybody.
+    // Within boxes of the requested shape, XY routes of different jobs are disjoint.
     assert!((stretch[0] - 1.0).abs() < 0.02, "{stretch:?}");
     assert!(stretch[1] > 1.2, "{stretch:?}");
 }
 
-/// The whole time of these jobs is looked at alone: what stands apart is the same to the last bit.
-fn link_loads_stand_in_for_flits() {
+/// The window covers the whole run of each job without other jobs. Jobs in disjoint boxes therefore have exactly the
+/// same values as with flits.
+fn link_loads_rank_allocators_like_flits() {
     let dir = Dir::with_trace();
     let run = |network: &str| {
         let command = format!(
@@ -321,7 +325,7 @@ fn link_loads_stand_in_for_flits() {
     let (flits, links) = (run("lo"), run("links[window=100000]"));
     let number = |of: &serde_json::Value, name: &str| of[name].as_f64().expect("a number");
     for name in ["mean_stretch", "mean_latency", "mean_hops", "utilization", "mean_wait_cycles"] {
-        // Disjoint boxes: nobody meets anybody.
+        // First Fit gives disjoint boxes, between which there is no contention.
         assert_eq!(flits[0][name], links[0][name], "{name}");
     }
     for run in [&flits, &links] {
@@ -330,21 +334,21 @@ fn link_loads_stand_in_for_flits() {
     }
     assert_eq!(number(&links[0], "mean_contention_factor"), 1.0);
     assert!(number(&links[2], "mean_contention_factor") > 1.02, "{:?}", links[2]);
-    // A window of part of the time is another number, and tells scattered jobs from boxes too.
+    // A shorter window gives another value, but also this value distinguishes scattered jobs from boxes.
     let part = run("links[window=300]");
     assert_ne!(part[2]["mean_stretch"], links[2]["mean_stretch"]);
     assert_eq!(number(&part[0], "mean_contention_factor"), 1.0);
     assert!(number(&part[2], "mean_contention_factor") > 1.02, "{:?}", part[2]);
 }
 
-fn link_loads_have_settings_of_their_own() {
+fn link_loads_accept_parameters() {
     let dir = Dir::with_trace();
     let stretch = |options: &str| {
         let command =
             format!("contend --jobs 40 --scale 0.05 --alloc random --format json -q {options}");
         dir.replay(&command).code(0).fields(&["mean_stretch"]).remove(0)
     };
-    // The paper's network unless another is named.
+    // The preset selects the timing unless the network names one.
     let own = stretch("--preset bani-mohammad --network links");
     let same = "--preset bani-mohammad --network links[timing=bani-mohammad]";
     assert_eq!(own, stretch(same));
@@ -360,12 +364,12 @@ fn link_loads_have_settings_of_their_own() {
     dir.replay("stream --machine 8x8 --arrivals 1 --pattern n-body --network links").fails(
         2,
         1,
-        &["--network links: is for jobs of traces"],
+        &["--network links is for contend"],
     );
     assert!(dir.replay("list networks").code(0).stdout.contains("links"));
 }
 
-fn threads_do_not_matter() {
+fn results_do_not_depend_on_threads() {
     let run = |threads| {
         let command = format!(
             "contend --jobs 80 --scale 0.05 --pattern one-to-all --sched fcfs,easy --alloc mbs,gabl \
@@ -378,9 +382,9 @@ fn threads_do_not_matter() {
     assert_eq!(one, run(3));
 }
 
-/// Days of a few jobs each, with nothing between them: one run is cut there, and those who look on hear of
-/// all jobs.
-fn one_run_on_several_threads_is_the_same() {
+/// There are five jobs on each day, and the machine is idle between the days. A run is split at these idle times, but
+/// observers receive all jobs.
+fn one_run_does_not_depend_on_threads() {
     let job = |number: u32| {
         let (day, at) = (number / 5, number % 5);
         let (submit, size) = (day * 86_400 + at * 200, 4 + (number * 7) % 29);
@@ -404,7 +408,7 @@ fn one_run_on_several_threads_is_the_same() {
     }
 }
 
-fn contention_is_drawn() {
+fn draws_contention() {
     let dir = Dir::with_trace();
     dir.replay("contend --jobs 60 --scale 0.05 --alloc mbs,first-fit --out out -q").code(0);
     for file in [
@@ -417,9 +421,10 @@ fn contention_is_drawn() {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
-    // One comparison, one distribution, two maps and the jobs of two runs, as SVG, PNG, PDF and CSV.
+    // There are one comparison, one distribution, two maps and two scatter plots of jobs, each as SVG, PNG, PDF and
+    // CSV.
     assert_eq!(plots, 24);
-    // Each figure says what it is of.
+    // Subtitles give the seed and the number of jobs.
     let text = |name: &str| {
         let text = dir.read(&format!("out/plots/{name}--lublin-10x10--10x10--fcfs.svg"));
         String::from_utf8(text).expect("text")
@@ -428,13 +433,13 @@ fn contention_is_drawn() {
         let text = text(name);
         assert!(text.contains("seed 0") && text.contains("send packets"), "{name}");
     }
-    // The number of jobs stands in a subtitle once.
+    // The subtitle gives the number of jobs once.
     let contention = text("contention");
     let number =
         contention.split(" jobs send packets").next().and_then(|all| all.split(' ').next_back());
     let number = format!("\u{B7} {} jobs", number.expect("a number"));
     assert_eq!(text("stretch").matches(&number).count(), 1, "{number}");
-    // Bars begin at the ideal, and say what stands beside the medians.
+    // Bars start at the ideal value, and the figure names the values next to the medians.
     let figure = text("contention");
     for words in ["median", "95th percentile", "ordered by median"] {
         assert!(figure.contains(words), "{words}");
@@ -457,8 +462,8 @@ fn contention_is_drawn() {
     table.prints("latency cycles").prints("pairwise L1 hops").prints("distance hops");
 }
 
-/// The columns of runs are those of the stretches of their jobs, counted anew.
-fn strategies_are_ranked_by_medians() {
+/// Recomputes the columns of the runs from the stretches of their jobs.
+fn ranks_strategies_by_medians() {
     let dir = Dir::with_trace();
     let contend = "contend --jobs 80 --scale 0.05 --alloc mc1x1,random,mbs";
     let run = dir.replay(&format!("{contend} --no-plots --out out")).code(0);
@@ -495,7 +500,7 @@ fn strategies_are_ranked_by_medians() {
             assert!(column(&name("p95", "")) >= median);
         }
     }
-    // The report ranks by them, and says which are equal.
+    // The report ranks strategies by median.
     dir.replay("report out --write out.html").code(0);
     let page = String::from_utf8(dir.read("out.html")).expect("text");
     assert!(page.contains("messages slow jobs least under") && page.contains(": median stretch "));
@@ -503,8 +508,8 @@ fn strategies_are_ranked_by_medians() {
     shaken.demand(shaken.stdout.contains("median stretch"), "medians over copies");
 }
 
-/// On this window two jobs of the shipped trace decide an order by the mean.
-fn two_jobs_that_decide_an_order_are_named() {
+/// In this window two jobs of the shipped trace decide the order by mean stretch.
+fn names_two_jobs_that_decide_an_order() {
     let dir = Dir::with_trace();
     let contend =
         "contend --jobs 200 --scale 0.1 --sched easy --alloc gabl,mc1x1 --no-plots --out out";
@@ -513,10 +518,10 @@ fn two_jobs_that_decide_an_order_are_named() {
     let line = run.stderr.lines().find_map(|line| line.strip_prefix(words)).expect("a warning");
     let jobs: Vec<&str> = line
         .split_once("without jobs ")
-        .and_then(|(_, rest)| rest.split_once(" behind it"))
+        .and_then(|(_, rest)| rest.split_once(" it is behind"))
         .map(|(jobs, _)| jobs.split(" and ").collect())
         .expect("jobs");
-    // Without them the means are the other way round.
+    // Without these jobs the order of the means is reversed.
     let [runs, numbers, stretches] =
         ["run", "job", "stretch"].map(|name| column(&dir, "out/contend_jobs.csv", name));
     let mean = |run: &str, without: &[&str]| -> f64 {
@@ -531,14 +536,14 @@ fn two_jobs_that_decide_an_order_are_named() {
     dir.replay(&format!("{contend} --force -q")).code(0).says_nothing();
 }
 
-fn packets_are_bounded_before_anything_runs() {
+fn limits_packets_before_any_run() {
     let dir = Dir::with_trace();
     for (command, words) in [
         (
             "contend --jobs 16 --scale 1e9",
-            ["--scale: lublin-10x10: at 1000000000 cycles", "lower --scale, take fewer"],
+            ["--scale: lublin-10x10: at 1000000000 cycles", "lower --scale, select fewer"],
         ),
-        // Hours of one thread.
+        // This run would take hours on one thread.
         ("contend --jobs 16 --scale 2e7 --alloc mbs", ["at most 1e9", "--network links"]),
         (
             "contend --jobs 16 --scale 1e9 --pattern one-to-all --alloc mbs",
@@ -551,11 +556,11 @@ fn packets_are_bounded_before_anything_runs() {
     ] {
         dir.replay(command).code(2).says(words[0]).says(words[1]);
     }
-    // By link loads a window of each job is looked at.
+    // Link loads simulate only a window of each job.
     dir.replay("contend --jobs 16 --scale 1e6 --alloc mbs --network links[window=200]").code(0);
 }
 
-fn packets_are_estimated_before_a_run() {
+fn estimates_packets_before_a_run() {
     let dir = Dir::with_trace();
     let contend = "contend --jobs 60 --scale 0.05 --alloc mbs,first-fit --format csv";
     let run = dir.replay(&format!("{contend} --no-plots --out out")).code(0);
@@ -573,8 +578,8 @@ fn packets_are_estimated_before_a_run() {
     dir.replay(&format!("{contend} -q")).code(0).says_nothing();
 }
 
-/// While jobs are measured alone none has processors yet, whatever the schedule. `timeout` ends it.
-fn a_long_measurement_is_named() {
+/// While isolated run times are measured, no job has started yet. `timeout` stops the run.
+fn reports_long_measurements() {
     let dir = Dir::new().file("one.swf", "; MaxProcs: 64\n1 0 -1 1000000 16\n");
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!(
@@ -582,11 +587,13 @@ fn a_long_measurement_is_named() {
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
     let run = Outcome::new(&line, output.expect("a shell")).code(124);
-    let run = run.says("jobs are being measured alone, the first takes over 5 s").says("--scale");
-    run.demand(!run.stderr.contains("has got processors"), "no schedule is computed yet");
+    let run = run
+        .says("the first job that is measured without other jobs takes over 5 s")
+        .says("--scale");
+    run.demand(!run.stderr.contains("has received processors"), "no schedule is computed yet");
 }
 
-fn a_pattern_of_ones_own() {
+fn reads_patterns_from_files() {
     let dir =
         Dir::with_trace().file("ring.csv", "phase,src_rank,dst_rank,packets\n0,0,1,2\n0,1,0,2\n");
     let run = dir.replay("contend --jobs 40 --scale 0.05 --pattern phases[file=ring.csv] --alloc mbs --format json -q");
@@ -595,7 +602,7 @@ fn a_pattern_of_ones_own() {
     dir.replay("contend --pattern matrix[file=none.csv] -q").fails(2, 1, &["none.csv"]);
 }
 
-fn impossible_wishes() {
+fn rejects_unsupported_options() {
     let dir = Dir::with_trace();
     for (command, word) in [
         ("contend --scale 0", "--scale"),
@@ -607,14 +614,14 @@ fn impossible_wishes() {
         ("stream --pattern n-body --flits 0", "flits"),
         ("contend --flits 0", "flits"),
         ("contend --mapping sideways", "sideways"),
-        ("contend --sched conservative --alloc first-fit", "cannot work with that"),
+        ("contend --sched conservative --alloc first-fit", "does not support this"),
         ("network --packets - --machine 1x", "1x"),
     ] {
         dir.replay(command).code(2).says(word);
     }
 }
 
-fn policies_have_their_own_correlations() {
+fn correlations_are_computed_for_each_policy() {
     let dir = Dir::with_trace();
     let contend =
         "contend --jobs 12 --scale 0.02 --alloc mc1x1,mbs,paging,random --policy johnson,pwa";

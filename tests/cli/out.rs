@@ -1,4 +1,4 @@
-//! Result files: which, whole or not at all, and the same for any number of threads.
+//! Result files: complete or absent, and equal for any number of threads.
 
 use std::io::{BufRead, BufReader};
 use std::process::Command;
@@ -11,29 +11,29 @@ use sha2::Digest;
 use super::dir::{Dir, Outcome};
 
 trials!(
-    all_files_are_there,
-    the_manifest_tells_what_ran,
-    files_have_digests,
-    files_can_be_left_out,
+    writes_all_files,
+    manifest_describes_the_run,
+    manifest_has_digests_of_files,
+    options_omit_files,
     tables_and_stdout_agree,
     results_do_not_depend_on_threads,
-    a_second_run_replaces_the_first,
-    no_old_figure_stays_beside_new_ones,
-    figures_of_the_same_results_are_not_deleted_unasked,
-    folding_strategies_of_a_stream_are_not_ranked_by_distance,
-    results_of_another_command_are_kept,
-    an_interrupted_run_keeps_what_is_done,
-    options_that_would_be_ignored_are_refused,
-    a_long_decision_ends_at_once,
-    an_interrupted_run_replaces_nothing,
-    an_interrupted_run_of_which_nothing_is_done_leaves_no_table,
-    a_refused_configuration_leaves_no_folder,
-    a_search_ends_before_its_first_vector,
-    a_verification_ends_at_once,
-    a_file_in_the_way_fails_first,
-    a_closed_pipe_costs_no_file,
-    a_failed_trace_leaves_no_result,
-    a_reader_that_waits_does_not_hold_a_run_that_is_interrupted_twice,
+    force_replaces_earlier_results,
+    force_removes_old_figures,
+    keeps_existing_figures_without_force,
+    streams_do_not_rank_folding_allocators_by_distance,
+    keeps_results_of_other_commands,
+    keeps_finished_cells_if_interrupted,
+    rejects_options_without_effect,
+    interrupts_long_decisions,
+    interrupted_runs_do_not_replace_results_without_force,
+    interrupted_runs_without_results_leave_no_table,
+    rejected_options_leave_no_folder,
+    interrupts_a_search_before_its_first_vector,
+    interrupts_verify,
+    checks_the_output_directory_before_any_work,
+    writes_all_files_if_stdout_is_closed,
+    malformed_traces_leave_no_results,
+    second_interrupt_ends_a_run_blocked_on_stdout,
 );
 
 const GRID: &str =
@@ -41,10 +41,10 @@ const GRID: &str =
 const TABLES: [&str; 5] =
     ["by_size.csv", "by_size.parquet", "jobs.parquet", "runs.csv", "runs.parquet"];
 
-fn all_files_are_there() {
+fn writes_all_files() {
     let dir = Dir::with_trace();
     let run = dir.replay(&format!("{GRID} --out deep/results")).code(0);
-    run.demand(run.stdout.lines().count() == 12, "the table is printed all the same");
+    run.demand(run.stdout.lines().count() == 12, "the table is printed too");
     let files = dir.files("deep/results");
     for table in TABLES.iter().chain(&["manifest.json"]) {
         run.demand(files.iter().any(|file| file == table), table);
@@ -60,7 +60,7 @@ fn all_files_are_there() {
             );
         }
     }
-    run.demand(!files.iter().any(|file| file.ends_with(".part")), "nothing is half done");
+    run.demand(!files.iter().any(|file| file.ends_with(".part")), "no partial files");
     for file in files {
         let bytes = dir.read(&format!("deep/results/{file}"));
         let mark: &[u8] = match file.rsplit('.').next() {
@@ -78,7 +78,7 @@ fn manifest(dir: &Dir, out: &str) -> Value {
     serde_json::from_slice(&dir.read(&format!("{out}/manifest.json"))).expect("JSON")
 }
 
-fn the_manifest_tells_what_ran() {
+fn manifest_describes_the_run() {
     let dir = Dir::with_trace();
     dir.replay(&format!("{GRID} --out results --threads 2")).code(0);
     let manifest = manifest(&dir, "results");
@@ -103,8 +103,8 @@ fn the_manifest_tells_what_ran() {
     assert_eq!(listed, dir.files("results"), "every file is listed");
 }
 
-/// Anybody can check what went in and what came out.
-fn files_have_digests() {
+/// The manifest has SHA-256 digests of inputs and outputs.
+fn manifest_has_digests_of_files() {
     let dir = Dir::with_trace();
     let line =
         "--trace traces/lublin-10x10.swf --jobs 50 --alloc mc1x1 --no-plots -q --out results";
@@ -123,7 +123,7 @@ fn files_have_digests() {
     assert!(manifest["compiler"].as_str().is_some_and(|text| text.starts_with("rustc ")));
 }
 
-fn files_can_be_left_out() {
+fn options_omit_files() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 50 --out a --no-jobs --no-plots").code(0);
     let without_jobs =
@@ -132,7 +132,10 @@ fn files_can_be_left_out() {
     dir.replay("--jobs 50 --out b --no-plots").code(0);
     assert_eq!(dir.files("b").len(), 6);
     dir.replay("--jobs 50 --out c --no-plots --plots --no-jobs").code(0);
-    assert!(dir.files("c").iter().any(|file| file.starts_with("plots/")), "the last word counts");
+    assert!(
+        dir.files("c").iter().any(|file| file.starts_with("plots/")),
+        "the last option applies"
+    );
 }
 
 fn tables_and_stdout_agree() {
@@ -161,7 +164,7 @@ fn tables_and_stdout_agree() {
     }
 }
 
-/// Stdout of a JSON run without wall-clock time.
+/// Returns the objects of a JSON run without its wall-clock times.
 pub fn timeless(run: &Outcome) -> Vec<Value> {
     let mut objects = run.objects();
     for object in &mut objects {
@@ -190,18 +193,18 @@ fn results_do_not_depend_on_threads() {
     assert_eq!(manifest(&dir, "1")["configuration"], manifest(&dir, "2")["configuration"]);
 }
 
-fn a_second_run_replaces_the_first() {
+fn force_replaces_earlier_results() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 50 --alloc random --out results --no-plots").code(0);
     let other = "--jobs 60 --alloc mc1x1 --out results --no-plots";
-    dir.replay(other).code(2).says("it holds the results of a run of lublin-10x10");
+    dir.replay(other).code(2).says("the directory contains the results of a run of lublin-10x10");
     dir.replay(&format!("{other} --force")).code(0);
     let table = String::from_utf8(dir.read("results/runs.csv")).expect("text");
     assert!(table.contains(",mc1x1,") && !table.contains("random"), "{table}");
     assert_eq!(manifest(&dir, "results")["configuration"]["traces"][0]["jobs"], 60);
 }
 
-fn results_of_another_command_are_kept() {
+fn keeps_results_of_other_commands() {
     let dir = Dir::with_trace();
     dir.replay("search --jobs 100 --sr 1 --factors 0..1 --out out -q").code(0);
     let kept = dir.files("out");
@@ -212,12 +215,12 @@ fn results_of_another_command_are_kept() {
     }
     assert_eq!(dir.files("out"), kept);
     dir.replay("search --jobs 100 --sr 1 --factors 0..1 --out out -q").code(0);
-    // A folder's name is not taken for a command.
+    // A directory named like a command is accepted.
     dir.replay("--jobs 5 --alloc mbs --out search -q").code(0);
     dir.replay("sweep --jobs 5 --alloc mbs --out search -q").fails(2, 1, &["results of a run"]);
 }
 
-fn figures_of_the_same_results_are_not_deleted_unasked() {
+fn keeps_existing_figures_without_force() {
     let dir = Dir::with_trace();
     for command in ["--jobs 30 --alloc random", "contend --jobs 20 --scale 0.01 --alloc random"] {
         let out = if command.starts_with("contend") { "c" } else { "r" };
@@ -232,7 +235,7 @@ fn figures_of_the_same_results_are_not_deleted_unasked() {
     }
 }
 
-fn no_old_figure_stays_beside_new_ones() {
+fn force_removes_old_figures() {
     let dir = Dir::with_trace().file("results/mine.txt", "keep");
     dir.replay(&format!("{GRID} --out results")).code(0);
     dir.replay("--jobs 60 --alloc mc1x1 --no-jobs --out results --force").code(0);
@@ -242,7 +245,7 @@ fn no_old_figure_stays_beside_new_ones() {
     assert_eq!(dir.read("results/mine.txt"), b"keep");
 }
 
-fn folding_strategies_of_a_stream_are_not_ranked_by_distance() {
+fn streams_do_not_rank_folding_allocators_by_distance() {
     let dir = Dir::new();
     let stream = "stream --machine 8x8 --arrivals 2 --jobs 60 --min-replications 3 --max-replications 3 \
                   --alloc rsr,random,first-fit -q";
@@ -261,15 +264,14 @@ fn folding_strategies_of_a_stream_are_not_ranked_by_distance() {
     assert!(figure.contains("of strategies that fold jobs"), "{figure}");
 }
 
-/// By Ctrl-C or by a batch system.
-fn options_that_would_be_ignored_are_refused() {
+fn rejects_options_without_effect() {
     let dir = Dir::with_trace();
     for option in ["--no-jobs", "--no-plots", "stream --no-plots", "contend --no-plots"] {
         dir.replay(option).refused(&["--out <DIR>"]);
     }
 }
 
-fn an_interrupted_run_keeps_what_is_done() {
+fn keeps_finished_cells_if_interrupted() {
     for signal in ["-INT", "-TERM"] {
         interrupted_by(signal);
     }
@@ -277,11 +279,11 @@ fn an_interrupted_run_keeps_what_is_done() {
 
 fn interrupted_by(signal: &str) {
     let dir = Dir::with_trace();
-    // Many cells of some tenths of a second each.
+    // The grid has many cells, and each cell takes some tenths of a second.
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
     let grid = format!("--machine 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
     let mut child = dir.start(&format!("{grid} --format json --no-jobs --out results"));
-    // The first line of results says that it is running.
+    // The first line of results shows that the program is running.
     let mut first = String::new();
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
     lines.read_line(&mut first).expect("a line");
@@ -295,8 +297,8 @@ fn interrupted_by(signal: &str) {
     assert!(!dir.files("results").iter().any(|file| file.ends_with(".part")));
 }
 
-/// Tables without a row would look like results.
-fn an_interrupted_run_of_which_nothing_is_done_leaves_no_table() {
+/// Empty tables could be mistaken for results.
+fn interrupted_runs_without_results_leave_no_table() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
     let grid = "--jobs 100 --machine 40x40x40 --alloc mm[order=greedy] --out results";
@@ -307,16 +309,16 @@ fn an_interrupted_run_of_which_nothing_is_done_leaves_no_table() {
     assert!(!dir.path("results").exists());
 }
 
-/// A part does not take the place of whole results, unless the user says so.
-fn an_interrupted_run_replaces_nothing() {
+/// Partial results replace complete results only with --force.
+fn interrupted_runs_do_not_replace_results_without_force() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 20 --alloc random --out results").code(0);
     let whole = dir.read("results/runs.csv");
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
     let grid = format!("--machine 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
-    // Another configuration needs --force, and does not begin without it.
+    // Without --force the run with another configuration does not start.
     let run = format!("{grid} --format json --no-jobs --out results");
-    dir.replay(&run).code(2).says("it holds the results of a run");
+    dir.replay(&run).code(2).says("the directory contains the results of a run");
     assert_eq!(dir.read("results/runs.csv"), whole);
     let mut child = dir.start(&format!("{run} --force"));
     let mut first = String::new();
@@ -329,26 +331,29 @@ fn an_interrupted_run_replaces_nothing() {
     assert_ne!(dir.read("results/runs.csv"), whole);
 }
 
-/// A cell that would run for hours ends in the middle of a decision, and the user hears at
-/// once that it does. `timeout` signals the program twice.
-fn a_long_decision_ends_at_once() {
+/// If a decision of a cell would take very long, the cell stops during the decision, and a message is printed at once.
+/// `timeout` sends two signals to the program.
+fn interrupts_long_decisions() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
-    // More points than there are tables for: a decision takes minutes.
+    // The machine has more points than the distance tables support, so a decision takes minutes.
     for (quiet, alloc) in [("", "mm[order=greedy]"), ("-q", "gen-alg")] {
         let line = format!(
             "timeout -k 30 6 {program} {quiet} --jobs 100 --machine 48x48x48 --alloc hilbert-best-fit,{alloc} \
              --threads 2 --format csv"
         );
         let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
-        // A shell's 124 says that the time was up and the program ended by itself.
+        // Exit code 124 of `timeout` means that the time limit was reached and the program ended after the signal.
         let run = Outcome::new(&line, output.expect("a shell")).code(124);
-        let run = run.prints("hilbert-best-fit").says("what was done is written");
-        run.demand(run.stderr.contains("replay: stopping; ") == quiet.is_empty(), "it is told");
+        let run = run.prints("hilbert-best-fit").says("finished results are written");
+        run.demand(
+            run.stderr.contains("replay: stopping; ") == quiet.is_empty(),
+            "a message unless quiet",
+        );
     }
 }
 
-fn a_refused_configuration_leaves_no_folder() {
+fn rejected_options_leave_no_folder() {
     let dir = Dir::with_trace();
     for refused in ["--alloc nonsense", "search --sr 0", "stream --arrivals 0", "contend --scale 0"]
     {
@@ -357,50 +362,49 @@ fn a_refused_configuration_leaves_no_folder() {
     }
 }
 
-/// Nothing is done yet: a search measures its trace without a vector first.
-fn a_search_ends_before_its_first_vector() {
+/// A search first measures its trace without a vector; until then it has no results.
+fn interrupts_a_search_before_its_first_vector() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!(
         "timeout -k 30 3 {program} search --jobs 100 --machine 40x40x40 --alloc mm[order=greedy] --out results"
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
-    // A shell's 124 says that the time was up and the program ended by itself.
+    // Exit code 124 of `timeout` means that the time limit was reached and the program ended after the signal.
     Outcome::new(&line, output.expect("a shell")).code(124).says("nothing was done yet");
     assert!(!dir.path("results").exists());
 }
 
-/// Published numbers too, and it says so.
-fn a_verification_ends_at_once() {
+fn interrupts_verify() {
     let dir = Dir::new();
     for (suite, word) in [("lo", "points"), ("turner", "constant workload")] {
         let mut child = dir.start(&format!("verify {suite}"));
-        let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        assert!(said.any(|line| line.expect("a line").contains(word)), "it runs");
+        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        assert!(lines.any(|line| line.expect("a line").contains(word)), "it runs");
         let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(kill.expect("kill runs").success());
-        assert!(said.any(|line| line.expect("a line").contains("nothing was done yet")));
+        assert!(lines.any(|line| line.expect("a line").contains("nothing was done yet")));
         assert_eq!(child.wait().expect("it ends").code(), Some(130));
     }
 }
 
-fn a_file_in_the_way_fails_first() {
+fn checks_the_output_directory_before_any_work() {
     let dir = Dir::with_trace().file("taken", "mine");
-    // With a trace that is missing: the output is looked at before it.
+    // The trace does not exist: the output directory is checked before the trace is read.
     for out in ["taken", "taken/below"] {
         let words = [&format!("cannot write into --out {out}: "), "(os error "];
         dir.replay(&format!("--trace nothing --out {out}")).fails(2, 1, &words);
-        // Not even the line about cleaning.
+        // There is also no report about cleaning.
         dir.replay(&format!("--out {out}")).fails(2, 1, &words);
     }
     assert_eq!(dir.read("taken"), b"mine");
-    // The name of the folder that results grow in is taken by a file.
+    // Create a file with the name of the directory for unfinished results.
     let dir = Dir::with_trace().file("results/unfinished.part", "");
     let failed = dir.replay("-q --jobs 20 --out results");
-    failed.fails(2, 1, &["cannot write into --out results", "unfinished.part is no folder"]);
+    failed.fails(2, 1, &["cannot write into --out results", "unfinished.part is not a directory"]);
 }
 
-fn a_closed_pipe_costs_no_file() {
+fn writes_all_files_if_stdout_is_closed() {
     let dir = Dir::with_trace();
     for format in ["table", "json", "csv", "md"] {
         let arguments = format!("-q --jobs 50 --alloc mc1x1,mm --format {format} --out {format}");
@@ -415,16 +419,16 @@ fn a_closed_pipe_costs_no_file() {
     }
 }
 
-fn a_failed_trace_leaves_no_result() {
+fn malformed_traces_leave_no_results() {
     let dir = Dir::new().file("bad.swf", "; MaxProcs: 4\n1 0 0 5 x\n");
     dir.replay("--trace bad.swf --out results").fails(3, 3, &["bad.swf:2:9: "]);
     assert!(!dir.path("results").exists());
 }
 
-/// A full pipe holds the run; the second signal ends it at once.
-fn a_reader_that_waits_does_not_hold_a_run_that_is_interrupted_twice() {
+/// A full pipe blocks the run; the second signal ends the run at once.
+fn second_interrupt_ends_a_run_blocked_on_stdout() {
     let dir = Dir::with_trace();
-    // Some megabytes; the pipe takes 64 KiB.
+    // The output has some megabytes; a pipe holds 64 KiB.
     let mut child = dir.start("--alloc mm,random,mc1x1 --jobs 5 --seed 0..3000 --format json");
     let id = child.id().to_string();
     thread::sleep(Duration::from_secs(2));

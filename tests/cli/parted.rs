@@ -1,41 +1,41 @@
-//! Searches in parts and searches that go on.
+//! Sharded and resumed searches.
 
 use std::fs;
 
 use super::dir::Dir;
 
 trials!(
-    merged_parts_are_the_whole,
-    missing_parts_are_named,
-    parts_of_others_are_refused,
-    what_has_no_parts,
-    a_cut_off_part_goes_on,
-    a_killed_search_goes_on,
-    tables_are_sorted,
+    merged_shards_equal_the_whole_search,
+    merge_names_missing_shards,
+    merge_rejects_shards_of_other_searches,
+    rejects_searches_that_cannot_be_sharded,
+    resumes_a_truncated_shard,
+    resumes_a_killed_search,
+    sorts_tables,
 );
 
-/// 38 vectors of each trace.
+/// A grid of 38 vectors for each trace.
 const GRID: &str = "--jobs 150 --sr 1..2 --factors 0..2";
 
-/// Everything but the manifests is the same in two folders.
-fn same(dir: &Dir, one: &str, other: &str) {
+/// Asserts that two directories have equal files, except for their manifests.
+fn assert_equal_results(dir: &Dir, one: &str, other: &str) {
     let files = dir.files(one);
     assert_eq!(files, dir.files(other));
     assert!(files.iter().any(|file| file == "search.parquet"), "{files:?}");
     for file in files.iter().filter(|file| *file != "manifest.json") {
-        let same = dir.read(&format!("{one}/{file}")) == dir.read(&format!("{other}/{file}"));
-        assert!(same, "{one}/{file} differs from {other}/{file}");
+        let equal = dir.read(&format!("{one}/{file}")) == dir.read(&format!("{other}/{file}"));
+        assert!(equal, "{one}/{file} differs from {other}/{file}");
     }
 }
 
-/// Records of a journal.
+/// Returns the number of records in a journal.
 fn records(dir: &Dir, out: &str) -> usize {
     let text = dir.read(&format!("{out}/journal.txt"));
     text.iter().filter(|&&byte| byte == b'\n').count() - 1
 }
 
-/// Runs all parts of a search; their folders, the last one first.
-fn parted(dir: &Dir, search: &str, count: u32) -> String {
+/// Runs all shards of a search and returns their directories, the last one first.
+fn run_shards(dir: &Dir, search: &str, count: u32) -> String {
     let mut folders = Vec::new();
     for number in 1..=count {
         let out = format!("p{number}");
@@ -49,7 +49,7 @@ fn parted(dir: &Dir, search: &str, count: u32) -> String {
     folders.join(" ")
 }
 
-fn merged_parts_are_the_whole() {
+fn merged_shards_equal_the_whole_search() {
     let random = "--jobs 100 --strategy random --spare 0 --evaluations 60 --tie 2,13,20,6";
     for (search, count) in [
         (format!("{GRID} --tie 2,13,20,6 --split 0.5 --constraint worst-class<=5"), 3),
@@ -60,21 +60,21 @@ fn merged_parts_are_the_whole() {
         let dir = Dir::with_trace();
         dir.replay("synth --jobs 150 --processors 64 --seed 5 --write other.swf").code(0);
         let whole = dir.replay(&format!("search {search} --out whole")).code(0);
-        let folders = parted(&dir, &search, count);
+        let folders = run_shards(&dir, &search, count);
         let merged = dir.replay(&format!("merge {folders} --out merged")).code(0);
-        merged.demand(merged.stdout == whole.stdout, "the same table");
+        merged.demand(merged.stdout == whole.stdout, "equal tables");
         let merged = merged.says(&format!("merge: a search of {count} folders\n"));
-        // All that is said of the search is said again, and the winner.
-        let said = whole.stderr.lines().filter(|line| line.contains("comes first"));
-        said.for_each(|line| merged.demand(merged.stderr.contains(line), line));
+        // The merge prints the same best vectors as the search.
+        let winners = whole.stderr.lines().filter(|line| line.contains("comes first"));
+        winners.for_each(|line| merged.demand(merged.stderr.contains(line), line));
         merged.demand(merged.stderr.contains("comes first"), "a winner");
-        same(&dir, "merged", "whole");
+        assert_equal_results(&dir, "merged", "whole");
     }
 }
 
-fn missing_parts_are_named() {
+fn merge_names_missing_shards() {
     let dir = Dir::with_trace();
-    parted(&dir, GRID, 3);
+    run_shards(&dir, GRID, 3);
     dir.replay("merge -q p1 p3 --out merged").fails(
         3,
         1,
@@ -82,16 +82,16 @@ fn missing_parts_are_named() {
     );
     assert!(!dir.path("merged/search.csv").exists());
     dir.replay("merge -q p1 p2 p3 --out p1").fails(2, 1, &["one of the folders to merge"]);
-    // The whole in the folder of a part runs what that has not.
+    // The whole search in the directory of a shard evaluates only missing vectors.
     let whole = dir.replay(&format!("search {GRID} --out p1")).code(0);
     whole.says("search: 13 evaluations done before");
     dir.replay(&format!("search {GRID} -q --out whole")).code(0);
-    same(&dir, "p1", "whole");
+    assert_equal_results(&dir, "p1", "whole");
 }
 
-fn parts_of_others_are_refused() {
+fn merge_rejects_shards_of_other_searches() {
     let dir = Dir::with_trace();
-    parted(&dir, &format!("--trace lublin-10x10 {GRID}"), 2);
+    run_shards(&dir, &format!("--trace lublin-10x10 {GRID}"), 2);
     dir.replay(&format!("search {GRID} -q --sched easy --shard 2/2 --out easy")).code(0);
     dir.replay("merge -q p1 easy --out merged").fails(
         3,
@@ -99,9 +99,13 @@ fn parts_of_others_are_refused() {
         &["p1 and easy are not shards of one plan"],
     );
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out sweep").code(0);
-    dir.replay("merge p1 sweep --out merged").fails(3, 1, &["p1 is of a search, sweep of a sweep"]);
+    dir.replay("merge p1 sweep --out merged").fails(
+        3,
+        1,
+        &["p1 is from a search, sweep is from a sweep"],
+    );
     dir.replay(&format!("search {GRID} -q --shard 1/2 --out sweep")).fails(2, 1, &["sweep"]);
-    // The trace is another one now.
+    // Change one job of the trace.
     let trace = dir.path("traces/lublin-10x10.swf");
     let text = fs::read_to_string(&trace).expect("the trace");
     let (at, line) = text
@@ -116,17 +120,20 @@ fn parts_of_others_are_refused() {
         false => format!("{old}\n"),
     });
     fs::write(&trace, changed.collect::<String>()).expect("a trace");
-    dir.replay("merge -q p1 p2 --out merged").fails(3, 1, &["p1", "no longer those"]);
+    dir.replay("merge -q p1 p2 --out merged").fails(3, 1, &["p1", "have changed since"]);
 }
 
-fn what_has_no_parts() {
+fn rejects_searches_that_cannot_be_sharded() {
     let dir = Dir::with_trace();
     for (arguments, words) in [
-        ("--strategy local", "local asks by what it was answered"),
-        ("--strategy external --ask-command true", "external asks"),
+        ("--strategy local", "local chooses vectors by the results"),
+        (
+            "--strategy external --ask-command true",
+            "external chooses vectors by the results of earlier vectors",
+        ),
         ("--strategy random", "add --spare 0"),
         ("--spare 3", "add --spare 0"),
-        ("--time 5s", "nobody knows which vectors"),
+        ("--time 5s", "with --time the evaluated vectors depend"),
         ("--trace -", "standard input cannot be read again"),
         ("--test -", "standard input cannot be read again"),
     ] {
@@ -135,32 +142,32 @@ fn what_has_no_parts() {
     }
     dir.replay("search --shard 1/2").refused(&["--out <DIR>"]);
     dir.replay("search --shard 3/2 --out part").refused(&["3/2"]);
-    // One part is the whole.
+    // Shard 1 of 1 is the whole search.
     dir.replay(&format!("search {GRID} -q --shard 1/1 --out one")).code(0).prints("AF : WF : BF");
-    // A folder without a shard.
-    dir.replay("merge one --out merged").fails(3, 1, &["one: no folder of a shard"]);
+    // The directory of an unsharded search cannot be merged.
+    dir.replay("merge one --out merged").fails(3, 1, &["one: is not the folder of a shard"]);
 }
 
-fn a_cut_off_part_goes_on() {
+fn resumes_a_truncated_shard() {
     let dir = Dir::with_trace();
-    let folders = parted(&dir, GRID, 2);
+    let folders = run_shards(&dir, GRID, 2);
     let whole = format!("search {GRID} -q --out whole");
     dir.replay(&whole).code(0);
     let journal = dir.path("p1/journal.txt");
     let text = fs::read(&journal).expect("a journal");
-    // Within a record, as a kill leaves it; a damaged record in the middle.
+    // Cut the journal within a record, as a kill may leave it.
     fs::write(&journal, &text[..2 * text.len() / 3]).expect("a file");
     let done = records(&dir, "p1");
     assert!((1..19).contains(&done), "{done} of 19");
     let lacks = dir.replay(&format!("merge -q {folders} --out merged"));
-    lacks.fails(3, 1, &[&format!("shard 1/2 in p1 lacks {}; run it again", 19 - done)]);
+    lacks.fails(3, 1, &[&format!("shard 1/2 in p1 lacks {}; run the shard again", 19 - done)]);
     let again = dir.replay(&format!("search {GRID} --shard 1/2 --out p1")).code(0);
     again.says(&format!("search: 19 evaluations: {done} done before, {} run", 19 - done));
     dir.replay(&format!("merge {folders} -q --out merged")).code(0);
-    same(&dir, "merged", "whole");
+    assert_equal_results(&dir, "merged", "whole");
 }
 
-/// Asks three times, and the first time is killed after the second answer, as is its search.
+/// External program that asks three times. In its first run, it kills the search and exits after the second answer.
 const ASKS: &str = "read begin
 echo '{\"ask\":[[1,1,0,0],[1,0,1,0],[2,1,1,1]]}'; read one
 echo '{\"ask\":[[2,3,1,1],[1,2,1,2]]}'; read two
@@ -168,7 +175,7 @@ if [ ! -e killed ]; then touch killed; kill -9 $PPID; exit; fi
 echo '{\"ask\":[[2,5,4,1]]}'; read three
 ";
 
-fn a_killed_search_goes_on() {
+fn resumes_a_killed_search() {
     let dir = Dir::with_trace().file("ask.sh", ASKS);
     let search =
         "search --jobs 200 --strategy external --ask-command exec${IFS}sh${IFS}ask.sh --out";
@@ -178,14 +185,14 @@ fn a_killed_search_goes_on() {
     assert_eq!(records(&dir, "out"), 5);
     dir.replay(&format!("{search} out")).code(0).says("search: 5 evaluations done before");
     dir.replay(&format!("{search} whole")).code(0);
-    same(&dir, "out", "whole");
-    // It is done: the same command begins anew.
+    assert_equal_results(&dir, "out", "whole");
+    // After completion the same command starts a new search.
     let anew = dir.replay(&format!("{search} out")).code(0);
     anew.demand(!anew.stderr.contains("done before"), "no journal is left");
-    same(&dir, "out", "whole");
+    assert_equal_results(&dir, "out", "whole");
 }
 
-fn tables_are_sorted() {
+fn sorts_tables() {
     let dir = Dir::with_trace();
     let values = |sort: &str| -> Vec<f64> {
         let run = dir.replay(&format!("search {GRID} -q --format json --sort {sort}")).code(0);
@@ -195,11 +202,11 @@ fn tables_are_sorted() {
     assert!(rising.len() == 11 && rising.is_sorted(), "{rising:?}");
     assert!(falling.is_sorted_by(|a, b| a >= b), "{falling:?}");
     dir.replay(&format!("search {GRID} --sort valu")).fails(2, 1, &["--sort", "value"]);
-    let folders = parted(&dir, GRID, 2);
+    let folders = run_shards(&dir, GRID, 2);
     let merge = format!("merge {folders} -q --force --out merged --sort");
     let of = |sort: &str| dir.replay(&format!("{merge} {sort}")).code(0).stdout;
     assert_ne!(of("value"), of("-value"));
-    // Of sweeps nothing is printed unless an order is asked for.
+    // A sweep prints its table only with --sort.
     let sweep = "sweep -q --jobs 100 --alloc mc1x1,random,mm,row-major-best-fit";
     let distances = |run: &str| -> Vec<f64> {
         let rows = run.lines().skip_while(|line| !line.starts_with("trace")).skip(2);

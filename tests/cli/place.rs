@@ -1,21 +1,21 @@
-//! `replay place` and `replay stream --backlog`: placements on 3D tori.
+//! `replay place` and `replay stream --backlog`: placement on 3D tori.
 
 use super::dir::Dir;
 use super::out::timeless;
 
 trials!(
-    decisions_are_answered_row_by_row,
-    cases_that_cannot_be_are_named,
-    a_wrong_machine_is_told_with_its_line,
-    a_backlog_is_the_same_for_any_number_of_threads,
-    a_way_to_place_is_found_on_first_halves,
-    a_backlog_is_written,
-    boxes_that_compete_are_drawn,
-    boxes_that_tune_themselves_are_replayed,
-    unknown_words_get_advice,
-    jobs_of_a_trace_get_boxes,
-    jobs_of_no_such_size_are_left_out_and_counted,
-    a_trace_is_replayed_on_the_machine_of_a_file,
+    answers_each_row,
+    rejects_invalid_cases,
+    reports_machine_errors_with_their_line,
+    backlog_does_not_depend_on_threads,
+    searches_a_selection_rule_on_first_halves,
+    writes_backlog_tables,
+    draws_candidate_boxes,
+    replays_placements_with_automatic_slack,
+    suggests_similar_values,
+    runs_a_trace_with_boxes,
+    counts_jobs_without_a_box_of_their_size,
+    replays_on_a_machine_from_a_file,
 );
 
 const MACHINE: &str = include_str!("../../traces/torus3d/small.yaml");
@@ -25,7 +25,7 @@ fn dir() -> Dir {
     Dir::new().file("m/small.yaml", MACHINE).file("c.csv", CASES)
 }
 
-fn decisions_are_answered_row_by_row() {
+fn answers_each_row() {
     let out = dir().replay("place --machines m --cases c.csv -q").code(0).says_nothing();
     let answer = [
         "case,topology,free,required,n,segment,status,nodes,picks,fragmentation_before,fragmentation_after,rank_order",
@@ -40,7 +40,7 @@ fn decisions_are_answered_row_by_row() {
     let dir = dir();
     let written = dir.replay("place --machines m --cases c.csv -q --write a.csv").code(0);
     assert_eq!((written.stdout.as_str(), dir.read("a.csv")), ("", out.stdout.clone().into_bytes()));
-    let words = ["--write c.csv: is also the input; name another file"];
+    let words = ["--write c.csv: this file is also the input; name another file"];
     dir.replay("place --machines m --cases c.csv --write c.csv").fails(2, 1, &words);
     assert!(rows[4].contains(",bad_config,,,0,0,"), "{}", rows[4]);
     assert!(rows[5].contains(",ok,\"18-19,22-23\",t:2x2x1@2-0-1:0,44,48,"), "{}", rows[5]);
@@ -50,7 +50,7 @@ fn decisions_are_answered_row_by_row() {
     assert!(rows[11].contains(",no_fit,"), "{}", rows[11]);
 }
 
-fn cases_that_cannot_be_are_named() {
+fn rejects_invalid_cases() {
     for (row, words) in [
         ("x,small,0-32,,4,", ["c.csv:2: free: \"0-32\"", "0 to 31"]),
         ("x,small,0-31,,0,", ["c.csv:2: n: \"0\"", "from 1 to 4294967295"]),
@@ -58,7 +58,7 @@ fn cases_that_cannot_be_are_named() {
         ("x,small,3-1,,4,", ["c.csv:2: free", "3-1"]),
         ("x,other,0-31,,4,", ["c.csv:2: topology", "other.yaml"]),
         ("x,../m/small,0-31,,4,", ["c.csv:2: topology", "no file"]),
-        ("x,small,0-31,,4", ["c.csv:2:", "5 fields for 6 columns"]),
+        ("x,small,0-31,,4", ["c.csv:2:", "expected 6 fields, found 5"]),
     ] {
         let cases = format!("case,topology,free,required,n,segment\n{row}\n");
         let out = dir().file("c.csv", cases).replay("place --machines m --cases c.csv").code(3);
@@ -71,11 +71,11 @@ fn cases_that_cannot_be_are_named() {
         &["c.csv:1: the column n is missing"],
     );
     dir().file("c.csv", "").replay("place --machines m --cases c.csv").fails(3, 1, &["empty"]);
-    dir().replay("place --machines absent --cases c.csv").fails(2, 1, &["absent: not a folder"]);
+    dir().replay("place --machines absent --cases c.csv").fails(2, 1, &["absent: is not a folder"]);
     dir().replay("place --machines m --cases absent.csv").fails(2, 1, &["absent.csv"]);
 }
 
-fn a_wrong_machine_is_told_with_its_line() {
+fn reports_machine_errors_with_their_line() {
     let machine =
         MACHINE.replace("x: 4, y: 4, z: 2}\n        regions", "x: 4, y: 4}\n        regions");
     dir()
@@ -85,17 +85,17 @@ fn a_wrong_machine_is_told_with_its_line() {
         .says("small.yaml:7: torus t: torus3d/toruses/dims: z must be at least 1");
 }
 
-fn a_backlog_is_the_same_for_any_number_of_threads() {
+fn backlog_does_not_depend_on_threads() {
     let dir = Dir::new();
     let command = "stream --backlog 1,4 --machine torus:8x8x8 --menu pow2 --mix uniform --jobs 120 --replications 3 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
-    // Five rules, two windows, and the names of the columns.
+    // The output has five rules for each of two windows, and the header.
     assert_eq!(one.stdout.lines().count(), 11);
 }
 
-fn a_way_to_place_is_found_on_first_halves() {
+fn searches_a_selection_rule_on_first_halves() {
     let dir = Dir::new();
     let command = "stream --backlog 1 --search --machine torus:8x8x8 --menu list:2x2x2+4x4x4+8x4x4 --mix uniform --jobs 600 --replications 2 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
@@ -104,7 +104,7 @@ fn a_way_to_place_is_found_on_first_halves() {
     let mut lines = one.stdout.lines();
     let heading = lines.next().expect("names of columns");
     assert!(heading.starts_with("mix,estimates,window,way,ways_tried,"), "{heading}");
-    // What was found is what an allocator can be told.
+    // The parameters found are accepted by the allocator.
     let row = lines.next().expect("a row");
     let way = row.split('"').nth(1).map(str::to_string);
     let way = way.unwrap_or_else(|| row.split(',').nth(3).expect("a way").to_string());
@@ -116,11 +116,11 @@ fn a_way_to_place_is_found_on_first_halves() {
     dir.replay("stream --backlog 1 --search --jobs 4 --replications 1 -q").fails(
         1,
         1,
-        &["needs more of them"],
+        &["use more jobs"],
     );
 }
 
-fn boxes_that_tune_themselves_are_replayed() {
+fn replays_placements_with_automatic_slack() {
     let dir = Dir::new();
     let auto = "placements[menu=pow2,slack=auto,shadows=3,every=16]";
     let command = |seed: &str| {
@@ -131,11 +131,11 @@ fn boxes_that_tune_themselves_are_replayed() {
     let one = dir.replay(&command("1")).code(0).says_nothing();
     let again = dir.replay(&command("1")).code(0);
     assert_eq!(timeless(&one), timeless(&again));
-    let told =
+    let run =
         dir.replay(&format!("explain --jobs 300 --machine torus:4x5x5 --alloc {auto} --job 250"));
-    told.code(0).prints("by the past, on 3 shadow machines");
+    run.code(0).prints("on 3 shadow machines, the rule of least expected loss");
     for (wrong, why) in [
-        ("placements[tie=slurm,slack=auto]", "slack=auto goes with tie=auto"),
+        ("placements[tie=slurm,slack=auto]", "slack=auto requires tie=auto"),
         ("placements[tie=auto,slack=auto,shapes=first]", "shapes=first"),
         ("placements[tie=1,freq=4:x]", "weight \"x\" is not a whole number"),
         ("placements[tie=1,freq=none.csv]", "none.csv: "),
@@ -147,17 +147,20 @@ fn boxes_that_tune_themselves_are_replayed() {
     sizes.replay(weighed).code(0).prints("freq=4:10+8:1");
 }
 
-fn unknown_words_get_advice() {
+fn suggests_similar_values() {
     let dir = Dir::new();
     for (options, word) in [
         ("--rules slrum", "did you mean \"slurm\"?"),
         ("--mix cube", "did you mean \"cubes\"?"),
         ("--estimates exat", "did you mean \"exact\"?"),
-        ("--machine hypercube:4", "no torus or mesh"),
-        ("--machine torus:4x4x4,torus:8x8x8", "there is one machine"),
-        ("--menu trace", "a stream has none"),
+        ("--machine hypercube:4", "is not a torus or mesh"),
+        ("--machine torus:4x4x4,torus:8x8x8", "give one machine"),
+        ("--menu trace", "a stream has no trace"),
         ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
-        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu has not its sizes"),
+        (
+            "--machine torus:4x4x4 --mix slabs --menu list:2x2x2",
+            "the menu does not have the sizes of this mix",
+        ),
     ] {
         dir.replay(&format!("stream --backlog 1 {options}")).fails(2, 1, &[word]);
     }
@@ -167,7 +170,7 @@ fn unknown_words_get_advice() {
     }
 }
 
-fn jobs_of_a_trace_get_boxes() {
+fn runs_a_trace_with_boxes() {
     let swf = "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 32\n3 5 -1 10 32\n4 6 -1 10 4\n";
     let dir = Dir::new().file("t.swf", swf);
     let run = "--trace t.swf --machine torus:4x4x4 --format csv";
@@ -175,9 +178,9 @@ fn jobs_of_a_trace_get_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
-    // On the network, too, nobody else suffers for a size that no box is for.
+    // For this allocator, `contend` omits jobs of sizes without a box.
     let sent = "contend --trace t.swf --machine torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
-    let sent = odd.replay(sent).code(0).says("left out 1 job of no such size: 33 (job 2)");
+    let sent = odd.replay(sent).code(0).says("left out 1 job of unsupported size: 33 (job 2)");
     let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());
     let heading = rows.next().expect("names of columns");
     let of = |row: &[&str], name: &str| {
@@ -189,15 +192,15 @@ fn jobs_of_a_trace_get_boxes() {
     dir.replay("--trace t.swf --machine 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
 }
 
-fn jobs_of_no_such_size_are_left_out_and_counted() {
+fn counts_jobs_without_a_box_of_their_size() {
     let follows = "-1 -1 7 20 -1 1 1 1 -1 -1 -1 2 500";
     let swf = format!(
         "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 33\n3 5 -1 10 33\n4 6 -1 10 7\n5 7 -1 10 8 {follows}\n"
     );
     let dir = Dir::new().file("t.swf", swf);
     let run = "--trace t.swf --machine torus:4x4x4 --alloc slurm-torus3d,placements --deps honour";
-    let told = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of no such size: 7 (job 4), 33 (2 jobs, the first is job 2)";
-    let table = dir.replay(&format!("{run} --sched fcfs,easy")).code(0).says(told);
+    let note = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of unsupported size: 7 (job 4), 33 (2 jobs, the first is job 2)";
+    let table = dir.replay(&format!("{run} --sched fcfs,easy")).code(0).says(note);
     table.prints("no size");
     let csv = dir.replay(&format!("{run} --format csv -q")).code(0).says_nothing();
     let lines: Vec<Vec<&str>> = csv.stdout.lines().map(|line| line.split(',').collect()).collect();
@@ -205,22 +208,22 @@ fn jobs_of_no_such_size_are_left_out_and_counted() {
     let of = |row: usize, name: &str| lines[row][column(name)];
     assert_eq!([of(1, "jobs"), of(1, "no_such_size_jobs")], ["2", "3"]);
     assert_eq!([of(2, "jobs"), of(2, "no_such_size_jobs")], ["5", "0"]);
-    // Who follows a job that is left out follows nobody.
+    // A job that depends on an omitted job has no dependency.
     assert_eq!([of(1, "makespan"), of(2, "makespan")], ["100", "710"]);
-    dir.replay(&format!("sweep {run} --out sweep")).code(0).says(told);
+    dir.replay(&format!("sweep {run} --out sweep")).code(0).says(note);
     let one = run.replace(",placements", "");
     dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 asks for 8 processors");
     dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("on 8 of 64 processors");
     for command in ["explain", "show", "show --candidates"] {
         let of = |job: u32| dir.replay(&format!("{command} {one} --job {job} -q"));
         of(2).fails(2, 1, &["slurm-torus3d leaves out this job", "its size, 33", "fit=up"]);
-        of(9).fails(2, 1, &["no job of t has this number and was given processors"]);
+        of(9).fails(2, 1, &["no job of t has this number and received processors"]);
     }
     let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
-    none.replay(&one).code(1).says("no job is left, 1 job of no such size: 7 (job 1)");
+    none.replay(&one).code(1).says("no job is left to run: 1 job of unsupported size: 7 (job 1)");
 }
 
-fn a_trace_is_replayed_on_the_machine_of_a_file() {
+fn replays_on_a_machine_from_a_file() {
     let pods = "- topology: pods
   cluster_default: true
   torus3d:
@@ -244,18 +247,18 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
         let out = dir.replay(&format!("--trace t.swf {options} --format json -q")).code(0);
         timeless(&out.says_nothing())
     };
-    // The machine says the file of the allocator, and the other way round.
-    let said = csv("--machine pods.yaml --alloc slurm-torus3d");
-    assert_eq!(said, csv("--alloc slurm-torus3d[file=pods.yaml]"));
+    // The file may be given as the machine, as the parameter, or as both.
+    let first = csv("--machine pods.yaml --alloc slurm-torus3d");
+    assert_eq!(first, csv("--alloc slurm-torus3d[file=pods.yaml]"));
     let again = format!("--machine {machine} --alloc slurm-torus3d[file=pods.yaml]");
-    assert_eq!(said, csv(&again));
+    assert_eq!(first, csv(&again));
     let run = "--trace t.swf --machine pods.yaml --alloc";
     dir.replay(&format!("{run} slurm-torus3d,placements,random --sched fcfs,easy"))
         .code(0)
-        .says("left out 1 job of no such size: 3 (job 3)")
+        .says("left out 1 job of unsupported size: 3 (job 3)")
         .prints(machine)
         .prints("placements[file=pods.yaml]");
-    // One torus without holes is a machine for everybody.
+    // A single torus without holes supports all allocators for tori.
     let one = format!("{run} slurm-torus3d[topology=one],mc1x1 -q");
     dir.replay(&one).code(0).prints("torus:4x4x2 ");
     dir.replay(&format!("show {run} slurm-torus3d --job 2 -q")).code(0).prints("36 of 48");
@@ -263,15 +266,15 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
     explained.prints("2 x 2 x 1 at a (0, 0, 0)").prints("the fullest");
     dir.replay(&format!("sweep {run} slurm-torus3d,placements --out s -q")).code(0);
     for (options, words) in [
-        (format!("{run} mc1x1"), "on several tori or one with holes placements"),
+        (format!("{run} mc1x1"), "placements on several tori or on a torus with holes"),
         (format!("{run} placements[anchors=half]"), "anchors has no effect"),
-        (format!("{run} placements[menu=pow2]"), "says which boxes there are"),
+        (format!("{run} placements[menu=pow2]"), "already defines the boxes"),
         (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),
         (format!("{run} slurm-torus3d[topology=two]"), "pods.yaml:1: no topology is called two"),
-        ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "stands alone"),
+        ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "must be the only machine"),
         ("--trace t.swf --machine 8x8 --alloc placements[file=pods.yaml]".into(), machine),
         ("--trace t.swf --machine no.yaml --alloc random".into(), "no.yaml: cannot be read"),
-        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "which links join"),
+        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "between its tori"),
     ] {
         dir.replay(&format!("{options} -q")).fails(2, 1, &[words]);
     }
@@ -282,11 +285,11 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
     empty.replay("--trace t.swf --alloc slurm-torus3d[file=e.yaml,topology=one] -q").fails(
         2,
         1,
-        &["has no node", "line 15: torus t: torus3d/toruses: it has neither nodes nor regions"],
+        &["has no node", "line 15: torus t: torus3d/toruses: the torus has neither nodes"],
     );
 }
 
-fn a_backlog_is_written() {
+fn writes_backlog_tables() {
     let dir = Dir::new();
     let command = "stream --backlog 1 --machine torus:4x4x4 --menu pow2 --mix uniform --jobs 120 --replications 2 --out o";
     dir.replay(command).code(0).says("uniform exact backlog 1 dl: 2 replications");
@@ -301,7 +304,7 @@ fn a_backlog_is_written() {
     assert!(dir.path("o/saturated_search.csv").is_file());
 }
 
-fn boxes_that_compete_are_drawn() {
+fn draws_candidate_boxes() {
     let swf = "1 0 -1 100 8 -1 -1 8 200\n2 1 -1 100 4 -1 -1 4 200\n";
     let dir = Dir::new().file("t.swf", swf);
     let show = "show --trace t.swf --machine torus:4x4x2 --job 2 --candidates -q --alloc";

@@ -1,4 +1,4 @@
-//! The table of placements: enough to compute everything else from it.
+//! The table of placements: other columns can be recomputed from it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,16 +9,16 @@ use polars::prelude::*;
 use super::dir::Dir;
 
 trials!(
-    nobody_shares_a_processor_and_numbers_follow,
-    a_job_that_is_cut_off_has_several,
-    a_point_of_two_and_a_hypercube,
-    a_sweep_has_the_same,
-    jobs_have_what_the_log_says_of_them,
+    no_two_jobs_share_a_processor_and_metrics_follow,
+    interrupted_jobs_have_several_rows,
+    writes_placements_on_other_machines,
+    sweep_writes_the_same_placements,
+    tables_have_estimates_and_users_of_the_log,
     bytes_do_not_depend_on_threads,
-    without_a_folder_there_is_nowhere_to_write,
+    requires_an_output_directory,
 );
 
-/// A row of the file.
+/// A row of `placements.parquet`. `filled` contains the base and the sides of the box that the processors fill.
 struct Row {
     run: i64,
     job: i64,
@@ -56,8 +56,9 @@ fn rows(path: &Path) -> Vec<Row> {
     .collect()
 }
 
-/// Estimate and user of every job, the strategy of its run, and when the trace starts.
-fn jobs_have_what_the_log_says_of_them() {
+/// Tables of jobs have estimates, users and strategies; their metadata has the start time of the
+/// trace.
+fn tables_have_estimates_and_users_of_the_log() {
     let log = "; MaxProcs: 16\n; UnixStartTime: 843484160\n\
                7 0 -1 100 4 -1 -1 4 300 -1 1 5 -1 -1 -1 -1 -1 -1\n\
                8 10 -1 50 8 -1 -1 8 60 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
@@ -103,8 +104,8 @@ fn jobs_have_what_the_log_says_of_them() {
     }
 }
 
-/// No processor of so many has two jobs at once.
-fn nobody_shares<'a>(rows: impl Iterator<Item = &'a Row>, processors: usize) {
+/// Asserts that no processor is held by two jobs at a time.
+fn assert_no_sharing<'a>(rows: impl Iterator<Item = &'a Row>, processors: usize) {
     let mut held: Vec<Vec<[i64; 2]>> = vec![Vec::new(); processors];
     for row in rows {
         let mut distinct = row.nodes.clone();
@@ -122,7 +123,7 @@ fn nobody_shares<'a>(rows: impl Iterator<Item = &'a Row>, processors: usize) {
     }
 }
 
-fn nobody_shares_a_processor_and_numbers_follow() {
+fn no_two_jobs_share_a_processor_and_metrics_follow() {
     let allocators = [
         "mc1x1",
         "hilbert-best-fit",
@@ -155,7 +156,7 @@ fn nobody_shares_a_processor_and_numbers_follow() {
     let totals = integers(&runs, "total_pairwise_l1");
     for (run, total) in (0..).zip(&totals) {
         let of_run = || rows.iter().filter(move |row| row.run == run);
-        nobody_shares(of_run(), 100);
+        assert_no_sharing(of_run(), 100);
         let mut sum = 0;
         for row in of_run() {
             let [start, end, served, held] = known[&(run, row.job)];
@@ -180,7 +181,7 @@ fn nobody_shares_a_processor_and_numbers_follow() {
     assert!(rows.iter().any(|row| row.filled.is_none()));
 }
 
-fn a_job_that_is_cut_off_has_several() {
+fn interrupted_jobs_have_several_rows() {
     let jobs = "; MaxProcs: 16\n1 0 -1 100 16 -1 -1 16 100\n2 10 -1 10 12 -1 -1 12 10\n";
     let down = "from,until,what\n50,200,box 0 0 0 3\n";
     let dir = Dir::new().file("j.swf", jobs).file("down.csv", down);
@@ -194,13 +195,13 @@ fn a_job_that_is_cut_off_has_several() {
         ))
         .code(0);
         let rows = rows(&dir.path(&format!("{rule}/placements.parquet")));
-        nobody_shares(rows.iter(), 16);
+        assert_no_sharing(rows.iter(), 16);
         let times: Vec<_> = rows.iter().map(|row| (row.job, row.times)).collect();
         assert_eq!(times, expected, "{rule}");
     }
 }
 
-fn a_point_of_two_and_a_hypercube() {
+fn writes_placements_on_other_machines() {
     let dir = Dir::with_trace();
     for (machine, allocator, points) in
         [("5x5x2*2", "mc1x1", 50), ("hypercube:7", "cube-buddy", 128)]
@@ -211,12 +212,12 @@ fn a_point_of_two_and_a_hypercube() {
         .code(0);
         let rows = rows(&dir.path(&format!("{allocator}/placements.parquet")));
         assert_eq!(rows.len(), 200);
-        nobody_shares(rows.iter(), points);
+        assert_no_sharing(rows.iter(), points);
         assert_eq!(rows.iter().any(|row| row.filled.is_some()), machine.contains('x'));
     }
 }
 
-fn a_sweep_has_the_same() {
+fn sweep_writes_the_same_placements() {
     let dir = Dir::with_trace();
     let grid = "--jobs 150 --alloc mc1x1,gabl --seed 0,1";
     dir.replay(&format!("-q {grid} --tie 1,1,1,1 --out run --no-plots --placements")).code(0);
@@ -225,7 +226,7 @@ fn a_sweep_has_the_same() {
     let [run, swept] =
         ["run", "sweep"].map(|name| table(&dir.path(name).join("placements.parquet")));
     assert!(run.equals_missing(&swept) && run.height() == 600);
-    // Finished cells have theirs, too.
+    // Resuming a finished sweep writes the placements of all cells.
     std::fs::remove_file(dir.path("sweep/placements.parquet")).expect("it was there");
     dir.replay(&format!("{sweep} --threads 1")).code(0);
     assert!(table(&dir.path("sweep/placements.parquet")).equals_missing(&run));
@@ -243,7 +244,7 @@ fn bytes_do_not_depend_on_threads() {
     assert!(dir.read("t1/placements.parquet") == dir.read("t4/placements.parquet"));
 }
 
-fn without_a_folder_there_is_nowhere_to_write() {
+fn requires_an_output_directory() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 9 --placements").refused(&["--out <DIR>"]);
     dir.replay("sweep --jobs 9 --placements --print-config").refused(&["--out <DIR>"]);

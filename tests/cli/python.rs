@@ -1,7 +1,7 @@
-//! The Parquet files, read by the Python libraries that users read them with.
+//! Reads the Parquet files with the Python libraries pandas and polars.
 //!
 //! The packages are installed once, at the versions of `requirements.txt`, into a virtual
-//! environment in the target directory; without Python or a network the test is ignored.
+//! environment in the target directory. Without Python or network access the test is ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use super::dir::{Dir, checkout, ignored};
 
 const NAME: &str = "results_read_by_pandas_and_polars";
 
-/// The test of this file, or why there is none. Only a run that asks for it pays for the
-/// environment.
+/// Returns the test of this file, or an ignored test with the reason. The environment is created
+/// only if the filter of the run matches the test.
 pub fn trials(arguments: &Arguments) -> Vec<Trial> {
     let title = format!("python::{NAME}");
     let asked = arguments.filter.as_ref().is_none_or(|filter| title.contains(filter));
     if !asked || arguments.list {
-        return vec![ignored(module_path!(), NAME, "not asked for")];
+        return vec![ignored(module_path!(), NAME, "not selected")];
     }
     vec![match environment() {
         Ok(python) => Trial::test(title, move || {
@@ -44,10 +44,11 @@ fn results_read_by_pandas_and_polars(python: &Path) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (stdout, stderr) = (text(&read.stdout), text(&read.stderr));
         assert!(read.status.success(), "{folder}: {stdout}{stderr}");
-        // Two traces, two schedulers, three strategies; 300 jobs of one trace, two of the other.
+        // The grid has two traces, two schedulers and three strategies. One trace has 300 jobs, and the other trace has
+        // two jobs.
         assert_eq!(stdout, "runs: 12 rows\nby_size: agree\njobs: 1812 rows\nplacements: agree\n");
     }
-    // The example of the book reads the same, and draws.
+    // The example of the book reads the same files and draws a figure.
     let read = Command::new(python)
         .arg(checkout().join("examples/read_results.py"))
         .arg(dir.path("plain"))
@@ -61,13 +62,17 @@ fn results_read_by_pandas_and_polars(python: &Path) {
     assert!(picture.starts_with(b"\x89PNG"));
 }
 
-/// The interpreter of the virtual environment, made if it is not there or is of other
-/// versions.
+/// Returns the interpreter of the virtual environment, which is created if it is missing or has
+/// other versions.
+///
+/// # Errors
+///
+/// The reason why the environment cannot be created.
 fn environment() -> Result<PathBuf, String> {
     let wanted = checkout().join("tests/python/requirements.txt");
     let venv = target().join("python-venv");
     let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    // Copied last: it says that everything before it went well.
+    // This file is copied last, so its presence shows that the installation is complete.
     let done = venv.join("installed.txt");
     let (wanted_text, done_text) = (fs::read(&wanted), fs::read(&done));
     if done_text.is_ok() && done_text.ok() == wanted_text.ok() {
@@ -78,7 +83,7 @@ fn environment() -> Result<PathBuf, String> {
         "-m pip install --quiet --disable-pip-version-check --only-binary=:all: --retries 1 -r";
     let mut install = Command::new(&python);
     install.args(pip.split(' ')).arg(&wanted);
-    quietly(&mut install, "Python packages not to be had")?;
+    quietly(&mut install, "Python packages not available")?;
     fs::copy(&wanted, &done).map_err(|error| error.to_string())?;
     Ok(python)
 }
@@ -90,7 +95,7 @@ fn quietly(command: &mut Command, why: &str) -> Result<(), String> {
     }
 }
 
-/// The target directory, above the directory that Cargo gives tests to write into.
+/// Returns the target directory, the parent of the temporary directory that Cargo gives to tests.
 fn target() -> &'static Path {
     let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
     tmp.parent().unwrap_or(tmp)

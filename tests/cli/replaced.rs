@@ -1,4 +1,5 @@
-//! Results are replaced only by those of the same configuration, and read only as they were written.
+//! Results are replaced only by results of the same configuration, and read only if unchanged since
+//! they were written.
 
 use std::fs;
 use std::process::Command;
@@ -6,18 +7,18 @@ use std::process::Command;
 use super::dir::{Dir, Outcome, TINY};
 
 trials!(
-    results_of_another_configuration_stay,
-    what_decides_no_number_is_no_other_configuration,
-    another_log_of_the_same_name_is_another_configuration,
-    a_sweep_that_includes_the_earlier_one_continues_it,
-    a_merge_replaces_only_its_own_plan,
-    a_journal_of_another_configuration_stays,
-    a_manifest_without_a_digest_is_another_configuration,
-    a_changed_file_is_named,
-    damaged_tables_of_other_programs_are_errors,
+    keeps_results_of_another_configuration,
+    replaces_results_if_only_presentation_differs,
+    keeps_results_of_another_log_of_the_same_name,
+    extends_a_smaller_sweep,
+    merge_replaces_only_its_own_plan,
+    keeps_journals_of_another_configuration,
+    keeps_results_without_a_configuration_digest,
+    readers_report_changed_files,
+    readers_report_damaged_tables,
 );
 
-/// A command of every kind, and the same with another configuration; all of little work.
+/// A command of each kind and the same command with another configuration, all with few jobs.
 const COMMANDS: [[&str; 2]; 9] = [
     ["--trace tiny.swf", "--trace tiny.swf --alloc random"],
     ["--trace tiny.swf --no-plots", "--trace tiny.swf --no-plots --no-jobs"],
@@ -47,13 +48,13 @@ fn tiny() -> Dir {
     Dir::new().file("tiny.swf", &jobs).file("other.swf", format!("{jobs}5 4 0 9 3\n"))
 }
 
-/// The files below a folder with their contents.
+/// Returns the files below a directory with their contents.
 fn contents(dir: &Dir, name: &str) -> Vec<(String, Vec<u8>)> {
     let files = dir.files(name).into_iter();
     files.map(|file| (file.clone(), dir.read(&format!("{name}/{file}")))).collect()
 }
 
-fn results_of_another_configuration_stay() {
+fn keeps_results_of_another_configuration() {
     for [command, other] in COMMANDS {
         let dir = tiny();
         dir.replay(&format!("{command} --out out")).code(0);
@@ -62,10 +63,11 @@ fn results_of_another_configuration_stay() {
             Some(word) if !word.starts_with('-') => word,
             _ => "run",
         };
-        let holds = format!("cannot write into --out out: it holds the results of a {kind}");
+        let message =
+            format!("cannot write into --out out: the directory contains the results of a {kind}");
         let by = format!(" by \"{}", env!("CARGO_BIN_EXE_replay"));
         let words =
-            [holds.as_str(), " in ", ", written 2", by.as_str(), "or replace them with --force"];
+            [message.as_str(), " in ", ", written 2", by.as_str(), "or replace them with --force"];
         dir.replay(&format!("{other} -q --out out")).fails(2, 1, &words);
         assert!(contents(&dir, "out") == before, "{other} changed the folder");
         // The same command has the same configuration.
@@ -73,11 +75,11 @@ fn results_of_another_configuration_stay() {
         let forced = dir.replay(&format!("{other} --force --out out")).code(0);
         forced.says(&format!("replay: --force replaces in out the results of a {kind}"));
         let replaced = dir.replay(&format!("{command} -q --out out"));
-        replaced.fails(2, 1, &[&holds]);
+        replaced.fails(2, 1, &[&message]);
     }
 }
 
-fn what_decides_no_number_is_no_other_configuration() {
+fn replaces_results_if_only_presentation_differs() {
     let dir = tiny();
     dir.replay("--trace tiny.swf --alloc mbs,random --out out -q").code(0);
     fs::rename(dir.path("tiny.swf"), dir.path("moved.swf")).expect("moved");
@@ -87,11 +89,11 @@ fn what_decides_no_number_is_no_other_configuration() {
     for options in ["--threads 1", "--format json", "--sort mean_wait", "-q"] {
         dir.replay(&format!("{again} {options}")).code(0);
     }
-    // The same results, but their figures would go.
+    // The results are equal, but the figures would be deleted.
     dir.replay(&format!("{again} --no-plots -q")).fails(2, 1, &["--no-plots: out has "]);
 }
 
-fn another_log_of_the_same_name_is_another_configuration() {
+fn keeps_results_of_another_log_of_the_same_name() {
     for [command, _] in &COMMANDS[..7] {
         if command.starts_with("stream") {
             continue;
@@ -100,11 +102,11 @@ fn another_log_of_the_same_name_is_another_configuration() {
         dir.replay(&format!("{command} -q --out out")).code(0);
         fs::copy(dir.path("other.swf"), dir.path("tiny.swf")).expect("a copy");
         let failed = dir.replay(&format!("{command} -q --out out"));
-        failed.fails(2, 1, &["it holds the results of a "]);
+        failed.fails(2, 1, &["the directory contains the results of a "]);
     }
 }
 
-fn a_sweep_that_includes_the_earlier_one_continues_it() {
+fn extends_a_smaller_sweep() {
     let dir = tiny();
     let sweep = |alloc: &str, more: &str| {
         dir.replay(&format!("sweep --trace tiny.swf --alloc {alloc} --out out {more}"))
@@ -113,25 +115,25 @@ fn a_sweep_that_includes_the_earlier_one_continues_it() {
     sweep("mbs,random,mm", "").code(0).says("3 cells: 2 done before, 1 run");
     sweep("random", "")
         .code(2)
-        .says("it holds the results of a sweep of tiny (3 rows in runs.csv)");
+        .says("the directory contains the results of a sweep of tiny (3 rows in runs.csv)");
     sweep("mm,random,mbs", "").code(0).says("3 done before, 0 run");
-    // The table of placements would go.
+    // Without --placements the table of placements would be deleted.
     sweep("mm,random,mbs", "--placements").code(0);
-    sweep("mm,random,mbs,gabl", "").code(2).says("it holds the results of a sweep");
+    sweep("mm,random,mbs,gabl", "").code(2).says("the directory contains the results of a sweep");
     sweep("mm,random,mbs,gabl", "--placements").code(0);
-    // A larger grid that was interrupted after it wrote its plan, before it wrote results.
+    // Simulate a larger grid that was interrupted after it wrote its plan and before it wrote results.
     let plan = dir.read("out/plan.json");
     sweep("random", "--force").code(0).says("--force replaces in out the results of a sweep");
     fs::write(dir.path("out/plan.json"), plan).expect("a file");
     sweep("mm,random,mbs,gabl", "").code(0).says("1 done before, 3 run");
-    // One without results yet.
+    // Create an unfinished sweep without results.
     let shard = "sweep -q --trace tiny.swf --alloc mm,random,mbs,gabl --shard 1/2 --out part";
     dir.replay(shard).code(0);
     let failed = dir.replay("sweep -q --trace tiny.swf --alloc random --out part");
-    failed.fails(2, 1, &["it holds an unfinished sweep (journal.txt)"]);
+    failed.fails(2, 1, &["the directory contains an unfinished sweep (journal.txt)"]);
 }
 
-fn a_merge_replaces_only_its_own_plan() {
+fn merge_replaces_only_its_own_plan() {
     let dir = tiny();
     for (name, alloc) in [("a", "mbs,random"), ("b", "mm,gabl")] {
         for shard in [1, 2] {
@@ -145,14 +147,13 @@ fn a_merge_replaces_only_its_own_plan() {
     dir.replay("merge b1 b2 -q --out out").fails(
         2,
         1,
-        &["it holds the results of a sweep of tiny"],
+        &["the directory contains the results of a sweep of tiny"],
     );
     assert!(contents(&dir, "out") == before);
     dir.replay("merge b1 b2 -q --force --out out").code(0);
 }
 
-/// Runs the program where no file may become larger than this many KiB: its figures find no room,
-/// and its journal stays.
+/// Runs the program with a limit on file size in KiB: writing figures fails, the journal fits.
 fn without_room(dir: &Dir, kilobytes: usize, arguments: &str) -> Outcome {
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!("ulimit -f {kilobytes}; exec {program} {arguments}");
@@ -160,19 +161,20 @@ fn without_room(dir: &Dir, kilobytes: usize, arguments: &str) -> Outcome {
     Outcome::new(&line, output.expect("bash"))
 }
 
-fn a_journal_of_another_configuration_stays() {
+fn keeps_journals_of_another_configuration() {
     for [command, other] in [COMMANDS[3], COMMANDS[5]] {
         let dir = tiny();
         without_room(&dir, 20, &format!("{command} -q --out out")).code(2);
         let journal = dir.read("out/journal.txt");
-        let words = ["out holds an unfinished command of another configuration", "--force"];
+        let words =
+            ["out has the journal of an unfinished command of another configuration", "--force"];
         dir.replay(&format!("{other} -q --out out")).fails(2, 1, &words);
         assert_eq!(dir.read("out/journal.txt"), journal, "{other}");
         dir.replay(&format!("{command} --out out")).code(0).says("done before");
     }
 }
 
-fn a_manifest_without_a_digest_is_another_configuration() {
+fn keeps_results_without_a_configuration_digest() {
     let dir = tiny();
     let run = "--trace tiny.swf --no-plots -q --out out";
     dir.replay(run).code(0);
@@ -181,11 +183,11 @@ fn a_manifest_without_a_digest_is_another_configuration() {
     let fields = manifest.as_object_mut().expect("an object");
     assert!(fields.remove("configuration_digest").is_some_and(|digest| digest.is_string()));
     fs::write(dir.path("out/manifest.json"), manifest.to_string()).expect("a file");
-    dir.replay(run).fails(2, 1, &["it holds the results of a run of tiny"]);
+    dir.replay(run).fails(2, 1, &["the directory contains the results of a run of tiny"]);
     dir.replay(&format!("{run} --force")).code(0);
 }
 
-fn a_changed_file_is_named() {
+fn readers_report_changed_files() {
     let dir = tiny();
     dir.replay("--trace tiny.swf --alloc mbs,random -q --out out").code(0);
     let figure = dir.files("out").into_iter().find(|name| name.ends_with(".svg")).expect("one");
@@ -204,7 +206,7 @@ fn a_changed_file_is_named() {
         damaged[whole.len() / 2] ^= 1;
         fs::write(dir.path(&format!("out/{name}")), damaged).expect("a file");
         for reader in readers {
-            let words = format!("out/{name}: its digest is not the one in manifest.json");
+            let words = format!("out/{name}: its digest differs from the digest in manifest.json");
             let failed = dir.replay(reader).code(3).says(&words);
             failed.demand(failed.stdout.is_empty(), "no numbers");
         }
@@ -213,22 +215,22 @@ fn a_changed_file_is_named() {
     for reader in [compare, report, project, baseline] {
         dir.replay(reader).code(0);
     }
-    // A table of another command is not one of these results.
+    // A table that the manifest does not list is not part of the results.
     dir.replay("--trace tiny.swf --alloc mbs,random --no-jobs -q --out short").code(0);
     fs::copy(dir.path("out/jobs.parquet"), dir.path("short/jobs.parquet")).expect("a copy");
     dir.replay("compare short:0 short:1").fails(
         3,
         1,
-        &["short/jobs.parquet does not exist: the same command without --no-jobs writes it"],
+        &["short/jobs.parquet does not exist: the same command without --no-jobs writes this table"],
     );
 }
 
-/// The library tests hundreds of mutations; here the streams and the exit code of a few.
-fn damaged_tables_of_other_programs_are_errors() {
+/// Checks streams and exit code for a few damaged files; the tests of mutants cover many more.
+fn readers_report_damaged_tables() {
     let dir = tiny();
     dir.replay("--trace tiny.swf --alloc mbs,random -q --no-plots --out out").code(0);
     fs::remove_file(dir.path("out/manifest.json")).expect("a file");
-    dir.replay("compare out:0 out:1").code(0).says("it has no manifest.json");
+    dir.replay("compare out:0 out:1").code(0).says("has no manifest.json");
     let mut refused = 0;
     for name in ["runs.parquet", "jobs.parquet"] {
         let whole = dir.read(&format!("out/{name}"));
@@ -238,7 +240,7 @@ fn damaged_tables_of_other_programs_are_errors() {
             bytes[at] = bytes[at].wrapping_add(1 << (attempt % 8));
             fs::write(dir.path(&format!("out/{name}")), bytes).expect("a file");
             let compared = dir.replay("compare out:0 out:1 -q");
-            // What is still readable may have other runs; a panic fails the test in any case.
+            // A damaged file may still be readable; a panic fails the test in any case.
             if compared.stderr.contains("cannot read out/") {
                 compared.fails(3, 1, &[name]);
                 refused += 1;

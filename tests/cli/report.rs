@@ -1,15 +1,15 @@
-//! `replay report`: folders of results as one page.
+//! `replay report`: output directories as one HTML page.
 
 use super::dir::Dir;
 
 trials!(
-    a_page_holds_all_that_ran,
-    markup_in_names_stays_text,
-    the_verdict_has_an_interval,
-    what_is_no_result_is_refused,
+    page_contains_all_results,
+    escapes_markup_in_names,
+    verdict_has_an_interval,
+    rejects_other_files,
 );
 
-fn a_page_holds_all_that_ran() {
+fn page_contains_all_results() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 200 --alloc mc1x1,random --sched fcfs,easy --out out -q").code(0);
     dir.replay("stream --machine 8x8 --arrivals 1,4 --jobs 50 --alloc mbs,paging --min-replications 3 --max-replications 3 --out streams -q")
@@ -18,7 +18,7 @@ fn a_page_holds_all_that_ran() {
     let run = dir.replay("report out streams checks.csv --write page.html").code(0);
     run.says("page.html: ");
     let page = String::from_utf8(dir.read("page.html")).expect("UTF-8");
-    for said in [
+    for text in [
         "lublin-10x10 on 10x10: 200 jobs kept of 5,000 records",
         "jobs are closest together under mc1x1",
         "turnaround is shortest under",
@@ -28,9 +28,9 @@ fn a_page_holds_all_that_ran() {
         "Student's t over weeks of submission",
         "Waits and turnarounds are the same under all 2",
     ] {
-        assert!(page.contains(said), "{said}");
+        assert!(page.contains(text), "{text}");
     }
-    // Every figure of both folders, and nothing from elsewhere.
+    // The page contains every figure of both directories and no external resources.
     let svg =
         |folder: &str| dir.files(folder).into_iter().filter(|name| name.ends_with(".svg")).count();
     let figures = svg("out/plots") + svg("streams/plots");
@@ -38,13 +38,13 @@ fn a_page_holds_all_that_ran() {
     assert!(
         !page.contains("src=\"http") && !page.contains("href=\"http") && page.len() < 3_000_000
     );
-    // The same folders, the same page.
+    // Equal directories give an equal page.
     dir.replay("report out streams checks.csv --write again.html -q").code(0).says_nothing();
     assert_eq!(dir.read("again.html"), dir.read("page.html"));
 }
 
-/// Names of traces and folders, headers of traces, names of users, and files of others.
-fn markup_in_names_stays_text() {
+/// Markup in names of traces, folders and users, in trace headers and in check tables is escaped.
+fn escapes_markup_in_names() {
     let trace = "; MaxProcs: 4\n; Computer: <i>odd</i>\n; User: 1 <b>ann</b>\n\
                  1 0 0 5 2 -1 -1 2 9 -1 1 1 1 1 1\n2 1 0 5 2 -1 -1 2 9 -1 1 1 1 1 1\n";
     let checks = "figure,published,ours,verdict\n<i>one</i>,1,1,<i>same</i>\n";
@@ -52,13 +52,13 @@ fn markup_in_names_stays_text() {
     dir.replay("--trace a<script>&\"'b.swf --alloc mc1x1,random --out o<u>t -q").code(0);
     dir.replay("report o<u>t <u>.csv --write page.html -q").code(0);
     let page = String::from_utf8(dir.read("page.html")).expect("UTF-8");
-    for said in [
+    for text in [
         "a&lt;script&gt;&amp;&quot;'b on ",
         "o&lt;u&gt;t",
         "&lt;u&gt;.csv",
         "&lt;i&gt;same&lt;/i&gt;",
     ] {
-        assert!(page.contains(said), "{said}");
+        assert!(page.contains(text), "{text}");
     }
     assert_eq!(page.matches("<script>").count(), 1);
     for tag in ["<i>", "<u>", "<b>"] {
@@ -66,8 +66,8 @@ fn markup_in_names_stays_text() {
     }
 }
 
-/// The verdict is that of `compare`, and says so where it has no jobs to compare.
-fn the_verdict_has_an_interval() {
+/// The verdict equals that of `compare`; without a table of jobs, the page has no interval.
+fn verdict_has_an_interval() {
     let dir = Dir::with_trace();
     let run = "--jobs 2500 --alloc mc1x1,random,hilbert-first-fit -q";
     dir.replay(&format!("{run} --out out")).code(0);
@@ -79,34 +79,34 @@ fn the_verdict_has_an_interval() {
     let compared = &compared.objects()[0];
     let percent = |name: &str| format!("{:.2}", -compared[name].as_f64().expect("a number"));
     let interval = [percent("change_high_percent"), percent("change_low_percent")];
-    let said = format!(
+    let text = format!(
         "{} % less (95 %: {} to {}) than under hilbert-first-fit",
         percent("change_percent"),
         interval[0],
         interval[1]
     );
-    assert!(verdict.contains(&said), "{said}: {verdict}");
+    assert!(verdict.contains(&text), "{text}: {verdict}");
     dir.replay(&format!("{run} --no-jobs --out short")).code(0);
     dir.replay("report short --write short.html -q").code(0);
     let page = String::from_utf8(dir.read("short.html")).expect("UTF-8");
-    assert!(page.contains("without an interval, for the folder has no jobs.parquet"));
+    assert!(page.contains("no interval, because the directory has no jobs.parquet"));
 }
 
-fn what_is_no_result_is_refused() {
+fn rejects_other_files() {
     let dir = Dir::new()
         .file("other.csv", "a,b\n1,2\n")
         .file("folder/manifest.json", "{\"program\": \"other\"}")
         .file("broken/manifest.json", "{")
         .file("empty/readme", "");
     dir.replay("report").code(2).says("DIR|FILE.csv");
-    dir.replay("report absent").code(3).says("absent: no such file: name a folder");
-    dir.replay("report other.csv").code(3).says("other.csv: neither a folder of results");
+    dir.replay("report absent").code(3).says("absent: no such file: name a directory");
+    dir.replay("report other.csv").code(3).says("other.csv: is neither a folder of results");
     dir.replay("report folder").code(3).says("manifest.json: not a manifest of replay");
     dir.replay("report broken").code(3).says("broken/manifest.json: not a manifest of replay");
-    dir.replay("report empty").code(3).says("empty/manifest.json: no such file: name a folder");
+    dir.replay("report empty").code(3).says("empty/manifest.json: no such file; name a directory");
     dir.replay("report folder --write other.csv")
         .code(2)
-        .says("other.csv: is there and is no page");
+        .says("other.csv: exists and is not a page");
     assert_eq!(dir.read("other.csv"), b"a,b\n1,2\n");
     assert!(!dir.files("").contains(&"report.html".to_string()));
 }

@@ -1,4 +1,4 @@
-//! Commands with a journal that are killed, interrupted, starved of disk or damaged, and go on.
+//! Commands with a journal resume after a kill, an interrupt, a full disk or a damaged journal.
 
 use std::fs;
 use std::process::{Child, Command};
@@ -13,21 +13,21 @@ use super::dir::{Dir, Outcome};
 use super::sweep::{GRID, TABLES};
 
 trials!(
-    killed_at_any_time_it_goes_on,
-    ctrl_c_keeps_what_is_done,
-    a_torn_record_is_dropped,
-    a_damaged_record_runs_again,
-    a_full_disk_loses_nothing,
-    a_failed_cell_waits_to_be_asked_for,
-    a_folder_in_use_is_refused,
-    another_build_does_not_go_on_unseen,
-    equal_cells_are_not_done_before,
-    killed_streams_and_contention_go_on,
-    interrupted_streams_and_contention_go_on,
-    what_others_left_of_a_stream_is_not_mixed_in,
+    resumes_after_kills_at_random_times,
+    keeps_finished_cells_after_an_interrupt,
+    drops_truncated_records,
+    reruns_damaged_records,
+    resumes_after_a_full_disk,
+    retries_failed_cells_only_on_request,
+    rejects_a_directory_in_use,
+    rejects_journals_of_another_build,
+    runs_equal_cells_once,
+    resumes_killed_streams_and_contention,
+    resumes_interrupted_streams_and_contention,
+    does_not_mix_in_other_unfinished_results,
 );
 
-/// Kills; every one is followed by a resumption.
+/// Number of kills, each followed by a resumption.
 const KILLS: u32 = 20;
 
 fn clean() -> Dir {
@@ -40,27 +40,27 @@ fn clean_grid(grid: &str) -> Dir {
     dir
 }
 
-fn same_as_clean(dir: &Dir, out: &str) {
+fn assert_equals_clean(dir: &Dir, out: &str) {
     for table in TABLES {
         let same = dir.read(&format!("{out}/{table}")) == dir.read(&format!("clean/{table}"));
-        assert!(same, "{out}/{table} differs from that of an uninterrupted run");
+        assert!(same, "{out}/{table} differs from the table of an uninterrupted run");
     }
     let half: Vec<_> = dir.files(out).into_iter().filter(|file| file.ends_with(".part")).collect();
     assert!(half.is_empty(), "{half:?}");
 }
 
-/// Whole records of a journal.
+/// Returns the number of complete records in a journal.
 fn records(dir: &Dir, out: &str) -> usize {
     let text = fs::read(dir.path(out).join("journal.txt")).unwrap_or_default();
     text.iter().filter(|&&byte| byte == b'\n').count().saturating_sub(1)
 }
 
-fn killed_at_any_time_it_goes_on() {
-    // Cells long enough to be killed amid them.
+fn resumes_after_kills_at_random_times() {
+    // Cells must take long enough that the program is killed while a cell runs.
     let dir = clean_grid(&GRID.replace("jobs = 150", "jobs = 600"));
     let sweep = |kill: u32| format!("sweep grid.toml --threads {} --out {kill}", 1 + kill % 2);
-    // How long it takes, so that kills fall everywhere from the first instant to the last;
-    // where other work disturbs the clock, every other one waits for a number of records.
+    // Measure the duration, so that kills are spread over the whole run. Every second kill waits for a number of
+    // records instead, because other load may change the duration.
     let begin = Instant::now();
     dir.replay(&sweep(KILLS)).code(0);
     let duration = begin.elapsed();
@@ -78,15 +78,15 @@ fn killed_at_any_time_it_goes_on() {
         child.wait().expect("it ends");
         let done = records(&dir, &out);
         amid += u32::from(0 < done && done < 122);
-        // The same command, and only what is missing runs.
+        // The same command runs only the missing cells.
         let resumed = dir.replay(&sweep(kill)).code(0);
         resumed.says(&format!("{done} done before, {} run", 122 - done));
-        same_as_clean(&dir, &out);
+        assert_equals_clean(&dir, &out);
     }
-    assert!(amid >= 5, "only {amid} of {KILLS} kills met a sweep at work");
+    assert!(amid >= 5, "only {amid} of {KILLS} kills hit a running sweep");
 }
 
-/// A sweep of cells that take some hundredths of a second each.
+/// A sweep whose cells take some hundredths of a second each.
 const SLOW: &str = "sweep --machine 40x40 --alloc random,mm --jobs 1000 --threads 1 --seed ";
 
 fn slow(seeds: u32) -> String {
@@ -94,7 +94,7 @@ fn slow(seeds: u32) -> String {
     format!("{SLOW}{}", seeds.join(","))
 }
 
-/// Waits until the sweep has journalled so many cells.
+/// Waits until the journal has `number` records.
 fn await_records(dir: &Dir, out: &str, number: usize) {
     let begin = Instant::now();
     while records(dir, out) < number {
@@ -107,7 +107,7 @@ fn ended(arguments: &str, child: Child) -> Outcome {
     Outcome::new(arguments, child.wait_with_output().expect("it ends"))
 }
 
-fn ctrl_c_keeps_what_is_done() {
+fn keeps_finished_cells_after_an_interrupt() {
     let dir = Dir::with_trace();
     let sweep = format!("{} --out out", slow(40));
     let child = dir.start(&sweep);
@@ -115,7 +115,7 @@ fn ctrl_c_keeps_what_is_done() {
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill runs").success());
     let stopped = ended(&sweep, child).code(130);
-    let stopped = stopped.says("cells left; the same command goes on from out/journal.txt");
+    let stopped = stopped.says("cells left; the same command continues from out/journal.txt");
     stopped.demand(stopped.stdout.is_empty(), "no results yet");
     let done = records(&dir, "out");
     assert!((1..80).contains(&done), "{done} of 80");
@@ -123,22 +123,22 @@ fn ctrl_c_keeps_what_is_done() {
     dir.replay(&sweep).code(0).says(&format!("sweep: 80 cells: {done} done before"));
 }
 
-fn a_torn_record_is_dropped() {
+fn drops_truncated_records() {
     let dir = clean();
     dir.replay("sweep grid.toml -q --out out").code(0);
     let journal = dir.path("out/journal.txt");
     let text = fs::read(&journal).expect("a journal");
-    // Within the header, just after it, within a record, before a line's end.
+    // Cut the journal within the header, just after the header, within a record, and before the end of a line.
     for cut in [0, 5, 17, 18, 100, text.len() / 2, text.len() - 1] {
         fs::write(&journal, &text[..cut]).expect("a file");
         let done = records(&dir, "out");
         let resumed = dir.replay("sweep grid.toml --out out").code(0);
         resumed.says(&format!("sweep: 122 cells: {done} done before"));
-        same_as_clean(&dir, "out");
+        assert_equals_clean(&dir, "out");
     }
 }
 
-fn a_damaged_record_runs_again() {
+fn reruns_damaged_records() {
     let dir = clean();
     dir.replay("sweep grid.toml -q --out out").code(0);
     let journal = dir.path("out/journal.txt");
@@ -148,19 +148,19 @@ fn a_damaged_record_runs_again() {
     let line = 1 + text[..middle].iter().filter(|&&byte| byte == b'\n').count();
     fs::write(&journal, &text).expect("a file");
     let resumed = dir.replay("sweep grid.toml --out out").code(0);
-    let resumed = resumed.says(&format!("out/journal.txt:{line}: damaged record passed over"));
+    let resumed = resumed.says(&format!("out/journal.txt:{line}: damaged record skipped"));
     resumed.says("sweep: 122 cells: 121 done before, 1 run");
-    same_as_clean(&dir, "out");
+    assert_equals_clean(&dir, "out");
 }
 
-fn a_full_disk_loses_nothing() {
-    // A limit on the size of files stands for a disk that fills up.
+fn resumes_after_a_full_disk() {
+    // A limit on file size stands for a full disk.
     if !cfg!(target_os = "linux") {
         return;
     }
     let dir = clean();
     let whole = dir.read("clean/journal.txt").len();
-    // In units of 1,024 bytes.
+    // The limit is in units of 1,024 bytes.
     let limited = |units: usize| {
         let program = env!("CARGO_BIN_EXE_replay");
         let line = format!("ulimit -f {units}; exec {program} sweep grid.toml -q --out out");
@@ -177,10 +177,10 @@ fn a_full_disk_loses_nothing() {
     }
     let resumed = dir.replay("sweep grid.toml --out out").code(0);
     resumed.says(&format!("sweep: 122 cells: {before} done before"));
-    same_as_clean(&dir, "out");
+    assert_equals_clean(&dir, "out");
 }
 
-fn a_failed_cell_waits_to_be_asked_for() {
+fn retries_failed_cells_only_on_request() {
     use replay::experiment::journal::Journal;
     let dir = clean();
     let plan = dir.replay("plan grid.toml -q --list --format json").code(0);
@@ -206,10 +206,10 @@ fn a_failed_cell_waits_to_be_asked_for() {
     }
     let retried = dir.replay("sweep grid.toml --retry-failed --out out").code(0);
     retried.says("sweep: 122 cells: 121 done before, 1 run");
-    same_as_clean(&dir, "out");
+    assert_equals_clean(&dir, "out");
 }
 
-fn another_build_does_not_go_on_unseen() {
+fn rejects_journals_of_another_build() {
     let dir = clean();
     let plan = String::from_utf8(dir.read("clean/plan.json")).expect("text");
     let manifest = |out: &str| -> serde_json::Value {
@@ -223,15 +223,20 @@ fn another_build_does_not_go_on_unseen() {
         let older = plan.replace(&value(key), &format!("\"{key}\": \"{other}\""));
         assert_ne!(plan, older);
         fs::write(dir.path("clean/plan.json"), &older).expect("a file");
-        let words = ["clean was begun by replay ", other, "this is replay ", "--force begins anew"];
+        let words = [
+            "clean was begun by replay ",
+            other,
+            "this build is replay ",
+            "--force discards the finished cells",
+        ];
         dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
-        // Nor are they put together.
+        // `merge` also rejects shards of different builds.
         dir.replay("sweep grid.toml -q --out other").code(0);
-        let words = ["other was run by replay ", other, "--other-build puts them together"];
+        let words = ["other was run by replay ", other, "--other-build merges both shards"];
         dir.replay("merge other clean -q --out merged").fails(3, 1, &words);
         dir.replay("merge other clean -q --other-build --out merged").code(0);
         assert_eq!(manifest("merged")["builds"].as_array().map(Vec::len), Some(2));
-        // The user's word, and it is not forgotten.
+        // --other-build allows the sweep to continue, and the manifest records both builds.
         let goes_on = "sweep grid.toml --other-build --out clean";
         dir.replay(goes_on).code(0).says("122 done before, 0 run");
         for _ in 0..2 {
@@ -245,20 +250,20 @@ fn another_build_does_not_go_on_unseen() {
         assert_eq!(dir.read("clean/plan.json"), plan.as_bytes());
         assert_eq!(dir.read("clean/runs.csv"), table);
     }
-    // Where the commit alone differs, in a comment of another file, the sources are the same.
+    // A different commit with equal sources is the same build.
     let older = plan.replace(&value("commit"), "\"commit\": \"000000000000\"");
     fs::write(dir.path("clean/plan.json"), older).expect("a file");
     dir.replay("sweep grid.toml -q --out clean").code(0);
 }
 
-fn equal_cells_are_not_done_before() {
+fn runs_equal_cells_once() {
     let dir = Dir::with_trace();
     let sweep = "sweep --policy johnson,strict --jobs 30 --alloc mm --out out";
     dir.replay(sweep).code(0).says("sweep: 2 cells: 0 done before, 1 run, 1 equal to others");
     dir.replay(sweep).code(0).says("sweep: 2 cells: 2 done before, 0 run");
 }
 
-fn a_folder_in_use_is_refused() {
+fn rejects_a_directory_in_use() {
     let dir = Dir::with_trace();
     let sweep = format!("{} --out out", slow(200));
     let mut child = dir.start(&sweep);
@@ -266,18 +271,18 @@ fn a_folder_in_use_is_refused() {
     let holder = format!("replay: out is in use by process {} on ", child.id());
     dir.replay(&sweep).fails(2, 1, &[&holder]);
     dir.replay("merge out --out merged").fails(2, 1, &[&holder]);
-    // Nor does another command write there, now or when it was cut off.
+    // Another command is rejected, both while the sweep runs and after it was killed.
     let search = "search --jobs 50 --sr 1 --factors 0..1 -q --out out";
     dir.replay(search).fails(2, 1, &[&holder]);
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
     dir.replay(search).fails(2, 1, &["an unfinished sweep"]);
-    // The system has let go of the folder.
+    // The lock is released after the kill.
     dir.replay("sweep -q --jobs 20 --out out --force").code(0);
 }
 
-/// Commands that keep a journal until their results come, with the number of their cells. A cell
-/// takes tens of milliseconds, so that a signal comes amid them.
+/// Commands that keep a journal until their results are written, with their numbers of cells. A
+/// cell takes tens of milliseconds, so that a signal hits a running cell.
 const OTHERS: [(&str, usize); 3] = [
     (
         "stream --machine 8x8 --arrivals 1..4:1 --jobs 4000 --alloc first-fit,mbs --min-replications 30 \
@@ -292,7 +297,7 @@ const OTHERS: [(&str, usize); 3] = [
     ),
 ];
 
-/// Starts a command into `out` and ends it by a signal when so many cells are journalled.
+/// Starts a command with output to `out` and signals it once `cells` cells are journalled.
 fn ended_amid(dir: &Dir, command: &str, cells: usize, signal: &str) -> Outcome {
     let command = format!("{command} --threads 1 --out out");
     let child = dir.start(&command);
@@ -302,8 +307,8 @@ fn ended_amid(dir: &Dir, command: &str, cells: usize, signal: &str) -> Outcome {
     ended(&command, child)
 }
 
-/// Both folders have the same results, and nothing else.
-fn same_results(dir: &Dir, one: &str, other: &str) {
+/// Asserts that two directories have equal results and no other files.
+fn assert_equal_results(dir: &Dir, one: &str, other: &str) {
     assert_eq!(dir.files(one), dir.files(other));
     for file in dir.files(one).iter().filter(|file| *file != "manifest.json") {
         let same = dir.read(&format!("{one}/{file}")) == dir.read(&format!("{other}/{file}"));
@@ -311,13 +316,13 @@ fn same_results(dir: &Dir, one: &str, other: &str) {
     }
 }
 
-fn killed_streams_and_contention_go_on() {
+fn resumes_killed_streams_and_contention() {
     for (command, cells) in OTHERS {
         let dir = Dir::with_trace();
         dir.replay(&format!("{command} -q --threads 2 --out clean")).code(0);
         ended_amid(&dir, command, 2, "-KILL");
         assert_eq!(dir.files("out"), ["journal.txt", "lock", "plan.json"]);
-        // As if it had been killed while it wrote: the torn record does not count.
+        // Truncate the last record, as a kill during a write would.
         let journal = dir.path("out/journal.txt");
         let text = fs::read(&journal).expect("a journal");
         fs::write(&journal, &text[..text.len() - 1]).expect("a file");
@@ -325,34 +330,34 @@ fn killed_streams_and_contention_go_on() {
         assert!((1..cells).contains(&done), "{done} of {cells}");
         let resumed = dir.replay(&format!("{command} --threads 2 --out out")).code(0);
         resumed.says(&format!("{cells} cells: {done} done before, {} to run", cells - done));
-        same_results(&dir, "out", "clean");
+        assert_equal_results(&dir, "out", "clean");
     }
 }
 
-fn interrupted_streams_and_contention_go_on() {
+fn resumes_interrupted_streams_and_contention() {
     for (command, cells) in OTHERS {
         let dir = Dir::with_trace();
         dir.replay(&format!("{command} -q --threads 2 --out clean")).code(0);
         let stopped = ended_amid(&dir, command, 1, "-INT").code(130);
         let done = records(&dir, "out");
         assert!((1..cells).contains(&done), "{done} of {cells}");
-        let stopped = stopped.says(&format!("what was done is written: {done} of {cells} "));
-        stopped.says("; the same command goes on from out/journal.txt");
+        let stopped = stopped.says(&format!("finished results are written: {done} of {cells} "));
+        stopped.says("; the same command continues from out/journal.txt");
         let again = format!("{command} --threads 2 --out out");
         dir.replay(&again).code(0).says(&format!("{done} done before"));
-        same_results(&dir, "out", "clean");
-        // It is done: the same command begins anew.
+        assert_equal_results(&dir, "out", "clean");
+        // After completion the same command starts again.
         let anew = dir.replay(&again).code(0);
         anew.demand(!anew.stderr.contains("done before"), "no journal is left");
-        same_results(&dir, "out", "clean");
+        assert_equal_results(&dir, "out", "clean");
     }
 }
 
-fn what_others_left_of_a_stream_is_not_mixed_in() {
+fn does_not_mix_in_other_unfinished_results() {
     let (stream, contend) = (OTHERS[0].0, OTHERS[1].0);
     let dir = Dir::with_trace();
     ended_amid(&dir, stream, 2, "-KILL");
-    // At least two: on a busy machine the kill comes later than the record it waited for.
+    // There are at least two records. On a busy machine more records may be written before the kill.
     let done = records(&dir, "out");
     let left: Vec<_> =
         ["journal.txt", "plan.json"].map(|name| (name, dir.read(&format!("out/{name}")))).into();
@@ -363,7 +368,7 @@ fn what_others_left_of_a_stream_is_not_mixed_in() {
             fs::write(dir.path(&format!("out/{name}")), text).expect("a file");
         }
     };
-    // Another command, another build, another file.
+    // Test another command, another build, and another file in place of the journal.
     for other in [contend, "sweep --jobs 20"] {
         dir.replay(&format!("{other} -q --out out")).fails(2, 1, &["an unfinished stream"]);
     }
@@ -373,25 +378,29 @@ fn what_others_left_of_a_stream_is_not_mixed_in() {
     fs::write(dir.path("out/plan.json"), plan.replace(sources, "0123456789abcdef"))
         .expect("a file");
     let resume = format!("{stream} --out out");
-    let words = ["out was begun by replay ", "this is replay ", "--force begins anew"];
+    let words = [
+        "out was begun by replay ",
+        "this build is replay ",
+        "--force discards the finished cells",
+    ];
     dir.replay(&resume).fails(2, 1, &words);
     restore();
     fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");
-    dir.replay(&resume).fails(3, 1, &["out/journal.txt is no journal", "move it away"]);
-    // Another configuration does not take the place of an unfinished one; by force, nothing of it is done.
+    dir.replay(&resume).fails(3, 1, &["out/journal.txt is not a journal", "move the journal away"]);
+    // Another configuration replaces an unfinished run only with --force, and reuses none of its cells.
     restore();
     let other = format!("{resume} --seed 7");
     dir.replay(&other).fails(2, 1, &["an unfinished command of another configuration"]);
     let seed = dir.replay(&format!("{other} --force")).code(0);
     seed.demand(!seed.stderr.contains("done before"), "no cell of seed 7 is known");
     dir.replay(&format!("{stream} --seed 7 -q --out clean")).code(0);
-    same_results(&dir, "out", "clean");
-    // A grown one: what is the same is kept.
+    assert_equal_results(&dir, "out", "clean");
+    // A larger grid reuses the finished cells.
     restore();
     let grown = stream.replace("1..4:1", "1..5:1");
     let resumed = dir.replay(&format!("{grown} --out out")).code(0);
     resumed.says(&format!("10 cells: {done} done before, {} to run", 10 - done));
     restore();
     let anew = dir.replay(&format!("{resume} --force")).code(0);
-    anew.demand(!anew.stderr.contains("done before"), "begun anew");
+    anew.demand(!anew.stderr.contains("done before"), "--force reuses no cells");
 }

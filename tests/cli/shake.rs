@@ -1,4 +1,4 @@
-//! `--shake`: copies of a trace whose times differ a little, and what is made of them.
+//! `--shake`: runs on perturbed copies of a trace, and their confidence intervals.
 
 use serde_json::Value;
 
@@ -7,29 +7,29 @@ use super::dir::{Dir, Outcome};
 const RUN: &str = "--jobs 200 --alloc mc1x1,hilbert-best-fit,row-major-free-list --tie none --tie 2,13,20,6 --shake 4";
 
 trials!(
-    copies_stand_beside_the_trace_itself,
-    means_and_differences_are_those_of_the_copies,
-    a_sweep_gives_what_the_main_job_gives,
-    a_shaken_sweep_goes_on_and_grows,
-    threads_change_no_byte,
-    a_search_ranks_by_the_mean_over_copies,
-    a_found_vector_is_tested_on_other_copies,
-    contention_has_intervals,
-    bad_input_is_explained,
+    runs_copies_in_addition_to_the_trace,
+    computes_means_and_differences_over_copies,
+    sweep_equals_run,
+    resumes_and_extends_a_sweep_on_copies,
+    results_do_not_depend_on_threads,
+    search_ranks_by_mean_over_copies,
+    search_tests_on_copies_of_the_second_half,
+    contend_has_intervals,
+    rejects_bad_options,
 );
 
 fn number(row: &Value, key: &str) -> f64 {
     row[key].as_f64().unwrap_or_else(|| panic!("{key} of {row}"))
 }
 
-/// The rows of a CSV file as maps of texts.
+/// Returns the rows of a CSV file as maps from column to text.
 fn rows(dir: &Dir, file: &str) -> Vec<std::collections::HashMap<String, String>> {
     let text = dir.read(file);
     let rows = csv::Reader::from_reader(&text[..]).into_deserialize().collect::<Result<_, _>>();
     rows.expect("CSV")
 }
 
-fn copies_stand_beside_the_trace_itself() {
+fn runs_copies_in_addition_to_the_trace() {
     let dir = Dir::with_trace();
     let shaken = dir.replay(&format!("{RUN} --format json")).code(0).objects();
     let plain = RUN.replace(" --shake 4", "");
@@ -43,14 +43,14 @@ fn copies_stand_beside_the_trace_itself() {
     let differ = |a: &Value, b: &Value| a["mean_pairwise_l1"] != b["mean_pairwise_l1"];
     assert!((4..20).all(|i| shaken[i]["copy"] == (i / 4) as u64));
     assert!((4..20).all(|i| differ(&shaken[i], &shaken[i % 4])), "shaken runs differ");
-    // Of the width and seed asked for.
+    // Copies depend on seed and width.
     let other = dir.replay(&format!("{RUN} --shake-seed 1 --format json")).code(0).objects();
     assert!(!differ(&other[0], &shaken[0]) && differ(&other[4], &shaken[4]));
     let wide = dir.replay(&format!("{RUN} --shake-width 60 --format json")).code(0).objects();
     assert!(!differ(&wide[0], &shaken[0]) && differ(&wide[4], &shaken[4]));
 }
 
-fn means_and_differences_are_those_of_the_copies() {
+fn computes_means_and_differences_over_copies() {
     let dir = Dir::with_trace();
     let run = dir.replay(&format!("{RUN} --out out")).code(0);
     run.demand(run.stdout.contains("to the first") && run.stdout.contains(" ± "), "two tables");
@@ -74,7 +74,7 @@ fn means_and_differences_are_those_of_the_copies() {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / 4.0;
         let half_width = |values: &[f64]| {
             let squares: f64 = values.iter().map(|value| (value - mean(values)).powi(2)).sum();
-            // Student's t with three degrees of freedom.
+            // The constant is the quantile of Student's t distribution with three degrees of freedom.
             3.182_446_305_284_263 * (squares / 3.0 / 4.0).sqrt()
         };
         close(&row["unshaken"], value(&runs[cell]));
@@ -91,10 +91,10 @@ fn means_and_differences_are_those_of_the_copies() {
         let apart = if mean(&pairs).abs() > half_width(&pairs) { "yes" } else { "no" };
         assert_eq!(row["told_apart"], apart);
     }
-    // What the schedule decides is the same for all of them.
+    // Metrics of the schedule are equal for all allocators.
     let waits = shaken.iter().filter(|row| row["metric"] == "mean_wait" && row["run"] != "0");
     assert!(waits.clone().count() == 3 && waits.into_iter().all(|row| row["told_apart"] == "same"));
-    // Every job is told of the trace itself alone, and figures have error bars.
+    // The table of jobs covers only the unperturbed trace; figures have error bars.
     let files = dir.files("out");
     assert!(files.iter().any(|file| file == "shaken.parquet"), "{files:?}");
     let strategies =
@@ -108,7 +108,7 @@ fn means_and_differences_are_those_of_the_copies() {
     );
 }
 
-fn a_sweep_gives_what_the_main_job_gives() {
+fn sweep_equals_run() {
     let dir = Dir::with_trace();
     dir.replay(&format!("{RUN} --sched fcfs,easy --out main --no-plots")).code(0);
     dir.replay(&format!("sweep {RUN} --sched fcfs,easy --out sweep")).code(0);
@@ -116,7 +116,7 @@ fn a_sweep_gives_what_the_main_job_gives() {
         let same = dir.read(&format!("main/{table}")) == dir.read(&format!("sweep/{table}"));
         assert!(same, "{table}");
     }
-    // The file says the same as the flags.
+    // The grid file and the options give equal results.
     let grid = dir.replay(&format!("sweep {RUN} --sched fcfs,easy --print-config")).code(0);
     grid.demand(grid.stdout.contains("[shake]\ncopies = 4\nwidth = 1\nseed = 0\n"), "the copies");
     let dir = dir.file("grid.toml", &grid.stdout);
@@ -127,20 +127,20 @@ fn a_sweep_gives_what_the_main_job_gives() {
     assert!(manifest.contains("\"copies\": 4"), "{manifest}");
 }
 
-fn a_shaken_sweep_goes_on_and_grows() {
+fn resumes_and_extends_a_sweep_on_copies() {
     let dir = Dir::with_trace();
     let sweep = |copies: u32, out: &str| {
         let grid = RUN.replace("--shake 4", &format!("--shake {copies}"));
         dir.replay(&format!("sweep {grid} --out {out}")).code(0)
     };
-    let begun = |run: Outcome, text: &str| drop(run.says(text));
-    begun(sweep(2, "a"), "sweep: 12 cells: 0 done before, 12 run");
-    begun(sweep(3, "a"), "sweep: 16 cells: 12 done before, 4 run");
-    begun(sweep(3, "a"), "sweep: 16 cells: 16 done before, 0 run");
-    begun(sweep(3, "b"), "sweep: 16 cells: 0 done before, 16 run");
-    // Another seed gives other copies, which do not replace those that are there.
+    let expect = |run: Outcome, text: &str| drop(run.says(text));
+    expect(sweep(2, "a"), "sweep: 12 cells: 0 done before, 12 run");
+    expect(sweep(3, "a"), "sweep: 16 cells: 12 done before, 4 run");
+    expect(sweep(3, "a"), "sweep: 16 cells: 16 done before, 0 run");
+    expect(sweep(3, "b"), "sweep: 16 cells: 0 done before, 16 run");
+    // Another seed gives other copies. Their results replace existing results only with --force.
     let other = format!("sweep {} --shake-seed 7 --out a", RUN.replace("--shake 4", "--shake 3"));
-    dir.replay(&other).code(2).says("it holds the results of a sweep");
+    dir.replay(&other).code(2).says("the directory contains the results of a sweep");
     let parts = RUN.replace("--shake 4", "--shake 3");
     for part in 1..=2 {
         dir.replay(&format!("sweep {parts} --shard {part}/2 --out part-{part}")).code(0);
@@ -151,7 +151,7 @@ fn a_shaken_sweep_goes_on_and_grows() {
     }
 }
 
-fn threads_change_no_byte() {
+fn results_do_not_depend_on_threads() {
     let dir = Dir::with_trace();
     for threads in [1, 3] {
         dir.replay(&format!("{RUN} --seed 0,1 --threads {threads} --out {threads}")).code(0);
@@ -168,25 +168,26 @@ fn threads_change_no_byte() {
     }
 }
 
-fn a_search_ranks_by_the_mean_over_copies() {
+fn search_ranks_by_mean_over_copies() {
     let dir = Dir::with_trace();
     let search = "search --jobs 200 --sr 1..2 --factors 0..2 --shake 4 --format json --top 50 --tie 2,13,20,6";
-    let run = dir.replay(search).code(0).says("other vectors cannot be told from the best");
+    let run =
+        dir.replay(search).code(0).says("other vectors are not significantly worse than the best");
     let rows = run.objects();
     let found: Vec<&Value> = rows.iter().filter(|row| row["rank"].is_u64()).collect();
     let better: Vec<f64> = found.iter().map(|row| number(row, "improvement_percent")).collect();
     run.demand(better.len() == 38 && better.is_sorted_by(|a, b| a >= b), "the best first");
-    run.demand(found[0]["behind_percent"].is_null(), "the best is behind nobody");
+    run.demand(found[0]["behind_percent"].is_null(), "the best vector has no distance to the best");
     for row in &found[1..] {
         let (behind, half) = (number(row, "behind_percent"), number(row, "behind_half_width"));
         run.demand(
             (behind - (better[0] - number(row, "improvement_percent"))).abs() < 1e-9,
             "the difference",
         );
-        let told = row["told_from_best"].as_str().expect("a word");
-        run.demand((told == "yes") == (behind.abs() > half), "what the interval tells");
+        let differs = row["told_from_best"].as_str().expect("a word");
+        run.demand((differs == "yes") == (behind.abs() > half), "as the interval implies");
     }
-    // The main job says the same of the winner.
+    // Runs with the best vector give the gain of the search.
     let tie = found[0]["tie"].as_str().expect("a vector");
     let main = format!("--jobs 200 --alloc mc1x1 --tie none --tie {tie} --shake 4 --format json");
     let main = dir.replay(&main).objects();
@@ -196,11 +197,11 @@ fn a_search_ranks_by_the_mean_over_copies() {
     };
     let mean = (1..=4).map(gain).sum::<f64>() / 4.0;
     run.demand((mean - better[0]).abs() < 1e-9, "the main job's gain");
-    // A forecast is of all copies: an evaluation takes four times the decisions.
+    // Decisions of an evaluation are counted over all copies.
     run.demand(found.iter().all(|row| row["decisions"] == 800), "decisions of four copies");
 }
 
-fn a_found_vector_is_tested_on_other_copies() {
+fn search_tests_on_copies_of_the_second_half() {
     let search = "search --jobs 300 --sr 1..2 --factors 0..1 --shake 3 --split 0.5 --top 2 \
                   --constraint worst-class[jobs=4]<=90 --tie 2,13,20,6 --format json";
     let run = Dir::with_trace().replay(search).code(0);
@@ -212,7 +213,7 @@ fn a_found_vector_is_tested_on_other_copies() {
     run.demand(jobs.max().is_some_and(|jobs| jobs <= 150), "jobs of one copy");
 }
 
-fn contention_has_intervals() {
+fn contend_has_intervals() {
     let dir = Dir::with_trace();
     let contend = "contend --jobs 60 --scale 0.1 --alloc mc1x1,random -q";
     let run = dir.replay(&format!("{contend} --shake 3 --shake-width 60 --out out")).code(0);
@@ -240,26 +241,29 @@ fn contention_has_intervals() {
     }
     let first = shaken.iter().find(|row| row["metric"] == "mean_stretch").expect("a row");
     assert_eq!(first["paired_difference"], "");
-    // A run of the trace itself is what it is without copies.
+    // Runs on the unperturbed trace are equal with and without copies.
     let plain = dir.replay(&format!("{contend} --out plain")).code(0);
     plain.demand(!plain.stdout.contains(" ± "), "no intervals");
     let plain = rows(&dir, "plain/contend.csv");
     assert!(plain.iter().zip(&runs).all(|(one, other)| one == other), "unshaken runs");
-    // More copies leave the first as they are.
+    // More copies do not change the first copies.
     dir.replay(&format!("{contend} --shake 4 --shake-width 60 --out out --force")).code(0);
     assert_eq!(rows(&dir, "out/contend.csv")[..8], runs[..8]);
     dir.replay(&format!("{contend} --shake 1")).fails(2, 1, &["--shake", "2 to 1000"]);
 }
 
-fn bad_input_is_explained() {
+fn rejects_bad_options() {
     let dir = Dir::with_trace();
     for (flags, words) in [
-        ("--shake 0", "--shake: 0: an interval takes 2 to 1000 shaken copies"),
-        ("--shake 1", "--shake: 1: an interval takes 2 to 1000 shaken copies"),
-        ("--shake 1001", "--shake: 1001: an interval takes"),
+        ("--shake 0", "--shake: 0: a confidence interval needs 2 to 1000 perturbed copies"),
+        ("--shake 1", "--shake: 1: a confidence interval needs 2 to 1000 perturbed copies"),
+        ("--shake 1001", "--shake: 1001: a confidence interval needs"),
         ("--shake 99999999999", "--shake"),
         ("--shake=-3", "--shake"),
-        ("--shake 5 --shake-width 0", "--shake-width: 0: times are shaken by 1 to 86400 seconds"),
+        (
+            "--shake 5 --shake-width 0",
+            "--shake-width: 0: times are perturbed by 1 to 86400 seconds",
+        ),
         ("--shake 5 --shake-width 100000", "--shake-width: 100000"),
         ("--shake 5 --shake-seed 18446744073709551615", "--shake-seed"),
         ("--shake-width 2", "--shake"),
@@ -276,6 +280,6 @@ fn bad_input_is_explained() {
     let dir = dir.file("grid.toml", grid).file("other.toml", "shake = { copies = 3, wide = 2 }\n");
     dir.replay("sweep grid.toml --out out")
         .code(2)
-        .says("grid.toml:2:10: shake.copies: 1: an interval");
+        .says("grid.toml:2:10: shake.copies: 1: a confidence interval");
     dir.replay("sweep other.toml --out out").code(2).says("wide");
 }

@@ -1,4 +1,4 @@
-//! Sweeps in parts, and their merging.
+//! Sharded sweeps and `replay merge`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -10,17 +10,17 @@ use super::dir::{Dir, Outcome, checkout};
 use super::sweep::{GRID, TABLES};
 
 trials!(
-    merged_shards_are_the_whole,
-    a_shard_has_no_results_of_its_own,
-    shards_of_other_plans_are_refused,
-    missing_cells_are_named,
-    a_whole_folder_merges_too,
-    a_done_cell_wins_over_a_failed_one,
-    one_cell_has_one_result,
-    what_is_no_shard,
-    a_shard_is_no_place_for_the_whole,
-    a_task_array_is_a_sweep,
-    without_slurm_the_trial_says_so,
+    merged_shards_equal_the_whole_sweep,
+    a_shard_writes_only_journal_and_plan,
+    merge_rejects_shards_of_other_plans,
+    merge_names_missing_cells,
+    merges_an_unsharded_sweep,
+    merge_prefers_finished_cells_over_failed_ones,
+    merge_rejects_different_results_of_one_cell,
+    merge_rejects_other_folders,
+    merge_rejects_a_shard_as_output,
+    task_array_equals_a_sweep,
+    slurm_trial_reports_missing_programs,
 );
 
 fn sharded(count: u32) -> (Dir, String) {
@@ -31,16 +31,16 @@ fn sharded(count: u32) -> (Dir, String) {
         dir.replay(&format!("sweep grid.toml -q --shard {number}/{count} --out {out}")).code(0);
         folders.push(out);
     }
-    // The order in which they are named does not matter.
+    // The order of the directories does not matter.
     folders.reverse();
     (dir, folders.join(" "))
 }
 
-fn merged_shards_are_the_whole() {
+fn merged_shards_equal_the_whole_sweep() {
     for count in [1, 3] {
         let (dir, folders) = sharded(count);
         dir.replay("sweep grid.toml -q --out whole").code(0);
-        // Where the traces are not at hand, too.
+        // Merging does not need the traces.
         std::fs::remove_dir_all(dir.path("traces")).expect("a folder");
         let merged = dir.replay(&format!("merge {folders} --out merged")).code(0);
         merged
@@ -56,24 +56,24 @@ fn merged_shards_are_the_whole() {
     }
 }
 
-fn a_shard_has_no_results_of_its_own() {
+fn a_shard_writes_only_journal_and_plan() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     let part = dir.replay("sweep grid.toml --shard 2/4 --out part").code(0);
     part.says("sweep: 31 cells: 0 done before, 31 run").prints("part/journal.txt\n");
     assert_eq!(dir.files("part"), ["journal.txt", "plan.json"]);
-    // The other parts in the same folder, then the whole: nothing runs twice.
+    // Run the other shards in the same directory, then the whole sweep. No cell runs twice.
     for number in [1, 3, 4] {
         dir.replay(&format!("sweep grid.toml -q --shard {number}/4 --out part")).code(0);
     }
     dir.replay("sweep grid.toml --out part").code(0).says("sweep: 122 cells: 122 done before");
 }
 
-fn shards_of_other_plans_are_refused() {
+fn merge_rejects_shards_of_other_plans() {
     let (dir, folders) = sharded(2);
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out other").code(0);
     let failed = dir.replay(&format!("merge {folders} other --out merged"));
     failed.fails(3, 1, &["s2 and other are not shards of one plan"]);
-    // The same computations under other names: the tables would differ.
+    // The shards have equal computations under different names, so the tables would differ.
     for (shard, tie) in [("1/2", "2,13,20,6"), ("2/2", "2,26,40,12")] {
         let out = shard.replace('/', "of");
         dir.replay(&format!(
@@ -86,23 +86,27 @@ fn shards_of_other_plans_are_refused() {
     assert!(!dir.path("merged").exists());
 }
 
-fn missing_cells_are_named() {
+fn merge_names_missing_cells() {
     let (dir, _) = sharded(4);
     let failed = dir.replay("merge s1 s4 --out merged");
     let words = ["61 of 122 cells have not run: shard 2/4 is missing, shard 3/4 is missing"];
     failed.fails(3, 1, &words);
-    // One whose journal lost its end.
+    // Truncate the journal of a shard.
     let journal = dir.path("s2/journal.txt");
     let text = std::fs::read(&journal).expect("a journal");
     std::fs::write(&journal, &text[..text.len() - 9]).expect("a file");
     let failed = dir.replay("merge s1 s2 s3 s4 --out merged");
-    failed.fails(3, 1, &["1 of 122 cells have not run: shard 2/4 in s2 lacks 1; run it again"]);
+    failed.fails(
+        3,
+        1,
+        &["1 of 122 cells have not run: shard 2/4 in s2 lacks 1; run the shard again"],
+    );
     assert!(!dir.path("merged").exists());
     dir.replay("sweep grid.toml --shard 2/4 --out s2").code(0).says("30 done before, 1 run");
     dir.replay("merge s1 s2 s3 s4 --out merged").code(0);
 }
 
-fn a_whole_folder_merges_too() {
+fn merges_an_unsharded_sweep() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     dir.replay("sweep grid.toml -q --out whole").code(0);
     dir.replay("merge whole whole -q --out merged").code(0).says_nothing();
@@ -111,7 +115,8 @@ fn a_whole_folder_merges_too() {
     }));
 }
 
-/// Two whole folders, of which the second has this in its journal for the third cell.
+/// Creates two complete sweeps, `a` and `b`; the journal of `b` has the changed result for its
+/// third cell.
 fn with_record(change: impl Fn(RunResult) -> Result<RunResult, String>) -> Dir {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     for out in ["a", "b"] {
@@ -129,7 +134,7 @@ fn with_record(change: impl Fn(RunResult) -> Result<RunResult, String>) -> Dir {
     dir
 }
 
-fn a_done_cell_wins_over_a_failed_one() {
+fn merge_prefers_finished_cells_over_failed_ones() {
     let dir = with_record(|_| Err("a full disk".to_string()));
     for (first, second) in [("a", "b"), ("b", "a")] {
         let out = format!("{first}{second}");
@@ -139,11 +144,11 @@ fn a_done_cell_wins_over_a_failed_one() {
             assert!(same, "{table} of {out}");
         }
     }
-    // Alone it has failed.
+    // Without a finished result the cell has failed.
     dir.replay("merge b -q --out alone").code(1);
 }
 
-fn one_cell_has_one_result() {
+fn merge_rejects_different_results_of_one_cell() {
     let dir = with_record(|mut result| {
         result.metrics.schedule.makespan += 1;
         Ok(result)
@@ -154,7 +159,7 @@ fn one_cell_has_one_result() {
         failed.fails(3, 1, &words);
         assert!(!dir.path("out/manifest.json").exists());
     }
-    // Times on the clock are no result.
+    // Wall-clock times are not compared.
     let dir = with_record(|mut result| {
         result.seconds += 1.0;
         Ok(result)
@@ -162,27 +167,31 @@ fn one_cell_has_one_result() {
     dir.replay("merge b a -q --out out").code(0);
 }
 
-fn what_is_no_shard() {
+fn merge_rejects_other_folders() {
     let (dir, _) = sharded(1);
     let dir = dir.file("empty/file", "").file("odd/plan.json", "{}");
     dir.replay("merge --out merged").refused(&["<DIR>"]);
     dir.replay("merge s1 empty --out merged").fails(
         3,
         1,
-        &["empty: no folder of a shard", "plan.json"],
+        &["empty: is not the folder of a shard", "plan.json"],
     );
-    dir.replay("merge nowhere --out merged").fails(3, 1, &["nowhere: no folder of a shard"]);
-    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is no plan of a shard"]);
+    dir.replay("merge nowhere --out merged").fails(
+        3,
+        1,
+        &["nowhere: is not the folder of a shard"],
+    );
+    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is not a shard plan"]);
 }
 
-fn a_shard_is_no_place_for_the_whole() {
+fn merge_rejects_a_shard_as_output() {
     let (dir, folders) = sharded(2);
     let failed = dir.replay(&format!("merge {folders} --out s1"));
     failed.fails(2, 1, &["--out s1", "one of the folders to merge"]);
 }
 
-/// What of HyperQueue our script relies on: `submit` runs a command once per number of
-/// `--array`, with the number in `$HQ_TASK_ID`.
+/// A stand-in for HyperQueue that supports only the features used by the script: `submit` runs a command once for each
+/// number of `--array`, with the number in `$HQ_TASK_ID`.
 const HQ: &str = r#"#!/bin/bash
 set -eu
 [ "$1" = submit ]
@@ -194,7 +203,7 @@ shift
 for task in $(seq "$last"); do HQ_TASK_ID=$task "$@"; done
 "#;
 
-fn a_task_array_is_a_sweep() {
+fn task_array_equals_a_sweep() {
     let dir = Dir::with_trace().file("grid.toml", GRID).file("bin/hq", HQ);
     std::fs::set_permissions(dir.path("bin/hq"), PermissionsExt::from_mode(0o755))
         .expect("a program");
@@ -204,7 +213,7 @@ fn a_task_array_is_a_sweep() {
     let run = |arguments: &[&str], path: &str| {
         let mut command = Command::new(&script);
         command.args(arguments).current_dir(dir.path("")).env("PATH", path);
-        // Both runs must find the trace in the same place: files say where it was.
+        // Both runs must find the trace at the same path, which the result files contain.
         command.env_remove("REPLAY_TRACES");
         let output = command.env("REPLAY", env!("CARGO_BIN_EXE_replay")).output();
         Outcome::new(&arguments.join(" "), output.expect("the script runs"))
@@ -220,9 +229,9 @@ fn a_task_array_is_a_sweep() {
     run(&["3", "grid.toml", "array"], "/usr/bin:/bin").code(77).says("no program hq");
 }
 
-fn without_slurm_the_trial_says_so() {
+fn slurm_trial_reports_missing_programs() {
     let dir = Dir::new().file("bin/none", "");
-    // The tools that the script itself needs, and no more.
+    // Link only the tools that the script itself needs.
     for tool in ["bash", "dirname", "realpath", "env"] {
         let find = Command::new("which").arg(tool).output().expect("which").stdout;
         let found = String::from_utf8(find).expect("a path");

@@ -1,24 +1,25 @@
-//! `replay show`: the machine at an instant.
+//! `replay show`: the state of the machine at an instant or over a window.
 
 use super::dir::Dir;
 
 trials!(
-    the_machine_is_shown,
-    an_instant_is_said_in_many_ways,
-    what_is_shown_is_what_the_run_has,
-    pictures_and_tables_are_written,
-    a_window_is_drawn,
-    what_is_down_is_not_free,
-    who_competes_is_shown,
-    markup_in_names_stays_text,
-    slices_of_events_nest,
-    hosts_are_shown_with_their_jobs,
-    what_cannot_be_shown,
-    numbers_of_jobs_can_be_typed,
+    prints_the_machine,
+    accepts_several_formats_of_time,
+    shows_the_placements_of_the_run,
+    writes_figures_and_tables,
+    draws_a_window,
+    processors_out_of_service_are_not_free,
+    shows_candidates,
+    escapes_markup_in_names,
+    trace_events_do_not_overlap,
+    shows_jobs_of_shared_hosts,
+    rejects_unsupported_requests,
+    prints_job_numbers_as_job_expects_them,
+    draws_leaves_as_rows,
 );
 
-/// A job number on the screen is one that --job takes.
-fn numbers_of_jobs_can_be_typed() {
+/// Printed job numbers have no separators and are accepted by --job.
+fn prints_job_numbers_as_job_expects_them() {
     let dir = Dir::with_trace();
     let shown = dir.replay("show --job 3333 -q").code(0);
     let line = shown.stdout.lines().find(|line| line.trim_start().starts_with('#'));
@@ -26,13 +27,13 @@ fn numbers_of_jobs_can_be_typed() {
     assert_eq!(fields[1], "3333", "{fields:?}");
     let row = dir.replay("show --job 3333 -q --format json").code(0).objects();
     let row = row.iter().find(|row| row["job"] == 3333).expect("the job");
-    // Quantities keep their separators.
+    // Quantities have thousands separators.
     let submit = row["submit"].as_i64().expect("a number");
     assert!(submit >= 1000 && fields[3].replace(',', "") == submit.to_string(), "{fields:?}");
     assert!(fields[3].contains(','), "{fields:?}");
 }
 
-fn the_machine_is_shown() {
+fn prints_the_machine() {
     let dir =
         Dir::new().file("a.swf", "; MaxProcs: 16\n1 0 -1 100 4\n2 10 -1 50 8\n3 20 -1 10 8\n");
     let shown = dir.replay("show --trace a.swf --at 59 -q").code(0).says_nothing();
@@ -42,7 +43,7 @@ fn the_machine_is_shown() {
         shown.stdout.lines().skip(3).take(4).flat_map(|line| line.chars().skip(3)).collect();
     let count = |symbol| map.chars().filter(|&c| c == symbol).count();
     assert_eq!((count('A'), count('B'), count('.')), (4, 8, 4), "{map}");
-    // The job asked for stands out.
+    // The requested job is highlighted.
     let shown = dir.replay("show --trace a.swf --job 3 --alloc gabl -q").code(0);
     assert_eq!(
         shown.stdout.lines().skip(3).take(4).flat_map(str::chars).filter(|&c| c == '#').count(),
@@ -50,7 +51,7 @@ fn the_machine_is_shown() {
     );
     let empty = dir.replay("show --trace a.swf --at 5000 -q").code(0);
     empty.prints("at 5,000 s: 0 jobs on 0 of 16 processors, 0 jobs waiting");
-    // An empty machine is a picture, too, and where jobs run is said.
+    // An empty machine is drawn too, and a message gives the time span of the jobs.
     for at in ["-5", "5000", "99999999999"] {
         let empty = dir.replay(&format!("show --trace a.swf --at {at} --out empty --force"));
         empty.code(0).says("no job runs at that time; the jobs run from 0 s to 100 s");
@@ -60,8 +61,8 @@ fn the_machine_is_shown() {
     }
 }
 
-/// Times since the start of the log, and dates of logs that say when they start.
-fn an_instant_is_said_in_many_ways() {
+/// Times since the start of the log, or dates if the header has a start time.
+fn accepts_several_formats_of_time() {
     let log = "; UnixStartTime: 843436800\n; MaxProcs: 16\n1 0 -1 90000 4\n2 86400 -1 9000 8\n";
     let dir = Dir::new().file("a.swf", log);
     let shown = |at: &str| {
@@ -79,8 +80,9 @@ fn an_instant_is_said_in_many_ways() {
     assert_eq!(drawn("1996-09-24..1996-09-24T02:00"), drawn("86400..93600"));
 }
 
-/// The picture's numbers are those of the run's own table, in either loop.
-fn what_is_shown_is_what_the_run_has() {
+/// The placement that is shown equals the placement in the run, both for allocators on a timeline and for allocators
+/// that may refuse.
+fn shows_the_placements_of_the_run() {
     let dir = Dir::with_trace();
     for alloc in ["hilbert-best-fit", "mbs"] {
         dir.replay(&format!("--jobs 300 --alloc {alloc} --sched easy --out {alloc} -q")).code(0);
@@ -100,7 +102,7 @@ fn what_is_shown_is_what_the_run_has() {
     }
 }
 
-fn pictures_and_tables_are_written() {
+fn writes_figures_and_tables() {
     let dir = Dir::with_trace();
     dir.replay("show --trace lublin-10x10 --jobs 300 --job 250 --out out -q").code(0);
     assert_eq!(
@@ -117,12 +119,12 @@ fn pictures_and_tables_are_written() {
     );
     let cells = String::from_utf8(dir.read("out/plots/machine.csv")).expect("text");
     assert_eq!(cells.lines().count(), 101, "a row for each processor");
-    // Results of another kind are not replaced.
+    // Results of another command are not replaced.
     dir.replay("--jobs 9 --alloc random --out out -q").code(2).says("--force");
 }
 
-/// The bars of a window, put together, are the processor-time that its jobs held.
-fn a_window_is_drawn() {
+/// The areas of the bars add up to the processor time held in the window.
+fn draws_a_window() {
     let dir = Dir::with_trace();
     let cell = "--trace lublin-10x10 --jobs 300 --sched easy --alloc hilbert-best-fit -q";
     let window = [20_000i64, 60_000];
@@ -160,31 +162,31 @@ fn a_window_is_drawn() {
         fields[4] * within(fields[1], fields[2])
     });
     assert_eq!(bars.sum::<i64>(), held);
-    // Free and held make the machine, at every instant that is told.
+    // Free and held processors add up to the machine at each listed instant.
     let text = String::from_utf8(dir.read("gantt/fragmentation.csv")).expect("text");
     let mut lines = text.lines();
     let header = "at,free,largest_free_box,outside_box";
     assert!(lines.next().is_some_and(|line| line.starts_with(header)));
-    let mut told = 0;
+    let mut instants = 0;
     for line in lines {
         let fields: Vec<&str> = line.split(',').collect();
         let [at, free] =
             [fields[0], fields[1]].map(|field| field.parse::<i64>().expect("a number"));
         let busy = rows.iter().filter(|[_, start, end]| *start <= at && *end > at);
         if at < window[1] {
-            told += 1;
+            instants += 1;
             assert_eq!(free + busy.map(|row| row[0]).sum::<i64>(), 100, "at {at}");
         }
     }
-    assert!(told > 10);
+    assert!(instants > 10);
     dir.replay(&format!("show {cell} --film 20000..60000 --out film")).code(0);
     let film = String::from_utf8(dir.read("film/plots/film.svg")).expect("text");
     assert!(film.starts_with("<svg") && film.ends_with("</svg>\n") && !film.contains("<script"));
     assert_eq!(film.matches("<g visibility").count(), rows.len());
 }
 
-fn what_is_down_is_not_free() {
-    // Job 1 has the whole machine from 0, is cut off at 50 and runs again, on what is left, from 80.
+fn processors_out_of_service_are_not_free() {
+    // Job 1 starts at 0 s, is interrupted at 50 s and restarts on the remaining processors at 80 s.
     let dir = Dir::new()
         .file("a.swf", "; MaxProcs: 16\n1 0 -1 100 8\n2 10 -1 20 4\n")
         .file("down.csv", "from,until,what\n50,80,all\n80,,node 0-3\n");
@@ -200,14 +202,19 @@ fn what_is_down_is_not_free() {
     };
     let free = ["0", "10", "30", "50", "80", "180"].map(free);
     assert_eq!(free, ["8", "4", "8", "0", "4", "12"].map(|n| Some(n.to_string())), "{text}");
-    // What is asked of a job is its first stretch, not the time between two.
-    let held = dir.replay(&format!("show {cell} --job 1 --format json")).code(0);
-    let held = &held.objects()[0];
-    assert_eq!((held["start"].as_i64(), held["end"].as_i64()), (Some(0), Some(50)), "{held}");
+    // --job shows the first execution of the job, not the time between two executions.
+    let run = dir.replay(&format!("show {cell} --job 1 --format json")).code(0);
+    let placement = &run.objects()[0];
+    assert_eq!(
+        (placement["start"].as_i64(), placement["end"].as_i64()),
+        (Some(0), Some(50)),
+        "{placement}"
+    );
 }
 
-/// The value under a map is that of its numbers, and the first candidate is where the job is.
-fn who_competes_is_shown() {
+/// Tie values are the weighted sums of the listed weights, and the first candidate is the placement
+/// of the job.
+fn shows_candidates() {
     let dir = Dir::with_trace();
     let cell = "--trace lublin-10x10 --jobs 300 --tie 2,13,20,6 --job 200";
     let rows = dir.replay(&format!("show {cell} --candidates --format json -q")).code(0).objects();
@@ -234,7 +241,7 @@ fn who_competes_is_shown() {
     let drawn = ["csv", "pdf", "png", "svg"].map(|end| format!("plots/candidates.{end}"));
     let tables = ["candidates.csv", "candidates.parquet", "manifest.json"].map(String::from);
     assert_eq!(dir.files("out"), [&tables[..], &drawn].concat());
-    // What is drawn adds up to what is told.
+    // The drawn weights add up to the listed weight.
     let cells = String::from_utf8(dir.read("out/plots/candidates.csv")).expect("text");
     let first = rows[0]["candidate_number"].to_string();
     let free: i64 = cells
@@ -244,25 +251,26 @@ fn who_competes_is_shown() {
         .map(|fields| fields[8].parse::<i64>().expect("a number"))
         .sum();
     assert_eq!(free, number(&rows[0], "free_weight"));
-    all_who_compete_are_written(&dir);
-    // At an instant, of the job that started last; other strategies have no such candidates.
+    check_all_candidates(&dir);
+    // At an instant, the candidates are those of the job that started last. Other allocators have no candidates of this
+    // kind.
     let at = format!("show --trace lublin-10x10 --jobs 300 --at {} --candidates -q", held["start"]);
     dir.replay(&at).code(0).prints(" job 200 gets");
     dir.replay(&format!("show {cell} --alloc first-fit --candidates -q")).fails(2, 1, &["--tie"]);
     dir.replay("show --trace lublin-10x10 --alloc first-fit --job 200 --candidates -q").fails(
         2,
         1,
-        &["--candidates", "nobody competed", "replay explain"],
+        &["--candidates", "had no candidates", "replay explain"],
     );
 }
 
-/// Files have every candidate; the terminal says how many it does not show.
-fn all_who_compete_are_written(dir: &Dir) {
+/// Files contain all candidates; the terminal prints how many are omitted.
+fn check_all_candidates(dir: &Dir) {
     let show = |rest: &str| {
         let cell = "--trace lublin-10x10 --jobs 300 --tie 2,13,20,6";
         dir.replay(&format!("show {cell} {rest} --candidates")).code(0)
     };
-    // Among the first jobs one has many candidates.
+    // One of the first jobs has more candidates than the terminal shows.
     let many =
         |job: &i32| show(&format!("--job {job} --format csv -q")).stdout.lines().count() > 21;
     let job = (1..60).find(many).expect("a job with many candidates");
@@ -272,7 +280,7 @@ fn all_who_compete_are_written(dir: &Dir) {
     table.prints(&format!("{} candidates compete", more + 20)).prints(&format!("and {more} more"));
     let written = String::from_utf8(dir.read("many/candidates.csv")).expect("text");
     assert_eq!(written, csv);
-    // Their sums are those of their tie values.
+    // Tie values are the weighted sums.
     let header: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
     for line in csv.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
@@ -286,7 +294,7 @@ fn all_who_compete_are_written(dir: &Dir) {
     }
 }
 
-fn slices_of_events_nest() {
+fn trace_events_do_not_overlap() {
     let dir = Dir::with_trace();
     let written =
         dir.replay("show --jobs 400 --sched easy --alloc mc1x1 --perfetto --write run.json");
@@ -312,7 +320,8 @@ fn slices_of_events_nest() {
     assert!(!dir.path("-").exists());
     let words = ["error: --perfetto FILE is now --perfetto --write FILE\n"];
     dir.replay("show --jobs 9 --perfetto run.json").refused(&words);
-    dir.replay("show --jobs 9 --job 3 --write run.json").refused(&["--perfetto"]);
+    let words = ["--write is for --perfetto"];
+    dir.replay("show --jobs 9 --job 3 --write run.json").fails(2, 1, &words);
     assert!((1..=100).contains(&lanes.keys().filter(|lane| lane[0] == 3).count()));
     for slices in lanes.values_mut() {
         slices.sort_unstable();
@@ -320,8 +329,8 @@ fn slices_of_events_nest() {
     }
 }
 
-/// Viewers get names as text: JSON whose strings are what the trace is called.
-fn markup_in_names_stays_text() {
+/// The file is valid JSON, and its strings contain the name unchanged.
+fn escapes_markup_in_names() {
     let name = "a</script>\\\"&\u{1}b".replace('/', "|");
     let dir = Dir::new().file(&format!("{name}.swf"), super::dir::TINY);
     let run = dir
@@ -330,12 +339,12 @@ fn markup_in_names_stays_text() {
     let text = String::from_utf8(dir.read("run.json")).expect("UTF-8");
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
     let events: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let called = events["traceEvents"][0]["args"]["name"].as_str().expect("a name");
-    assert!(called.starts_with(&format!("jobs: {name} on ")), "{called}");
+    let label = events["traceEvents"][0]["args"]["name"].as_str().expect("a name");
+    assert!(label.starts_with(&format!("jobs: {name} on ")), "{label}");
 }
 
-/// Two jobs on two hosts: the second has the lower level until the first ends.
-fn hosts_are_shown_with_their_jobs() {
+/// Two jobs on two hosts; job 2 is on the lower level until job 1 ends.
+fn shows_jobs_of_shared_hosts() {
     let dir = Dir::new().file("a.swf", "; MaxProcs: 2\n1 0 -1 100 2\n2 10 -1 50 2\n3 20 -1 9 1\n");
     let show = "show --trace a.swf --machine cluster:2x2 --alloc elmer -q";
     let at = |at: i64| {
@@ -350,7 +359,7 @@ fn hosts_are_shown_with_their_jobs() {
     };
     assert_eq!(at(5), [(1, vec![0, 1])]);
     assert_eq!(at(50), [(1, vec![0, 1]), (2, vec![2, 3])]);
-    // Job 1 has ended, job 2 has moved up, job 3 has come below it on either host.
+    // Job 1 has ended, job 2 has moved to the upper level, and job 3 is below it on either host.
     let after = at(105);
     assert_eq!(after[0], (2, vec![0, 1]));
     assert!(after[1] == (3, vec![2]) || after[1] == (3, vec![3]), "{after:?}");
@@ -359,10 +368,10 @@ fn hosts_are_shown_with_their_jobs() {
     let cells = String::from_utf8(dir.read("out/plots/machine.csv")).expect("text");
     assert_eq!(cells, "x,y,z,job\n0,0,0,1\n1,0,0,1\n0,1,0,2\n1,1,0,2\n");
     let started = dir.replay(&format!("{show} --job 3")).code(0);
-    started.demand(started.stdout.contains('#'), "the job asked for stands out");
+    started.demand(started.stdout.contains('#'), "the requested job is highlighted");
 }
 
-fn what_cannot_be_shown() {
+fn rejects_unsupported_requests() {
     let dir = Dir::with_trace();
     let show = |rest: &str| dir.replay(&format!("show --trace lublin-10x10 --jobs 50 -q {rest}"));
     show("").refused(&["<--at <TIME>|--job <N>|--gantt <FROM..TO>|--film <FROM..TO>|--perfetto>"]);
@@ -380,4 +389,23 @@ fn what_cannot_be_shown() {
     show("--gantt 1..2 --job 3").refused(&["--gantt", "--job"]);
     show("--film 0..9000").refused(&["--out"]);
     show("--gantt -900..-800").fails(2, 1, &["no job has processors between -900 s and -800 s"]);
+}
+
+fn draws_leaves_as_rows() {
+    let trace = "; MaxProcs: 16\n1 0 0 50 3\n2 1 0 50 6\n";
+    let dir = Dir::new().file("two.swf", trace);
+    let cell = "--trace two.swf --machine tree:2x2x4 --alloc first-fit -q";
+    let shown = dir.replay(&format!("show {cell} --at 2")).code(0);
+    shown.prints("s0-0  A A A B\ns0-1  B B B B\ns0-2  B . . .\ns0-3  . . . .\n");
+    dir.replay(&format!("show {cell} --at 2 --out out")).code(0);
+    let svg = String::from_utf8(dir.read("out/plots/machine.svg")).expect("text");
+    assert!(svg.contains("s0-3") && svg.contains("a row is a leaf"));
+    dir.replay(&format!("show {cell} --gantt 0..50 --out gantt")).code(0);
+    // A leaf that is smaller than others has fewer cells.
+    let conf =
+        "SwitchName=a Nodes=n[0-9]\nSwitchName=b Nodes=n[10-15]\nSwitchName=r Switches=a,b\n";
+    let dir = dir.file("a.conf", conf);
+    let cell = "--trace two.swf --machine a.conf --alloc first-fit -q";
+    let shown = dir.replay(&format!("show {cell} --at 2 --out ragged")).code(0);
+    shown.prints("a  A A A B B B B B B .\nb  . . . . . .\n");
 }

@@ -1,23 +1,23 @@
-//! Files beside a trace name their trace: a pair that does not belong together is refused.
+//! Sidecar files name their trace; a mismatch is an error.
 
 use std::fs;
 
 use super::dir::{Dir, gzip};
 
 trials!(
-    shapes_of_another_trace_are_refused,
-    a_sidecar_without_a_digest_is_read,
-    nodes_of_another_trace_are_refused,
-    a_trace_takes_no_sidecar_of_another,
-    a_pipe_has_no_sidecar,
+    rejects_shapes_of_another_trace,
+    reads_sidecars_without_a_digest,
+    rejects_nodes_of_another_trace,
+    does_not_write_a_trace_next_to_foreign_shapes,
+    writes_no_sidecar_for_a_pipe,
 );
 
 const ONE: &str = "synth stream[machine=8x8,jobs=40,arrivals=3] --write y.swf";
 const OTHER: &str = "synth stream[machine=8x8,jobs=40,arrivals=3,seed=2] --write y.swf";
 const REPLAY: &str = "--trace y.swf --alloc first-fit -q";
 
-/// The state that a kill between the two files leaves, in either order of the two.
-fn shapes_of_another_trace_are_refused() {
+/// Tests the state after the program was killed between writing the two files, in either order.
+fn rejects_shapes_of_another_trace() {
     let dir = Dir::new();
     dir.replay(ONE).code(0);
     let [trace, shapes] = ["y.swf", "y.shapes.csv"].map(|name| dir.read(name));
@@ -36,14 +36,14 @@ fn shapes_of_another_trace_are_refused() {
     dir.replay(REPLAY).code(0);
     fs::write(dir.path("y.swf"), &trace).expect("written");
     dir.replay(REPLAY).fails(3, 1, &words);
-    // The digest is that of the text, packed or not.
+    // The digest is that of the uncompressed text.
     fs::write(dir.path("y.shapes.csv"), shapes).expect("written");
     fs::remove_file(dir.path("y.swf")).expect("it is there");
     let dir = dir.file("y.swf.gz", gzip(&trace));
     dir.replay(&REPLAY.replace("y.swf", "y.swf.gz")).code(0);
 }
 
-fn a_sidecar_without_a_digest_is_read() {
+fn reads_sidecars_without_a_digest() {
     let dir = Dir::new();
     dir.replay(ONE).code(0);
     let shapes = String::from_utf8(dir.read("y.shapes.csv")).expect("text");
@@ -62,7 +62,7 @@ JobID|Submit|Start|End|AllocNodes|NodeList|State
 2|2026-03-01T08:01:00|2026-03-01T09:00:05|2026-03-01T09:30:05|2|n[4-5]|COMPLETED
 ";
 
-fn nodes_of_another_trace_are_refused() {
+fn rejects_nodes_of_another_trace() {
     let later = SACCT.replace("09:30:05", "09:40:05").replace("n[4-5]", "n[6-7]");
     let dir = Dir::new().file("one.txt", SACCT).file("other.txt", later);
     let import = |log: &str| {
@@ -77,28 +77,28 @@ fn nodes_of_another_trace_are_refused() {
     fs::write(dir.path("y.nodes.csv"), &nodes).expect("written");
     let words = ["y.nodes.csv:4: belongs to the trace with digest ", "but y.swf has digest "];
     dir.replay(replay).fails(3, 1, &words);
-    // Packed as well.
+    // The same check applies to a compressed sidecar file.
     fs::remove_file(dir.path("y.nodes.csv")).expect("it is there");
     fs::write(dir.path("y.nodes.csv.gz"), gzip(&nodes)).expect("written");
     dir.replay(replay).fails(3, 1, &["y.nodes.csv.gz:4: belongs to the trace with digest "]);
 }
 
-/// A new trace without shapes beside shapes of an old one.
-fn a_trace_takes_no_sidecar_of_another() {
+/// A new trace without shapes is not written next to the shapes of another trace.
+fn does_not_write_a_trace_next_to_foreign_shapes() {
     let dir = Dir::new();
     dir.replay(ONE).code(0);
     let before = ["y.swf", "y.shapes.csv"].map(|name| dir.read(name));
-    let words = ["y.shapes.csv: belongs to another trace than the one to be written to y.swf"];
+    let words = ["y.shapes.csv: belongs to a trace other than --write y.swf"];
     dir.replay("synth --jobs 40 --write y.swf").fails(2, 1, &words);
     assert_eq!(before, ["y.swf", "y.shapes.csv"].map(|name| dir.read(name)));
     assert_eq!(dir.files(""), ["y.shapes.csv", "y.swf"]);
-    // Shapes made by hand name no trace and stay.
+    // Shapes written by hand name no trace and are kept.
     let dir = dir.file("y.shapes.csv", "job,w,h,d\n1,1,1,1\n");
     dir.replay("synth --jobs 40 --write y.swf").code(0);
     assert_eq!(dir.read("y.shapes.csv"), b"job,w,h,d\n1,1,1,1\n");
 }
 
-fn a_pipe_has_no_sidecar() {
+fn writes_no_sidecar_for_a_pipe() {
     let dir = Dir::new();
     let made = dir.replay("synth stream[machine=8x8,jobs=9]").code(0).stdout;
     let piped = dir.replay("synth stream[machine=8x8,jobs=9] --write /dev/stdout").code(0);

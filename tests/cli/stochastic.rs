@@ -1,35 +1,35 @@
-//! `replay stream` and traces that are made: means with intervals, shapes, refusals.
+//! `replay stream` and generated traces: means with intervals, shapes, errors.
 
 use std::fs;
 
 use super::dir::Dir;
 
 trials!(
-    refusing_costs_utilization,
-    threads_do_not_matter,
-    results_are_written,
-    machines_are_compared,
-    messages_decide_how_long_jobs_live,
-    a_made_trace_is_a_trace,
-    shapes_lie_beside_a_trace,
-    shapes_that_do_not_fit_are_named,
-    loads_are_exact,
-    runs_may_end_at_a_completion,
-    loads_are_shares,
-    distances_tell_strategies_apart,
-    impossible_wishes,
+    refusals_lower_utilization,
+    results_do_not_depend_on_threads,
+    writes_results,
+    compares_machines,
+    messages_determine_run_times,
+    replays_generated_traces,
+    writes_shapes_next_to_a_trace,
+    reports_invalid_shapes,
+    loads_are_decimals,
+    runs_end_after_a_number_of_completions,
+    loads_are_shares_of_the_machine,
+    distances_differ_between_allocators,
+    rejects_unsupported_options,
 );
 
 const QUICK: &str = "--jobs 200 --min-replications 4 --max-replications 4";
 
-fn refusing_costs_utilization() {
+fn refusals_lower_utilization() {
     let command = format!(
         "stream --machine 16x16 --arrivals 10 --alloc paging,mbs,random,first-fit {QUICK} --format json"
     );
     let run = Dir::new().replay(&command).code(0);
     let finish = run.fields(&["finish_time"]);
     assert_eq!(finish.len(), 4);
-    // Strategies that never refuse have one schedule.
+    // Allocators that never refuse have one schedule.
     assert!(finish[0] == finish[1] && finish[1] == finish[2], "{finish:?}");
     let utilization: Vec<f64> = run
         .objects()
@@ -40,16 +40,16 @@ fn refusing_costs_utilization() {
     run.demand(run.objects()[3]["fragmented_time_percent"].as_f64() > Some(20.0), "fragmented");
 }
 
-/// A load is shown as it was typed, and a range counts in decimals.
-fn loads_are_exact() {
+/// A load is printed as typed, and ranges are computed in decimals.
+fn loads_are_decimals() {
     let command = "stream --arrivals 1..1.6:0.2,5.8 --alloc mbs --jobs 9 --min-replications 2 \
                    --max-replications 2 --format json -q";
     let run = Dir::new().replay(command).code(0);
     assert_eq!(run.fields(&["arrivals"]), ["1.0", "1.2", "1.4", "1.6", "5.8"]);
 }
 
-/// Under FCFS with one processor the first 40 of 120 jobs to complete are those of a stream of 40.
-fn runs_may_end_at_a_completion() {
+/// Under FCFS on one processor the first 40 of 120 jobs to complete are the jobs of a stream of 40.
+fn runs_end_after_a_number_of_completions() {
     let of = |options: &str| {
         let command = format!(
             "stream --machine 1x1 --arrivals 2 --alloc first-fit --min-replications 2 --max-replications 2 \
@@ -61,12 +61,14 @@ fn runs_may_end_at_a_completion() {
     assert_eq!(of("--jobs 120 --completions 40"), of("--jobs 40"));
     assert_ne!(of("--jobs 120"), of("--jobs 40"));
     let dir = Dir::new();
-    dir.replay("stream --jobs 40 --completions 41").code(2).says("--completions: of 40 jobs");
+    dir.replay("stream --jobs 40 --completions 41")
+        .code(2)
+        .says("--completions 41: there are 40 jobs");
     dir.replay("stream --jobs 40 --completions 20 --warm-up 20").code(2).says("--warm-up");
 }
 
-/// A load is a share of the machine, as in synth.
-fn loads_are_shares() {
+/// Loads are shares of the machine, as in `synth`.
+fn loads_are_shares_of_the_machine() {
     let quick = "--alloc mbs --jobs 9 --min-replications 2 --max-replications 2 -q";
     let dir = Dir::new();
     let run = dir.replay(&format!("stream --load 0.4,0.7 {quick} --format json")).code(0);
@@ -74,7 +76,7 @@ fn loads_are_shares() {
         let share = row["offered_load"].as_f64().expect("a number");
         assert!((share - load).abs() < 1e-12, "{row}");
     }
-    // Twice the rate is twice the share.
+    // Doubling the arrival rate doubles the load.
     let at = |rest: &str| {
         let run = dir.replay(&format!("stream {rest} {quick} --format json")).code(0);
         run.objects()[0]["offered_load"].as_f64().expect("a number")
@@ -94,8 +96,8 @@ fn loads_are_shares() {
     dir.replay("stream --load 0.4 --offered").refused(&words);
 }
 
-/// Where no strategy refuses, all have one schedule, and distances tell them apart.
-fn distances_tell_strategies_apart() {
+/// Allocators that never refuse have one schedule, but different distances.
+fn distances_differ_between_allocators() {
     let command = format!(
         "stream --machine 16x16 --arrivals 2 --alloc random,mc1x1,mbs {QUICK} --format json -q"
     );
@@ -113,7 +115,7 @@ fn distances_tell_strategies_apart() {
     plain.prints("pairwise L1 hops");
 }
 
-fn threads_do_not_matter() {
+fn results_do_not_depend_on_threads() {
     let run = |threads| {
         let command = format!(
             "stream --machine 8x8x8 --arrivals 2..6:2 --sched fcfs,ssd --alloc gabl,turning-busy-list \
@@ -126,7 +128,7 @@ fn threads_do_not_matter() {
     assert_eq!(one, run(3));
 }
 
-fn results_are_written() {
+fn writes_results() {
     let dir = Dir::new();
     let command = format!("stream --arrivals 1,4 --alloc first-fit,paging {QUICK} --out out -q");
     dir.replay(&command).code(0).says_nothing();
@@ -142,14 +144,14 @@ fn results_are_written() {
     assert_eq!(table.lines().count(), 5);
     let manifest: serde_json::Value =
         serde_json::from_slice(&dir.read("out/manifest.json")).expect("JSON");
-    assert_eq!(manifest["configuration"]["seed"], 1);
+    assert_eq!(manifest["configuration"]["seed"], 0);
     assert_eq!(manifest["configuration"]["points"].as_array().map(Vec::len), Some(4));
     for file in super::dir::listed(&manifest) {
         assert!(dir.path("out").join(&file).is_file(), "{file}");
     }
 }
 
-fn machines_are_compared() {
+fn compares_machines() {
     let dir = Dir::new();
     let run = |loads: &str, out: &str| {
         let command = format!(
@@ -160,7 +162,8 @@ fn machines_are_compared() {
         let file = "plots/turnaround--uniform--8x8-12x12--fcfs.csv";
         fs::read_to_string(dir.path(out).join(file)).expect("a figure")
     };
-    // One load: against the number of processors. Several: a line for each machine.
+    // With one load, the x axis of the figure is the number of processors. With several loads, there is a line for each
+    // machine.
     let by_size = run("0.05", "size");
     let lines: Vec<&str> = by_size.lines().skip(1).collect();
     assert_eq!(lines.len(), 4, "{by_size}");
@@ -173,7 +176,7 @@ fn machines_are_compared() {
     assert_eq!(of_messages.count(), 8, "{table}");
 }
 
-fn messages_decide_how_long_jobs_live() {
+fn messages_determine_run_times() {
     let run = |allocator: &str| {
         let command = format!(
             "stream --machine 16x16 --arrivals 10 --sides uniform[low=2,high=8] --pattern n-body --alloc {allocator} \
@@ -183,7 +186,7 @@ fn messages_decide_how_long_jobs_live() {
     };
     let number = |row: &serde_json::Value, key: &str| row[key].as_f64().expect("a number");
     let (random, compact) = (run("random"), run("first-fit"));
-    // Alone a packet of d hops takes 27 + 4 d cycles.
+    // Without contention a packet over d hops takes 27 + 4 d cycles.
     let alone = |row| 27.0 + 4.0 * number(row, "hops");
     let least = number(&compact, "latency") - number(&compact, "blocking");
     assert!((least - alone(&compact)).abs() < 0.5, "{compact}");
@@ -192,7 +195,7 @@ fn messages_decide_how_long_jobs_live() {
     assert_eq!(number(&compact, "mean_weighted_dispersal"), 0.0);
 }
 
-fn a_made_trace_is_a_trace() {
+fn replays_generated_traces() {
     let run = Dir::new().replay(
         "--trace stream[machine=8x8,arrivals=5,jobs=100] --alloc first-fit,gabl,paging[size=1],mc1x1 --format json",
     );
@@ -206,7 +209,7 @@ fn a_made_trace_is_a_trace() {
     assert_eq!(lublin.code(0).fields(&["jobs", "topology"]), ["50 8x8"]);
 }
 
-fn shapes_lie_beside_a_trace() {
+fn writes_shapes_next_to_a_trace() {
     let dir = Dir::new();
     let made = dir.replay("synth stream[machine=8x8,jobs=40,arrivals=3] --write s.swf").code(0);
     made.says("shapes: s.shapes.csv");
@@ -215,41 +218,41 @@ fn shapes_lie_beside_a_trace() {
         let run = dir.replay(&format!("--trace {trace} --alloc {allocator} --format json"));
         run.code(0).fields(&keys)
     };
-    // One that may refuse, and one that is replayed on a timeline.
+    // The first allocator may refuse jobs; the second is replayed on a timeline.
     let with = ["first-fit", "mc"].map(|allocator| {
         let file = run("s.swf", allocator);
         assert_eq!(file, run("stream[machine=8x8,jobs=40,arrivals=3]", allocator));
         file
     });
-    // Without its shapes a job gets the most nearly square ones.
+    // Without shapes, each job gets a shape with sides as equal as possible.
     fs::remove_file(dir.path("s.shapes.csv")).expect("it is there");
     let without = ["first-fit", "mc"].map(|allocator| run("s.swf", allocator));
     assert!(with[0] != without[0] && with[1] != without[1], "{with:?} {without:?}");
 }
 
-fn shapes_that_do_not_fit_are_named() {
+fn reports_invalid_shapes() {
     let dir = Dir::new();
     dir.replay("synth stream[machine=8x8,jobs=3] --write s.swf").code(0);
     fs::write(dir.path("s.shapes.csv"), "job,w,h,d\n1,x,1,1\n").expect("written");
     dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "\"x\""]);
     fs::write(dir.path("s.shapes.csv"), "job,w,h,d\n1,99,1,1\n").expect("written");
     dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "99"]);
-    // A number that comes twice, also where one of the two is in no replay, and numbers that are new.
+    // A duplicate job number is an error, even if one of the jobs is outside the window; so are
+    // renumbered jobs.
     let log = "; MaxProcs: 64\n7 0 0 5 4\n8 1 0 5 4\n7 9 0 5 4\n9 10 0 5 4\n";
     let dir = dir.file("t.swf", log).file("t.shapes.csv", "job,w,h,d\n8,1,4,1\n7,4,1,1\n");
     let words = [
-        "t.shapes.csv:3: lines 2 and 4 of the trace are both job 7, and shapes are told by job number",
+        "t.shapes.csv:3: lines 2 and 4 of the trace are both job 7, so the shape of this job number is ambiguous",
     ];
     dir.replay("--trace t.swf --alloc first-fit -q").fails(3, 1, &words);
     dir.replay("--trace t.swf --alloc first-fit --jobs 2 -q").fails(3, 1, &words);
-    let words =
-        ["t.shapes.csv: policy batsim numbers jobs anew, and shapes are told by job number"];
+    let words = ["t.shapes.csv: policy batsim renumbers jobs, but shapes are given by job number"];
     dir.replay("--trace t.swf --alloc first-fit --policy batsim -q").fails(3, 1, &words);
     let dir = dir.file("t.shapes.csv", "job,w,h,d\n8,1,4,1\n");
     dir.replay("--trace t.swf --alloc first-fit -q").code(0);
 }
 
-fn impossible_wishes() {
+fn rejects_unsupported_options() {
     let dir = Dir::new();
     for (command, word) in [
         ("stream --arrivals 0", "positive"),
@@ -259,17 +262,14 @@ fn impossible_wishes() {
         ("stream --sides unifrom", "uniform"),
         ("stream --service pareto[k=3,q=2]", "pareto"),
         ("stream --sides uniform[low=9,high=20] --machine 8x8", "uniform"),
-        ("stream --sched conservative --alloc first-fit", "cannot work with that"),
+        ("stream --sched conservative --alloc first-fit", "does not support this"),
         ("stream --machine torus:8x8 --alloc busy-list", "torus"),
         ("stream --pattern n-bodies", "n-body"),
         ("stream --pattern n-body --preset hi", "bani-mohammad"),
         ("stream --precision -1", "half-width"),
         ("stream --precision 0", "must be above 0"),
         ("stream --precision nan", "must be above 0"),
-        (
-            "stream --max-replications 3",
-            "--max-replications 3 is less than --min-replications 30: raise the one or lower the other",
-        ),
+        ("stream --max-replications 3", "--max-replications 3 is less than --min-replications 30"),
         ("stream --min-replications 0 --max-replications 3", "at least one replication"),
         ("stream --pattern n-body --quota fixed[packets=10000000000]", "1 to 1000000000"),
         ("stream --pattern n-body --quota exponential[mean=1e300]", "at most 1000000000"),
@@ -283,10 +283,10 @@ fn impossible_wishes() {
         ("stream --pattern n-body --sched ssd", "estimates"),
         ("stream --pattern n-body --sched out-of-order[order=least-work]", "estimates"),
         ("--trace stream[arivals=2]", "arrivals"),
-        ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "cannot work with that"),
+        ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "does not support this"),
         (
             "--sched conservative --alloc paging[size=1] --trace stream[jobs=5]",
-            "cannot work with that",
+            "does not support this",
         ),
     ] {
         dir.replay(command).code(2).says(word);

@@ -1,4 +1,4 @@
-//! Standard output holds data and nothing else; a closed pipe is no failure.
+//! Standard output contains only data; a closed pipe is not an error.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read};
@@ -8,21 +8,21 @@ use super::dir::{Dir, Outcome};
 
 trials!(
     json_is_one_object_per_line,
-    data_are_those_of_the_file,
-    columns_are_chosen,
+    stdout_equals_the_file,
+    selects_columns,
     json_counts_ties_on_request,
     csv_has_the_same_columns,
     markdown_is_a_table,
-    the_table_is_the_default,
-    data_are_the_same_in_all_formats,
-    quiet_is_quiet,
-    a_reader_that_has_seen_enough,
-    a_reader_that_never_looks,
-    nobody_reads_the_messages,
-    a_full_disk_is_a_failure,
+    table_is_the_default_format,
+    values_are_equal_in_all_formats,
+    quiet_prints_only_data,
+    accepts_a_reader_that_stops_early,
+    accepts_a_closed_stdout,
+    accepts_a_closed_stderr,
+    full_disk_is_an_error,
 );
 
-/// What scripts may rely on.
+/// Columns that scripts may rely on.
 const KEYS: [&str; 16] = [
     "trace",
     "jobs",
@@ -42,11 +42,11 @@ const KEYS: [&str; 16] = [
     "seconds",
 ];
 
-/// Columns on standard output after those of runs.csv.
+/// Columns on standard output after the columns of runs.csv.
 const TIMINGS: [&str; 2] = ["seconds", "allocator_seconds"];
 
-/// Standard output and runs.csv have the same columns in the same order, and the same values.
-fn data_are_those_of_the_file() {
+/// Standard output and runs.csv have equal columns in equal order, and equal values.
+fn stdout_equals_the_file() {
     let dir = Dir::with_trace();
     let run = "--jobs 200 --alloc mc1x1,mbs,random -q";
     let text = dir.replay(&format!("{run} --format csv")).code(0).stdout;
@@ -69,8 +69,8 @@ fn data_are_those_of_the_file() {
     }
 }
 
-/// What is named is measured, and stands in the order of the names.
-fn columns_are_chosen() {
+/// Columns given by name are computed and are printed in the given order.
+fn selects_columns() {
     let dir = Dir::with_trace();
     let run = |rest: &str| dir.replay(&format!("--jobs 200 --alloc mc1x1 -q {rest}"));
     let csv = run("--format csv --columns mean_components,trace,tied_percent").code(0);
@@ -105,7 +105,7 @@ fn json_is_one_object_per_line() {
         run.demand(number("jobs") == 200.0 && number("makespan") > 0.0, "numbers are numbers");
         run.demand((0.0..=1.0).contains(&number("utilization")), "utilization is a fraction");
         run.demand(number("mean_turnaround") > number("mean_wait"), "jobs take time");
-        run.demand(object["tied_decisions"].is_null(), "ties are not counted unasked");
+        run.demand(object["tied_decisions"].is_null(), "ties are counted only on request");
     }
     run.demand(run.fields(&["tie"]) == ["-", "2,13,20,6"], "null without tie-breaking");
 }
@@ -118,7 +118,7 @@ fn json_counts_ties_on_request() {
     let (decisions, percent) = (number("tied_decisions"), number("tied_percent"));
     run.demand(decisions > 0.0 && (percent - decisions / 2.0).abs() < 1e-9, "percent of 200");
     run.demand(number("mean_tied") >= 2.0, "a tie has two at least");
-    run.demand(objects[1]["tied_decisions"].is_null(), "a draw has no ties");
+    run.demand(objects[1]["tied_decisions"].is_null(), "random allocation has no ties");
 }
 
 fn csv_has_the_same_columns() {
@@ -130,7 +130,7 @@ fn csv_has_the_same_columns() {
     let objects = dir.replay(&format!("{PAIR} --format json")).objects();
     let keys = objects[0].as_object().expect("an object");
     run.demand(header.iter().all(|key| keys.contains_key(key)), "the keys of JSON");
-    run.demand(header.len() == keys.len(), "as many as in JSON");
+    run.demand(header.len() == keys.len(), "the number of columns of JSON");
     let records: Vec<_> = reader.records().map(|record| record.expect("a record")).collect();
     run.demand(records.len() == 2, "two records under one header");
     let tie = header.iter().position(|name| name == "tie").expect("a column");
@@ -148,12 +148,12 @@ fn markdown_is_a_table() {
     run.demand(lines[1].chars().all(|c| "|-: ".contains(c)), "the rule");
 }
 
-fn the_table_is_the_default() {
+fn table_is_the_default_format() {
     let dir = Dir::with_trace();
     let plain = |run: Outcome| {
         let run = run.code(0);
         let lines = run.stdout.lines();
-        // All but the last column, which is wall-clock time.
+        // Compare all columns except the last column, which is wall-clock time.
         lines
             .map(|line| line.rsplit_once("  ").map(|l| l.0.trim_end().to_string()))
             .collect::<Vec<_>>()
@@ -163,7 +163,7 @@ fn the_table_is_the_default() {
     assert_eq!(table.len(), 4);
 }
 
-fn data_are_the_same_in_all_formats() {
+fn values_are_equal_in_all_formats() {
     let dir = Dir::with_trace();
     let mean =
         dir.replay(&format!("{PAIR} --format json")).objects()[1]["mean_pairwise_l1"].clone();
@@ -174,7 +174,7 @@ fn data_are_the_same_in_all_formats() {
     dir.replay(&format!("{PAIR} --format md")).prints(&rounded);
 }
 
-fn quiet_is_quiet() {
+fn quiet_prints_only_data() {
     let dir = Dir::with_trace();
     for arguments in ["-q --jobs 50", "--quiet --jobs 50 --out results --no-plots", "list"] {
         let run = dir.replay(arguments).code(0).says_nothing();
@@ -182,25 +182,25 @@ fn quiet_is_quiet() {
     }
     let run = dir.replay("--jobs 50 --oversize drop --machine 4x4 -q").code(0).says_nothing();
     run.demand(!run.stdout.is_empty(), "data");
-    // Quiet is not mute.
+    // Errors are printed even with -q.
     dir.replay("-q --trace nothing").code(2).says("no trace \"nothing\"");
-    // Without it, what was read is told, and never on stdout.
-    let told = dir.replay("--jobs 50 --format json").code(0).says("5,000 records");
-    told.demand(told.objects().len() == 9, "nothing but data");
+    // Without -q the report about the trace goes to standard error, never to standard output.
+    let run = dir.replay("--jobs 50 --format json").code(0).says("5,000 records");
+    run.demand(run.objects().len() == 9, "nothing but data");
 }
 
-/// Two hundred cells: more lines than a pipe holds.
+/// Returns options for 200 cells, whose output exceeds the buffer of a pipe.
 fn long_grid(more: &str) -> String {
     let seeds: Vec<String> = (0..200).map(|seed| seed.to_string()).collect();
     format!("--alloc random --jobs 20 --seed {} {more}", seeds.join(","))
 }
 
-/// What became of a program whose stdout was closed.
+/// Waits until a program ends, and returns its outcome.
 fn ended(arguments: &str, child: Child) -> Outcome {
     Outcome::new(arguments, child.wait_with_output().expect("the program ends"))
 }
 
-fn a_reader_that_has_seen_enough() {
+fn accepts_a_reader_that_stops_early() {
     let dir = Dir::with_trace();
     for (arguments, begin) in [
         (long_grid("-q --format json"), "{\"run\":"),
@@ -216,7 +216,7 @@ fn a_reader_that_has_seen_enough() {
     }
 }
 
-fn a_reader_that_never_looks() {
+fn accepts_a_closed_stdout() {
     let dir = Dir::with_trace();
     let formats = ["table", "json", "csv", "md"].map(|format| format!("-q --format {format}"));
     let others = ["list", "man", "completions zsh", "-h", "--help"].map(str::to_string);
@@ -227,7 +227,7 @@ fn a_reader_that_never_looks() {
     }
 }
 
-fn nobody_reads_the_messages() {
+fn accepts_a_closed_stderr() {
     let dir = Dir::with_trace();
     let arguments = "--jobs 50 --format json";
     let mut child = dir.start(arguments);
@@ -235,11 +235,11 @@ fn nobody_reads_the_messages() {
     let mut stdout = String::new();
     child.stdout.take().expect("a pipe").read_to_string(&mut stdout).expect("text");
     let outcome = ended(arguments, child).code(0);
-    outcome.demand(stdout.lines().count() == 9, "all data, though no message can be written");
+    outcome.demand(stdout.lines().count() == 9, "all data, although no message can be written");
 }
 
-fn a_full_disk_is_a_failure() {
-    // Only there is a disk that is always full.
+fn full_disk_is_an_error() {
+    // Only Linux has /dev/full.
     if !cfg!(target_os = "linux") {
         return;
     }

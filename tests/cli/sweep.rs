@@ -1,23 +1,23 @@
-//! Sweeps: grids in files and by flags, and the results they leave.
+//! `replay sweep` and `replay plan`: grids in files and options, and their results.
 
 use serde_json::Value;
 
 use super::dir::{Dir, TINY};
 
 trials!(
-    a_sweep_gives_what_the_main_job_gives,
-    a_file_and_flags_are_one_grid,
+    sweep_equals_run,
+    file_and_options_give_one_grid,
     print_config_is_a_fixed_point,
     plan_lists_the_cells,
     every_table_has_every_format,
     vectors_are_given_as_in_a_search,
-    a_large_grid_needs_a_word,
+    large_grids_need_confirmation,
     results_do_not_depend_on_threads,
-    the_manifest_tells_what_ran,
-    a_grown_grid_runs_only_what_is_new,
+    manifest_describes_the_sweep,
+    a_larger_grid_runs_only_new_cells,
     errors_name_file_line_and_key,
-    flags_that_cannot_be,
-    a_file_in_the_way_fails_first,
+    rejects_unsupported_options,
+    checks_the_output_directory_before_any_work,
 );
 
 pub const GRID: &str = r#"
@@ -47,7 +47,7 @@ fn json(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).expect("JSON")
 }
 
-fn a_sweep_gives_what_the_main_job_gives() {
+fn sweep_equals_run() {
     let dir = Dir::with_trace();
     let grid = "--trace lublin-10x10 --jobs 300 --sched fcfs,easy --alloc mc1x1,mm,random,mbs,first-fit --ties --seed 0,1 \
                 --tie none --tie 2,13,20,6 --tie 2,26,40,12";
@@ -66,7 +66,7 @@ fn a_sweep_gives_what_the_main_job_gives() {
     sweep.says("sweep: 28 cells: 0 done before, 28 run in ").says(" jobs/s), 0 failed");
 }
 
-fn a_file_and_flags_are_one_grid() {
+fn file_and_options_give_one_grid() {
     let dir = Dir::with_trace().file(
         "grid.toml",
         "traces = ['lublin-10x10']\nschedulers = ['fcfs', 'easy']\nwindow.jobs = 150\n\
@@ -102,9 +102,9 @@ fn plan_lists_the_cells() {
     let untimed = dir.replay("plan grid.toml --no-estimate -q").code(0).says_nothing();
     untimed.demand(
         untimed.stdout.lines().last().is_some_and(|all| all.trim_end().ends_with(" 122")),
-        "no times",
+        "no time estimates",
     );
-    // What tunes its vector is a kind of its own.
+    // Cells with automatic ties are a separate kind.
     let tuned = dir.replay("plan --jobs 20 --alloc mc1x1 --tie none --tie auto --tie 2,13,20,6");
     let tuned = tuned.code(0).says(" of 2 kinds of cells").prints("mc1x1[tie=auto]");
     tuned.says("plan: 3 combinations, 3 cells of distinct strategies\n");
@@ -112,12 +112,12 @@ fn plan_lists_the_cells() {
         .code(0)
         .says("plan: 1 combination, 1 cell of distinct strategies\nplan: ")
         .says(" on 1 thread, ");
-    // A long list is cut: the kinds that take longest have rows, the others one.
+    // A long list is shortened: the kinds that take longest have separate rows, and all other kinds share one row.
     let long = dir.replay("plan --jobs 20 --alloc all --sched fcfs,easy -q").code(0);
     let rows: Vec<&str> = long.stdout.lines().collect();
     long.demand(rows.len() == 2 + 20 + 2 && rows[22].contains(" kinds more"), "a short table");
     let empty = dir.replay("plan --jobs 1 --alloc random --shard 2/2").code(0);
-    empty.says("plan: nothing to run here, as the grid has fewer cells than there are shards");
+    empty.says("plan: this shard has no cells, because the grid has fewer cells than shards");
     let plan = dir.replay("plan grid.toml --list --format json").code(0);
     let plan =
         plan.says("plan: 150 combinations, 122 cells of distinct strategies\nplan: roughly ");
@@ -127,7 +127,7 @@ fn plan_lists_the_cells() {
     assert_eq!(rows[121], "121 lublin-10x10 10x10 easy random - 150");
     let ids: std::collections::HashSet<String> = plan.fields(&["cell"]).into_iter().collect();
     assert!(ids.len() == 122 && ids.iter().all(|id| id.len() == 32));
-    // The listing is what runs.
+    // The sweep runs exactly the listed cells.
     dir.replay("sweep grid.toml --out out").code(0);
     let table = String::from_utf8(dir.read("out/runs.csv")).expect("text");
     let mut reader = csv::Reader::from_reader(table.as_bytes());
@@ -153,7 +153,7 @@ fn every_table_has_every_format() {
         let run = dir.replay(line).code(0);
         run.stdout.lines().next().unwrap_or_default().to_string()
     };
-    // A row for the two kinds that are one, and a line of names.
+    // The output has one row for the two merged kinds, and a line of names.
     let plan = format!("plan {grid} --no-estimate -q");
     assert_eq!(
         first(&format!("{plan} --format csv")),
@@ -162,13 +162,13 @@ fn every_table_has_every_format() {
     assert_eq!(lines(&format!("{plan} --format csv")), 2);
     let kinds = dir.replay(&format!("{plan} --format json")).code(0);
     assert_eq!(kinds.fields(&["allocator", "cells", "jobs_of_each"]), ["mc1x1 7 60"]);
-    assert!(first(&format!("{plan} --format md")).starts_with("| trace |"));
+    assert!(first(&format!("{plan} --format md")).starts_with("| trace "));
     let cells = format!("{plan} --list");
     assert_eq!(first(&format!("{cells} --format csv")).split(',').next(), Some("run"));
     assert_eq!(lines(&format!("{cells} --format csv")), 1 + 7);
     assert_eq!(lines(&format!("{cells} --format json")), 7);
     assert_eq!(lines(&cells), 2 + 7);
-    // Data has rows only, in the order that is asked for; tables have the names of files too.
+    // CSV and JSON have only rows, in the requested order; tables also have the names of files.
     let sweep =
         dir.replay(&format!("sweep {grid} -q --out a --format json --sort -mean_pairwise_l1"));
     let rows = sweep.code(0).fields(&["mean_pairwise_l1"]);
@@ -190,7 +190,7 @@ fn vectors_are_given_as_in_a_search() {
         plan.fields(&["tie"])
     };
     assert_eq!(ties("--sr 1..2 --factors 0,3 --wf 0"), ties("--sr 1,2 --af 0,3 --wf 0 --bf 0,3"));
-    // A vector as tables print it is the vector.
+    // A vector may be given in the form in which tables print it.
     assert_eq!(ties("--tie (2,13,20,6)"), ["2,13,20,6"]);
     assert_eq!(ties("--alloc mm[tie=(2,13,20,6)]"), ["2,13,20,6"]);
     let search = "search --jobs 60 --sr 1,3 --factors 0..1 --bf 1 --tie (2,13,20,6) --format json --top 99 -q";
@@ -202,15 +202,15 @@ fn vectors_are_given_as_in_a_search() {
     assert_eq!(found.len(), 9);
 }
 
-fn a_large_grid_needs_a_word() {
+fn large_grids_need_confirmation() {
     let dir = Dir::new().file("tiny.swf", TINY);
     let grid = "-q --trace tiny.swf --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --seed 0,1,2,3,4,5,6,7,8,9,10,11";
     for command in ["plan", "sweep --out out"] {
-        let words = ["the grid has 111,576 cells, more than 100,000: say --yes"];
+        let words = ["the grid has 111,576 cells, more than 100,000: --yes accepts the grid"];
         dir.replay(&format!("{command} {grid}")).fails(2, 1, &words);
     }
     let plan = dir.replay(&format!("plan {grid} --yes --list --format json")).code(0);
-    plan.demand(plan.stdout.lines().count() == 111_576, "every cell");
+    plan.demand(plan.stdout.lines().count() == 111_576, "all cells");
 }
 
 fn results_do_not_depend_on_threads() {
@@ -224,7 +224,7 @@ fn results_do_not_depend_on_threads() {
     }
 }
 
-fn the_manifest_tells_what_ran() {
+fn manifest_describes_the_sweep() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     dir.replay("sweep grid.toml --out out").code(0);
     let manifest = json(&dir.read("out/manifest.json"));
@@ -245,13 +245,13 @@ fn the_manifest_tells_what_ran() {
     let mut all: Vec<&str> = TABLES.into_iter().chain(others).collect();
     all.sort_unstable();
     assert_eq!(dir.files("out"), all);
-    // The same command again runs nothing and writes the same.
+    // Running the command again computes nothing and writes equal files.
     let before = TABLES.map(|table| dir.read(&format!("out/{table}")));
     dir.replay("sweep grid.toml --out out").code(0).says("122 done before, 0 run");
     assert!(before == TABLES.map(|table| dir.read(&format!("out/{table}"))));
 }
 
-fn a_grown_grid_runs_only_what_is_new() {
+fn a_larger_grid_runs_only_new_cells() {
     let small = GRID.replace("sr = \"1..2\"", "sr = \"2..2\"");
     let dir = Dir::with_trace().file("small.toml", small).file("grid.toml", GRID);
     dir.replay("sweep small.toml --out out").code(0).says("sweep: 66 cells: 0 done before");
@@ -283,7 +283,7 @@ fn errors_name_file_line_and_key() {
         &["grid.toml:1:1: unknown key \"trces\"; did you mean \"traces\"?", "^^^^^"],
     );
     let sca = "[[allocator]]\nname = \"mc1x1\"\norder = \"sca\"\n";
-    fails(sca, 2, 3, &["grid.toml:3:9: allocator.order: ", "none of carried, scan, greedy"]);
+    fails(sca, 2, 3, &["grid.toml:3:9: allocator.order: ", "not one of carried, scan, greedy"]);
     fails("seeds = \"3..1\"\n", 2, 3, &["grid.toml:1:9: seeds: \"3..1\": the range is empty"]);
     fails(
         "machines = [\"hypercube:7\"]\n",
@@ -299,7 +299,7 @@ fn errors_name_file_line_and_key() {
     Dir::new().replay("plan none.toml").fails(2, 1, &["cannot read none.toml: No such file"]);
 }
 
-fn flags_that_cannot_be() {
+fn rejects_unsupported_options() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     dir.replay("sweep grid.toml").refused(&["--out <DIR>"]);
     dir.replay("sweep grid.toml --out o --alloc mm").refused(&["cannot be used with"]);
@@ -308,7 +308,7 @@ fn flags_that_cannot_be() {
     dir.replay(both).fails(2, 1, &["--sr and --tie: give lists of entries or whole vectors"]);
     let incomplete = "sweep --sr 1 --af 1 --bf 1 --out o";
     dir.replay(incomplete).fails(2, 1, &["--sr: a grid of tie vectors needs --sr and --factors"]);
-    dir.replay("sweep --out o --shard 5/4").refused(&["\"5/4\" is no shard", "2/4"]);
+    dir.replay("sweep --out o --shard 5/4").refused(&["\"5/4\" is not a shard", "2/4"]);
     dir.replay("sweep --out o --param order").fails(2, 1, &["write KEY=LIST"]);
     dir.replay("sweep --out o --param ordr=scan").fails(2, 1, &["--param ordr: none of these"]);
     dir.replay("sweep --out o --alloc random --tie 1,1,1,1").fails(2, 1, &["--tie: none of these"]);
@@ -317,13 +317,13 @@ fn flags_that_cannot_be() {
     assert_eq!(dir.files("").len(), 2 + usize::from(dir.path("o").exists()));
 }
 
-fn a_file_in_the_way_fails_first() {
+fn checks_the_output_directory_before_any_work() {
     let dir = Dir::with_trace().file("taken", "mine");
     let failed = dir.replay("sweep --trace nothing --out taken");
     failed.fails(2, 1, &["cannot write into --out taken: ", "(os error "]);
     assert_eq!(dir.read("taken"), b"mine");
     let dir = Dir::with_trace().file("out/journal.txt", "my notes\n");
     let failed = dir.replay("sweep -q --jobs 20 --out out");
-    failed.fails(3, 1, &["out/journal.txt is no journal", "move it away"]);
+    failed.fails(3, 1, &["out/journal.txt is not a journal", "move the journal away"]);
     assert_eq!(dir.read("out/journal.txt"), b"my notes\n");
 }

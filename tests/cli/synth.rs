@@ -1,14 +1,14 @@
-//! `replay synth`: the same seed, the same bytes.
+//! `replay synth`: traces are determined by seed and parameters.
 
 use super::dir::{Dir, shipped_trace};
 
 trials!(
     same_seed_same_bytes,
-    the_shipped_trace_is_what_its_header_says,
-    a_file_instead_of_stdout,
-    what_is_made_can_be_replayed,
-    the_load_is_what_was_asked_for,
-    impossible_wishes,
+    header_of_the_shipped_trace_reproduces_it,
+    writes_to_a_file,
+    replays_the_generated_trace,
+    reaches_the_requested_load,
+    rejects_unsupported_options,
 );
 
 fn same_seed_same_bytes() {
@@ -26,18 +26,18 @@ fn same_seed_same_bytes() {
     assert_ne!(records, jobs(&made("--seed 7 --processors 64")) as Vec<String>);
 }
 
-fn the_shipped_trace_is_what_its_header_says() {
+fn header_of_the_shipped_trace_reproduces_it() {
     let shipped = String::from_utf8(shipped_trace()).expect("text");
     let command = shipped.lines().find_map(|line| line.strip_prefix("; Note: replay "));
     let made =
         Dir::new().replay(command.expect("the command in the header")).code(0).says_nothing();
-    // Not assert_eq: a difference would print both traces.
+    // assert_eq would print both traces in full.
     let differ = made.stdout.lines().zip(shipped.lines()).find(|(ours, theirs)| ours != theirs);
     assert_eq!(differ, None);
     assert!(made.stdout == shipped, "one is longer than the other");
 }
 
-fn a_file_instead_of_stdout() {
+fn writes_to_a_file() {
     let dir = Dir::new();
     let made = dir.replay("synth --jobs 50 --write made.swf").code(0).says_nothing();
     made.demand(made.stdout.is_empty(), "nothing on stdout");
@@ -46,14 +46,18 @@ fn a_file_instead_of_stdout() {
     dir.replay("synth --write no/folder.swf").fails(2, 1, &words);
 }
 
-fn what_is_made_can_be_replayed() {
+fn replays_the_generated_trace() {
     let dir = Dir::new();
     dir.replay("synth --jobs 200 --processors 64 --write made.swf").code(0);
     let run = dir.replay("--trace made.swf --alloc mc1x1 --policy strict --format json").code(0);
-    run.demand(run.fields(&["trace", "jobs", "topology"]) == ["made 200 8x8"], "as it was made");
+    run.demand(
+        run.fields(&["trace", "jobs", "topology"]) == ["made 200 8x8"],
+        "the generated jobs and machine",
+    );
 }
 
-/// Processor-seconds asked for over those between the first and the last submission.
+/// Returns the offered load: requested processor-seconds divided by the processor-seconds available
+/// between the first and the last submission.
 fn offered_load(trace: &str, processors: f64) -> f64 {
     let record = |line: &str| -> Vec<f64> {
         line.split_whitespace().map(|field| field.parse().expect("a number")).collect()
@@ -63,7 +67,7 @@ fn offered_load(trace: &str, processors: f64) -> f64 {
     work / (processors * (jobs[jobs.len() - 1][1] - jobs[0][1]))
 }
 
-fn the_load_is_what_was_asked_for() {
+fn reaches_the_requested_load() {
     for load in [0.3, 0.9] {
         let made = Dir::new().replay(&format!("synth --jobs 2000 --load {load}")).code(0);
         let got = offered_load(&made.stdout, 100.0);
@@ -71,7 +75,7 @@ fn the_load_is_what_was_asked_for() {
     }
 }
 
-fn impossible_wishes() {
+fn rejects_unsupported_options() {
     let dir = Dir::new();
     for load in ["0", "nan", "inf"] {
         dir.replay(&format!("synth --load {load}")).fails(

@@ -1,4 +1,4 @@
-//! Published numbers: a real trace where there is one, and what is said where there is none.
+//! `replay verify`: published numbers on a real trace, and reports without one.
 
 use std::path::Path;
 
@@ -7,29 +7,29 @@ use replay::workload::{Manifest, SearchPath};
 
 use super::dir::{Dir, TINY, ignored, trial};
 
-/// The log whose numbers are printed in the paper.
+/// The log for which the paper prints numbers.
 const KTH: &str = "KTH-SP2-1996-2";
 
-/// A test of the program where the log is found.
+/// A test that runs the program with the log on its search path.
 type RealTest = fn(&Dir);
 
-/// The tests of this file; those of the real trace only if it is found where the library
-/// looks for it.
+/// Returns the tests of this file; tests on the real trace are ignored if it is not on the search
+/// path.
 pub fn trials() -> Vec<Trial> {
     let absent: [(&str, fn()); 7] = [
-        ("absent_traces_are_not_run", absent_traces_are_not_run),
+        ("reports_absent_traces", reports_absent_traces),
         ("verify_in_every_format", verify_in_every_format),
-        ("an_audit_says_which_verdicts_can_fail", an_audit_says_which_verdicts_can_fail),
-        ("quiet_verify_is_quiet", quiet_verify_is_quiet),
-        ("nothing_to_verify", nothing_to_verify),
-        ("numbers_that_differ", numbers_that_differ),
-        ("another_or_no_log", another_or_no_log),
+        ("audit_reports_which_verdicts_can_fail", audit_reports_which_verdicts_can_fail),
+        ("quiet_verify_prints_no_messages", quiet_verify_prints_no_messages),
+        ("rejects_unknown_traces_and_suites", rejects_unknown_traces_and_suites),
+        ("reports_numbers_that_differ", reports_numbers_that_differ),
+        ("rejects_another_log_of_that_name", rejects_another_log_of_that_name),
     ];
     let real: [(&str, RealTest); 4] = [
-        ("the_first_line_a_user_types", the_first_line_a_user_types),
-        ("kth_verifies", kth_verifies),
-        ("names_of_a_trace", names_of_a_trace),
-        ("lazy_waits_as_simulated_independently", lazy_waits_as_simulated_independently),
+        ("reproduces_the_first_example", reproduces_the_first_example),
+        ("reproduces_published_numbers_on_kth", reproduces_published_numbers_on_kth),
+        ("finds_a_trace_by_several_names", finds_a_trace_by_several_names),
+        ("lazy_waits_equal_an_independent_simulation", lazy_waits_equal_an_independent_simulation),
     ];
     let mut trials: Vec<Trial> =
         absent.into_iter().map(|(name, test)| trial(module_path!(), name, test)).collect();
@@ -48,7 +48,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-fn the_first_line_a_user_types(dir: &Dir) {
+fn reproduces_the_first_example(dir: &Dir) {
     let line = "--trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6";
     let run = dir.replay(line).code(0).prints(" 564.865 ").prints("  28,489  10x10 ");
     run.says("KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped; 475 changed");
@@ -57,11 +57,11 @@ fn the_first_line_a_user_types(dir: &Dir) {
     run.demand(format!("{mean:.3}") == "564.865", "the paper's mean (Fig. 8)");
 }
 
-fn kth_verifies(dir: &Dir) {
+fn reproduces_published_numbers_on_kth(dir: &Dir) {
     let run = dir.replay("verify johnson --trace KTH-SP2 --format json --out drawn").code(0);
     let verdicts = run.fields(&["workload", "verdict"]);
     let good = |line: &String| ["same", "within"].map(|v| format!("{KTH} {v}")).contains(line);
-    run.demand(verdicts.len() > 10 && verdicts.iter().all(good), "all the same, or within");
+    run.demand(verdicts.len() > 10 && verdicts.iter().all(good), "each verdict is same or within");
     let run = run.says("0 differ, 0 contradict, 0 not judged, 0 not run");
     let sample = run.fields(&["figure", "bound", "out_of_sample"]);
     let chosen = sample.iter().filter(|row| row.ends_with(" no")).count();
@@ -69,7 +69,7 @@ fn kth_verifies(dir: &Dir) {
     run.says(" claims with a bound of ours, 0 implied by printed constants, ").says(" 4 fitted, ");
 }
 
-fn names_of_a_trace(dir: &Dir) {
+fn finds_a_trace_by_several_names(dir: &Dir) {
     for name in ["KTH-SP2", "kth", "KTH-SP2-1996-2.swf.gz", "kth-sp2-1996-2"] {
         let run =
             dir.replay(&format!("-q --jobs 10 --alloc mc1x1 --format json --trace {name}")).code(0);
@@ -77,17 +77,17 @@ fn names_of_a_trace(dir: &Dir) {
     }
 }
 
-/// Mean wait over all 28,489 jobs, as an independent simulation of the rule has it.
-fn lazy_waits_as_simulated_independently(dir: &Dir) {
+/// The mean wait over all 28,489 jobs, known from an independent simulation of the rule.
+fn lazy_waits_equal_an_independent_simulation(dir: &Dir) {
     let run = dir.replay("-q --trace KTH-SP2 --sched lazy --alloc mc1x1 --format json").code(0);
     let wait = run.objects()[0]["mean_wait"].as_f64().unwrap_or(f64::NAN);
     run.demand(wait.round() == 22_549.0, "22,549 s");
 }
 
-fn absent_traces_are_not_run() {
+fn reports_absent_traces() {
     let run = Dir::with_program().replay("verify johnson").code(0);
     let rows = run.stdout.lines().skip(2);
-    run.demand(rows.clone().count() > 50, "every published number has its row");
+    run.demand(rows.clone().count() > 50, "a row for each published number");
     run.demand(rows.clone().all(|row| row.contains("not run: trace absent")), "none was run");
     let run = run.prints("scripts/fetch-traces.sh KTH-SP2");
     run.says("0 same, 0 within, 0 undecided, 0 differ, ").says(" not run\n");
@@ -104,27 +104,34 @@ fn verify_in_every_format() {
     }
 }
 
-fn an_audit_says_which_verdicts_can_fail() {
+fn audit_reports_which_verdicts_can_fail() {
     let dir = Dir::with_program();
     let run = dir.replay("verify johnson --audit --format json").code(0);
-    run.demand(run.fields(&["suite", "judged"]) == ["johnson 0"], "no log, nothing judged");
+    run.demand(
+        run.fields(&["suite", "judged"]) == ["johnson 0"],
+        "nothing is judged without a log",
+    );
     let absent = run.fields(&["absent"]);
-    run.demand(absent == ["192"], "and that is said");
-    run.says("johnson: nothing was audited: 192 rows are of logs that are not here");
+    run.demand(absent == ["192"], "absent rows are counted");
+    run.says("johnson: nothing was audited: the logs of 192 rows are absent");
     dir.replay("verify johnson --audit --complete").code(1);
     dir.replay("verify johnson --audit").code(0).prints("unnoticed");
     dir.replay("verify johnson --audit --full").refused(&["--audit", "--full"]);
-    dir.replay("verify johnson --full").fails(2, 1, &["--full changes nothing", "list suites"]);
-    dir.replay("list suites").prints("--full: 50,500 jobs a replication");
+    dir.replay("verify johnson --full").fails(2, 1, &["--full has no effect", "list suites"]);
+    dir.replay("list suites").prints("--full: 50,500 jobs per replication");
 }
 
-fn quiet_verify_is_quiet() {
+fn quiet_verify_prints_no_messages() {
     Dir::with_program().replay("verify --trace LANL-CM5 --quiet").code(0).says_nothing();
 }
 
-fn nothing_to_verify() {
+fn rejects_unknown_traces_and_suites() {
     let dir = Dir::with_program();
-    dir.replay("verify --trace quarks").fails(2, 1, &["no published number is about such a trace"]);
+    dir.replay("verify --trace quarks").fails(
+        2,
+        1,
+        &["--trace: no published number belongs to such a trace"],
+    );
     dir.replay("verify johnson quarks").fails(
         2,
         1,
@@ -132,8 +139,8 @@ fn nothing_to_verify() {
     );
 }
 
-fn numbers_that_differ() {
-    // A log of the right name and length with other jobs in it.
+fn reports_numbers_that_differ() {
+    // A log with the expected name and number of jobs, but other jobs.
     let dir = Dir::with_program().file("traces/README", "");
     let made = format!("synth --jobs 28489 --load 0.7 --write traces/{KTH}.swf");
     dir.replay(&made).code(0);
@@ -145,11 +152,11 @@ fn numbers_that_differ() {
     run.says("differs, which is not declared");
 }
 
-fn another_or_no_log() {
+fn rejects_another_log_of_that_name() {
     let dir = Dir::with_program().file(&format!("traces/{KTH}.swf"), TINY);
-    // Its number of jobs differs, and nothing else is compared.
+    // If the number of jobs differs, nothing else is compared.
     let run = dir.replay("verify johnson --trace KTH-SP2").code(1);
-    let run = run.prints("not run: KTH-SP2-1996-2 has 2 jobs, the paper's log 28489");
+    let run = run.prints("not run: KTH-SP2-1996-2 has 2 jobs, but the paper's log has 28489");
     run.says("0 same, 0 within, 0 undecided, 1 differ, 0 contradict");
     let dir = dir.file(&format!("traces/{KTH}.swf"), "1 0 0 5 x\n");
     let failed = dir.replay("verify johnson --trace KTH-SP2 -q");

@@ -1,4 +1,4 @@
-//! What can be seen of the pages without running anything.
+//! Checks of the pages that need no commands: links, pictures, excerpts.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use replay::scheduler;
 
 use super::page::Page;
 
-/// The trials.
+/// Returns the trials.
 pub fn trials(root: &Path, pages: Vec<Page>) -> Vec<Trial> {
     let root = Arc::new(root.to_path_buf());
     let pages = Arc::new(pages);
@@ -22,15 +22,15 @@ pub fn trials(root: &Path, pages: Vec<Page>) -> Vec<Trial> {
         })
     };
     vec![
-        trial("links_lead_somewhere", links),
+        trial("links_resolve", links),
         trial("every_page_is_in_the_summary", summary),
-        trial("every_picture_is_drawn_by_a_command_of_its_page", pictures),
+        trial("every_picture_has_a_command_on_its_page", pictures),
         trial("every_strategy_is_on_a_page", strategies),
-        trial("rust_blocks_stand_in_the_examples", rust),
+        trial("rust_blocks_are_excerpts_of_examples", rust),
     ]
 }
 
-/// Files named by links exist, and headings named by anchors.
+/// Checks that the files and headings named by links exist.
 fn links(root: &Path, pages: &[Page]) -> Vec<String> {
     let mut wrong = Vec::new();
     for page in pages {
@@ -42,7 +42,7 @@ fn links(root: &Path, pages: &[Page]) -> Vec<String> {
                 _ => place.parent().unwrap_or(root).join(file),
             };
             let Ok(target) = target.canonicalize() else {
-                wrong.push(format!("{}: {link} is not there", page.name));
+                wrong.push(format!("{}: {link} does not exist", page.name));
                 continue;
             };
             let text = |path: &PathBuf| std::fs::read_to_string(path).unwrap_or_default();
@@ -58,7 +58,7 @@ fn links(root: &Path, pages: &[Page]) -> Vec<String> {
     wrong
 }
 
-/// `SUMMARY.md` lists every page of the book.
+/// Checks that `SUMMARY.md` lists every page of the book.
 fn summary(root: &Path, pages: &[Page]) -> Vec<String> {
     let source = root.join("docs/src");
     let summary = pages.iter().find(|page| page.name == "docs/src/SUMMARY.md");
@@ -71,7 +71,8 @@ fn summary(root: &Path, pages: &[Page]) -> Vec<String> {
     missing.collect()
 }
 
-/// Pictures of the book are made by a command that stands on the page, and all are shown.
+/// Checks that each picture on a page is drawn by a command of that page, that every picture is on a page,
+/// and that pictures are small.
 fn pictures(root: &Path, pages: &[Page]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut shown = BTreeSet::new();
@@ -95,7 +96,7 @@ fn pictures(root: &Path, pages: &[Page]) -> Vec<String> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.canonicalize().is_ok_and(|path| !shown.contains(&path)) {
-                wrong.push(format!("{}: on no page", path.display()));
+                wrong.push(format!("{}: not on any page", path.display()));
             } else if entry.metadata().is_ok_and(|file| file.len() > 80_000) {
                 wrong.push(format!("{}: more than 80,000 bytes", path.display()));
             }
@@ -104,18 +105,18 @@ fn pictures(root: &Path, pages: &[Page]) -> Vec<String> {
     wrong
 }
 
-/// Every allocator and scheduler is told of by people, beside the listings.
+/// Checks that every allocator and scheduler is named on a page of the book outside of the listings.
 fn strategies(_: &Path, pages: &[Page]) -> Vec<String> {
-    let told: String =
+    let book: String =
         pages.iter().filter(|page| page.is_of_book()).map(|page| page.text.as_str()).collect();
     let names = allocator::registry::descriptions()
         .into_iter()
         .chain(scheduler::registry::descriptions())
         .map(|description| description.name.to_string());
-    names.filter(|name| !told.contains(&format!("`{name}`"))).collect()
+    names.filter(|name| !book.contains(&format!("`{name}`"))).collect()
 }
 
-/// What pages show as Rust is compiled: it is a part of an example.
+/// Checks that Rust blocks are excerpts of examples, which are compiled.
 fn rust(root: &Path, pages: &[Page]) -> Vec<String> {
     let mut examples = String::new();
     for entry in std::fs::read_dir(root.join("examples")).into_iter().flatten().flatten() {
@@ -124,7 +125,7 @@ fn rust(root: &Path, pages: &[Page]) -> Vec<String> {
     let mut wrong = Vec::new();
     for page in pages {
         let blocks = page.rust().into_iter().filter(|block| !examples.contains(block.as_str()));
-        wrong.extend(blocks.map(|block| format!("{}: in no example:\n{block}", page.name)));
+        wrong.extend(blocks.map(|block| format!("{}: not in any example:\n{block}", page.name)));
     }
     wrong
 }

@@ -1,4 +1,4 @@
-//! The README and the pages of the book, taken apart.
+//! Parses the README and the pages of the book.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 /// A document in Markdown.
 #[derive(Clone)]
 pub struct Page {
-    /// Its path in the repository.
+    /// Path in the repository.
     pub name: String,
-    /// The text.
+    /// Content.
     pub text: String,
 }
 
-/// A line of a `sh` block.
+/// A command on a page.
 #[derive(Clone)]
 pub struct Command {
-    /// As it stands.
+    /// The line without its comment.
     pub line: String,
-    /// Lines of the `text` block right after it, if there is one: what it prints.
+    /// Lines of the `text` block that follows the command: its expected output.
     pub shows: Vec<String>,
 }
 
-/// The README and the pages of the book, by path.
+/// Reads the README and the pages of the book, sorted by path.
 pub fn all(root: &Path) -> io::Result<Vec<Page>> {
     let mut files = vec![root.join("README.md")];
     let mut folders = vec![root.join("docs/src")];
@@ -43,19 +43,19 @@ pub fn all(root: &Path) -> io::Result<Vec<Page>> {
     files.into_iter().map(page).collect()
 }
 
-/// A fenced block, or a line outside of all.
+/// A part of a page: a fenced block, or a line outside of blocks.
 enum Part<'a> {
     Block(&'a str, Vec<&'a str>),
     Line(&'a str),
 }
 
 impl Page {
-    /// Whether it is a page of the book that people wrote.
+    /// Returns whether this is a page of the book that is not generated.
     pub fn is_of_book(&self) -> bool {
         self.name.starts_with("docs/src/") && !self.is_reference()
     }
 
-    /// Whether it is a page of the book that the program's listings make.
+    /// Returns whether this is a page generated from listings of the program.
     pub fn is_reference(&self) -> bool {
         self.name.starts_with("docs/src/reference/")
     }
@@ -75,12 +75,26 @@ impl Page {
         parts
     }
 
-    /// The lines of the `sh` blocks, comments cut off.
+    /// Returns the commands of `sh` blocks, without comments, and those of tables headed `type ...`.
     pub fn commands(&self) -> Vec<Command> {
         let mut commands: Vec<Command> = Vec::new();
         let mut just_ran = false;
+        let mut in_table = false;
         for part in self.parts() {
             match part {
+                Part::Line(line) if line.starts_with('|') => {
+                    in_table |= line.ends_with("| type ... |");
+                    just_ran = false;
+                    let cell = line.trim_end_matches(" |").rsplit("| ").next().unwrap_or_default();
+                    let command = cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`'));
+                    commands.extend(
+                        command.filter(|_| in_table).map(|command| Command {
+                            line: command.to_string(),
+                            shows: Vec::new(),
+                        }),
+                    );
+                    continue;
+                }
                 Part::Block("sh", lines) => {
                     commands.extend(lines.iter().map(|line| Command {
                         line: line.split("  #").next().unwrap_or(line).trim().to_string(),
@@ -97,11 +111,12 @@ impl Page {
                 Part::Line("") => {}
                 _ => just_ran = false,
             }
+            in_table = false;
         }
         commands
     }
 
-    /// The `rust` blocks.
+    /// Returns the `rust` blocks.
     pub fn rust(&self) -> Vec<String> {
         let blocks = self.parts().into_iter().filter_map(|part| match part {
             Part::Block("rust", lines) => Some(lines.join("\n")),
@@ -110,7 +125,7 @@ impl Page {
         blocks.collect()
     }
 
-    /// Targets of links and pictures outside of code.
+    /// Returns the targets of links and pictures outside of code.
     pub fn links(&self) -> Vec<String> {
         let lines = self.parts().into_iter().map(|part| match part {
             Part::Line(line) => line,
@@ -118,7 +133,8 @@ impl Page {
         });
         let mut links = Vec::new();
         for paragraph in lines.collect::<Vec<_>>().join("\n").split("\n\n") {
-            // Every second piece stands between backticks; `x` keeps the brackets together.
+            // Every second piece is code between backticks. It is replaced with `x`, so that the brackets of a link
+            // remain adjacent.
             let pieces = paragraph.split('`').enumerate();
             let prose: String =
                 pieces.map(|(index, piece)| if index % 2 == 0 { piece } else { "x" }).collect();
@@ -129,7 +145,7 @@ impl Page {
         links
     }
 
-    /// The anchors of its headings.
+    /// Returns the anchors of the headings.
     pub fn anchors(&self) -> Vec<String> {
         let headings = self.parts().into_iter().filter_map(|part| match part {
             Part::Line(line) if line.starts_with('#') => Some(anchor(line)),
@@ -139,7 +155,7 @@ impl Page {
     }
 }
 
-/// The anchor that renderers give a heading.
+/// Returns the anchor that renderers give a heading.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

@@ -1,7 +1,7 @@
-//! The page of printed numbers: what became of each result of the papers.
+//! Generates the page of printed numbers: which results of the papers are judged.
 //!
-//! `printed.csv` beside this file counts the results of each paper by hand, and names the rows of
-//! `replay verify` that answer them. A result without a row needs a reason there.
+//! `printed.csv` in this folder counts the results of each paper by hand, and names the corresponding rows of
+//! `replay verify`. It gives a reason for each result without a row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::reference::cell;
 
-/// The papers, and the suites of their rows.
+/// The papers: key, authors, and suites of their rows.
 const PAPERS: [(&str, &str, &[&str]); 5] = [
     ("johnson", "Johnson, Bunde, Leung", &["johnson"]),
     ("lo", "Lo, Windisch, Liu, Nitzberg", &["lo", "lo-messages"]),
@@ -22,22 +22,22 @@ const PAPERS: [(&str, &str, &[&str]); 5] = [
     ("chang-mohapatra", "Chang, Mohapatra", &["chang-mohapatra"]),
 ];
 
-/// A place of a paper at which results are printed.
+/// A place in a paper with printed results.
 #[derive(serde::Deserialize)]
 struct Place {
     paper: String,
     place: String,
-    /// Numbers and claims.
+    /// Number of printed numbers and claims.
     printed: usize,
-    /// `suite/figure` of the rows that answer them, separated by `|`.
+    /// `suite/figure` of the corresponding rows, separated by `|`.
     rows: String,
-    /// How many have no row.
+    /// Number of results without a row.
     other: usize,
-    /// Why they have none.
+    /// Reason why these results have no row.
     why: String,
 }
 
-/// A row of the last whole run of `replay verify`.
+/// A row of the last complete run of `replay verify`.
 #[derive(serde::Deserialize)]
 struct Row {
     suite: String,
@@ -50,7 +50,7 @@ struct Row {
 }
 
 impl Row {
-    /// Why it has no verdict: not judged or not run, and the reason.
+    /// If the row has no verdict, returns `not judged` or `not run`, and the reason.
     fn without_verdict(&self) -> Option<(&str, &str)> {
         self.verdict.split_once(": ").filter(|(what, _)| what.starts_with("not "))
     }
@@ -66,7 +66,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Failed> {
     rows.map_err(|e| format!("{}: {e}", path.display()).into())
 }
 
-/// The page.
+/// Returns the text of the page.
 pub fn page(root: &Path) -> Result<String, Failed> {
     let rows: Vec<Row> = read(&root.join("results/verify.csv"))?;
     let places: Vec<Place> = read(&root.join("tests/documents/printed.csv"))?;
@@ -77,8 +77,8 @@ pub fn page(root: &Path) -> Result<String, Failed> {
         has_same_rows(name, &full, &rows, is_whole)?;
     }
     let mut page = String::from(
-        "# Printed numbers\n\nWhat became of each number and claim of the papers in \
-         [the last whole run](../../../results/verify.md).\n",
+        "# Printed numbers\n\nNumbers and claims of the papers, and how \
+         [the last complete run](../../../results/verify.md) judges them.\n",
     );
     by_paper(&mut page, &places, &rows)?;
     by_suite(&mut page, &rows)?;
@@ -87,7 +87,7 @@ pub fn page(root: &Path) -> Result<String, Failed> {
     Ok(page)
 }
 
-/// An error if a run in the full form has other rows than the whole run; `is_whole`: it has all of its suites.
+/// Checks that a run in the full form has rows of the complete run; with `is_whole`, all rows of its suites.
 fn has_same_rows(name: &str, full: &[Row], rows: &[Row], is_whole: bool) -> Result<(), Failed> {
     let key = |row: &Row| [&row.suite, &row.figure, &row.workload, &row.what].map(String::clone);
     let suites: BTreeSet<&str> = full.iter().map(|row| row.suite.as_str()).collect();
@@ -103,7 +103,7 @@ fn has_same_rows(name: &str, full: &[Row], rows: &[Row], is_whole: bool) -> Resu
     }
 }
 
-/// An error if a result has neither a row nor a reason, or a row of a paper answers nothing.
+/// Checks that each result has a row or a reason, and that each row of a paper belongs to a result.
 fn are_complete(places: &[Place], rows: &[Row]) -> Result<(), Failed> {
     let mut answered = BTreeSet::new();
     for it in places {
@@ -112,7 +112,7 @@ fn are_complete(places: &[Place], rows: &[Row]) -> Result<(), Failed> {
         answered.extend(labels.iter().map(|label| label.to_string()));
         for label in &labels {
             if !rows.iter().any(|row| row.label() == *label) {
-                return Err(format!("{at}: no row is named {label}").into());
+                return Err(format!("{at}: no row has the name {label}").into());
             }
         }
         let found = rows.iter().filter(|row| labels.contains(&row.label().as_str())).count();
@@ -122,30 +122,29 @@ fn are_complete(places: &[Place], rows: &[Row]) -> Result<(), Failed> {
             );
         }
         if (it.other > 0) == it.why.is_empty() {
-            return Err(
-                format!("{at}: results without a row and the reason belong together").into()
-            );
+            return Err(format!("{at}: results without a row need a reason, and only they").into());
         }
     }
     let of_papers =
         |row: &&Row| PAPERS.iter().any(|(_, _, suites)| suites.contains(&row.suite.as_str()));
     match rows.iter().filter(of_papers).find(|row| !answered.contains(&row.label())) {
-        Some(row) => Err(format!("printed.csv: no place names the rows {}", row.label()).into()),
+        Some(row) => Err(format!("printed.csv: no place lists the rows {}", row.label()).into()),
         None => Ok(()),
     }
 }
 
-/// Results of a place, by what became of them.
+/// Numbers of printed, judged, not judged and not run results.
 #[derive(Clone, Copy, Default)]
-struct Fate {
+struct ResultCounts {
     printed: usize,
     judged: usize,
     not_judged: usize,
     not_run: usize,
 }
 
-impl Fate {
-    /// A result may have several rows: it is judged if one of them is. One that repeats another is none.
+impl ResultCounts {
+    /// Counts the results printed at a place of a paper. A result may have several rows, and is judged if at least one
+    /// of its rows is judged. Repeated results are not counted.
     fn of(place: &Place, rows: &[Row]) -> Self {
         if place.why.starts_with("repeats") {
             return Self::default();
@@ -175,22 +174,24 @@ impl Fate {
 }
 
 fn by_paper(page: &mut String, places: &[Place], rows: &[Row]) -> Result<(), Failed> {
-    *page += "\n## By paper\n\nPrinted: results counted by hand, numbers and claims that can be checked; settings, \
-              references, curves without numbers and what repeats another result are none. [Below](#by-place) are the places and the reasons.\n\n\
+    *page += "\n## By paper\n\n*Printed* counts numbers and claims that can be checked, by hand; settings, \
+              references, curves without numbers and repeated results are not counted. Places and reasons are listed [below](#by-place).\n\n\
               | paper | printed | judged | not judged | not run |\n|---|---:|---:|---:|---:|\n";
-    let mut whole = Fate::default();
+    let mut whole = ResultCounts::default();
     for (paper, authors, _) in PAPERS {
         let of_paper = places.iter().filter(|place| place.paper == paper);
-        let fate = of_paper.map(|place| Fate::of(place, rows)).fold(Fate::default(), Fate::plus);
-        whole = whole.plus(fate);
-        writeln!(page, "| {authors} | {} |", fate.cells())?;
+        let counts = of_paper
+            .map(|place| ResultCounts::of(place, rows))
+            .fold(ResultCounts::default(), ResultCounts::plus);
+        whole = whole.plus(counts);
+        writeln!(page, "| {authors} | {} |", counts.cells())?;
     }
     writeln!(page, "| all | {} |", whole.cells())?;
     Ok(())
 }
 
 fn by_place(page: &mut String, places: &[Place], rows: &[Row]) -> Result<(), Failed> {
-    *page += "\n## By place\n\nA result with several rows (readings, machines, distributions) counts once.\n";
+    *page += "\n## By place\n\nA result with several rows (interpretations, machines, distributions) counts once.\n";
     for (paper, authors, _) in PAPERS {
         write!(
             page,
@@ -205,14 +206,19 @@ fn by_place(page: &mut String, places: &[Place], rows: &[Row]) -> Result<(), Fai
             let why = std::iter::once(place.why.as_str()).chain(reasons);
             let why: Vec<&str> = why.filter(|why| !why.is_empty()).collect();
             let labels = place.rows.replace('|', ", ");
-            let (name, fate) = (cell(&place.place), Fate::of(place, rows).cells());
-            writeln!(page, "| {name} | {fate} | {} | {} |", cell(&labels), cell(&why.join("; ")))?;
+            let (name, counts) = (cell(&place.place), ResultCounts::of(place, rows).cells());
+            writeln!(
+                page,
+                "| {name} | {counts} | {} | {} |",
+                cell(&labels),
+                cell(&why.join("; "))
+            )?;
         }
     }
     Ok(())
 }
 
-/// Rows of a suite, counted.
+/// Numbers of rows of a suite by outcome.
 #[derive(Default)]
 struct Outcomes {
     rows: usize,
@@ -246,8 +252,8 @@ fn by_suite(page: &mut String, rows: &[Row]) -> Result<(), Failed> {
         }
     }
     *page += "\n## By suite\n\nA row is a number or a claim. *Bound of ours*: the paper states a claim in words, and we chose \
-              how far it reaches. *Out of sample*: neither a rule nor a constant nor a network was chosen on what the paper \
-              states there. Rows that disagree differ (a number) or contradict (a claim).\n\n\
+              its bound. *Out of sample*: no rule, constant or network was chosen on this statement of the \
+              paper. Rows that disagree differ (a number) or contradict (a claim).\n\n\
               | suite | rows | judged | agree | undecided | disagree | bound of ours | out of sample | not judged | not run |\n\
               |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     for (suite, it) in &suites {
@@ -262,7 +268,7 @@ fn by_suite(page: &mut String, rows: &[Row]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Classes of judged rows, and swaps.
+/// Adds the section about classes of judged rows and swapped strategies.
 fn audited(page: &mut String, audit: &[BTreeMap<String, String>]) -> Result<(), Failed> {
     const COLUMNS: [(&str, &str); 11] = [
         ("judged", "judged"),
@@ -277,13 +283,13 @@ fn audited(page: &mut String, audit: &[BTreeMap<String, String>]) -> Result<(), 
         ("unnoticed_bound", "bound"),
         ("unnoticed_wide", "wide"),
     ];
-    *page += "\n## What the verdicts are worth\n\n\
+    *page += "\n## Power of the verdicts\n\n\
               [`replay verify --audit`](../../../results/verify-audit.csv), without `--shake`. *Claims* have a bound of ours. Of the \
-              printed numbers *implied* ones follow from constants that ours is computed from, *calibrated* ones are of the network \
-              that was calibrated on their table, on *fitted* ones a rule or a constant was chosen, and on those *out of sample* \
-              nothing. A *swap* puts another strategy's number in the place of a row's own; it is unnoticed if the row still comes \
-              out as declared. *Equal*: the intervals of both numbers have a value in common, or the numbers differ by at most 1 % \
-              (a limit of ours). *Bound*: a claim in words holds for both. *Wide*: the tolerance admits both.\n\n";
+              printed numbers, *implied* ones follow from constants that our number is computed from, *calibrated* ones belong to \
+              the network that was calibrated on their table, *fitted* ones were used to choose a rule or a constant, and those \
+              *out of sample* were not used. A *swap* replaces the number of a row by that of another strategy; it is unnoticed if \
+              the verdict remains as declared. *Equal*: the intervals of both numbers have a value in common, or the numbers \
+              differ by at most 1 % (a limit of ours). *Bound*: a claim in words holds for both. *Wide*: the tolerance admits both.\n\n";
     writeln!(page, "| suite | {} |", COLUMNS.map(|(_, title)| title).join(" | "))?;
     writeln!(page, "|---{}|", "|---:".repeat(COLUMNS.len()))?;
     let mut whole = [0; COLUMNS.len()];

@@ -1,4 +1,4 @@
-//! The pages of reference: what the program lists, as tables.
+//! The reference pages: listings of the program as tables.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::published;
 
-/// Pages of listings with names and parameters: the file, its title, and the kinds listed.
+/// Pages of listings with names and parameters: file, title, and kinds listed.
 const NAMED: [(&str, &str, &[&str]); 3] = [
     ("allocators", "Allocators", &["allocators"]),
     ("schedulers", "Schedulers", &["schedulers"]),
@@ -30,7 +30,7 @@ const NAMED: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-/// A trial for each page.
+/// Returns a trial for each page.
 pub fn trials(root: &Path) -> Vec<Trial> {
     let folder = root.join("docs/src/reference");
     let trial = |name: &str, text: Box<dyn FnOnce() -> Result<String, Failed> + Send>| {
@@ -53,13 +53,13 @@ fn compare(file: &PathBuf, text: &str) -> Result<(), Failed> {
     if super::super::writes() {
         std::fs::write(file, text)?;
     } else if std::fs::read_to_string(file)? != text {
-        let why = "is not what the program lists; REPLAY_WRITE_BOOK=1 writes it";
+        let why = "differs from the listing of the program; REPLAY_WRITE_BOOK=1 writes it";
         return Err(format!("{} {why}", file.display()).into());
     }
     Ok(())
 }
 
-/// What `replay list KIND` prints.
+/// Returns the output of `replay list KIND`.
 fn list(kind: &str, format: &str) -> Result<String, Failed> {
     let mut replay = Command::new(env!("CARGO_BIN_EXE_replay"));
     let output = replay.args(["list", kind, "--format", format]).output()?;
@@ -80,7 +80,7 @@ fn begin(title: &str, commands: &[&str]) -> String {
     format!("# {title}\n\nFrom {}.\n", listings.join(", "))
 }
 
-/// A value's text, safe in a table.
+/// Returns the string of a key, or an empty string.
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or("")
 }
@@ -166,7 +166,7 @@ fn columns() -> Result<String, Failed> {
     Ok(page)
 }
 
-/// The long help of the program and of every subcommand.
+/// Returns the long help of the program and of every subcommand.
 fn commands() -> Result<String, Failed> {
     let help = |arguments: &[&str]| -> Result<String, Failed> {
         let mut replay = Command::new(env!("CARGO_BIN_EXE_replay"));
@@ -190,7 +190,7 @@ fn commands() -> Result<String, Failed> {
     Ok(page)
 }
 
-/// With a capital and a full stop.
+/// Formats a text as a sentence for a table: first letter in upper case, full stop at the end.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Pages below `results`, and the scripts that write them.
+//! Checks the pages below `results` and the scripts that write them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use libtest_mimic::{Failed, Trial};
 
 use super::page::Page;
 
-/// The largest total size of the files below `results`, in bytes.
+/// Maximum total size of the files below `results`, in bytes.
 const MOST_BYTES: u64 = 15_000_000;
 
-/// The trials.
+/// Returns the trials.
 pub fn trials(root: &Path) -> Vec<Trial> {
     let trial = |name: &str, check: fn(&Path) -> Result<(), Failed>| {
         let root = root.to_path_buf();
@@ -27,7 +27,7 @@ pub fn trials(root: &Path) -> Vec<Trial> {
     ]
 }
 
-/// All files below a folder.
+/// Returns all files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -61,7 +61,7 @@ fn expect(output: &Output, code: i32, words: &str) -> Result<(), Failed> {
     Err(format!("expected exit code {code} and {words:?}: {}\n{text}", output.status).into())
 }
 
-/// The Markdown files below `results` are those of `scripts/results.sh --list`.
+/// Checks that the Markdown files below `results` are those of `scripts/results.sh --list`.
 fn declared(root: &Path) -> Result<(), Failed> {
     let output = bash(root, "scripts/results.sh --list");
     expect(&output, 0, "verify.md scripts/results.sh verify")?;
@@ -76,12 +76,12 @@ fn declared(root: &Path) -> Result<(), Failed> {
     let lines = |what: &str, of: &BTreeSet<String>, than: &BTreeSet<String>| {
         of.difference(than).map(|page| format!("{page}: {what}\n")).collect::<String>()
     };
-    let wrong = lines("no script declares it", &found, &listed)
+    let wrong = lines("not declared by a script", &found, &listed)
         + &lines("declared, absent", &listed, &found);
     if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
 }
 
-/// Every figure is on a page of `results`, in the README or in the book.
+/// Checks that every figure is on a page of `results`, in the README or in the book.
 fn shown(root: &Path) -> Result<(), Failed> {
     let results = root.join("results");
     let mut pages = files(&results);
@@ -105,7 +105,7 @@ fn shown(root: &Path) -> Result<(), Failed> {
         files(&results).into_iter().filter(|path| has_ending(path, &["svg", "png", "json"]))
     {
         if !linked.contains(&figure.canonicalize()?) {
-            wrong += &format!("{}: on no page\n", figure.display());
+            wrong += &format!("{}: not on any page\n", figure.display());
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
@@ -120,11 +120,11 @@ fn small(root: &Path) -> Result<(), Failed> {
     if bytes < MOST_BYTES {
         Ok(())
     } else {
-        Err(format!("results has {bytes} bytes, of at most {MOST_BYTES}").into())
+        Err(format!("results has {bytes} bytes; at most {MOST_BYTES} are allowed").into())
     }
 }
 
-/// Each way in which scripts read a table ends with an error on a column that the table lacks.
+/// Checks that all functions that read tables in scripts fail on a missing column.
 fn unknown_columns(root: &Path) -> Result<(), Failed> {
     let table = "results/search/kth.csv";
     let lib = "source scripts/lib.bash";
@@ -149,7 +149,8 @@ fn unknown_name(root: &Path) -> Result<(), Failed> {
     expect(&bash(root, "scripts/results.sh --check workstation"), 2, "no check named workstation")
 }
 
-/// A file is compared byte by byte, rows of a part are looked up, and times of benchmarks are left out.
+/// Checks `compare-results.py`: files are compared byte by byte, rows of partial tables are looked up in the committed
+/// table, and times of benchmarks are not compared.
 fn differences(root: &Path) -> Result<(), Failed> {
     let dir = tempfile::tempdir()?;
     let (new, old) = (dir.path().join("new"), dir.path().join("old"));

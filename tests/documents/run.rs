@@ -1,4 +1,4 @@
-//! The commands of a page, run in a folder of its own.
+//! Runs the commands of each page in a temporary directory.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,15 +9,15 @@ use replay::workload::{Manifest, SearchPath};
 
 use super::page::{self, Page};
 
-/// Where the commands of a page run.
+/// The directory and inputs for the commands of a page.
 struct Place {
     dir: tempfile::TempDir,
     kth: Option<PathBuf>,
-    /// Pictures of the page, in the repository.
+    /// Paths of the pictures of the page in the repository.
     pictures: Vec<PathBuf>,
 }
 
-/// A trial for each command of the page.
+/// Returns a trial for each command of the page.
 pub fn trials(root: &Path, page: &Page) -> Vec<Trial> {
     let commands = page.commands();
     if commands.is_empty() {
@@ -28,9 +28,9 @@ pub fn trials(root: &Path, page: &Page) -> Vec<Trial> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let whole = page.name == "README.md";
     assert!(!whole || commands.len() > 10, "the README has lost its commands");
-    let needed: &[&str] =
-        if whole { &["scripts", "traces", "results"] } else { &["traces", "examples"] };
-    for name in needed {
+    let results = commands.iter().any(|command| command.line.contains("results.sh"));
+    let needed = ["docs/fixtures", "examples", "scripts", "traces"];
+    for name in needed.into_iter().chain(results.then_some("results")) {
         copy(&root.join(name), &dir.path().join(name)).expect("a copy");
     }
     std::fs::create_dir(dir.path().join("out")).expect("a folder");
@@ -47,7 +47,7 @@ fn trial(page: &str, command: page::Command, place: Arc<Place>) -> Trial {
     let line = command.line.as_str();
     let needs_kth = line.contains("KTH-SP2") || line.contains("results.sh");
     let reason = if line == "cargo test --release" {
-        Some("it is what runs this")
+        Some("runs these tests")
     } else if line.contains("sbatch") || line.contains("hyperqueue.sh") {
         Some("needs a cluster")
     } else if line.contains("try-slurm.sh") && !slurm_can_start() {
@@ -70,13 +70,13 @@ fn trial(page: &str, command: page::Command, place: Arc<Place>) -> Trial {
     Trial::test(name, move || run(&command, &place)).with_ignored_flag(reason.is_some())
 }
 
-/// Where Cargo puts the examples that it builds with the tests.
+/// Returns the directory of the examples that Cargo builds with the tests.
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_replay")).with_file_name("examples")
 }
 
-/// Where commands are looked for: the build that is running, the Python that the tests of
-/// result files have installed, and what the machine has.
+/// Returns the `PATH` for commands: the build under test, the Python installed by the tests of result files,
+/// and the path of the machine.
 fn path() -> String {
     let bin = Path::new(env!("CARGO_BIN_EXE_replay")).with_file_name("");
     let python = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("python-venv").join("bin");
@@ -89,7 +89,7 @@ fn python_can(program: &str) -> bool {
     tried.is_ok_and(|output| output.status.success())
 }
 
-/// Whether the daemons of Slurm are installed and may be started.
+/// Returns whether the daemons of Slurm are installed and the user is root.
 fn slurm_can_start() -> bool {
     let test = "test $(id -u) = 0 && PATH=$PATH:/usr/sbin type munged slurmctld slurmd sbatch";
     let tested = Command::new("bash").args(["-c", test]).output();
@@ -99,15 +99,15 @@ fn slurm_can_start() -> bool {
 fn run(command: &page::Command, place: &Place) -> Result<(), Failed> {
     let program = env!("CARGO_BIN_EXE_replay");
     let kth = place.kth.as_deref();
-    // The very line, but for two things that a test cannot have: the build that is
-    // running, and the network.
+    // The line runs unchanged, except that the build under test replaces `cargo run` and a local copy
+    // replaces the network.
     let example = format!("{}/", examples().display());
     let mut line = command
         .line
         .replace("cargo run --release --example ", &example)
         .replace("cargo run --release", "replay");
     if line == "scripts/results.sh" {
-        // The suites that take minutes are run by `verify --audit` in .ci/run.
+        // Suites that take minutes are run by `verify --audit` in .ci/run.
         line = format!("QUICK=1 REPLAY={program} scripts/results.sh");
     } else if let (Some(name), Some(kth)) = (line.strip_prefix("scripts/fetch-traces.sh KTH"), kth)
     {
@@ -134,8 +134,8 @@ fn explain(output: &Output) -> Failed {
     format!("{}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr)).into()
 }
 
-/// Every line shown is printed, in this order. Blanks count as one, and `...` stands for
-/// whatever follows.
+/// Checks that all lines of the page are printed, in this order. Blanks count as one, and a final `...`
+/// matches any rest of a line.
 fn shows(output: &Output, shown: &[String]) -> Result<(), Failed> {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -147,14 +147,16 @@ fn shows(output: &Output, shown: &[String]) -> Result<(), Failed> {
             None => printed.any(|printed| printed == line),
         };
         if !found {
-            return Err(format!("not printed, or not here: {line}\n{stderr}{stdout}").into());
+            return Err(
+                format!("not printed, or not in this order: {line}\n{stderr}{stdout}").into()
+            );
         }
     }
     Ok(())
 }
 
-/// The picture `pictures/NAME/FILE` of the page is the file `plots/FILE` that the command with
-/// `--out out/NAME` drew.
+/// Checks that the picture `pictures/NAME/FILE` of the page equals the file `plots/FILE` drawn by the command
+/// with `--out out/NAME`.
 fn pictures(line: &str, place: &Place) -> Result<(), Failed> {
     let Some((_, name)) = line.split_once("--out out/") else { return Ok(()) };
     let name = name.split_whitespace().next().unwrap_or(name);
@@ -169,7 +171,11 @@ fn pictures(line: &str, place: &Place) -> Result<(), Failed> {
             std::fs::create_dir_all(picture.parent().unwrap_or(picture))?;
             std::fs::write(picture, drawn)?;
         } else if std::fs::read(picture)? != drawn {
-            return Err(format!("{} is not what the command draws", picture.display()).into());
+            return Err(format!(
+                "{} differs from the figure that the command draws",
+                picture.display()
+            )
+            .into());
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Readers of folders of results and of Parquet, which begin with what the program itself has written.
+//! Readers of output directories and of Parquet files, with inputs written by the program.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,27 +12,27 @@ use serde_json::Value;
 
 use super::mutate::{mutant, one_of, random};
 
-/// The program under test.
+/// Path of the program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_replay");
 
-/// Exit codes that the documentation names, but for interruption.
+/// Documented exit codes, except for interruption.
 const CODES: [i32; 4] = [0, 1, 2, 3];
 
-/// A program that runs longer hangs.
+/// Time limit of a program. A program that runs longer counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the program wrote in the current folder, undisturbed, and what the user has put beside it.
+/// The unmodified files of the current directory: outputs of the program, and files of the user.
 pub struct Folders {
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
-/// What became of a mutant that a program was given.
+/// The outcome of a program that reads a mutant.
 pub enum Ended {
-    /// Accepted.
+    /// The program accepted the mutant.
     Accepted,
-    /// Refused with an exit code that is documented.
+    /// The program rejected the mutant with a documented exit code.
     Refused,
-    /// Longer than the program may take.
+    /// The program exceeded its time limit.
     Hung,
 }
 
@@ -50,12 +50,12 @@ impl Folders {
             let output = output.expect("the program starts");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }
-        fs::write("out/mine.txt", "a file of the user's among the results\n").expect("a file");
-        fs::write("mine.csv", "a file of the user's\n").expect("a file");
+        fs::write("out/mine.txt", "a file of the user among the results\n").expect("a file");
+        fs::write("mine.csv", "a file of the user\n").expect("a file");
         Self { files: listing() }
     }
 
-    /// Undoes whatever a case has done.
+    /// Restores the files.
     fn restore(&self) {
         let now = listing();
         for path in now.keys().filter(|path| !self.files.contains_key(*path)) {
@@ -68,11 +68,11 @@ impl Folders {
         }
     }
 
-    /// A mutated table for `import parquet`; whether it was accepted.
+    /// Imports a mutated Parquet table; returns whether it was accepted.
     pub fn parquet(&self, seed: u64, number: u64) -> bool {
         let mut random = random(seed, "parquet", number);
         let table = &self.files[Path::new("out/jobs.parquet")];
-        // The first two want columns that the table lacks.
+        // The first two sources need columns that are not in the table.
         let how = match number % 16 {
             0 => "pm100",
             1 => "fdata",
@@ -97,7 +97,8 @@ impl Folders {
         }
     }
 
-    /// A mutated manifest below commands that read it or write over it; and the bytes of other files that changed.
+    /// Runs a command that reads or overwrites a mutated manifest; returns the outcome and the number of
+    /// changed bytes in other files.
     pub fn manifest(&self, seed: u64, number: u64) -> (Ended, u64) {
         let mut random = random(seed, "manifest", number);
         let path = Path::new("out/manifest.json");
@@ -106,8 +107,9 @@ impl Folders {
         self.run(&[(path, bytes)], command)
     }
 
-    /// A mutated table of results. In one case of two the manifest names the digest of the mutant, so that the reader
-    /// of the table sees it.
+    /// Runs a command that reads a mutated result table; returns the outcome and the number of changed bytes
+    /// in other files. In every second case the manifest has the digest of the mutant, so that the table
+    /// itself is read.
     pub fn results(&self, seed: u64, number: u64) -> (Ended, u64) {
         let mut random = random(seed, "results", number);
         let is_table = |path: &&PathBuf| {
@@ -127,7 +129,8 @@ impl Folders {
         self.run(&changes, command)
     }
 
-    /// Runs a command over these changes. Files that the command does not write must be what they were.
+    /// Applies changes and runs a command; returns the outcome and the number of changed bytes in files that
+    /// the command must not write.
     fn run(&self, changes: &[(&Path, Vec<u8>)], command: &str) -> (Ended, u64) {
         self.restore();
         for (path, bytes) in changes {
@@ -153,7 +156,7 @@ const REPORT: &str = "report out other -q --write page.html";
 const COMPARE: &str = "compare out:0 out:1 -q";
 const MAP: &str = "time = 'seconds'\n[columns]\nid = 'job'\nsubmit = 'submit'\nstart = 'start'\nrun = 'run_time'\nsize = 'size'\n";
 
-/// Every file below the current folder.
+/// Returns all files below the current directory with their contents.
 fn listing() -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut files, mut open) = (BTreeMap::new(), vec![PathBuf::from(".")]);
     while let Some(dir) = open.pop() {
@@ -163,7 +166,10 @@ fn listing() -> BTreeMap<PathBuf, Vec<u8>> {
                 true => open.push(path),
                 false => {
                     let bytes = fs::read(&path).expect("a file");
-                    files.insert(path.strip_prefix(".").expect("below").to_path_buf(), bytes);
+                    files.insert(
+                        path.strip_prefix(".").expect("a path below it").to_path_buf(),
+                        bytes,
+                    );
                 }
             }
         }
@@ -171,10 +177,10 @@ fn listing() -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// A manifest that lists a file as it is now.
+/// Returns the manifest with the current size and digest of a file.
 fn sealed(manifest: &[u8], path: &Path, bytes: &[u8]) -> Vec<u8> {
     let mut manifest: Value = serde_json::from_slice(manifest).expect("a manifest");
-    let name = path.strip_prefix("out").expect("below").display().to_string();
+    let name = path.strip_prefix("out").expect("a path below it").display().to_string();
     for file in manifest["files"].as_array_mut().expect("a list") {
         if file["name"] == name.as_str() {
             file["bytes"] = bytes.len().into();
@@ -185,7 +191,11 @@ fn sealed(manifest: &[u8], path: &Path, bytes: &[u8]) -> Vec<u8> {
     serde_json::to_vec_pretty(&manifest).expect("JSON")
 }
 
-/// Runs the program. Panics if it does, or ends otherwise than is documented.
+/// Runs the program and returns the outcome.
+///
+/// # Panics
+///
+/// Panics if the program panics or ends with an undocumented exit code.
 fn ran(command: &str) -> Ended {
     let errors = Path::new("../errors.txt");
     let mut child = Command::new(PROGRAM)
@@ -197,19 +207,19 @@ fn ran(command: &str) -> Ended {
         .expect("the program starts");
     let begin = Instant::now();
     let status = loop {
-        match child.try_wait().expect("it can be waited for") {
+        match child.try_wait().expect("the program can be waited for") {
             Some(status) => break status,
             None if begin.elapsed() > PATIENCE => {
                 child.kill().expect("it still runs");
-                child.wait().expect("it can be waited for");
+                child.wait().expect("the program can be waited for");
                 return Ended::Hung;
             }
             None => thread::sleep(Duration::from_millis(1)),
         }
     };
-    let said = String::from_utf8_lossy(&fs::read(errors).expect("the file")).into_owned();
-    assert!(!said.contains("panicked"), "replay {command}: {said}");
+    let stderr = String::from_utf8_lossy(&fs::read(errors).expect("the file")).into_owned();
+    assert!(!stderr.contains("panicked"), "replay {command}: {stderr}");
     let is_known = status.code().is_some_and(|code| CODES.contains(&code));
-    assert!(is_known, "replay {command}: {status}: {said}");
+    assert!(is_known, "replay {command}: {status}: {stderr}");
     if status.success() { Ended::Accepted } else { Ended::Refused }
 }

@@ -1,9 +1,9 @@
-//! Changes of the kinds that break parsers. A seed, a name and a number give the same bytes everywhere.
+//! Random changes of the kinds that break parsers, determined by a seed, a name and a number.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Bytes of the longest mutant.
+/// Maximum length of a mutant in bytes.
 const LONGEST: usize = 1 << 20;
 
 const NUMBERS: [&str; 32] = [
@@ -80,19 +80,19 @@ const PIECES: [&[u8]; 36] = [
     b"n[1-9]",
 ];
 
-/// The source of a mutant's random numbers.
+/// Returns the random number generator of a mutant.
 pub fn random(seed: u64, name: &str, number: u64) -> ChaCha8Rng {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes()).update(&number.to_le_bytes()).update(name.as_bytes());
     ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
 }
 
-/// One of several.
+/// Returns a random element.
 pub fn one_of<'a, T>(random: &mut ChaCha8Rng, of: &'a [T]) -> &'a T {
     &of[random.random_range(0..of.len())]
 }
 
-/// A text with one to eight changes.
+/// Returns `text` with one to eight changes.
 pub fn mutant(random: &mut ChaCha8Rng, text: &[u8]) -> Vec<u8> {
     let mut text = text.to_vec();
     for _ in 0..*one_of(random, &[1, 1, 1, 2, 3, 8]) {
@@ -134,7 +134,7 @@ fn change(random: &mut ChaCha8Rng, text: &mut Vec<u8>) {
     }
 }
 
-/// A number of the text becomes an odd one.
+/// Replaces a number in the text with an unusual number.
 fn another_number(random: &mut ChaCha8Rng, text: &mut Vec<u8>) {
     let is_part = |byte: u8| byte.is_ascii_digit() || b".-+eE".contains(&byte);
     let begins: Vec<usize> = (0..text.len())
@@ -151,7 +151,7 @@ fn another_number(random: &mut ChaCha8Rng, text: &mut Vec<u8>) {
     }
 }
 
-/// A field of a line is lost, doubled, emptied, or takes its neighbour's text.
+/// Removes, doubles or clears a field of a line, or replaces it with an adjacent field.
 fn another_field(random: &mut ChaCha8Rng, text: &mut Vec<u8>) {
     let mut lines: Vec<Vec<u8>> = text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     let at = random.random_range(0..lines.len());

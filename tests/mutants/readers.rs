@@ -1,5 +1,5 @@
-//! Readers of the library, each with inputs that are right to begin with. A reader accepts or refuses any bytes; what it
-//! accepts keeps its promises, and a refusal names the file.
+//! Readers of the library, each with valid inputs. A reader accepts or rejects any bytes, without a panic. Accepted
+//! data must satisfy the invariants checked here, and an error must name the file.
 
 use std::fs;
 use std::io::BufReader;
@@ -13,18 +13,19 @@ use replay::simulation::{OutageFile, Outages, WhenDown};
 use replay::swf::{ReadOptions, Reader};
 use replay::topology::Topology;
 use replay::workload::stochastic::ShapeFile;
-use replay::workload::{Job, NodeMap, PlacedNodes, Policy, Window, Workload};
+use replay::workload::{Job, NodeMap, Policy, RecordedPlacements, Window, Workload};
 
-/// A name that every refusal has to mention.
+/// The file name that every error must contain.
 const FILE: &str = "mutant.file";
 
-/// A reader: what it begins with, and what is done with any bytes; the number of the case chooses settings.
+/// A reader that runs in this process.
 pub struct InProcess {
-    /// Name in the table.
+    /// Name in the table of results.
     pub name: &'static str,
-    /// Inputs that it accepts.
+    /// Valid inputs.
     pub inputs: &'static [&'static str],
-    /// Reads a mutant; whether it was accepted. Panics if a promise is broken.
+    /// Reads a mutant and returns whether it was accepted. The number of the case selects settings. Panics if
+    /// an invariant is violated.
     pub read: fn(&[u8], u64) -> bool,
 }
 
@@ -63,7 +64,7 @@ const WIDE: &str = "\
 3 9 5 60 2 -1 -1 2 120
 ";
 const SACCT: &str = "\
-JobID|User|Explanation|Partition|Submit|Eligible|Start|End|Elapsed|ElapsedRaw|TimelimitRaw|AllocNodes|ReqNodes|AllocCPUS|NodeList|State
+JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|ElapsedRaw|TimelimitRaw|AllocNodes|ReqNodes|AllocCPUS|NodeList|State
 11|ann|phys|batch|2026-03-01T08:00:00|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T09:00:05|01:00:00|3600|120|4|4|256|n[001-004]|COMPLETED
 11.0|||||2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T09:00:05|01:00:00|3600||4|4|256|n[001-004]|COMPLETED
 12|bob|chem|batch|2026-03-01T08:02:00|2026-03-01T08:02:00|Unknown|2026-03-01T08:40:00|00:00:00|0||0|8|0|None assigned|CANCELLED by 2017
@@ -145,17 +146,17 @@ const TOPOLOGY: &str = "\
           - dims: {x: 2, y: 2, z: 2}
           - dims: {x: 2, y: 2, z: 1}
 ";
-/// Bodies of records; the reader gives most of them the right checksum.
+/// Bodies of journal records. The reader adds correct checksums to most bodies.
 const JOURNAL: &str = "\
 00000000000000000000000000000001 failed \"no room\"
 00000000000000000000000000000002 done {\"key\":{\"trace\":\"t\"},\"metrics\":{\"jobs\":3}}
 00000000000000000000000000000001 failed \"again\"
 ";
 
-/// Asserts that a refusal names the file.
+/// Asserts that an error names the file; returns `false`.
 fn refused(error: impl std::fmt::Display) -> bool {
     let message = error.to_string();
-    assert!(message.contains(FILE), "the refusal does not name the file: {message}");
+    assert!(message.contains(FILE), "the error does not name the file: {message}");
     false
 }
 
@@ -167,7 +168,7 @@ fn swf(bytes: &[u8], number: u64) -> bool {
     let options = ReadOptions { max_errors: [0, 8][number as usize % 2] };
     let policies = Policy::ALL;
     let policy = policies[number as usize / 2 % policies.len()];
-    if let Err(error) = PlacedNodes::of_records(bytes, FILE, options) {
+    if let Err(error) = RecordedPlacements::of_records(bytes, FILE, options) {
         refused(error);
     }
     match Workload::from_reader(bytes, FILE, policy, &Window::ALL, options) {
@@ -180,7 +181,8 @@ fn swf(bytes: &[u8], number: u64) -> bool {
     }
 }
 
-/// Imports and checks that every line is in one count and that the result is a trace of as many jobs.
+/// Imports a log. Checks that every line is counted once and that the output is a trace with the reported
+/// number of jobs.
 fn imported(source: &str, map: Option<ColumnMap>, log: &[u8]) -> bool {
     let mut how = Import::new(source.parse().expect("a source"), FILE);
     (how.max_errors, how.map) = (4, map);
@@ -198,8 +200,10 @@ fn imported(source: &str, map: Option<ColumnMap>, log: &[u8]) -> bool {
             let mut reader = Reader::new(swf.as_slice(), "made.swf");
             let records = reader.records().filter(|record| record.is_ok()).count();
             assert_eq!(records as u64, report.jobs, "{}", String::from_utf8_lossy(&swf));
-            PlacedNodes::of_file(nodes.as_slice(), "made.nodes.csv").expect("what was written");
-            ShapeFile::read(shapes.as_slice(), "made.shapes.csv").expect("what was written");
+            RecordedPlacements::of_file(nodes.as_slice(), "made.nodes.csv")
+                .expect("a written map can be read");
+            ShapeFile::read(shapes.as_slice(), "made.shapes.csv")
+                .expect("written shapes can be read");
             true
         }
         Err(error) => refused(error),
@@ -237,7 +241,7 @@ fn csv(bytes: &[u8], number: u64) -> bool {
 fn map(bytes: &[u8], _: u64) -> bool {
     let text = String::from_utf8_lossy(bytes);
     match ColumnMap::parse(&text, FILE) {
-        // The table may lack a column of the map: the refusal is about the table then.
+        // The table may lack a column of the map; then the error is about the table.
         Ok(map) => {
             imported("csv", Some(map), TABLE.as_bytes());
             true
@@ -251,7 +255,7 @@ fn job(number: i64, size: u32) -> Job {
 }
 
 fn nodes(bytes: &[u8], _: u64) -> bool {
-    let placed = match PlacedNodes::of_file(bytes, FILE) {
+    let placed = match RecordedPlacements::of_file(bytes, FILE) {
         Ok(placed) => placed,
         Err(error) => return refused(error),
     };
@@ -274,7 +278,7 @@ fn shapes(bytes: &[u8], _: u64) -> bool {
         Err(error) => return refused(error),
     };
     let mut jobs = [job(1, 4), job(2, 8), job(3, 1)];
-    match shapes.give(&mut jobs, &Default::default()) {
+    match shapes.assign(&mut jobs, &Default::default()) {
         Ok(without) => {
             let with = jobs.iter().filter_map(|job| Some((job.size, job.shape?)));
             let sides =
@@ -334,13 +338,13 @@ fn topology(bytes: &[u8], _: u64) -> bool {
     }
 }
 
-/// A line with the checksum that a journal wants.
+/// Returns a journal line with the correct checksum.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let sum = blake3::hash(body).to_hex();
     [&sum.as_bytes()[..16], b" ", body, b"\n"].concat()
 }
 
-/// The mutant is the bodies of records. In one case of four their checksums are wrong, too.
+/// Reads the mutant as bodies of journal records; in every fourth case also with wrong checksums.
 fn journal(bytes: &[u8], number: u64) -> bool {
     let mut text = HEADER.to_vec();
     match number % 4 {

@@ -1,6 +1,6 @@
-"""A plain hill climber that asks `replay search --strategy external` for what it needs.
+"""A simple hill climber for `replay search --strategy external`.
 
-It shows the whole protocol: JSON lines, a question and its answer in turn.
+It shows the complete protocol: JSON lines, with one answer to each question.
 """
 
 import json
@@ -17,8 +17,8 @@ def main():
         answer = json.loads(sys.stdin.readline() or '{"end":true}')
         if "end" in answer:
             return
-        told = [one for one in answer["tell"] if one and one["complete"]]
-        top = max(told, key=lambda one: one["improvement_percent"], default=None)
+        complete = [one for one in answer["tell"] if one and one["complete"]]
+        top = max(complete, key=lambda one: one["improvement_percent"], default=None)
         if top is None or top["improvement_percent"] <= value:
             return
         best, value = top["vector"], top["improvement_percent"]

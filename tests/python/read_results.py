@@ -1,8 +1,8 @@
-"""Reads a folder of results as users do, with pandas and with polars, and checks what it finds.
+"""Reads an output directory with pandas and with polars, and checks the tables.
 
 Usage: read_results.py FOLDER
 
-Prints one line per table; on the first thing that is wrong it ends with an AssertionError.
+Prints one line per table; the first error ends the program with an AssertionError.
 """
 
 import json
@@ -18,18 +18,20 @@ from pandas.testing import assert_frame_equal
 TABLES = {
     "runs": """run:i trace:t jobs:i topology:t processors:i scheduler:t allocator:t tie:t policy:t seed:u copy:i
         mean_pairwise_l1:f total_pairwise_l1:i tied_decisions:i tied_percent:f mean_tied:f mean_diameter:f
-        mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f utilization:f
+        mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f
+        mean_leaves:f mean_leaf_ratio:f mean_upper_blocks:f mean_level:f mean_pair_hops:f one_leaf_percent:f
+        one_leaf_fitting_percent:f block_fragmentation:f block_fragmentation_percent:f utilization:f
         held_utilization:f makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
         median_turnaround:f p90_turnaround:f p99_turnaround:f mean_bounded_slowdown:f
         allocated_utilization:f internal_fragmentation_percent:f refusals:i fragmented_refusals:i
-        fragmented_time_percent:f blocked_menu_percent:f no_such_size_jobs:i mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
+        too_few_free_refusals:i switches_refusals:i fragmented_time_percent:f blocked_menu_percent:f no_such_size_jobs:i mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
         attempts_per_job:f asked_per_job:f operations_per_job:f promised_heads:i late_heads:i latest_head:i slots_held_percent:f refused_sizes:i folded_percent:f mean_fold_stretch:f
         lost_efficiency_percent:f""",
     "by_size": """run:i trace:t topology:t scheduler:t allocator:t tie:t copy:i size:i jobs:i size_rank:i
-        mean_pairwise_l1:f mean_wait:f mean_turnaround:f""",
+        mean_pairwise_l1:f mean_leaves:f mean_wait:f mean_turnaround:f""",
     "jobs": """run:i scheduler:t allocator:t tie:t job:i submit:i arrival:i start:i run_time:i end:i estimate:i user:i size:i served_size:i wait:i turnaround:i bounded_slowdown:f
         held_size:i pairwise_l1:i distance:f diameter:i dispersal:f weighted_dispersal:f components:i
-        box_x:i box_y:i box_z:i tied:i""",
+        box_x:i box_y:i box_z:i leaves:i upper_blocks:i level:i tied:i""",
     "placements": """run:i scheduler:t allocator:t tie:t job:i start:i end:i nodes:l base_x:i base_y:i base_z:i side_x:i side_y:i side_z:i""",
 }
 POLARS = {"t": pl.String, "u": pl.UInt64, "i": pl.Int64, "f": pl.Float64, "l": pl.List(pl.Int64)}
@@ -37,17 +39,17 @@ PANDAS = {"u": "uint64", "i": "int64", "f": "float64"}
 
 
 def schema(table):
-    """Column names and type letters of a table."""
+    """Returns the column names and type letters of a table."""
     return dict(word.split(":") for word in TABLES[table].split())
 
 
 def check_types(table, pandas, polars):
-    """Both libraries see the same columns, of the right types, and the same values."""
+    """Checks that both libraries read equal columns of the expected types with equal values."""
     columns = schema(table)
     assert polars.schema == {name: POLARS[kind] for name, kind in columns.items()}, polars.schema
     assert list(pandas.columns) == list(columns), pandas.columns
     for name, kind in columns.items():
-        # pandas turns integers with nulls into floats, and has two kinds of text.
+        # pandas converts integers with nulls to floats, and has two kinds of text.
         if kind in PANDAS and not pandas[name].isna().any():
             assert pandas[name].dtype == PANDAS[kind], (name, pandas[name].dtype)
         if kind == "l":
@@ -58,7 +60,7 @@ def check_types(table, pandas, polars):
 
 
 def check_metadata(table, path):
-    """The file says what it is, in which units, and what made it."""
+    """Checks that the metadata of a file gives its table, units and program; returns the configuration."""
     found = pq.read_metadata(path).metadata or {}
     found = {key.decode(): value.decode() for key, value in found.items()}
     assert found["table"] == table and found["about"], found
@@ -72,7 +74,7 @@ def check_metadata(table, path):
 
 
 def check_csv(folder, table, polars):
-    """The CSV twin holds the same values, to the last digit."""
+    """Checks that the CSV file has the same values, to the last digit."""
     dtypes = {name: POLARS[kind] for name, kind in schema(table).items()}
     twin = pl.read_csv(folder / f"{table}.csv", schema=dtypes)
     assert polars.equals(twin), f"{table}: CSV and Parquet differ"
@@ -84,7 +86,7 @@ def check_csv(folder, table, polars):
 
 
 def check_jobs(runs, jobs):
-    """What is said of runs follows from their jobs."""
+    """Checks that the metrics of runs follow from their jobs."""
     assert (jobs["wait"] == jobs["start"] - jobs["submit"]).all()
     assert (jobs["turnaround"] == jobs["end"] - jobs["submit"]).all()
     assert (jobs["wait"] >= 0).all() and jobs["dispersal"].between(0, 1).all()
@@ -107,7 +109,7 @@ def check_jobs(runs, jobs):
 
 
 def check_sizes(jobs, sizes):
-    """What is said of job sizes follows from the jobs."""
+    """Checks that the metrics of job sizes follow from the jobs."""
     groups = jobs.groupby(["run", "size"])
     ours = pd.DataFrame({
         "jobs": groups.size(),
@@ -120,7 +122,7 @@ def check_sizes(jobs, sizes):
 
 
 def check_placements(jobs, placements):
-    """Each job has as many processors as it held, and nobody else has them meanwhile."""
+    """Checks that each job has its number of processors, which no other job has at the same time."""
     both = placements.merge(jobs[["run", "job", "start", "end", "held_size"]], on=["run", "job", "start", "end"])
     assert len(both) == len(placements) == len(jobs)
     assert (both["nodes"].map(len) == both["held_size"]).all()
@@ -146,7 +148,7 @@ def main(folder):
     print(f"runs: {len(runs)} rows")
     check_sizes(jobs, sizes)
     print("by_size: agree")
-    # Ties are counted where asked for, and only by strategies that have them.
+    # Ties are counted only on request, and only for strategies that break ties.
     counted = runs["tied_decisions"].notna()
     assert (counted == ((runs["allocator"] == "mc1x1") & manifest["configuration"]["ties"])).all()
     assert jobs["tied"].notna().equals(jobs["run"].map(runs.set_index("run")["tied_decisions"].notna()))

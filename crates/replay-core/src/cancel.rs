@@ -1,17 +1,17 @@
-//! Ending a computation early.
+//! Cancellation of long computations.
 //!
-//! A [`CancelToken`] is a flag that somebody raises (Ctrl-C, a time that is up) and that every long
-//! loop looks at: the simulations at each decision, an allocator inside a decision that can
-//! itself take long ([`RunSetup::stop`](crate::allocator::RunSetup::stop)), the
-//! network every few milliseconds. What it ends fails with [`Cancelled`]. One look costs a
-//! load, and a second after the flag is raised everything has ended.
+//! A [`CancelToken`] is a flag, raised by Ctrl-C or by a deadline, that every long loop checks:
+//! simulations at each decision, allocators inside a long decision
+//! ([`RunSetup::stop`](crate::allocator::RunSetup::stop)), and the network every few milliseconds.
+//! A cancelled computation fails with [`Cancelled`]. A check costs one memory load. All
+//! computations end within a second after the flag is raised.
 //!
 //! ```
 //! use replay_core::cancel::{CancelToken, Cancelled};
 //! use std::time::{Duration, Instant};
 //!
 //! let all = CancelToken::new();
-//! // A part of the work with a time of its own; it ends with the whole, too.
+//! // A part of the work with a separate deadline. The part also ends when `all` is raised.
 //! let part = all.until(Instant::now() + Duration::from_secs(3600));
 //! assert!(!part.is_raised());
 //! all.raise();
@@ -22,62 +22,64 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// A flag that ends a computation. Clones are one flag.
+/// A flag that cancels computations. All clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<Flag>);
 
 #[derive(Debug, Default)]
 struct Flag {
     raised: AtomicBool,
-    /// What raises this flag by itself.
+    /// The parent flag and deadline, for tokens created by [`CancelToken::until`].
     bounds: Option<Bounds>,
 }
 
-/// When a flag is raised by itself.
 #[derive(Debug)]
 struct Bounds {
-    above: CancelToken,
+    parent: CancelToken,
     deadline: Instant,
 }
 
-/// A computation was ended by its [`CancelToken`].
+/// Error of a cancelled computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Cancelled;
 
 impl CancelToken {
-    /// Whether a deadline raises it, so that work that is not whole by then is lost.
+    /// Returns whether this token has a deadline. Work that is unfinished at the deadline is lost.
     pub fn is_timed(&self) -> bool {
         self.0.bounds.is_some()
     }
 
-    /// A flag that is not raised.
+    /// Creates a token that is not raised.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A flag of its own, which is raised with this one too, and when the time has come.
+    /// Creates a child token. The child is raised when [`raise`](Self::raise) is called on the child, when this token
+    /// is raised, or when `deadline` has passed.
     pub fn until(&self, deadline: Instant) -> Self {
-        let bounds = Some(Bounds { above: self.clone(), deadline });
+        let bounds = Some(Bounds { parent: self.clone(), deadline });
         Self(Arc::new(Flag { raised: AtomicBool::new(false), bounds }))
     }
 
-    /// Ends what looks at it. It cannot be lowered.
+    /// Cancels all computations that check this token or its children. A raised flag stays raised.
     pub fn raise(&self) {
         self.0.raised.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to end.
+    /// Returns whether the flag is raised, so that the computation must end.
     #[inline]
     pub fn is_raised(&self) -> bool {
-        self.0.raised.load(Ordering::Relaxed) || self.0.bounds.is_some() && self.is_bounded()
+        self.0.raised.load(Ordering::Relaxed)
+            || self.0.bounds.is_some() && self.is_raised_by_bounds()
     }
 
-    /// Looks at the clocks and at the flag above.
+    /// Checks the deadline and the parent token.
     #[cold]
-    fn is_bounded(&self) -> bool {
-        let over =
-            |Bounds { above, deadline }: &Bounds| above.is_raised() || Instant::now() >= *deadline;
+    fn is_raised_by_bounds(&self) -> bool {
+        let over = |Bounds { parent, deadline }: &Bounds| {
+            parent.is_raised() || Instant::now() >= *deadline
+        };
         let raised = self.0.bounds.as_ref().is_some_and(over);
         if raised {
             self.raise();
@@ -85,7 +87,7 @@ impl CancelToken {
         raised
     }
 
-    /// To be asked at every step of a long loop.
+    /// Fails if the flag is raised. Long loops call this function at every step.
     ///
     /// # Errors
     /// [`Cancelled`] once the flag is raised.
@@ -101,7 +103,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_part_ends_with_the_whole_and_not_the_other_way_round() {
+    fn a_child_is_raised_with_its_parent_but_not_the_reverse() {
         let far = Instant::now() + Duration::from_secs(3600);
         let whole = CancelToken::new();
         let [one, other] = [whole.until(far), whole.until(far)];
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_has_come_raises_the_flag() {
+    fn a_passed_deadline_raises_the_flag() {
         let whole = CancelToken::new();
         assert_eq!(whole.until(Instant::now()).check(), Err(Cancelled));
         assert_eq!(whole.check(), Ok(()));

@@ -1,9 +1,10 @@
-//! The replay engine: traces, machines, scheduling disciplines, allocation strategies, and what they do together.
+//! The replay engine: traces, machines, scheduling disciplines, allocation strategies and their joint simulation.
 //!
-//! A trace in the Standard Workload Format is read ([`swf`]) and cleaned by a named policy into jobs ([`workload`]); a
-//! scheduling discipline decides who starts when ([`scheduler`]), an allocation strategy which processors of a machine a
-//! job gets ([`allocator`], [`topology`], [`machine`]). Strategies that never refuse do not influence the schedule, so one
-//! timeline serves any number of them ([`simulation`]). [`metrics`] measures the result, [`table`] declares columns.
+//! [`swf`] reads a trace in the Standard Workload Format, and [`workload`] cleans it into jobs under a named policy. A
+//! scheduling discipline ([`scheduler`]) decides when each job starts; an allocation strategy ([`allocator`]) decides
+//! which processors of a machine ([`topology`], [`machine`]) the job gets. Strategies that never refuse a job do not
+//! influence the schedule, so any number of these strategies can use one timeline ([`simulation`]). [`metrics`]
+//! measures the result, and [`table`] declares the columns of the output tables.
 
 pub mod allocator;
 pub mod cancel;
@@ -21,4 +22,5 @@ pub mod simulation;
 pub mod swf;
 pub mod table;
 pub mod topology;
+pub mod topology_file;
 pub mod workload;

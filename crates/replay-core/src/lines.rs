@@ -1,8 +1,8 @@
-//! Text line by line, in bounded memory.
+//! Reads text line by line in bounded memory.
 //!
-//! Every input that is read by lines is read here: traces, lists of packets, matrices, phases,
-//! shapes, journals, what another program says. A line has a longest length, [`LONGEST_LINE`];
-//! what has no line ends, such as binary data or an endless device, is found out there.
+//! This module reads all line-based inputs: traces, lists of packets, matrices, phases, shapes,
+//! journals, and the output of other programs. A line may have at most [`LONGEST_LINE`] bytes. The
+//! limit detects input without line ends, such as binary data or an endless device.
 
 use std::io::{self, BufRead, Read};
 
@@ -10,31 +10,31 @@ use nom::FindSubstring;
 
 use crate::sanitize::BYTE_ORDER_MARK;
 
-/// Bytes of the longest line, its end included. The longest that mean something are a row of a
-/// matrix, and a journal's record of a cell, of as many numbers or job sizes as a machine can
-/// have processors.
+/// Maximum length of a line in bytes, including its line end. The longest valid lines are the rows
+/// of a matrix and the records of cells in a journal. Such a line can contain a number or a job
+/// size for each processor of a machine.
 pub const LONGEST_LINE: usize = 1 << 24;
 
-/// Bytes of the longest text that is read as a whole.
+/// Maximum length in bytes of a text that is read as a whole.
 pub const LONGEST_TEXT: u64 = 1 << 24;
 
-/// An input that is read line by line.
+/// Reads an input line by line.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,
-    /// The part of a line that came before the end of the input's buffer.
+    /// The beginning of a line that continues beyond the input's buffer.
     partial: Vec<u8>,
     number: u64,
 }
 
-/// A line that cannot be read.
+/// Error of reading a line.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// The input's own complaint.
+    /// Reading the input failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is longer than [`LONGEST_LINE`]; this is how it begins.
-    #[error("a line of more than {LONGEST_LINE} bytes")]
+    /// The line is longer than [`LONGEST_LINE`]. The value is the beginning of the line.
+    #[error("the line is longer than {LONGEST_LINE} bytes")]
     TooLong(Vec<u8>),
 }
 
@@ -48,26 +48,27 @@ impl From<LineError> for io::Error {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines of `input`.
+    /// Creates a reader of the lines of `input`.
     pub fn new(input: R) -> Self {
         Self { input, partial: Vec::new(), number: 0 }
     }
 
-    /// Number of the line that was read last, or that could not be read, from 1.
+    /// Returns the number, from 1, of the last line that was read, or of the line that could not be
+    /// read.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Gives back the input.
+    /// Returns the input.
     pub fn into_inner(self) -> R {
         self.input
     }
 
-    /// Hands the next line with its end, if it has one, to `take`; `None` at the end of the
-    /// input. A line that lies in the input's buffer as a whole is not copied.
+    /// Passes the next line, including its line end if present, to `take`; returns `None` at the end
+    /// of the input. A line that lies entirely in the input's buffer is not copied.
     ///
     /// # Errors
-    /// [`LineError`].
+    /// [`LineError`] if the input fails or the line is too long.
     #[inline]
     pub fn next<T>(&mut self, take: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, LineError> {
         loop {
@@ -84,7 +85,7 @@ impl<R: BufRead> Lines<R> {
                 self.number += 1;
                 return Ok(Some(take(&last)));
             }
-            // nom's one-byte search is memchr.
+            // For a single byte, nom's search calls memchr.
             let end = available.find_substring(b"\n".as_slice());
             let read = end.map_or(available.len(), |end| end + 1);
             if self.partial.len() + read > LONGEST_LINE {
@@ -113,12 +114,12 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Hands the next line that is not blank to `take`, with its number: without the blanks
-    /// around it and the mark of UTF-8 that some programs put first. What is no UTF-8 is
-    /// replaced.
+    /// Passes the next non-blank line and its number to `take`, without surrounding whitespace and
+    /// without a byte order mark in line 1. Invalid UTF-8 is replaced. Returns `None` at the end of
+    /// the input.
     ///
     /// # Errors
-    /// [`LineError`].
+    /// [`LineError`] if the input fails or a line is too long.
     pub fn next_text<T>(
         &mut self,
         mut take: impl FnMut(u64, &str) -> T,
@@ -143,15 +144,15 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The whole of a text that is not longer than [`LONGEST_TEXT`].
+/// Reads a text of at most [`LONGEST_TEXT`] bytes.
 ///
 /// # Errors
-/// Those of the input; [`io::ErrorKind::InvalidData`] if it is longer, or no UTF-8.
+/// The error of the input; [`io::ErrorKind::InvalidData`] if the text is longer than [`LONGEST_TEXT`] or is not UTF-8.
 pub fn whole(input: impl Read) -> io::Result<String> {
     let mut text = String::new();
     input.take(LONGEST_TEXT + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LONGEST_TEXT {
-        let problem = format!("it is longer than {LONGEST_TEXT} bytes");
+        let problem = format!("the text is longer than {LONGEST_TEXT} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
     Ok(text)
@@ -165,24 +166,24 @@ mod tests {
 
     use super::*;
 
-    /// Without end, and without line ends.
+    /// An endless input without line ends.
     fn endless() -> impl BufRead {
         BufReader::new(io::repeat(b'7'))
     }
 
     #[test]
-    fn a_line_without_end_is_an_error_with_its_number() {
+    fn reports_the_number_of_a_line_that_is_too_long() {
         let input = BufReader::new("one\n".as_bytes()).chain(endless());
         let mut lines = Lines::new(input);
         assert_eq!(lines.next(<[u8]>::len).expect("a line"), Some(4));
         let Err(LineError::TooLong(start)) = lines.next(<[u8]>::len) else { panic!("a line") };
         assert_eq!((lines.number(), start.len()), (2, LONGEST_LINE));
-        // As much as is needed to tell, and no more.
+        // Reading stops soon after the limit.
         assert!(start.capacity() <= 2 * LONGEST_LINE);
     }
 
     #[test]
-    fn the_longest_line_is_a_line() {
+    fn accepts_a_line_of_the_maximum_length() {
         let text = [vec![b'x'; LONGEST_LINE - 1], b"\n".to_vec()].concat();
         let mut lines = Lines::new(BufReader::with_capacity(1000, text.as_slice()));
         assert_eq!(lines.next(<[u8]>::len).expect("a line"), Some(LONGEST_LINE));
@@ -191,15 +192,15 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_text_has_an_end() {
+    fn rejects_a_text_that_is_too_long() {
         assert_eq!(whole("a\nb".as_bytes()).expect("a text"), "a\nb");
         assert!(whole(endless()).is_err());
     }
 
     proptest! {
-        /// Whatever the size of the buffer: the lines, and their numbers.
+        /// Lines and their numbers do not depend on the size of the buffer.
         #[test]
-        fn lines_are_those_of_the_text(text in "[ab\r\n \u{feff}]{0,40}", capacity in 1usize..20) {
+        fn splits_a_text_into_lines(text in "[ab\r\n \u{feff}]{0,40}", capacity in 1usize..20) {
             let mut lines = Lines::new(BufReader::with_capacity(capacity, text.as_bytes()));
             let mut found = Vec::new();
             while let Some(line) = lines.next(<[u8]>::to_vec).expect("memory") {

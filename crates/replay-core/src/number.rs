@@ -1,19 +1,21 @@
-//! Numbers as people read them, thousands separated by commas, and as strict formats write them.
+//! Number formatting: with thousands separators for readers, and without them for machine-readable
+//! formats. Also parses the digits of dates and times.
 
-/// An integer: `28,489`.
+/// Formats an integer with thousands separators: `28,489`.
 pub fn grouped(value: impl Into<i128>) -> String {
     let value = value.into();
     let digits = separated(&value.unsigned_abs().to_string());
     if value < 0 { format!("-{digits}") } else { digits }
 }
 
-/// So many of something: `1 job`, `2,000 jobs`.
+/// Formats a count and its noun. The noun gets an `s` unless the count is 1: `1 job`, `2,000 jobs`.
 pub fn counted(count: impl Into<i128>, what: &str) -> String {
     let count = count.into();
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// A real number with `decimals` places: `210,296.609`. What rounds to zero has no sign.
+/// Formats a real number with `decimals` decimal places and thousands separators: `210,296.609`. A
+/// value that rounds to zero has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return value.to_string();
@@ -26,8 +28,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{point}{fraction}", separated(whole))
 }
 
-/// A real number as people type it, which reads back as the same: `0.05`, `4241`, and with a power
-/// of ten where all digits would be many: `1e300`.
+/// Formats a real number so that parsing returns the same value: `0.05`, `4241`. Values outside
+/// 1e-6..1e15 are written with a power of ten: `1e300`.
 pub fn plain(value: f64) -> String {
     let size = value.abs();
     match (1e-6..1e15).contains(&size) || size == 0.0 || !size.is_finite() {
@@ -47,13 +49,13 @@ fn separated(digits: &str) -> String {
     text
 }
 
-/// Digits alone, as a number.
+/// Parses a text of 1 to 18 decimal digits; `None` for any other text.
 pub fn digits(text: &str) -> Option<i64> {
     let good = (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if good { text.parse().ok() } else { None }
 }
 
-/// Two digits, as on a clock.
+/// Parses exactly two decimal digits, as in a clock time; `None` otherwise.
 pub fn pair(text: &str) -> Option<i64> {
     digits(text).filter(|_| text.len() == 2)
 }
@@ -65,7 +67,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_plain_number_reads_back(value in proptest::num::f64::ANY) {
+        fn a_plain_number_parses_to_the_same_value(value in proptest::num::f64::ANY) {
             let text = plain(value);
             prop_assert!(text.len() <= 25, "{text}");
             let read: f64 = text.parse().expect("a number");
@@ -74,15 +76,15 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_number_is_as_people_write_it() {
+    fn plain_numbers_use_exponents_only_when_very_large_or_small() {
         let written = [0.0, 0.05, 4241.0, 1e6, -0.5, 1e300, 2.5e-9, f64::INFINITY].map(plain);
         assert_eq!(written, ["0", "0.05", "4241", "1000000", "-0.5", "1e300", "2.5e-9", "inf"]);
     }
 
     #[test]
-    fn one_is_no_plural() {
-        let told = [0, 1, 2, 1000].map(|count| counted(count, "job"));
-        assert_eq!(told, ["0 jobs", "1 job", "2 jobs", "1,000 jobs"]);
+    fn a_count_of_one_is_singular() {
+        let texts = [0, 1, 2, 1000].map(|count| counted(count, "job"));
+        assert_eq!(texts, ["0 jobs", "1 job", "2 jobs", "1,000 jobs"]);
     }
 
     #[test]

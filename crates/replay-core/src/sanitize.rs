@@ -1,16 +1,20 @@
-//! Bad text in messages.
+//! Excerpts of invalid input for error messages.
 
-/// Characters of a bad text that a message shows.
-const SHOWN: usize = 40;
+/// Maximum length of an excerpt in characters.
+const EXCERPT_CHARS: usize = 40;
 
-/// The mark of UTF-8 that some programs put at the beginning of a file.
+/// The byte order mark that some programs write at the beginning of a UTF-8 file.
 pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The beginning of a text, without characters that a terminal would act on.
+/// Returns the first 40 characters of `text`, with each control character replaced by U+FFFD and
+/// `...` appended if the text is longer. A terminal does not interpret the result.
 pub fn excerpt(text: &str) -> String {
     let mut chars = text.chars();
-    let mut shown: String =
-        chars.by_ref().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let mut shown: String = chars
+        .by_ref()
+        .take(EXCERPT_CHARS)
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
     if chars.next().is_some() {
         shown.push_str("...");
     }

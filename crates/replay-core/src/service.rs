@@ -1,4 +1,4 @@
-//! How long a job holds its processors.
+//! Execution of running jobs. A service determines the time at which a running job completes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,57 +7,57 @@ use std::error::Error;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// What jobs do while they hold processors, and when they are done with it: the run times
-/// of a trace, or a network on which they communicate.
+/// A model of running jobs that determines the times at which they complete. Examples are the run times of a trace, and
+/// a network on which the jobs communicate.
 pub trait Service {
-    /// A job starts on `nodes` (the first [`Job::size`] of them run its processes) at
-    /// `now`, the instant that [`advance`](Service::advance) has reached.
+    /// Starts a job on `nodes` at `now`. The first [`Job::size`] of the nodes run the job's processes. `now` is the
+    /// time that [`advance`](Service::advance) has reached.
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64);
 
-    /// Goes on to the next instant, not after `until`, at which jobs complete, appends them
-    /// to the empty `completed`, and returns that instant; `None` if no job completes by
-    /// `until`, which is then the instant reached.
+    /// Advances to the next time at which jobs complete, but at most to `until`. Appends these jobs to `completed`,
+    /// which must be empty, and returns the time reached. Returns `None` if no job completes by `until`; the time
+    /// reached is then `until`.
     ///
     /// # Errors
-    /// A simulation of its own that cannot go on.
+    /// The error of the service's own simulation, such as the error of the network.
     fn advance(
         &mut self,
         until: i64,
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>>;
 
-    /// A running job ends now, whatever it has done; `false` if the service cannot do that.
+    /// Interrupts a running job now. Returns `false` if the service cannot interrupt jobs.
     fn cut_off(&mut self, id: JobId) -> bool {
         let _ = id;
         false
     }
 
-    /// Whether a job may have fewer processes than it asks for, and then runs longer.
+    /// Returns whether a job may run on fewer processors than it requests, with a longer run time.
     fn takes_folded(&self) -> bool {
         true
     }
 
-    /// Processor-time, in ticks, that the jobs started so far compute from start to end. `None` where
-    /// that is what they hold: only jobs that share a processor may hold it and get nothing.
+    /// Returns the processor time, in ticks, that the jobs started so far compute from start to end. `None` if this
+    /// equals the processor time that the jobs hold. The two times differ only if jobs share processors.
     fn computed(&self) -> Option<f64> {
         None
     }
 
-    /// By host of a cluster, the share of its processor in use, as its monitor shows it now.
-    /// `None` where nobody monitors.
+    /// Returns, for each host, the current utilization of the processor as the cluster's monitor reports it. `None` if
+    /// there is no monitor.
     fn utilization(&mut self) -> Option<&[f64]> {
         None
     }
 }
 
-/// Jobs complete [`Job::run`] after their start.
+/// The service in which every job completes at its start plus [`Job::run`].
 #[derive(Clone, Debug, Default)]
 pub struct RunTimes {
     ends: BinaryHeap<Reverse<(i64, JobId)>>,
 }
 
 impl RunTimes {
-    /// When the next job completes, if any runs.
+    /// Returns the time at which the next job completes; `None` if no job runs.
     pub fn next(&self) -> Option<i64> {
         self.ends.peek().map(|&Reverse((end, _))| end)
     }

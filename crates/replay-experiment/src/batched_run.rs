@@ -1,4 +1,4 @@
-//! Cells and evaluations that differ in how they break ties alone, replayed as one.
+//! Lockstep replay of cells or evaluations that differ only in tie-breaking.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,31 +13,32 @@ use replay_core::metrics::run::{PlacementMeans, RunMetrics};
 use replay_core::simulation::SimulationError;
 use replay_core::topology::Topology;
 
-/// Memory that the machines of strategies replayed together fill at most: about what stays near one
-/// processor of today. With more of them decisions wait for memory longer than sharing saves.
-const NEARBY: usize = 4 << 20;
-/// And so many at most: results come, and are kept, when the last of them is done.
-const MOST: usize = 1280;
+/// Maximum memory in bytes of the machine states of strategies that are replayed together, roughly the L2 cache of one
+/// core. With more memory, cache misses cost more time than sharing saves.
+const MEMORY_LIMIT: usize = 4 << 20;
+/// Maximum number of strategies that are replayed together. The results stay in memory until all these strategies have
+/// finished.
+const MAX_BATCH: usize = 1280;
 
-/// How many strategies are best replayed as one on a machine.
-pub fn at_once(topology: &Topology) -> usize {
-    // Who has what: a byte for each processor, a version for each row, and the places of the jobs.
-    let bytes = topology.grid().map_or(NEARBY, |grid| {
+/// Returns the best number of strategies to replay together on a machine.
+pub fn batch_size(topology: &Topology) -> usize {
+    // The state has one byte per processor, one version number per row, and the placements of the jobs.
+    let bytes = topology.grid().map_or(MEMORY_LIMIT, |grid| {
         let rows = grid.processors() / grid.extent(grid.dimensions() - 1);
         grid.processors() + 8 * rows + 1024
     });
-    (NEARBY / bytes).clamp(16, MOST)
+    (MEMORY_LIMIT / bytes).clamp(16, MAX_BATCH)
 }
 
-/// Strategies that differ in how they break ties alone, to be replayed in
-/// [lockstep](replay_core::simulation::Simulation::lockstep): MC1x1 with given vectors. `None` for others, and
-/// unless there are several.
-pub fn replayed_as_one<'a>(
+/// Prepares MC1x1 strategies that differ only in their tie vectors for replay in
+/// [lockstep](replay_core::simulation::Simulation::lockstep). Returns `None` for other strategies, and for fewer than
+/// two strategies.
+pub fn batch_of<'a>(
     specs: impl Iterator<Item = &'a AllocatorSpec> + Clone,
     topology: &Topology,
 ) -> Option<BatchReplay> {
     let shared = specs.clone().next()?.shared(topology)?;
-    // Of one alone nothing can be shared.
+    // A single strategy cannot share a replay.
     specs.clone().nth(1)?;
     let config = |spec: &AllocatorSpec| {
         let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
@@ -48,15 +49,16 @@ pub fn replayed_as_one<'a>(
     Some(BatchReplay::new(&Machine::new(topology.clone()), topology.grid()?, shared, configs))
 }
 
-/// Runs cells that differ in how they break ties alone as one, where that can be: what each comes to
-/// is the same as alone, and the time is shared out among them. `None` if they can not.
+/// Replays several cells in one replay. The cells must differ only in tie-breaking. Each result equals the result of a
+/// separate run, except that the wall-clock time is divided equally among the cells. Returns `None` if the cells cannot
+/// be replayed together.
 ///
 /// # Errors
-/// For every cell the same: [`CellError`] as [`run_cell`](super::run_cell).
+/// If the replay fails, every cell gets the [`CellError`] that [`run_cell`](super::run_cell) would return.
 pub fn run_together(
     runs: &[(u32, Cell)],
     measure: Measure,
-    watch: RunContext<'_>,
+    context: RunContext<'_>,
 ) -> Option<Vec<Result<RunResult, CellError>>> {
     let (_, first) = runs.first()?;
     let trace = &first.trace;
@@ -69,31 +71,31 @@ pub fn run_together(
         return None;
     }
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
-    let batch = replayed_as_one(specs, &trace.topology)?;
-    let schedule = trace.schedule(&first.scheduler, watch.stop).ok()?;
-    // Where the log lacks jobs each run is measured a second time without them.
-    let lacks = trace.log_jobs(watch.stop).ok()?.is_some();
+    let batch = batch_of(specs, &trace.topology)?;
+    let schedule = trace.schedule(&first.scheduler, context.stop).ok()?;
+    // If the run that repeats the log lacks jobs, each run is measured a second time without these jobs.
+    let lacks = trace.log_jobs(context.stop).ok()?.is_some();
     if lacks || !schedule.timeline.unplaced().is_empty() {
         return None;
     }
     let jobs = &trace.workload.jobs;
     let none = vec![0; jobs.len()];
     let rows = by_size(schedule.arrived(jobs), schedule.timeline.starts(), &none);
-    // Pairwise L1 by size, and of each size by cell.
+    // Pairwise L1 sums, indexed by size and then by cell.
     let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
     let mut sums = vec![0u64; (largest as usize + 1) * runs.len()];
     let mut locality = measure.placements.then(|| Locality::new(&trace.topology));
     let mut means = vec![PlacementMeans::default(); runs.len()];
-    let mut pace = ProgressMeter::new(watch, jobs.len() * runs.len()).counted();
+    let mut progress = ProgressMeter::new(context, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
-    let simulation = trace.simulation(watch.stop);
+    let simulation = trace.simulation(context.stop);
     let replayed = simulation.lockstep(&schedule.timeline, batch, &mut |placed| {
         let size = jobs[placed.job.index()].size;
         let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
         let place =
             locality.as_mut().map(|of| of.placement(placed.nodes, trace.topology.points(size)));
         for &config in placed.configs.iter() {
-            pace.started();
+            progress.started();
             sums[config as usize] += placed.pairwise_l1;
             if let Some(place) = &place {
                 means[config as usize].record(place);
@@ -101,11 +103,11 @@ pub fn run_together(
         }
     });
     let seconds = begin.elapsed().as_secs_f64() / runs.len() as f64;
-    let result = |(way, (run, cell)): (usize, &(u32, Cell))| {
+    let result = |(config, (run, cell)): (usize, &(u32, Cell))| {
         let failed =
             |cause: SimulationError| CellError { key: Box::new(cell.key()), cause: cause.into() };
         replayed.clone().map_err(failed)?;
-        let sum = |size: u32| sums[size as usize * runs.len() + way];
+        let sum = |size: u32| sums[size as usize * runs.len() + config];
         let by_size = rows.iter().map(|row| SizeRow {
             mean_pairwise_l1: Some(sum(row.size) as f64 / row.jobs as f64),
             ..row.clone()
@@ -116,7 +118,7 @@ pub fn run_together(
             key: cell.key(),
             turned_away: Vec::new(),
             processors: trace.topology.capacity(),
-            metrics: RunMetrics::new(&schedule.metrics, total, &means[way], None, None),
+            metrics: RunMetrics::new(&schedule.metrics, total, &means[config], None, None),
             by_size: by_size.collect(),
             allocations: Vec::new(),
             jobs: Vec::new(),

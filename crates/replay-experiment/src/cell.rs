@@ -1,92 +1,107 @@
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::{LogJobs, RunKey};
+use super::{LogJobs, Prepared, RunKey};
+use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::{ScheduleMetrics, Series};
+use replay_core::naming::NameError;
 use replay_core::number::counted;
+use replay_core::sanitize::excerpt;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{
-    Chains, Dependencies, Job, JobId, NodeMap, PlacedNodes, Shake, UnmatchedPlacements, Workload,
+    Chains, Dependencies, Job, JobId, NodeMap, RecordedPlacements, Shake, UnmatchedPlacements,
+    Workload,
 };
 
-/// A workload on one machine, with the timeline of each scheduler that cells ask for.
+/// A workload on one machine, with a cached schedule for each scheduler.
 #[derive(Debug)]
 pub struct Trace {
-    /// The jobs, none larger than the machine unless its allocator folds them.
+    /// The jobs. A job is larger than the machine only if the allocator folds jobs.
     pub workload: Arc<Workload>,
     /// The machine.
     pub topology: Topology,
     /// Name of the cleaning policy.
     pub policy: String,
-    /// Which shaken copy it is, from 1; 0 if it is the trace itself.
+    /// Number of the perturbed copy, from 1; 0 for the unperturbed trace.
     pub copy: u32,
     copies: Mutex<Copies>,
-    /// The jobs with sizes in points, where a point holds several processors.
+    /// The jobs with sizes in points; `None` on machines with one processor per point.
     in_points: Option<Vec<Job>>,
-    /// Which jobs follow others, and how the log's dependencies are taken.
+    /// Dependencies between jobs, and the rule by which they are applied.
     chains: Chains,
     dependencies: Dependencies,
-    /// When processors are out of service.
+    /// The times at which processors are out of service.
     outages: Arc<Outages>,
-    /// Where its jobs ran, as the log says.
+    /// Recorded placements of the jobs.
     places: Option<Arc<Places>>,
-    /// The jobs over which runs are set against the log, once somebody has asked.
+    /// Cache of the set of jobs over which runs are compared with the log.
     log_jobs: Mutex<Option<Option<Arc<LogJobs>>>>,
-    schedules: Vec<(SchedulerSpec, Known)>,
+    schedules: Vec<(SchedulerSpec, CachedSchedule)>,
+    /// Allocators built by checks, for the cells of this trace.
+    prepared: Prepared,
 }
 
-/// Shaken copies that somebody uses, and the latest one.
+/// The perturbed copies that are in use, and the latest copy.
 #[derive(Debug, Default)]
 struct Copies {
-    known: Vec<(Shake, u32, Weak<Trace>)>,
-    /// Cells of one copy follow each other: it stays between two of them.
+    cached: Vec<(Shake, u32, Weak<Trace>)>,
+    /// Keeps the latest copy in memory between consecutive cells of the same copy.
     latest: Option<Arc<Trace>>,
 }
 
-/// Where the jobs of a log ran, on a machine.
+/// Recorded placements of the jobs of a log, mapped to a machine.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// What the log says.
-    pub nodes: PlacedNodes,
-    /// The point of each node.
+    /// Nodes of each job, as recorded in the log.
+    pub nodes: RecordedPlacements,
+    /// Point of each node.
     pub points: Vec<NodeId>,
-    /// Whether nodes are not where somebody says but in order of their names.
+    /// Whether nodes are assigned to points in the order of the node names, because the positions of the nodes are
+    /// unknown.
     pub in_order: bool,
+    /// Whether nodes are assigned to points by the machine's node names.
+    pub by_name: bool,
 }
 
 impl Places {
-    /// Puts the nodes of a log on a machine: where a map says; else on the points whose numbers they have, if all
-    /// have one, else in order along the scan order.
+    /// Maps the nodes of a log to the points of a machine, by the first of these methods that applies: by `map`; by the
+    /// names of the machine's nodes; by the numbers in the node names, if all these numbers are valid point numbers; in
+    /// the order of the node names, along the scan order of the machine.
     ///
     /// # Errors
-    /// In words, if the map has no place for a node, or there are more nodes than points.
+    /// A message if only some of the node names occur in the machine, `map` lacks a node, or the log has more nodes
+    /// than the machine has points.
     pub fn on(
-        nodes: PlacedNodes,
+        nodes: RecordedPlacements,
         machine: &Topology,
         map: Option<&NodeMap>,
     ) -> Result<Self, String> {
         if let Some(map) = map {
             let points = map.points(nodes.names(), machine).map_err(|error| error.to_string())?;
-            return Ok(Self { nodes, points, in_order: false });
+            return Ok(Self { nodes, points, in_order: false, by_name: false });
+        }
+        if let Some(points) = by_name(&nodes, machine)? {
+            return Ok(Self { nodes, points, in_order: false, by_name: true });
         }
         let (count, points) = (nodes.names().len(), machine.processors());
         if count > points {
             let [count, points] = [(count, "node"), (points, "point")]
                 .map(|(count, what)| counted(count as u64, what));
-            return Err(format!("the log names {count}, {machine} has {points}"));
+            return Err(format!("the log names {count}, but {machine} has {points}"));
         }
         let in_order = || (0..count as u32).collect();
-        let told = nodes.points(points);
-        let in_order_of_names = told.is_none();
-        let points = told.unwrap_or_else(in_order).into_iter().map(NodeId).collect();
-        Ok(Self { nodes, points, in_order: in_order_of_names })
+        let numbered = nodes.points(points);
+        let in_order_of_names = numbered.is_none();
+        let points = numbered.unwrap_or_else(in_order).into_iter().map(NodeId).collect();
+        Ok(Self { nodes, points, in_order: in_order_of_names, by_name: false })
     }
 
-    /// What tells the places of these jobs from others, as text.
+    /// Returns a text that identifies the recorded placements of `jobs`. Equal placements give equal texts.
     pub fn identity(&self, jobs: &[Job]) -> String {
         let mut text = String::new();
         for job in jobs {
@@ -99,38 +114,59 @@ impl Places {
     }
 }
 
-/// A schedule once it is computed.
-type Known = Mutex<Option<Result<Schedule, TimelineError>>>;
+/// Finds the points of nodes by name. Returns `None` if the machine has no named nodes, or no node with any of
+/// these names.
+fn by_name(nodes: &RecordedPlacements, machine: &Topology) -> Result<Option<Vec<NodeId>>, String> {
+    let Some(machine) = machine.hierarchy() else { return Ok(None) };
+    let names = machine.names().iter().map(String::as_str);
+    let numbers: HashMap<&str, u32> = names.zip(0..).collect();
+    let point = |name: &String| numbers.get(&name[..]).map(|&number| NodeId(number));
+    let points: Vec<Option<NodeId>> = nodes.names().iter().map(point).collect();
+    if points.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let unknown = points.iter().zip(nodes.names()).find(|(point, _)| point.is_none());
+    match unknown {
+        Some((_, name)) => Err(format!(
+            "the log names the node {}, which {machine} does not have (map nodes with --node-map)",
+            excerpt(name)
+        )),
+        None => Ok(Some(points.into_iter().flatten().collect())),
+    }
+}
 
-/// A timeline and the load over time that follows from it.
+/// A schedule that is computed when it is first needed.
+type CachedSchedule = Mutex<Option<Result<Schedule, TimelineError>>>;
+
+/// The schedule of a trace under a scheduler, independent of the allocator.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// Starts and ends.
+    /// Start times and end times of the jobs.
     pub timeline: Arc<Timeline>,
-    /// Busy processors and queue length.
+    /// Busy processors and queue length over time.
     pub series: Arc<Series>,
-    /// What follows from the schedule alone.
+    /// Metrics that depend only on the schedule.
     pub metrics: Arc<ScheduleMetrics>,
-    /// The jobs as they arrived, where some follow others.
+    /// Jobs with their arrival times in place of submit times; `None` if jobs have no dependencies.
     pub arrived: Option<Arc<[Job]>>,
-    /// How long it took to compute, by the clock on the wall.
+    /// Wall-clock time of the computation.
     pub took: Duration,
 }
 
 impl Schedule {
-    /// The jobs with their arrivals as submissions; `jobs` are those of the workload.
+    /// Returns the jobs with their arrival times in place of submit times. `jobs` are the jobs of the workload.
     pub fn arrived<'a>(&'a self, jobs: &'a [Job]) -> &'a [Job] {
         self.arrived.as_deref().unwrap_or(jobs)
     }
 }
 
-/// Jobs whose submissions are their arrivals.
+/// Returns jobs with the submit times replaced by the arrival times.
 pub fn arrived(jobs: &[Job], arrivals: &[i64]) -> Vec<Job> {
     jobs.iter().zip(arrivals).map(|(job, &submit)| Job { submit, ..*job }).collect()
 }
 
 impl Trace {
-    /// A trace on a machine, to be scheduled by any of `schedulers`.
+    /// Creates a trace on a machine for use with `schedulers`.
     pub fn new(
         workload: Arc<Workload>,
         topology: Topology,
@@ -139,7 +175,7 @@ impl Trace {
     ) -> Self {
         let schedules = schedulers.iter().map(|spec| (spec.clone(), Mutex::default())).collect();
         let in_points = (topology.per_point() > 1).then(|| {
-            // A shape is one of processors, and says nothing about points.
+            // A shape is given in processors and does not apply to points.
             let points = |job: &Job| Job { size: topology.points(job.size), shape: None, ..*job };
             workload.jobs.iter().map(points).collect()
         });
@@ -156,47 +192,52 @@ impl Trace {
             places: None,
             log_jobs: Mutex::default(),
             schedules,
+            prepared: Prepared::default(),
         }
     }
 
-    /// The same trace with its [dependencies](replay_core::workload::Links) taken by a rule, which its policy then
-    /// names.
-    pub fn following(self, dependencies: Dependencies) -> Self {
+    /// Applies a rule to the [dependencies](replay_core::workload::Links) between jobs, and adds the rule to the policy
+    /// name.
+    pub fn with_dependencies(self, dependencies: Dependencies) -> Self {
         if dependencies == Dependencies::Ignore {
             return self;
         }
         let chains = self.workload.links.chains(&self.workload.jobs, dependencies);
         let name = format!("[deps={}]", dependencies.name());
-        Self { chains, dependencies, ..self }.noting(&name)
+        Self { chains, dependencies, ..self }.with_policy_note(&name)
     }
 
-    /// The same trace on a machine of which processors are out of service at times, which its policy then
-    /// names.
-    pub fn amid(self, outages: Arc<Outages>) -> Self {
+    /// Adds outages of processors, and adds the rule for affected jobs to the policy name.
+    pub fn with_outages(self, outages: Arc<Outages>) -> Self {
         if outages.is_empty() {
             return self;
         }
         let name = format!("[down={}]", outages.running.name());
-        Self { outages, ..self }.noting(&name)
+        Self { outages, ..self }.with_policy_note(&name)
     }
 
-    /// The same trace with the places of its jobs.
+    /// Sets the recorded placements.
     pub fn placed(self, places: Option<Arc<Places>>) -> Self {
         Self { places, log_jobs: Mutex::default(), ..self }
     }
 
-    /// The same for another trace of this log.
+    /// Sets the allocators that checks have built, so that runs can reuse these allocators.
+    pub fn prepared(self, prepared: Prepared) -> Self {
+        Self { prepared, ..self }
+    }
+
+    /// Returns the recorded placements, to be shared with another trace of the same log.
     pub fn shared_places(&self) -> Option<Arc<Places>> {
         self.places.clone()
     }
 
-    /// Where its jobs ran, as the log says, if that was asked for.
+    /// Returns the recorded placements, if they were loaded.
     pub fn places(&self) -> Option<&Places> {
         self.places.as_deref()
     }
 
-    /// With a policy that says this, once.
-    fn noting(self, what: &str) -> Self {
+    /// Appends a note to the policy name, unless the name already contains the note.
+    fn with_policy_note(self, what: &str) -> Self {
         let policy = match self.policy.contains(what) {
             true => self.policy,
             false => self.policy + what,
@@ -204,78 +245,78 @@ impl Trace {
         Self { policy, ..self }
     }
 
-    /// When processors of its machine are out of service.
+    /// Returns the outages of the machine.
     pub fn outages(&self) -> &Outages {
         &self.outages
     }
 
-    /// Whether some of its cells repeat what the log did.
+    /// Returns `true` if one of the schedulers of this trace is `recorded`, which repeats the log.
     pub fn is_recorded(&self) -> bool {
         self.schedules.iter().any(|(spec, _)| spec.recorded().is_some())
     }
 
-    /// How its dependencies are taken.
+    /// Returns the rule by which dependencies are applied.
     pub fn dependencies(&self) -> Dependencies {
         self.dependencies
     }
 
-    /// Which of its jobs follow others.
+    /// Returns the dependencies between jobs, after applying the [rule](Self::dependencies).
     pub fn chains(&self) -> &Chains {
         &self.chains
     }
 
-    /// The jobs as the machine sees them, their sizes in points: those of the workload, where a point
-    /// holds one processor.
+    /// Returns the jobs with sizes in points. On machines with one processor per point, these are the jobs of the
+    /// workload.
     pub fn jobs(&self) -> &[Job] {
         self.in_points.as_deref().unwrap_or(&self.workload.jobs)
     }
 
-    /// The same trace with other jobs, on the same machine, for the same schedulers.
+    /// Returns a trace with other jobs, but the same machine, schedulers and settings.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
         let workload = Arc::new(self.workload.with_jobs(jobs));
         let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
         let made = Self::new(workload, self.topology.clone(), self.policy.clone(), &schedulers);
-        let made = made.following(self.dependencies).amid(self.outages.clone());
-        made.placed(self.shared_places())
+        let made = made.with_dependencies(self.dependencies).with_outages(self.outages.clone());
+        made.placed(self.shared_places()).prepared(self.prepared.clone())
     }
 
-    /// A shaken copy of it, from 1, on the same machine; copy 0 is the trace itself. Whoever asks for
-    /// a copy that is in use gets that one, with its schedules; one that nobody uses is dropped when
-    /// another is made.
+    /// Returns the perturbed copy with number `copy`, from 1; copy 0 is the unperturbed trace. A copy that is still in
+    /// use is shared, including its schedules. An unused copy is dropped when another copy is made.
     pub fn shaken(self: &Arc<Self>, shake: &Shake, copy: u32) -> Arc<Trace> {
         if copy == 0 {
             return self.clone();
         }
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |known: &&(Shake, u32, Weak<Trace>)| {
-            (known.0.width, known.0.seed, known.1) == (shake.width, shake.seed, copy)
+        let same = |cached: &&(Shake, u32, Weak<Trace>)| {
+            (cached.0.width, cached.0.seed, cached.1) == (shake.width, shake.seed, copy)
         };
-        let known = copies.known.iter().find(same).and_then(|(.., trace)| trace.upgrade());
-        if let Some(trace) = known {
+        let cached = copies.cached.iter().find(same).and_then(|(.., trace)| trace.upgrade());
+        if let Some(trace) = cached {
             return trace;
         }
         let made = self.with_jobs(shake.copy(&self.workload.jobs, copy));
         let made = Arc::new(Self { copy, ..made });
         copies.latest = Some(made.clone());
-        copies.known.retain(|(.., trace)| trace.strong_count() > 0);
-        copies.known.push((*shake, copy, Arc::downgrade(&made)));
+        copies.cached.retain(|(.., trace)| trace.strong_count() > 0);
+        copies.cached.push((*shake, copy, Arc::downgrade(&made)));
         made
     }
 
-    /// The schedule that the log tells, and when it had more processors busy than there are.
+    /// Returns the recorded schedule with sizes in points, and the times at which jobs of the log occupy more
+    /// processors than the machine has.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine, or if stopped.
+    /// [`TimelineError`] if a job is larger than the machine, or if cancelled.
     pub fn recorded(&self, stop: &CancelToken) -> Result<(Timeline, Overfull), TimelineError> {
         let (jobs, waits) = (self.jobs(), &self.workload.waits);
         let points = self.topology.processors() as u32;
         Timeline::recorded(jobs, points, |job| waits.start(job), stop)
     }
 
-    /// The same where jobs may share points: counted in processors.
+    /// Returns the recorded schedule with sizes in processors, for logs in which jobs can share points.
     ///
     /// # Errors
-    /// As [`recorded`](Self::recorded).
+    /// Errors of [`recorded`](Self::recorded).
     pub fn recorded_in_processors(
         &self,
         stop: &CancelToken,
@@ -284,31 +325,31 @@ impl Trace {
         Timeline::recorded(jobs, self.topology.capacity() as u32, |job| waits.start(job), stop)
     }
 
-    /// The jobs over which its runs are set against the one that repeats the log; `None` if they are all its
-    /// jobs, or no run does.
+    /// Returns the jobs over which runs are compared with the run that repeats the log. Returns `None` if all jobs are
+    /// compared, or if no run repeats the log.
     ///
     /// # Errors
-    /// As [`recorded`](Self::recorded).
+    /// Errors of [`recorded`](Self::recorded).
     pub fn log_jobs(&self, stop: &CancelToken) -> Result<Option<Arc<LogJobs>>, TimelineError> {
-        let mut known = self.log_jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*known {
-            return Ok(known.clone());
+        let mut cached = self.log_jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = &*cached {
+            return Ok(cached.clone());
         }
         let found = LogJobs::of(self, stop)?.map(Arc::new);
-        *known = Some(found.clone());
+        *cached = Some(found.clone());
         Ok(found)
     }
 
-    /// Placements beside the log that are of none of its jobs.
-    pub fn strangers(&self) -> Option<UnmatchedPlacements> {
-        self.places()?.nodes.strangers(&self.workload.jobs)
+    /// Returns the recorded placements that match no job of the trace.
+    pub fn unmatched(&self) -> Option<UnmatchedPlacements> {
+        self.places()?.nodes.unmatched(&self.workload.jobs)
     }
 
-    /// The log with its places: `observe` sees each job with its points. Without [places](Self::places)
-    /// nobody knows where they are.
+    /// Replays the recorded schedule and placements, and calls `observe` with the points of each job. If the trace has
+    /// no [recorded placements](Self::places), no job has points.
     ///
     /// # Errors
-    /// As [`recorded`](Self::recorded).
+    /// [`Cancelled`] if cancelled.
     pub fn replay_placed(
         &self,
         timeline: &Timeline,
@@ -321,19 +362,18 @@ impl Trace {
         simulation.replay_recorded(timeline, of, points, observe)
     }
 
-    /// A simulation of its jobs on its machine.
+    /// Creates a simulation of the jobs on the machine, with dependencies and outages.
     pub fn simulation<'a>(&'a self, stop: &'a CancelToken) -> Simulation<'a> {
         Simulation::new(self.jobs(), &self.topology, stop)
             .with_chains(&self.chains.follows)
             .with_outages(&self.outages)
     }
 
-    /// The schedule under a scheduler, computed at the first call, unless or until `stop` is
-    /// raised. It knows of no [outages](Self::outages): amid these there is no schedule that no allocator
-    /// influences.
+    /// Returns the schedule under a scheduler. The first call computes the schedule. The schedule does not include
+    /// [outages](Self::outages), because with outages every schedule depends on the allocator.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine, or if stopped.
+    /// [`TimelineError`] if a job is larger than the machine, or if cancelled.
     pub fn schedule(
         &self,
         scheduler: &SchedulerSpec,
@@ -346,58 +386,67 @@ impl Trace {
                 Some(_) => self.recorded(stop)?.0,
                 None => self.simulation(stop).schedule(scheduler.build(points).as_mut())?,
             };
-            let moved = timeline.arrivals().map(|times| arrived(&self.workload.jobs, times).into());
-            let jobs: &[Job] = moved.as_deref().unwrap_or(&self.workload.jobs);
+            let arrived_jobs =
+                timeline.arrivals().map(|times| arrived(&self.workload.jobs, times).into());
+            let jobs: &[Job] = arrived_jobs.as_deref().unwrap_or(&self.workload.jobs);
             let jobs = timeline.placed(jobs);
             let starts = timeline.placed(timeline.starts());
             Ok(Schedule {
                 series: Arc::new(Series::new(&jobs, &starts)),
                 metrics: Arc::new(ScheduleMetrics::new(&jobs, &starts, &self.topology)),
                 timeline: Arc::new(timeline),
-                arrived: moved,
+                arrived: arrived_jobs,
                 took: begin.elapsed(),
             })
         };
-        let Some(known) = self.known(scheduler) else { return compute() };
-        // Whoever else wants it waits here; the one that computes it looks at the flag.
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(schedule) = &*known {
+        let Some(cached) = self.cached(scheduler) else { return compute() };
+        // Other callers wait here while the schedule is computed.
+        let mut cached = cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(schedule) = &*cached {
             return schedule.clone();
         }
         let schedule = compute();
-        // Another flag may let it go on.
+        // A cancelled computation is not cached, because another caller may complete the computation.
         if !matches!(schedule, Err(TimelineError::Cancelled(_))) {
-            *known = Some(schedule.clone());
+            *cached = Some(schedule.clone());
         }
         schedule
     }
 
-    /// The schedule under a scheduler, if somebody has asked for it.
+    /// Returns the schedule under a scheduler if it has already been computed.
     pub fn scheduled(&self, scheduler: &SchedulerSpec) -> Option<Schedule> {
-        let known = self.known(scheduler)?.lock().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref()?.as_ref().ok().cloned()
+        let cached = self.cached(scheduler)?.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.as_ref()?.as_ref().ok().cloned()
     }
 
-    fn known(&self, scheduler: &SchedulerSpec) -> Option<&Known> {
-        self.schedules.iter().find(|(spec, _)| spec == scheduler).map(|(_, known)| known)
+    fn cached(&self, scheduler: &SchedulerSpec) -> Option<&CachedSchedule> {
+        self.schedules.iter().find(|(spec, _)| spec == scheduler).map(|(_, cached)| cached)
     }
 }
 
-/// One cell of a grid.
+/// A cell of a grid: one run.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The jobs and the machine.
     pub trace: Arc<Trace>,
-    /// Who starts when.
+    /// Scheduler of the run.
     pub scheduler: SchedulerSpec,
-    /// Who gets which processors.
+    /// Allocator of the run.
     pub allocator: AllocatorSpec,
-    /// Seed of allocators that draw random numbers.
+    /// Seed of random allocators.
     pub seed: u64,
 }
 
 impl Cell {
-    /// What identifies the cell.
+    /// Returns the allocator for one run. An allocator that a check of the cell has built is reused.
+    ///
+    /// # Errors
+    /// [`NameError`] if the strategy does not support the machine.
+    pub fn build_allocator(&self) -> Result<Box<dyn Allocator>, NameError> {
+        self.trace.prepared.take(&self.allocator, &self.trace.topology, self.seed)
+    }
+
+    /// Returns the key of the cell.
     pub fn key(&self) -> RunKey {
         RunKey {
             trace: self.trace.workload.name.clone(),

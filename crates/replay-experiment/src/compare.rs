@@ -1,37 +1,36 @@
-//! Two runs of the same jobs, job by job.
+//! Job-by-job comparison of two runs of the same jobs.
 //!
-//! Jobs are paired by their number. The change of a mean is that of the sums over all pairs; its 95 %
-//! interval is Student's t over blocks of submission time ([`Blocks`]), since jobs near each other in time are
-//! not independent observations. Where several pairs of runs are compared, verdicts are corrected by Holm's
-//! method ([`correct`]); intervals are not. Smaller is better for every measure here.
+//! Jobs are paired by number. The change of a mean is the change of the sums over all pairs. Its 95 % interval is
+//! Student's t over blocks of submission time ([`Blocks`]), because jobs close in time are not independent
+//! observations. If several pairs of runs are compared, verdicts are corrected by Holm's method ([`correct`]);
+//! intervals are not. For every measure, smaller is better.
 
 use std::cmp::Ordering;
 
 use super::RunKey;
-use super::schedule_diff::Moved;
+use super::schedule_diff::StartChange;
 use replay_core::metrics::blocks::{Blocks, LEVEL, holm};
 use replay_core::metrics::comparable;
 use replay_core::metrics::robust::Robust;
 use replay_core::table::{Column, Name, Table, name};
 
-/// Most measures of one kind of results.
+/// Maximum number of measures of one [`JobTables`].
 pub const MOST_MEASURES: usize = 8;
 
-/// The tables of results that can be compared job by job, and what is compared: columns of the table
-/// of jobs, at most [`MOST_MEASURES`].
+/// The tables of results that can be compared job by job, and the measures to compare.
 #[derive(PartialEq, Eq, Debug)]
 pub struct JobTables {
-    /// Stem of the table of runs, which has the columns of [`RunRow::KEY`] and `run`.
+    /// File stem of the table of runs, which has the columns of [`RunRow::KEY`] and `run`.
     pub runs: &'static str,
-    /// Stem of the table of jobs, which has `run`, `job`, `submit`, `size` and the measures.
+    /// File stem of the table of jobs, which has the columns `run`, `job`, `submit`, `size` and the measures.
     pub jobs: &'static str,
-    /// Column of the starts, in seconds of the trace; `None` if the table has none.
+    /// Column with the start times, in seconds of the trace; `None` if the table has no start times.
     pub start: Option<Name>,
-    /// Columns that are compared. Smaller is better.
+    /// Columns to compare, at most [`MOST_MEASURES`]. For each of them, smaller values are better.
     pub measures: &'static [Name],
 }
 
-/// The tables of replays.
+/// The tables of `replay` and `sweep`.
 pub const REPLAYED: JobTables = JobTables {
     runs: "runs",
     jobs: "jobs",
@@ -45,7 +44,8 @@ pub const REPLAYED: JobTables = JobTables {
     ],
 };
 
-/// The tables of `contend`. Its starts are in cycles of a run of its own.
+/// The tables of `contend`. The start times of `contend` are not compared, because they are in simulated cycles,
+/// not in seconds of the trace.
 pub const CONTENDED: JobTables = JobTables {
     runs: "contend",
     jobs: "contend_jobs",
@@ -62,17 +62,17 @@ pub const CONTENDED: JobTables = JobTables {
     ],
 };
 
-/// A run, as its table says.
+/// A row of a table of runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunRow {
-    /// Its number in the folder.
+    /// Number of the run in its directory.
     pub run: i64,
-    /// The texts of [`KEY`](Self::KEY).
+    /// Values of the columns in [`KEY`](Self::KEY).
     pub key: Vec<String>,
 }
 
 impl RunRow {
-    /// What tells runs apart.
+    /// The columns that identify a run.
     pub const KEY: [Name; 8] = [
         name::trace,
         name::topology,
@@ -84,7 +84,7 @@ impl RunRow {
         name::copy,
     ];
 
-    /// The key of a run as these texts.
+    /// Returns the values of [`KEY`](Self::KEY) for a run key.
     pub fn key(key: &RunKey) -> Vec<String> {
         let RunKey { trace, topology, scheduler, allocator, tie, policy, seed, copy } = key.clone();
         let tie = tie.unwrap_or_default();
@@ -92,78 +92,83 @@ impl RunRow {
         vec![trace, topology, scheduler, allocator, tie, policy, seed, copy]
     }
 
-    /// The names of the columns of [`KEY`](Self::KEY) in which two runs differ.
+    /// Returns the columns of [`KEY`](Self::KEY) in which two runs differ.
     pub fn differing<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = Name> + 'a {
         let places = Self::KEY.into_iter().zip(self.key.iter().zip(&other.key));
         places.filter(|(_, (own, other))| own != other).map(|(name, _)| name)
     }
 
-    /// In words, why no run of `there` is one of `here`, by their keys: of the two that are most alike, what
-    /// differs.
-    pub fn difference(there: &[&Vec<String>], here: &[&Vec<String>]) -> String {
+    /// Explains why two lists of run keys have no key in common. Returns the columns in which the two most similar
+    /// keys differ, with the value in `base` before the value in `other`.
+    pub fn difference(base: &[&Vec<String>], other: &[&Vec<String>]) -> String {
         let places = |a: &[String], b: &[String]| -> Vec<usize> {
             (0..Self::KEY.len()).filter(|&place| a.get(place) != b.get(place)).collect()
         };
-        let pairs = there.iter().flat_map(|&a| here.iter().map(move |&b| (places(a, b), a, b)));
-        // Whatever the order of the runs.
-        let Some((differ, there, here)) = pairs.min_by_key(|(differ, a, b)| (differ.len(), *a, *b))
+        let pairs = base.iter().flat_map(|&a| other.iter().map(move |&b| (places(a, b), a, b)));
+        // Ties are broken by key, so that the order of the runs does not matter.
+        let Some((differ, base, other)) = pairs.min_by_key(|(differ, a, b)| (differ.len(), *a, *b))
         else {
-            return "there is none".to_string();
+            return "there are no runs".to_string();
         };
-        let told = |text: &String| if text.is_empty() { "none".to_string() } else { text.clone() };
-        let said = differ.iter().map(|&place| {
+        let value_or_none =
+            |text: &String| if text.is_empty() { "none".to_string() } else { text.clone() };
+        let differences = differ.iter().map(|&place| {
             let name = Self::KEY[place];
             let name = if name == name::topology { "machine" } else { name.text() };
-            format!("the {name} there is {}, here {}", told(&there[place]), told(&here[place]))
+            format!(
+                "{name} {} versus {}",
+                value_or_none(&base[place]),
+                value_or_none(&other[place])
+            )
         });
-        said.collect::<Vec<_>>().join("; ")
+        differences.collect::<Vec<_>>().join("; ")
     }
 
-    /// The name of its trace.
+    /// Name of the trace.
     pub fn trace(&self) -> &str {
         &self.key[0]
     }
 
-    /// Its trace, machine, scheduler and strategy.
+    /// Trace, machine, scheduler and strategy, separated by spaces.
     pub fn name(&self) -> String {
         let named = self.key.iter().take(5).map(String::as_str).filter(|text| !text.is_empty());
         named.collect::<Vec<_>>().join(" ")
     }
 }
 
-/// A job of a run.
+/// A row of a table of jobs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JobRow {
     /// Job number in the trace.
     pub number: i64,
     /// Submission, in seconds.
     pub submit: i64,
-    /// Start, in seconds; 0 in tables without starts.
+    /// Start, in seconds; 0 if the table has no start times.
     pub start: i64,
-    /// Processors that it asks for.
+    /// Number of processors requested.
     pub size: i64,
-    /// Values of [`JobTables::measures`], in their order; NaN where there is none.
+    /// Values of [`JobTables::measures`], in the same order; NaN for missing values.
     pub measures: [f64; MOST_MEASURES],
 }
 
 impl JobRow {
-    /// The array of fewer measures than [`MOST_MEASURES`].
+    /// Extends an array of measures to [`MOST_MEASURES`] with NaN.
     pub fn measures<const N: usize>(values: [f64; N]) -> [f64; MOST_MEASURES] {
         std::array::from_fn(|at| values.get(at).copied().unwrap_or(f64::NAN))
     }
 }
 
-/// Jobs of two runs, paired.
+/// Pairs of jobs of two runs.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     pairs: Vec<[JobRow; 2]>,
-    /// Jobs that only one of the runs has.
+    /// Number of jobs that occur in only one of the two runs.
     pub unpaired: usize,
 }
 
 impl Pairs {
-    /// Pairs jobs of equal numbers; both lists ascend by number. Several jobs of one number are paired in
-    /// their order.
+    /// Pairs the jobs of two runs by job number. Both lists must be sorted by job number. Jobs with the same number
+    /// within a list are paired in the order of the lists.
     pub fn new(one: &[JobRow], other: &[JobRow]) -> Self {
         let (mut pairs, mut unpaired) = (Vec::with_capacity(one.len().min(other.len())), 0);
         let (mut i, mut j) = (0, 0);
@@ -181,23 +186,24 @@ impl Pairs {
         Self { pairs, unpaired }
     }
 
-    /// Takes in the pairs of another seed or copy: jobs of one time stay in one block.
+    /// Appends the pairs of another seed or perturbed copy. Jobs with the same submit time remain in the same block.
     pub fn extend(&mut self, other: Self) {
         self.pairs.extend(other.pairs);
         self.unpaired += other.unpaired;
     }
 
-    /// How many pairs.
+    /// Number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there is no pair.
+    /// Returns whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Classes of size that occur, each with its first and last size: 1, 2, 3 to 4, 5 to 8, ...
+    /// Returns the size classes of the jobs, each as its smallest and largest size. The classes are 1, 2, 3 to 4, 5 to
+    /// 8, and so on. Classes without jobs are omitted.
     pub fn classes(&self) -> Vec<[i64; 2]> {
         let class = |size: i64| (size.max(1) as u64).next_power_of_two().trailing_zeros();
         let mut classes: Vec<u32> = self.pairs.iter().map(|[job, _]| class(job.size)).collect();
@@ -210,9 +216,9 @@ impl Pairs {
         classes.into_iter().map(sizes).collect()
     }
 
-    /// Where the starts of the jobs are in the two runs, in the order of their numbers.
-    pub fn moves(&self, names: [&str; 2]) -> Vec<Moved> {
-        let moved = |[one, other]: &[JobRow; 2]| Moved {
+    /// Returns the start times of each pair of jobs, ordered by job number.
+    pub fn start_changes(&self, names: [&str; 2]) -> Vec<StartChange> {
+        let start_change = |[one, other]: &[JobRow; 2]| StartChange {
             base: names[0].to_string(),
             run: names[1].to_string(),
             job: one.number,
@@ -220,11 +226,11 @@ impl Pairs {
             size: one.size,
             starts: [one.start, other.start],
         };
-        self.pairs.iter().map(moved).collect()
+        self.pairs.iter().map(start_change).collect()
     }
 
-    /// The values of a measure in the one run and in the other, with job numbers, of the pairs that have
-    /// both; `measure` is its place in [`JobTables::measures`].
+    /// Returns, for each of the two runs, the job numbers and the values of a measure. Pairs without both values are
+    /// omitted. `measure` is an index into [`JobTables::measures`].
     pub fn values(&self, measure: usize) -> [Vec<(i64, f64)>; 2] {
         let both = self.pairs.iter().filter_map(|pair| {
             let [a, b] = pair.map(|job| (job.number, job.measures[measure]));
@@ -233,8 +239,8 @@ impl Pairs {
         both.unzip::<_, _, Vec<_>, Vec<_>>().into()
     }
 
-    /// The change of a measure, by its place in [`JobTables::measures`] of `tables`, from the one run to the
-    /// other, over jobs of some sizes.
+    /// Computes the change of a measure from the first to the second run over the jobs in a range of sizes. `measure`
+    /// is an index into [`JobTables::measures`] of `tables`.
     pub fn compare(
         &self,
         names: [&str; 2],
@@ -256,7 +262,7 @@ impl Pairs {
             higher += u64::from(b > a);
         }
         let blocks = Blocks::new(values.map(|(submit, [a, b])| (submit, [b, a])));
-        // The gains of the second run over the first; a loss is a change upwards.
+        // `Blocks` computes the gain of the second run over the first run; the change is the negative gain.
         let gain = blocks.gain();
         let [least, most] = gain.interval;
         Compared {
@@ -281,56 +287,57 @@ impl Pairs {
     }
 }
 
-/// What a measure comes to in two runs.
+/// The change of one measure between two runs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Compared {
-    /// The run that is compared with.
+    /// The base run.
     pub base: String,
-    /// The run that is compared.
+    /// The run compared with the base.
     pub run: String,
-    /// One of [`JobTables::measures`].
+    /// The measure, from [`JobTables::measures`].
     pub measure: Name,
-    /// First and last size of the jobs, in processors.
+    /// Smallest and largest size of the compared jobs, in processors.
     pub sizes: [i64; 2],
-    /// Pairs.
+    /// Number of pairs.
     pub jobs: u64,
-    /// Means over them.
+    /// Mean of each run.
     pub means: [f64; 2],
-    /// Medians over them.
+    /// Median of each run.
     pub medians: [f64; 2],
-    /// Means without the outermost values, see [`trimmed_mean`](replay_core::metrics::robust::trimmed_mean).
+    /// Trimmed mean of each run, see [`trimmed_mean`](replay_core::metrics::robust::trimmed_mean).
     pub trimmed_means: [f64; 2],
-    /// The second mean against the first, in percent.
+    /// Change of the mean from the base, in percent.
     pub change: f64,
-    /// Its 95 % interval.
+    /// 95 % interval of `change`, in percent.
     pub interval: [f64; 2],
-    /// Probability of a change at least this large if the runs do not differ; NaN without an interval.
+    /// Probability, if the runs do not differ, of a change that is not smaller than the measured change. NaN without an
+    /// interval.
     pub p: f64,
-    /// Comparisons for which that is corrected; 1 if it is not.
+    /// Number of comparisons for which `p` is corrected; 1 if `p` is not corrected.
     pub comparisons: usize,
-    /// Jobs that have less in the second run, and more.
+    /// Number of jobs with a lower value than in the base.
     pub lower: u64,
-    /// See `lower`.
+    /// Number of jobs with a higher value than in the base.
     pub higher: u64,
-    /// Blocks of submission time, and their length in days.
+    /// Number of blocks of submission time.
     pub blocks: usize,
-    /// See `blocks`.
+    /// Length of a block, in days.
     pub days: u32,
-    /// Whether the runs are comparable by the measure, see [`comparable`].
+    /// Whether the values of the measure in the two runs can be compared, see [`comparable`].
     pub comparable: bool,
 }
 
 impl Compared {
-    /// The same of two runs, of which each [`folds`](comparable::folds) jobs or does not: a distance
-    /// measure does not compare them if only one does.
+    /// Marks the comparison as not comparable if the measure is a distance and only one of the two runs
+    /// [`folds`](comparable::folds) jobs.
     pub fn of_folding(self, folds: [bool; 2]) -> Self {
         let comparable = folds[0] == folds[1] || !comparable::is_distance(&self.measure);
         let p = if comparable { self.p } else { f64::NAN };
         Self { comparable, p, ..self }
     }
 
-    /// `better` or `worse` if the probability is below [`LEVEL`], `same` if no job differs, else `~`, as
-    /// of runs that are not comparable.
+    /// Returns the verdict: `~` if the runs are not comparable, `same` if no job differs, `better` or `worse` if `p` is
+    /// below [`LEVEL`], and `~` otherwise.
     pub fn verdict(&self) -> &'static str {
         match () {
             () if !self.comparable => "~",
@@ -342,8 +349,8 @@ impl Compared {
     }
 }
 
-/// Corrects the probabilities of comparisons of one measure by Holm's method, as a family of `family` or of
-/// all that are there if those are more.
+/// Corrects the p-values of comparisons of one measure by Holm's method. The family size is `family` or the number of
+/// comparisons with a p-value, whichever is larger.
 pub fn correct<'a>(compared: impl IntoIterator<Item = &'a mut Compared>, family: usize) {
     let compared: Vec<&mut Compared> = compared.into_iter().collect();
     let p: Vec<f64> = compared.iter().map(|one| one.p).collect();
@@ -355,34 +362,34 @@ pub fn correct<'a>(compared: impl IntoIterator<Item = &'a mut Compared>, family:
 
 impl Table for Compared {
     const NAME: &'static str = "compared";
-    const ROW: &'static str = "one row per measure and class of size of two runs";
+    const ROW: &'static str = "one row per pair of runs, measure and class of job size";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         type C = Column<Compared>;
         let share = |count: fn(&Compared) -> u64| move |row: &Compared| 100.0 * count(row) as f64 / row.jobs as f64;
         vec![
-            C::text(name::base, "run that is compared with", |row| Some(&row.base)),
-            C::text(name::compared_run, "run that is compared", |row| Some(&row.run)),
-            C::text(name::compared_measure, "column of the table jobs, or of contend_jobs", |row| Some(row.measure.text())),
-            C::new(name::smallest_size, "processors", "smallest size of the jobs compared", |row| row.sizes[0]),
-            C::new(name::largest_size, "processors", "largest size of the jobs compared; null if all are", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
-            C::new(name::pairs, "jobs", "jobs that both runs have, of these sizes", |row| row.jobs),
-            C::new(name::base_mean, "", "mean over them in the base, in the measure's unit", |row| row.means[0]),
-            C::new(name::compared_mean, "", "mean over them in the run that is compared", |row| row.means[1]),
-            C::new(name::base_median, "", "median over them in the base", |row| row.medians[0]),
-            C::new(name::compared_median, "", "median over them in the run that is compared", |row| row.medians[1]),
-            C::new(name::base_trimmed_mean, "", "mean over them in the base, without 5 % of them at each end, rounded down", |row| row.trimmed_means[0]),
-            C::new(name::compared_trimmed_mean, "", "mean over them in the run that is compared, without 5 % of them at each end, rounded down", |row| row.trimmed_means[1]),
-            C::new(name::change_percent, "%", "compared_mean against base_mean; null if that is 0", |row| row.change),
-            C::new(name::change_low_percent, "%", "lower end of its 95 % interval, by Student's t over blocks of submission time; null with fewer than five", |row| row.interval[0]),
-            C::new(name::change_high_percent, "%", "upper end of it", |row| row.interval[1]),
-            C::new(name::lower_percent, "%", "jobs that have less than in the base", share(|row| row.lower)),
-            C::new(name::higher_percent, "%", "jobs that have more than in the base", share(|row| row.higher)),
-            C::new(name::change_p, "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method for the comparisons; null with fewer than five blocks, and of distances if only one of the runs folds jobs", |row| row.p),
-            C::new(name::comparisons, "", "comparisons of the measure for which that is corrected: all pairs of runs, of all sizes or of classes of size", |row| row.comparisons),
-            C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~, as of distances if only one of the runs folds jobs; less is better for every measure", |row| Some(row.verdict())),
-            C::new(name::time_blocks, "", "blocks of submission time behind the interval", |row| row.blocks),
+            C::text(name::base, "base run of the comparison", |row| Some(&row.base)),
+            C::text(name::compared_run, "run compared with the base", |row| Some(&row.run)),
+            C::text(name::compared_measure, "measure, a column of the table jobs or contend_jobs", |row| Some(row.measure.text())),
+            C::new(name::smallest_size, "processors", "smallest size of the compared jobs", |row| row.sizes[0]),
+            C::new(name::largest_size, "processors", "largest size of the compared jobs; null if all sizes are compared", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
+            C::new(name::pairs, "jobs", "number of jobs of these sizes that both runs have", |row| row.jobs),
+            C::new(name::base_mean, "", "mean of the measure over the pairs in the base, in the measure's unit", |row| row.means[0]),
+            C::new(name::compared_mean, "", "mean of the measure over the pairs in the compared run", |row| row.means[1]),
+            C::new(name::base_median, "", "median of the measure over the pairs in the base", |row| row.medians[0]),
+            C::new(name::compared_median, "", "median of the measure over the pairs in the compared run", |row| row.medians[1]),
+            C::new(name::base_trimmed_mean, "", "mean of the measure over the pairs in the base without the lowest and highest 5 % of values, rounded down", |row| row.trimmed_means[0]),
+            C::new(name::compared_trimmed_mean, "", "mean of the measure over the pairs in the compared run without the lowest and highest 5 % of values, rounded down", |row| row.trimmed_means[1]),
+            C::new(name::change_percent, "%", "change from base_mean to compared_mean; null if base_mean is 0", |row| row.change),
+            C::new(name::change_low_percent, "%", "lower end of the 95 % interval of change_percent, by Student's t over blocks of submission time; null if there are fewer than five blocks", |row| row.interval[0]),
+            C::new(name::change_high_percent, "%", "upper end of the 95 % interval of change_percent", |row| row.interval[1]),
+            C::new(name::lower_percent, "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
+            C::new(name::higher_percent, "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
+            C::new(name::change_p, "", "probability, if the runs do not differ, of a change that is not smaller than the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
+            C::new(name::comparisons, "", "number of comparisons of the measure for which change_p is corrected: all pairs of runs, over all sizes or by class of size", |row| row.comparisons),
+            C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
+            C::new(name::time_blocks, "", "number of blocks of submission time for the interval", |row| row.blocks),
             C::new(name::block_days, "d", "length of a block", |row| row.days),
         ]
     }
@@ -403,21 +410,21 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_runs_apart_is_named() {
+    fn names_the_columns_in_which_runs_differ() {
         let key = |policy: &str, strategy: &str, tie: &str| -> Vec<String> {
             let key = ["KTH", "10x10", "easy", strategy, tie, policy, "1", "0"];
             key.map(str::to_string).to_vec()
         };
-        let here = [key("johnson[down=drain]", "mm", ""), key("johnson[down=drain]", "mc1x1", "")];
-        let there = [key("johnson", "mc1x1", ""), key("johnson", "mc1x1", "auto")];
-        let difference = |there: &[Vec<String>], here: &[Vec<String>]| {
-            RunRow::difference(&there.iter().collect::<Vec<_>>(), &here.iter().collect::<Vec<_>>())
+        let other = [key("johnson[down=drain]", "mm", ""), key("johnson[down=drain]", "mc1x1", "")];
+        let base = [key("johnson", "mc1x1", ""), key("johnson", "mc1x1", "auto")];
+        let difference = |base: &[Vec<String>], other: &[Vec<String>]| {
+            RunRow::difference(&base.iter().collect::<Vec<_>>(), &other.iter().collect::<Vec<_>>())
         };
-        let policy = "the policy there is johnson, here johnson[down=drain]";
-        assert_eq!(difference(&there, &here), policy);
-        let tie = difference(&there[1..], &[key("johnson", "mc1x1", "")]);
-        assert_eq!(tie, "the tie there is auto, here none");
-        assert_eq!(difference(&[], &here), "there is none");
+        let policy = "policy johnson versus johnson[down=drain]";
+        assert_eq!(difference(&base, &other), policy);
+        let tie = difference(&base[1..], &[key("johnson", "mc1x1", "")]);
+        assert_eq!(tie, "tie auto versus none");
+        assert_eq!(difference(&[], &other), "there are no runs");
     }
 
     #[test]
@@ -430,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_of_a_run_that_folds_jobs_give_no_verdict() {
+    fn gives_no_verdict_on_distances_if_one_run_folds_jobs() {
         const DAY: i64 = 86_400;
         let measures = |value: f64| [value; MOST_MEASURES];
         let run = |value: f64| -> Vec<JobRow> {
@@ -449,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_come_with_intervals_and_verdicts() {
+    fn computes_changes_with_intervals_and_verdicts() {
         const DAY: i64 = 86_400;
         let run = |wait: fn(i64) -> f64| -> Vec<JobRow> {
             (0..200).map(|i| job(i, i * DAY / 4, 1 + i % 5, wait(i))).collect()
@@ -459,30 +466,30 @@ mod tests {
             Pairs::new(&base, other).compare(["a", "b"], (&REPLAYED, measure), sizes)
         };
         let all = [1, i64::MAX];
-        // A tenth less for everybody.
+        // Every wait is shorter by 10 %.
         let less = compare(&run(|_| 90.0), 0, all);
         assert_eq!((less.verdict(), less.jobs, less.lower), ("better", 200, 200));
         assert!((less.change + 10.0).abs() < 1e-9, "{less:?}");
         assert_eq!((less.medians, less.trimmed_means), ([100.0, 90.0], [100.0, 90.0]));
-        // Two values of 200 move the mean alone.
+        // Two extreme values of 200 change the mean, but neither median nor trimmed mean.
         let two = compare(&run(|i| if i < 2 { 1e6 } else { 100.0 }), 0, all);
         assert!(two.means[1] > 1e4, "{two:?}");
         assert_eq!((two.medians[1], two.trimmed_means[1]), (100.0, 100.0));
         assert!(less.interval.iter().all(|end| (end + 10.0).abs() < 1e-9), "{less:?}");
         assert_eq!(compare(&run(|_| 110.0), 0, all).verdict(), "worse");
         assert_eq!(compare(&base, 0, all).verdict(), "same");
-        // In one block more, in the next less.
+        // Blocks with longer waits and blocks with shorter waits alternate.
         let mixed = compare(&run(|i| if i / 4 % 2 == 0 { 80.0 } else { 120.0 }), 0, all);
         assert_eq!(mixed.verdict(), "~");
         assert!(mixed.interval[0] < 0.0 && 0.0 < mixed.interval[1], "{mixed:?}");
-        // Only jobs of 3 and 4 processors gain.
+        // Only jobs of 3 and 4 processors wait less.
         let some = run(|i| if (2..4).contains(&(i % 5)) { 50.0 } else { 100.0 });
         let pairs = Pairs::new(&base, &some);
         assert_eq!(pairs.classes(), [[1, 1], [2, 2], [3, 4], [5, 8]]);
         let class = |sizes| pairs.compare(["a", "b"], (&REPLAYED, 0), sizes);
         assert_eq!([class([3, 4]).verdict(), class([5, 8]).verdict()], ["better", "same"]);
         assert_eq!(class([3, 4]).jobs, 80);
-        // What a job does not have is left out; a mean of 0 has no change in percent.
+        // Missing values are excluded. If the mean is 0, the relative change is undefined.
         assert_eq!(compare(&base, 4, all).jobs, 0);
         assert!(compare(&base, 4, all).medians[0].is_nan());
         assert!(compare(&base, 3, all).change.is_nan());

@@ -1,4 +1,4 @@
-//! Rules of what goes together: allocators, schedulers, machines, and what a grid asks of them.
+//! Compatibility of allocators, schedulers, machines and grid settings.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::grid::{ParameterGrid, idle_parameter};
-use crate::{Cell, Trace};
+use crate::{Cell, Prepared, Trace};
 use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::{NameError, split_list};
@@ -15,73 +15,98 @@ use replay_core::simulation::is_always_coupled;
 use replay_core::topology::Topology;
 use replay_core::workload::Dependencies;
 
-/// What does not go together, and why.
+/// An incompatibility and its reason.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Incompatible(String);
+#[error("{}{problem}", parameter.map(|key| format!("{key}: ")).unwrap_or_default())]
+pub struct Incompatible {
+    /// Key of the grid file that has the error; `None` if the error concerns a strategy or a machine.
+    pub parameter: Option<&'static str>,
+    /// Description of the error, without the key.
+    pub problem: String,
+}
 
-impl From<NameError> for Incompatible {
-    fn from(error: NameError) -> Self {
-        Self(error.to_string())
+impl Incompatible {
+    fn new(problem: String) -> Self {
+        Self { parameter: None, problem }
+    }
+
+    fn of(parameter: &'static str, problem: impl Into<String>) -> Self {
+        Self { parameter: Some(parameter), problem: problem.into() }
+    }
+
+    /// Creates the error of a strategy that does not support a machine.
+    pub(crate) fn on(machine: &Topology, error: &NameError) -> Self {
+        Self::new(format!("{error} (machine {machine})"))
     }
 }
 
-/// Checks a grid before its traces are loaded, on the machines that it names.
+impl From<NameError> for Incompatible {
+    fn from(error: NameError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// Checks a grid on the machines that it names, before traces are loaded.
 ///
 /// # Errors
-/// [`Incompatible`] if a strategy does not work there, or an option has no effect or contradicts another.
+/// [`Incompatible`] if a strategy does not support a machine, or if an option has no effect or contradicts another
+/// option.
 pub fn check_grid(grid: &ParameterGrid) -> Result<(), Incompatible> {
     check_strategies(grid, &grid.machines, &[])?;
     let recorded = grid.schedulers.iter().find(|scheduler| scheduler.recorded().is_some());
     match recorded {
         Some(scheduler) if grid.deps != Dependencies::Ignore => {
-            return Err(Incompatible(format!(
-                "--deps {}: scheduler {scheduler} repeats the starts of a log, whatever they followed",
+            let problem = format!(
+                "{}: scheduler {scheduler} repeats recorded starts and ignores dependencies",
                 grid.deps.name()
-            )));
+            );
+            return Err(Incompatible::of("deps", problem));
         }
         Some(scheduler) if !grid.file.loads.is_empty() => {
-            return Err(Incompatible(format!(
-                "--scale-load: scheduler {scheduler} repeats the starts of a log, which had the load that it had"
-            )));
+            let problem = format!(
+                "scheduler {scheduler} repeats recorded starts, so the load cannot be scaled"
+            );
+            return Err(Incompatible::of("loads", problem));
         }
         _ => {}
     }
     if grid.file.node_map.is_some()
         && !grid.strategies.of_each(AllocatorSpec::recorded)?.contains(&true)
     {
-        return Err(Incompatible(
-            "--node-map: says where the nodes of a log stand, which only allocator recorded asks for"
-                .to_string(),
+        return Err(Incompatible::of(
+            "node-map",
+            "applies only to allocator recorded (the file maps the nodes of a log to the machine)",
         ));
     }
     if grid.file.strict && recorded.is_none() {
-        return Err(Incompatible(
-            "--strict: stops where a log contradicts itself, which only scheduler recorded repeats \
-             (--policy strict refuses records that cleaning would change)"
-                .to_string(),
+        return Err(Incompatible::of(
+            "strict",
+            "applies only to scheduler recorded: replay stops if the log contradicts itself or \
+             its machine (policy strict rejects records that cleaning would change)",
         ));
     }
     Ok(())
 }
 
-/// Checks the outages of the traces of a grid.
+/// Checks that a grid supports the outages of its traces.
 ///
 /// # Errors
-/// [`Incompatible`] if a machine, a scheduler or an allocator does not support them.
+/// [`Incompatible`] if a machine, a scheduler or an allocator does not support outages.
 pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), Incompatible> {
     let Some(trace) = traces.iter().find(|trace| !trace.outages().is_empty()) else {
         return Ok(());
     };
     let machine = &trace.topology;
-    let undefined = |why: String| Err(Incompatible(format!("--down: {why}")));
+    let undefined = |why: String| Err(Incompatible::of("down", why));
     if machine.cluster().is_some() {
-        return undefined(format!("on {machine}, whose hosts jobs share, outages are not defined"));
+        return undefined(format!(
+            "outages are not supported on {machine}, whose hosts are shared by jobs"
+        ));
     }
     for scheduler in &grid.schedulers {
         if scheduler.recorded().is_some() {
             return undefined(format!(
-                "scheduler {scheduler} repeats the starts of a log, outages and all"
+                "scheduler {scheduler} repeats recorded starts, which already reflect outages"
             ));
         }
     }
@@ -89,33 +114,36 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
     for index in first {
         let strategy = grid.strategies.get(index)?;
-        let built = strategy.build(machine, 0)?;
-        check_outage_support(&strategy, built.as_ref())?;
+        grid.prepared.check(&strategy, machine, |built| check_outage_support(&strategy, built))?;
     }
     Ok(())
 }
 
-/// Checks that an allocator, as it was `built`, supports outages.
+/// Checks that an allocator supports outages. `built` is the allocator, built for a machine.
 ///
 /// # Errors
-/// [`Incompatible`] if it does not.
+/// [`Incompatible`] if the allocator does not support outages.
 pub fn check_outage_support(
     allocator: &AllocatorSpec,
     built: &dyn Allocator,
 ) -> Result<(), Incompatible> {
     match built.capabilities().supports_outages {
         true => Ok(()),
-        false => Err(Incompatible(format!(
-            "--down: allocator {allocator} keeps books in which processors out of service have no place; mc1x1, mm, \
-             curves, random, first-fit, paging, mbs, gabl and others work"
-        ))),
+        false => Err(Incompatible::of(
+            "down",
+            format!(
+                "allocator {allocator} does not support outages; mc1x1, mm, \
+             curves, random, first-fit, paging, mbs, gabl and others support outages"
+            ),
+        )),
     }
 }
 
-/// Checks the strategies of a grid on machines. Those `known` are [compatible](compatible_allocators) there.
+/// Checks the strategies of a grid on machines. The strategies in `known` are not checked, because they are already
+/// known to be [compatible](compatible_allocators).
 ///
 /// # Errors
-/// [`Incompatible`] if one does not work on a machine, or not with a scheduler.
+/// [`Incompatible`] if a strategy does not support a machine or a scheduler.
 pub fn check_strategies<'a>(
     grid: &ParameterGrid,
     machines: impl IntoIterator<Item = &'a Topology>,
@@ -126,20 +154,22 @@ pub fn check_strategies<'a>(
     let mut entries = HashSet::new();
     let first: Vec<usize> =
         (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i))).collect();
-    // On a large machine it takes long to make one.
+    // Building an allocator for a large machine takes a long time.
     let on_all = |&index: &usize| -> Result<bool, Incompatible> {
         let strategy = grid.strategies.get(index)?;
         if !grid.measure.ties && known.contains(&strategy) {
             return Ok(false);
         }
-        // A plan leaves out the others beside a scheduler that repeats the log.
+        // In a plan, the allocator that repeats the log runs only with schedulers that repeat the log.
         let is_recorded = |scheduler: &&SchedulerSpec| scheduler.recorded().is_some();
         let repeats = strategy.recorded() && grid.schedulers.iter().any(|s| is_recorded(&s));
         let mut counts = false;
         for machine in &machines {
             let with = grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
-            let built = build(&strategy, with, machine)?;
-            counts |= grid.measure.ties && built.capabilities().counts_ties;
+            counts |= grid.prepared.check(&strategy, machine, |built| {
+                check_pairs(&strategy, built, with, machine)?;
+                Ok(grid.measure.ties && built.capabilities().counts_ties)
+            })?;
         }
         Ok(counts)
     };
@@ -147,38 +177,43 @@ pub fn check_strategies<'a>(
     let counts: Vec<bool> = counts.into_iter().collect::<Result<_, _>>()?;
     let counted = !grid.measure.ties || machines.is_empty() || counts.contains(&true);
     if !counted {
-        return Err(Incompatible(
-            "--ties: none of these allocators scores candidates, so none has ties to count; mc1x1, \
-             gen-alg and mm have"
-                .to_string(),
+        return Err(Incompatible::of(
+            "ties",
+            "none of these allocators scores candidates, so there are no ties to count; mc1x1, \
+             gen-alg and mm score candidates",
         ));
     }
     Ok(())
 }
 
-/// Builds an allocator for a machine, to be used with each of the schedulers.
+/// Builds an allocator for a machine and checks it with each of the schedulers.
 ///
 /// # Errors
-/// [`Incompatible`] if it does not work there, or may refuse or round up and one of the schedulers works only with
-/// allocators that keep its schedule.
+/// [`Incompatible`] if the allocator does not support the machine. The same error is returned if the allocator can
+/// refuse jobs or round up sizes, but a scheduler requires an allocator that does not change the schedule.
 pub fn build<'a>(
     allocator: &AllocatorSpec,
     schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
     machine: &Topology,
 ) -> Result<Box<dyn Allocator>, Incompatible> {
-    let built = allocator
-        .build(machine, 0)
-        .map_err(|e| Incompatible(format!("{e} (machine {machine})")))?;
-    for scheduler in schedulers {
-        check_pair(allocator, built.as_ref(), scheduler, machine)?;
-    }
+    let built = allocator.build(machine, 0).map_err(|error| Incompatible::on(machine, &error))?;
+    check_pairs(allocator, built.as_ref(), schedulers, machine)?;
     Ok(built)
 }
 
-/// Checks a cell, for which its allocator was `built`.
+fn check_pairs<'a>(
+    allocator: &AllocatorSpec,
+    built: &dyn Allocator,
+    schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
+    machine: &Topology,
+) -> Result<(), Incompatible> {
+    schedulers.into_iter().try_for_each(|one| check_pair(allocator, built, one, machine))
+}
+
+/// Checks a cell. `built` is the allocator, built for this cell.
 ///
 /// # Errors
-/// [`Incompatible`] if allocator, scheduler, machine and outages do not go together.
+/// [`Incompatible`] if allocator, scheduler, machine and outages are incompatible.
 pub(crate) fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incompatible> {
     let Cell { trace, scheduler, allocator, .. } = cell;
     check_pair(allocator, built, scheduler, &trace.topology)?;
@@ -195,57 +230,57 @@ fn check_pair(
     machine: &Topology,
 ) -> Result<(), Incompatible> {
     if allocator.recorded() && scheduler.recorded().is_none() {
-        return Err(Incompatible(format!(
-            "allocator {allocator} repeats the placements of a log, which are free when the log started its \
-             jobs: it goes with scheduler recorded, not with {scheduler}"
+        return Err(Incompatible::new(format!(
+            "allocator {allocator} repeats recorded placements, which are free only at the recorded \
+             starts: use scheduler recorded instead of {scheduler}"
         )));
     }
     let strategy = built.capabilities();
     if strategy.folds && machine.per_point() > 1 {
-        return Err(Incompatible(format!(
-            "allocator {allocator} folds jobs to fewer processors; on {machine}, where a job has whole \
-             points, that is not defined"
+        return Err(Incompatible::new(format!(
+            "allocator {allocator} folds jobs to fewer processors, which is not supported on {machine}, \
+             where jobs get whole points"
         )));
     }
     if scheduler.recorded().is_some() && is_always_coupled(built) {
-        return Err(Incompatible(format!(
-            "allocator {allocator} may change the schedule; scheduler {scheduler} has that of the log and \
-             cannot work with that"
+        return Err(Incompatible::new(format!(
+            "allocator {allocator} may change the schedule; scheduler {scheduler} repeats the \
+             schedule of the log and does not support this"
         )));
     }
-    let discipline = scheduler.build(machine.processors() as u32).capabilities();
+    let discipline = scheduler.capabilities();
     if !strategy.keeps_schedule && !discipline.takes_refusals {
         if strategy.folds {
-            return Err(Incompatible(format!(
-                "allocator {allocator} decides only when a job starts on how many processors and for \
-                 how long; scheduler {scheduler} reserves both when the job arrives and cannot work with \
-                 that"
+            return Err(Incompatible::new(format!(
+                "allocator {allocator} chooses the number of processors and the run time only when a \
+                 job starts; scheduler {scheduler} reserves processors and run time when the job \
+                 arrives and does not support this"
             )));
         }
-        return Err(Incompatible(format!(
-            "allocator {allocator} may refuse a job although enough processors are free, or give it \
-             more than it asks for; scheduler {scheduler} reserves numbers of processors and cannot \
-             work with that"
+        return Err(Incompatible::new(format!(
+            "allocator {allocator} may refuse a job although enough processors are free, or allocate \
+             more than requested; scheduler {scheduler} reserves numbers of processors and does not \
+             support this"
         )));
     }
-    let asks = discipline.reserves_places;
-    if asks && !strategy.keeps_schedule && built.try_clone().is_none() {
-        return Err(Incompatible(format!(
-            "scheduler {scheduler} asks for places on a copy of the machine, which allocator {allocator} \
-             cannot tell; guard=count works with it"
+    let reserves_places = discipline.reserves_places;
+    if reserves_places && !strategy.keeps_schedule && built.try_clone().is_none() {
+        return Err(Incompatible::new(format!(
+            "scheduler {scheduler} searches for placements on a copy of the machine, which allocator \
+             {allocator} does not support; use guard=count"
         )));
     }
-    if asks && !strategy.refusals_last {
-        return Err(Incompatible(format!(
-            "allocator {allocator} may refuse a job although its place is free, because the other free \
-             processors decide where it looks; scheduler {scheduler} cannot promise a place with it; \
-             guard=count works with it"
+    if reserves_places && !strategy.refusals_last && !strategy.reserves_by_trial {
+        return Err(Incompatible::new(format!(
+            "allocator {allocator} may refuse a job although its reserved placement is free, because \
+             its search depends on all free processors; scheduler {scheduler} cannot guarantee a placement; \
+             use guard=count"
         )));
     }
     if machine.slots() > machine.processors() && scheduler.uses_estimates() {
-        return Err(Incompatible(format!(
-            "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \
-             how long a job takes is not known beforehand"
+        return Err(Incompatible::new(format!(
+            "scheduler {scheduler} uses estimates of run times, which are not defined on hosts \
+             shared by jobs ({machine})"
         )));
     }
     Ok(())
@@ -254,64 +289,72 @@ fn check_pair(
 /// Checks that every parameter of an allocator has an effect.
 ///
 /// # Errors
-/// [`Incompatible`] names one that has none.
+/// [`Incompatible`] with the first parameter that has no effect.
 pub fn reject_unused_parameters(allocator: &AllocatorSpec) -> Result<(), Incompatible> {
     match allocator.idle() {
         None => Ok(()),
-        Some(key) => Err(Incompatible(idle_parameter(allocator, &key))),
+        Some(key) => Err(Incompatible::new(idle_parameter(allocator, &key))),
     }
 }
 
-/// Checks that an allocator, as it was `built`, works where jobs live as long as their messages take.
+/// Checks that an allocator supports jobs with run times that depend on messages. `built` is the allocator, built for
+/// a machine.
 ///
 /// # Errors
-/// [`Incompatible`] if it folds jobs.
+/// [`Incompatible`] if the allocator folds jobs.
 pub fn can_send(allocator: &AllocatorSpec, built: &dyn Allocator) -> Result<(), Incompatible> {
     match built.capabilities().folds {
         false => Ok(()),
-        true => Err(Incompatible(format!(
-            "allocator {allocator} folds jobs; what fewer processes would send to each other is not \
-             modelled, so it does not work where jobs live as long as their messages take"
+        true => Err(Incompatible::new(format!(
+            "allocator {allocator} folds jobs, which is not supported if messages determine run times: the \
+             messages of fewer processes are not modelled"
         ))),
     }
 }
 
-/// Checks machines for jobs that have a shape or whose packets go from point to point.
+/// Checks that machines have one processor per point, as required for shaped jobs and message simulation.
 ///
 /// # Errors
-/// [`Incompatible`] if one has several processors at a point.
+/// [`Incompatible`] if a machine has several processors per point.
 pub fn require_one_processor_per_point<'a>(
     machines: impl IntoIterator<Item = &'a Topology>,
 ) -> Result<(), Incompatible> {
     match machines.into_iter().find(|machine| machine.per_point() > 1) {
         None => Ok(()),
-        Some(machine) => Err(Incompatible(format!(
-            "machine {machine}: several processors at a point are for traces (run, sweep, search, \
-             contend); here a point has one"
+        Some(machine) => Err(Incompatible::new(format!(
+            "machine {machine}: this command supports one processor per point; run, sweep, search and \
+             contend support several"
         ))),
     }
 }
 
-/// A further check of an allocator, as it was built.
+/// An additional check of a built allocator.
 pub type Requirement<'a> =
     &'a (dyn Fn(&AllocatorSpec, &dyn Allocator) -> Result<(), Incompatible> + Sync);
 
-/// The `allocators` of a list that work on every machine and with every scheduler and pass `also`. Calls
-/// `left_out` with the reason for each of the others.
+/// Parses a list of allocators. Returns the allocators that support every machine and scheduler and pass the check
+/// `also`. The built allocators are kept in `prepared`. `left_out` is called with each incompatible allocator and the
+/// reason.
 ///
 /// # Errors
-/// [`Incompatible`] if the list cannot be read.
+/// [`Incompatible`] if the list cannot be parsed.
 pub fn compatible_allocators(
     allocators: &str,
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
+    prepared: &Prepared,
     also: Requirement<'_>,
     mut left_out: impl FnMut(&AllocatorSpec, Incompatible),
 ) -> Result<Vec<AllocatorSpec>, Incompatible> {
     let named: Result<Vec<AllocatorSpec>, _> =
         split_list(allocators).into_iter().map(str::parse).collect();
     let on_all = |allocator: AllocatorSpec| {
-        let on = |machine| also(&allocator, build(&allocator, schedulers, machine)?.as_ref());
+        let on = |machine| {
+            prepared.check(&allocator, machine, |built| {
+                check_pairs(&allocator, built, schedulers, machine)?;
+                also(&allocator, built)
+            })
+        };
         let why = machines.iter().map(on).find_map(Result::err);
         (allocator, why)
     };
@@ -326,15 +369,15 @@ pub fn compatible_allocators(
     Ok(kept)
 }
 
-/// Checks schedulers of jobs that were never recorded.
+/// Checks that no scheduler repeats recorded start times, because only jobs from a log have recorded start times.
 ///
 /// # Errors
-/// [`Incompatible`] if one repeats the starts of a log.
+/// [`Incompatible`] if a scheduler repeats recorded start times.
 pub fn reject_recorded_scheduler(schedulers: &[SchedulerSpec]) -> Result<(), Incompatible> {
     match schedulers.iter().find(|scheduler| scheduler.recorded().is_some()) {
         None => Ok(()),
-        Some(scheduler) => Err(Incompatible(format!(
-            "scheduler {scheduler} repeats the starts of a log; it decides nothing and has no place here"
+        Some(scheduler) => Err(Incompatible::new(format!(
+            "scheduler {scheduler} repeats recorded starts and cannot be used with this command"
         ))),
     }
 }

@@ -1,4 +1,4 @@
-//! How broken up the free processors of a machine are, over time.
+//! Fragmentation of the free processors over time.
 
 use super::RunResult;
 use replay_core::machine::Machine;
@@ -6,23 +6,23 @@ use replay_core::simulation::Outages;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::{Grid, Topology};
 
-/// The free processors from one instant to the next.
+/// The free processors in an interval between two consecutive changes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FreeSpace {
-    /// From this second on.
+    /// First second of the interval.
     pub at: i64,
-    /// Free points.
+    /// Number of free points.
     pub free: u32,
-    /// Those of the largest box that is free; `None` where there is no grid.
+    /// Number of points of the largest free box; `None` for machines without a grid.
     pub largest_box: Option<u32>,
-    /// Connected regions of free points.
+    /// Number of connected regions of free points.
     pub regions: u32,
-    /// Points of the largest of them.
+    /// Number of points of the largest region.
     pub largest_region: u32,
 }
 
 impl FreeSpace {
-    /// Share of the free points outside the largest free box; `None` if none is free, or there is no grid.
+    /// Share of the free points outside the largest free box; `None` if no point is free or the machine has no grid.
     pub fn outside(&self) -> Option<f64> {
         let inside = self.largest_box.filter(|_| self.free > 0)?;
         Some(1.0 - f64::from(inside) / f64::from(self.free))
@@ -32,24 +32,25 @@ impl FreeSpace {
 impl Table for FreeSpace {
     const NAME: &'static str = "fragmentation";
     const ROW: &'static str =
-        "one row per instant of a window at which processors are taken or given back";
+        "one row per instant of a window at which processors are allocated or released";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         type C = Column<FreeSpace>;
         vec![
-            C::new(name::at, "s", "instant, in trace time: what follows holds from then to the next row", |it| it.at),
-            C::new(name::free, "processors", "free points of the machine", |it| it.free),
-            C::new(name::largest_free_box, "processors", "points of the largest box of free points, not around the edge of a torus; null where there is no grid", |it| it.largest_box),
-            C::new(name::outside_box, "share", "share of the free points outside that box, from 0 to 1; null if none is free", FreeSpace::outside),
-            C::new(name::free_regions, "regions", "connected regions of free points", |it| it.regions),
-            C::new(name::largest_free_region, "processors", "points of the largest of these", |it| it.largest_region),
+            C::new(name::at, "s", "instant, in trace time; the values hold until the instant of the next row", |it| it.at),
+            C::new(name::free, "processors", "number of free points of the machine", |it| it.free),
+            C::new(name::largest_free_box, "processors", "number of points of the largest box of free points, without wrap-around on a torus; null without a grid", |it| it.largest_box),
+            C::new(name::outside_box, "share", "share of the free points outside the largest box, from 0 to 1; null if no point is free", FreeSpace::outside),
+            C::new(name::free_regions, "regions", "number of connected regions of free points", |it| it.regions),
+            C::new(name::largest_free_region, "processors", "number of points of the largest region", |it| it.largest_region),
         ]
     }
 }
 
-/// The free processors in a window of a run that has its allocations, from its beginning on, at most `most`
-/// instants of it, evenly spread. What is out of service is not free.
+/// Computes the fragmentation in the window `[from, until]` of a run that has recorded its allocations. The first row
+/// is for the instant `from`. If there are more than `most` instants, evenly spread instants are selected. Processors
+/// out of service are not free.
 pub fn fragmentation(
     run: &RunResult,
     topology: &Topology,
@@ -57,7 +58,8 @@ pub fn fragmentation(
     [from, until]: [i64; 2],
     most: usize,
 ) -> Vec<FreeSpace> {
-    // (time, starts?, allocation): ends first. Without an allocation only the instant counts.
+    // (time, whether a job starts, allocation index). At equal times, ends sort before starts. `None` marks an instant
+    // without a change of an allocation.
     let mut changes: Vec<(i64, bool, Option<usize>)> = vec![(from, false, None)];
     for window in &outages.windows {
         changes.extend(
@@ -98,7 +100,7 @@ pub fn fragmentation(
     spaces
 }
 
-/// The free processors of a machine.
+/// Measures the free processors of a machine.
 fn free_space(machine: &Machine) -> FreeSpace {
     let topology = machine.topology();
     let mut seen = vec![false; machine.processors()];
@@ -129,8 +131,8 @@ fn free_space(machine: &Machine) -> FreeSpace {
     }
 }
 
-/// Points of the largest box of free points: for each range of the third dimension the largest rectangle of
-/// columns that are free all along it.
+/// Returns the number of points of the largest box of free points. For each range of the third dimension, the function
+/// finds the largest rectangle of columns that are free over the whole range.
 fn largest_box(grid: &Grid, machine: &Machine) -> u32 {
     let [width, depth, height] = [0, 1, 2].map(|axis| grid.extent(axis));
     let free =
@@ -158,7 +160,7 @@ fn largest_box(grid: &Grid, machine: &Machine) -> u32 {
     best
 }
 
-/// The largest rectangle under a skyline.
+/// Returns the area of the largest rectangle under a skyline.
 fn largest_rectangle(heights: &[u32]) -> u32 {
     let (mut best, mut open) = (0, Vec::<(usize, u32)>::new());
     for (x, height) in heights.iter().copied().chain([0]).enumerate() {
@@ -181,9 +183,9 @@ mod tests {
     use replay_core::topology::NodeId;
 
     proptest! {
-        /// Every box is looked at, point by point.
+        /// The result equals the result of a search that checks every box point by point.
         #[test]
-        fn the_largest_box_is_the_largest(
+        fn finds_the_largest_free_box(
             machine in prop::sample::select(vec!["5x4", "7x3", "3x3x3", "torus:4x5", "1x6"]),
             busy in prop::collection::vec(any::<bool>(), 27),
         ) {

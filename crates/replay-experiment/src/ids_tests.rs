@@ -1,11 +1,11 @@
-//! Ids of every kind, pinned: a journal of an earlier build keeps its cells.
+//! Tests that ids of every kind do not change, so that journals of earlier builds remain valid.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
 use super::contention::{Messages, contended_id};
 use super::grid::ParameterGrid;
-use super::search::{Objective, Part, Problem, Question};
+use super::search::{Objective, Problem, Question, SearchTrace};
 use super::stream::backlog::{Backlog, Estimates, Mix, Rule, Setting};
 use super::stream::{Counting, Life, Metric, Point};
 use super::sweep::Plan;
@@ -16,8 +16,8 @@ use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Policy, Shake, Window, Workload};
 use replay_network::traffic::Preset;
 
-/// Ids that this build must give. Another id here begins every journal anew: raise the format in the text of the id, and
-/// state it in the CHANGELOG.
+/// The ids that this build must produce. A changed id invalidates every existing journal. If the change is intended,
+/// increase the format number in the text of the id, and mention the change in the CHANGELOG.
 const PINNED: &str = include_str!("../../../tests/golden/ids.txt");
 
 const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
@@ -36,7 +36,7 @@ fn messages(preset: Preset, pattern: &str) -> Messages {
 }
 
 #[test]
-fn ids_are_those_of_earlier_builds() {
+fn ids_match_earlier_builds() {
     let mut text = String::new();
     let trace = trace();
     let shake = Shake::of(3);
@@ -100,7 +100,7 @@ fn ids_are_those_of_earlier_builds() {
     let objective: Objective = "mean_pairwise_l1".parse().expect("an objective");
     let part = |name: &str| {
         let scheduler = name.parse().expect("a scheduler");
-        Part::new(name.into(), trace.clone(), &scheduler, &objective, &CancelToken::new())
+        SearchTrace::new(name.into(), trace.clone(), &scheduler, &objective, &CancelToken::new())
             .expect("a part")
     };
     let parts = vec![part("fcfs"), part("easy")];

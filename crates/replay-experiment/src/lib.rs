@@ -1,15 +1,16 @@
-//! Grids of runs: which cells there are, and running them in parallel.
+//! Experiments: grids of runs, parallel execution, comparisons and searches.
 //!
-//! A [`Trace`] is a loaded workload on one machine; it computes the timeline of each
-//! scheduler once. A [`Cell`] is one run: a replay of that timeline, or, for strategies that
-//! may refuse or hand out units, a coupled simulation. [`run_cells`] runs them on the one
-//! [`pool`] of workers and hands the results over one at a time in grid order, so that what is
-//! written does not depend on the number of threads. Streams and contention run on the same pool.
+//! A [`Trace`] is a loaded workload on one machine. A trace computes the timeline of each scheduler once. A [`Cell`] is
+//! one run: a replay of the timeline, or a coupled simulation if the strategy can refuse jobs or allocates units.
+//! [`run_cells`] runs cells on the shared worker [`pool`]. It delivers the results one at a time in grid order, so that
+//! written output does not depend on the number of threads. Streams and contention use the same pool.
 //!
-//! [`grid`] reads grids from files; [`sweep`] runs what is too long for one sitting, with a
-//! [`journal`] of what is done.
-//! [`fragmentation`] says how broken up the free processors are. [`explained`] says how one decision came about. [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
-//! their traces.
+//! * [`grid`] reads grids from files; [`sweep`] runs long grids, with a [`journal`] of finished cells.
+//! * [`compare`], [`schedule_diff`] and [`log_comparison`] compare runs with each other and with the log.
+//! * [`shaken`] computes means and significance over perturbed copies of the traces.
+//! * [`fragmentation`] measures how fragmented the free processors are.
+//! * [`explained`] explains single allocation decisions.
+//! * [`search`] searches for good tie vectors.
 
 mod admission;
 mod batched_run;
@@ -26,6 +27,7 @@ pub mod log_comparison;
 mod log_jobs;
 mod placements;
 pub mod pool;
+mod prepared;
 mod problem;
 mod progress;
 mod result;
@@ -40,11 +42,12 @@ pub mod sweep;
 #[cfg(test)]
 mod ids_tests;
 
-pub use admission::{Admitted, Sizes, TurnedAway, size_left_out};
+pub use admission::{Admitted, RejectedSize, RejectedSizes, size_left_out};
 pub use batched_run::run_together;
 pub use cell::{Cell, Places, Trace};
 pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};
+pub use prepared::Prepared;
 pub use problem::CellProblem;
 pub use progress::{Eta, ProgressMeter, RunContext, SAMPLE};
-pub use result::{OfRun, RunKey, RunResult, run_column};
+pub use result::{RunKey, RunResult, WithRun, run_column};
 pub use runner::{CellError, Measure, run_cell, run_cells};

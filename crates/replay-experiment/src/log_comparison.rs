@@ -1,9 +1,10 @@
-//! How runs differ from what the log did, in a grid with the scheduler `recorded`.
+//! Compares runs with the recorded schedule, in a grid that contains the scheduler `recorded`.
 //!
-//! A run is set against the run that repeats the log on the same copy of the trace, with the same strategy
-//! and seed, so that only the schedule differs; if the grid has the allocator `recorded`, against the one
-//! that repeats placements too. Recorded waits contain what no scheduler here models: holds, limits of
-//! users, priorities, outages and reservations. So a change is not what a policy would have brought.
+//! Each run is compared with a run that repeats the log on the same copy of the trace, with the same strategy and
+//! seed, so that only the schedules differ. If the grid contains the allocator `recorded`, each run is instead compared
+//! with the run that also repeats the placements. Recorded waits include effects that the schedulers do not model:
+//! holds, user limits, priorities, outages and reservations. A change therefore does not predict what a policy would
+//! have achieved.
 
 use super::sweep::Plan;
 use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
@@ -13,28 +14,27 @@ use replay_core::naming::NameError;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::table::{Column, Name, Table, name};
 
-/// What is to be said beside such figures.
-pub const CAVEAT: &str = "recorded waits contain holds, limits, priorities, outages and reservations that no \
-                          scheduler here models";
+/// A warning to print with every comparison with the log.
+pub const CAVEAT: &str = "recorded waits include holds, limits, priorities, outages and reservations, which no \
+                          scheduler models";
 
-/// What is to be said of a run that has no such figures.
-pub const NOT_COMPARED: &str =
-    "is not set against the log: it has no processors for jobs that shared points there";
+/// The note for a run that cannot be compared with the log. The note is printed after the name of the run.
+pub const NOT_COMPARED: &str = "is not compared with the log: in this run, jobs that shared points in the log get no processors";
 
-/// Which run of a plan repeats the log.
+/// Selects the baseline of each run of a plan: a run that repeats the log.
 #[derive(Clone, Copy, Debug)]
-pub struct Against {
+pub struct LogBaseline {
     scheduler: usize,
-    /// The strategy that repeats placements, if there is one.
+    /// Index of the strategy that repeats placements, if the plan has one.
     strategy: Option<usize>,
 }
 
-impl Against {
-    /// `None` if no run of the plan repeats the log.
+impl LogBaseline {
+    /// Finds the baselines of a plan. Returns `None` if no run of the plan repeats the log.
     ///
     /// # Errors
-    /// As [`Plan::key`].
-    pub fn new(plan: &Plan) -> Result<Option<Against>, NameError> {
+    /// Errors of [`Plan::key`].
+    pub fn new(plan: &Plan) -> Result<Option<LogBaseline>, NameError> {
         let is_recorded = |scheduler: &SchedulerSpec| scheduler.recorded().is_some();
         let Some(scheduler) = plan.grid.schedulers.iter().position(is_recorded) else {
             return Ok(None);
@@ -42,53 +42,53 @@ impl Against {
         let strategies = &plan.grid.strategies;
         for index in 0..strategies.len() {
             if strategies.get(index)?.recorded() {
-                return Ok(Some(Against { scheduler, strategy: Some(index) }));
+                return Ok(Some(LogBaseline { scheduler, strategy: Some(index) }));
             }
         }
-        Ok(Some(Against { scheduler, strategy: None }))
+        Ok(Some(LogBaseline { scheduler, strategy: None }))
     }
 
-    /// The run that cell `run` is set against; `None` if it is that one.
+    /// Returns the number of the baseline of cell `run`; `None` if `run` is the baseline itself.
     pub fn of(self, plan: &Plan, run: u32) -> Option<u32> {
         let [trace, copy, _, strategy, seed] = plan.places(run);
         let strategy = self.strategy.unwrap_or(strategy);
-        let with = plan.run_at([trace, copy, self.scheduler, strategy, seed]);
-        (with != run).then_some(with)
+        let baseline = plan.run_at([trace, copy, self.scheduler, strategy, seed]);
+        (baseline != run).then_some(baseline)
     }
 }
 
-/// A metric of a run beside that of the run that repeats the log.
+/// A metric of a run and of its baseline, the run that repeats the log.
 #[derive(Clone, Debug)]
-pub struct AgainstRow {
-    /// The run.
+pub struct LogComparisonRow {
+    /// Number of the run.
     pub run: u32,
-    /// What ran.
+    /// Key of the run.
     pub key: RunKey,
-    /// The run that repeats the log.
+    /// Number of the run that repeats the log.
     pub log_run: u32,
-    /// Size of the jobs that it is about; `None` for all.
+    /// Number of processors requested by the jobs of this row; `None` for all jobs.
     pub size: Option<u32>,
-    /// Jobs that both values are over.
+    /// Number of jobs over which the two values are computed.
     pub jobs: u64,
-    /// Jobs of the trace that they are not over; `None` of one size.
+    /// Number of jobs of the trace that are excluded from both values; `None` for a single size.
     pub left_out: Option<LeftOut>,
-    /// Name of the metric, a column of the runs.
+    /// Name of the metric, which is a column of the table of runs.
     pub metric: Name,
-    /// Its unit.
+    /// Unit of the metric.
     pub unit: &'static str,
-    /// In the run that repeats the log, and in this one.
+    /// Value in the run that repeats the log, and in the compared run.
     pub values: [f64; 2],
 }
 
-impl AgainstRow {
-    /// The change in percent; `None` where the log has 0.
+impl LogComparisonRow {
+    /// Returns the change in percent; `None` if the value of the log is 0.
     pub fn change(&self) -> Option<f64> {
         let [log, own] = self.values;
         (log != 0.0).then(|| 100.0 * (own / log - 1.0))
     }
 }
 
-/// A run over the jobs that are compared.
+/// The metrics of one of the two runs over the compared jobs.
 struct Side<'a> {
     metrics: &'a RunMetrics,
     by_size: &'a [SizeRow],
@@ -105,25 +105,26 @@ impl<'a> Side<'a> {
         self.metrics.schedule.jobs
     }
 
-    /// Jobs that distances are over.
-    fn known(&self) -> u64 {
+    /// Number of jobs that are included in distance metrics.
+    fn placed_jobs(&self) -> u64 {
         self.over.map_or(self.jobs(), |over| over.known)
     }
 
-    fn known_of(&self, size: usize) -> u64 {
+    fn placed_jobs_of(&self, size: usize) -> u64 {
         self.over.map_or(self.by_size[size].jobs, |over| over.known_by_size[size])
     }
 }
 
-/// The rows of a run: its metrics, then those of its job sizes, over the jobs that both runs have. None if this run
-/// lacks some that the other has: it repeats starts of jobs that shared points there, and has the points whole.
-pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
-    let (own, with) = (Side::of(run), Side::of(log));
+/// Returns the rows of a run over the jobs that both runs have. The metrics over all these jobs are followed by the
+/// metrics of each job size. The result is empty if the run lacks jobs of the baseline. A run lacks
+/// jobs if the jobs shared points in the log, and the run repeats their start times but assigns whole points.
+pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
+    let (own, baseline) = (Side::of(run), Side::of(log));
     let mut rows = Vec::new();
-    if own.jobs() != with.jobs() {
+    if own.jobs() != baseline.jobs() {
         return rows;
     }
-    let row = |size, metric, unit, values| AgainstRow {
+    let row = |size, metric, unit, values| LogComparisonRow {
         run: run.run,
         key: run.key.clone(),
         log_run: log.run,
@@ -136,18 +137,18 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
     };
     let left_out = own.over.map_or(LeftOut::default(), |over| over.left_out);
     for (needs, columns) in RunMetrics::groups() {
-        let is_of_places = !matches!(needs, Needs::Schedule | Needs::System);
-        let (jobs, nowhere) = match is_of_places {
-            true => (own.known(), left_out.nowhere),
+        let needs_placements = !matches!(needs, Needs::Schedule | Needs::System);
+        let (jobs, nowhere) = match needs_placements {
+            true => (own.placed_jobs(), left_out.nowhere),
             false => (own.jobs(), 0),
         };
-        // How many jobs there are is no outcome.
+        // The column with the number of jobs is not a metric to compare.
         for column in columns.iter().filter(|column| column.name != name::jobs && jobs > 0) {
             let value = |of: &Side| column.value(of.metrics).number();
-            if let (Some(log), Some(own)) = (value(&with), value(&own)) {
+            if let (Some(log), Some(own)) = (value(&baseline), value(&own)) {
                 let left_out = Some(LeftOut { nowhere, ..left_out });
                 let whole = row(None, column.name, column.unit, [log, own]);
-                rows.push(AgainstRow { jobs, left_out, ..whole });
+                rows.push(LogComparisonRow { jobs, left_out, ..whole });
             }
         }
     }
@@ -155,44 +156,45 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
     let means: Vec<_> = of_size.iter().filter(|column| column.name.starts_with("mean_")).collect();
     for (at, own_row) in own.by_size.iter().enumerate() {
         let size = own_row.size;
-        let Some(log_row) = with.by_size.iter().find(|log| log.size == size) else { continue };
+        let Some(log_row) = baseline.by_size.iter().find(|log| log.size == size) else { continue };
         for column in &means {
             let values = (column.value(log_row).number(), column.value(own_row).number());
             if let (Some(log), Some(value)) = values {
-                let is_of_places = column.name == name::mean_pairwise_l1;
-                let jobs = if is_of_places { own.known_of(at) } else { own_row.jobs };
+                let needs_placements = column.name == name::mean_pairwise_l1;
+                let jobs = if needs_placements { own.placed_jobs_of(at) } else { own_row.jobs };
                 let of_size = row(Some(size), column.name, column.unit, [log, value]);
-                rows.push(AgainstRow { jobs, ..of_size });
+                rows.push(LogComparisonRow { jobs, ..of_size });
             }
         }
     }
     rows
 }
 
-impl Table for AgainstRow {
+impl Table for LogComparisonRow {
     const NAME: &'static str = "against_log";
-    const ROW: &'static str = "one row per run and metric, and per job size of it, beside a run that repeats the \
-                               log: how it differs from what the log did. Both values are over the same jobs";
+    const ROW: &'static str = "one row per run and metric, and per job size of a run: the value \
+                               in the run and the value in the run that repeats the log, over \
+                               the same jobs";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        type C = Column<AgainstRow>;
+        type C = Column<LogComparisonRow>;
         let [trace, topology, scheduler, allocator, tie, policy, seed, copy] =
             RunKey::columns(|row: &Self| &row.key);
         let mut columns = vec![run_column(|row: &Self| row.run)];
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed, copy]);
         columns.extend([
-            C::new(name::log_run, "", "run that repeats the log, against which a row is", |row| row.log_run),
-            C::new(name::of_size, "processors", "processors that the jobs ask for that a row is about; null for all jobs of the run", |row| row.size),
-            C::new(name::compared_jobs, "jobs", "jobs that both values are over: all of the trace, or of the size, but those left out", |row| row.jobs),
-            C::new(name::left_out_no_wait, "jobs", "jobs left out since the log does not tell how long they waited; null for one size", |row| row.left_out.map(|out| out.no_wait)),
-            C::new(name::left_out_full, "jobs", "jobs left out since too few processors are free when the log starts them; null for one size", |row| row.left_out.map(|out| out.full)),
-            C::new(name::left_out_nowhere, "jobs", "jobs left out since nothing tells where they ran, of distances alone; null for one size", |row| row.left_out.map(|out| out.nowhere)),
-            C::text(name::metric, "the metric, a column of the runs", |row| Some(row.metric.text())),
-            C::text(name::unit, "its unit, and that of the columns that follow", |row| Some(row.unit)),
-            C::new(name::log_value, "as the metric", "the metric where the log is repeated", |row| row.values[0]),
-            C::new(name::run_value, "as the metric", "the metric in the run", |row| row.values[1]),
-            C::new(name::to_log_percent, "%", "the run's value against the log's: how much larger it is; null where that is 0. Recorded waits contain holds, limits, priorities, outages and reservations that no scheduler here models", |row| row.change()),
+            C::new(name::log_run, "", "number of the run that repeats the log", |row| row.log_run),
+            C::new(name::of_size, "processors", "processors requested by the jobs of the row; null for all jobs of the run", |row| row.size),
+            C::new(name::compared_jobs, "jobs", "number of jobs over which both values are computed: all jobs of the trace or of the size, except the jobs that are left out", |row| row.jobs),
+            C::new(name::left_out_no_wait, "jobs", "number of jobs that are left out because the log does not contain their waiting time; null if the row is for one size", |row| row.left_out.map(|out| out.no_wait)),
+            C::new(name::left_out_full, "jobs", "number of jobs that are left out because too few processors are free at their recorded start; null if the row is for one size", |row| row.left_out.map(|out| out.full)),
+            C::new(name::left_out_nowhere, "jobs", "number of jobs that are left out of distances because they have no recorded placement; null if the row is for one size", |row| row.left_out.map(|out| out.nowhere)),
+            C::text(name::metric, "name of the metric, a column of the table runs", |row| Some(row.metric.text())),
+            C::text(name::unit, "unit of the metric", |row| Some(row.unit)),
+            C::new(name::log_value, "as the metric", "value of the metric in the run that repeats the log", |row| row.values[0]),
+            C::new(name::run_value, "as the metric", "value of the metric in the run", |row| row.values[1]),
+            C::new(name::to_log_percent, "%", "change from log_value to run_value; null if log_value is 0. Recorded waits include holds, limits, priorities, outages and reservations, which no scheduler models", |row| row.change()),
         ]);
         columns
     }
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_metric_and_size_beside_the_log() {
+    fn compares_every_metric_and_job_size_with_the_log() {
         let (log, own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
         let rows = rows(&own, &log);
         let of = |size, metric: &str| {
@@ -264,9 +266,9 @@ mod tests {
         assert!(from_nothing.iter().any(|row| row.metric == "mean_wait" && row.change().is_none()));
     }
 
-    /// The log's run has two of its three jobs, and knows the place of one.
+    /// The run that repeats the log has two of three jobs, and the placement of one of these two jobs.
     #[test]
-    fn values_are_over_the_jobs_of_both() {
+    fn compares_only_the_jobs_of_both_runs() {
         let (mut log, mut own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
         assert!(rows(&own, &log).iter().all(|row| row.size.is_some() || row.jobs == 3));
         let left_out = LeftOut { no_wait: 2, full: 1, nowhere: 1 };
@@ -290,7 +292,7 @@ mod tests {
         let sizes = found.iter().filter(|row| row.metric == "mean_pairwise_l1");
         let sizes: Vec<_> = sizes.map(|row| (row.size, row.jobs)).collect();
         assert_eq!(sizes, [(None, 1), (Some(2), 1)]);
-        // Whoever lacks a job that the log's run has is not compared.
+        // A run that lacks a job of the baseline is not compared.
         own.over_log = None;
         own.metrics.schedule.jobs = 1;
         assert!(rows(&own, &log).is_empty());

@@ -1,9 +1,9 @@
-//! The jobs over which runs are set against their log.
+//! The set of jobs over which runs are compared with their log.
 //!
-//! A run that repeats a log lacks jobs: those of which the log does not tell when they started, those for which
-//! too few processors are free when it starts them, and, where it repeats placements too, the distances of those of
-//! which nothing tells where they ran. A run beside it has them all, and schedules them all. Both are measured once more without them, so that a comparison is over one set of
-//! jobs.
+//! A run that repeats a log lacks some jobs: jobs without a recorded start, and jobs for which too few processors are
+//! free at their recorded start. If the run also repeats placements, jobs without a recorded placement have no
+//! distances. All other runs schedule all jobs. Both kinds of runs are measured a second time without the missing jobs,
+//! so that the runs are compared over the same set of jobs.
 
 use std::collections::HashMap;
 
@@ -18,34 +18,36 @@ use replay_core::metrics::{RunMetrics, ScheduleMetrics, SizeRow};
 use replay_core::simulation::{Timeline, TimelineError};
 use replay_core::workload::Job;
 
-/// Jobs that a comparison with the log is not over, by why.
+/// Number of jobs excluded from a comparison with the log, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// The log does not tell when they started.
+    /// Jobs without a recorded start.
     #[serde(default)]
     pub no_wait: u64,
-    /// Too few processors are free when the log starts them.
+    /// Jobs for which too few processors are free at their recorded start.
     pub full: u64,
-    /// Nothing tells where they ran. They are left out of distances alone.
+    /// Jobs without a recorded placement, which are excluded only from distances.
     pub nowhere: u64,
 }
 
-/// The jobs of a trace that the run has which repeats its log.
+/// The jobs of a trace that are part of the run that repeats its log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogJobs {
-    /// By job, whether it has processors there.
+    /// One flag per job: `true` if the job gets processors in the run that repeats the log.
     pub placed: Vec<bool>,
-    /// By job, whether it has, and somebody knows which.
+    /// One flag per job: `true` if the job gets processors in the run that repeats the log, and the positions of these
+    /// processors are known.
     pub known: Vec<bool>,
-    /// The others.
+    /// Number of jobs that are excluded, by reason.
     pub left_out: LeftOut,
 }
 
 impl LogJobs {
-    /// Those of a trace of which cells repeat the log; `None` if they are all its jobs, or no cell does.
+    /// Returns the jobs of a trace that a run can repeat from the log. Returns `None` if these are all jobs of the
+    /// trace, or if no cell of the trace repeats the log.
     ///
     /// # Errors
-    /// As [`Trace::recorded`].
+    /// Errors of [`Trace::recorded`].
     pub(super) fn of(trace: &Trace, stop: &CancelToken) -> Result<Option<Self>, TimelineError> {
         if !trace.is_recorded() {
             return Ok(None);
@@ -60,9 +62,9 @@ impl LogJobs {
         for id in timeline.unplaced() {
             placed[id.index()] = false;
         }
-        let tells = |job| places.is_none_or(|places| places.nodes.of(job).is_some());
+        let has_placement = |job| places.is_none_or(|places| places.nodes.of(job).is_some());
         let known: Vec<bool> =
-            placed.iter().zip(jobs).map(|(placed, job)| *placed && tells(job)).collect();
+            placed.iter().zip(jobs).map(|(placed, job)| *placed && has_placement(job)).collect();
         let count = |of: &[bool]| of.iter().filter(|is| **is).count() as u64;
         let (with_processors, with_places) = (count(&placed), count(&known));
         let waits = &trace.workload.waits;
@@ -75,7 +77,7 @@ impl LogJobs {
         Ok((left_out != LeftOut::default()).then_some(Self { placed, known, left_out }))
     }
 
-    /// What tells these jobs from others, as text.
+    /// Returns a text that identifies the set of jobs. Equal sets give equal texts.
     pub fn identity(&self) -> String {
         let letter = |(placed, known): (&bool, &bool)| match (placed, known) {
             (_, true) => 'k',
@@ -86,23 +88,24 @@ impl LogJobs {
     }
 }
 
-/// What a run comes to over such jobs alone.
+/// The metrics of a run, computed only over the [`LogJobs`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OverLogJobs {
-    /// Its metrics.
+    /// Metrics over these jobs.
     pub metrics: RunMetrics,
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
-    /// Jobs that distances are over.
+    /// Number of jobs that are included in distance metrics.
     pub known: u64,
-    /// The same by job size.
+    /// For each row of `by_size`, the number of jobs that are included in distance metrics.
     pub known_by_size: Vec<u64>,
-    /// The jobs of the trace that are not among them.
+    /// Number of jobs of the trace that are excluded, by reason.
     pub left_out: LeftOut,
 }
 
 impl OverLogJobs {
-    /// Of a run on a timeline, once all its jobs are placed; `None` if the log lacks no job.
+    /// Computes the metrics of a run after all jobs of its timeline have been placed. Returns `None` if the run that
+    /// repeats the log has all jobs.
     pub(super) fn of(
         placements: &Placements<'_>,
         jobs: &[Job],
@@ -110,7 +113,7 @@ impl OverLogJobs {
         installed: impl Into<Installed>,
     ) -> Option<Self> {
         let (log, ties, means) = placements.over_log()?;
-        // Of these, a run that repeats the log in whole points may lack some.
+        // A run that repeats the log but assigns whole points can lack further jobs.
         let mut has = log.placed.clone();
         timeline.unplaced().iter().for_each(|id| has[id.index()] = false);
         let chosen: Vec<usize> = (0..jobs.len()).filter(|&index| has[index]).collect();

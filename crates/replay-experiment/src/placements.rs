@@ -4,46 +4,50 @@ use std::sync::Arc;
 use super::{Cell, LogJobs, Measure, ProgressMeter, RunContext};
 use replay_core::allocator::reduced::Reduction;
 use replay_core::metrics::run::{JobMeasures, PlacementMeans};
-use replay_core::metrics::{Allocation, Locality, TieStatistics};
+use replay_core::metrics::{Allocation, BlockFragmentation, Locality, Placement, TieStatistics};
 use replay_core::simulation::{Decision, Observer, Timeline};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{Job, JobId, Users};
 
-/// The place of a job that has not started.
-const NOWHERE: u32 = u32::MAX;
+/// Marks a job that has not started.
+const NOT_STARTED: u32 = u32::MAX;
 
-/// Measures every allocation of a run.
+/// Observer that measures every allocation of a run.
 pub struct Placements<'a> {
     jobs: &'a [Job],
     users: &'a Users,
     topology: &'a Topology,
     measure: Measure,
-    pace: ProgressMeter<'a>,
+    progress: ProgressMeter<'a>,
     locality: Locality,
-    /// Pairwise L1 by job.
+    /// Pairwise L1 distance by job.
     pub pairwise: Vec<u64>,
-    /// How often the best score was shared, where that was counted.
+    /// Statistics of the number of candidates with the best score, if counting was requested.
     pub ties: TieStatistics,
-    /// What all placements come to.
+    /// Means over all placements.
     pub means: PlacementMeans,
-    /// The same of those jobs alone that the log knows the places of, where it lacks some.
+    /// Sums over the jobs of the run that repeats the log; `None` if this run has all jobs of the trace.
     over_log: Option<OverLog>,
-    each: Vec<JobMeasures>,
-    /// Every allocation in order of starts, if they are kept.
+    measured_jobs: Vec<JobMeasures>,
+    /// All allocations in order of their start times; empty if allocations are not recorded.
     pub allocations: Vec<Allocation>,
-    /// By job, its latest allocation; empty if they are not kept.
-    latest: Vec<u32>,
-    /// By job, where it is in `each`, or [`NOWHERE`]; empty if they are not kept.
-    place: Vec<u32>,
-    /// Arrival by job, where that is not its submission.
+    /// For each job, the index of its latest allocation; empty if allocations are not recorded.
+    latest_allocation: Vec<u32>,
+    /// For each job, its index in `measured_jobs`, or [`NOT_STARTED`]; empty if jobs are not recorded.
+    measured_index: Vec<u32>,
+    /// Arrival time of each job; `None` if arrival times equal submit times.
     arrivals: Option<Vec<i64>>,
-    /// Points of the job that starts next, if they are fewer than it asks for.
+    /// Number of points of the job that starts next, if the job gets fewer points than requested.
     reduced: Option<u32>,
-    /// Points of jobs that run on fewer than they ask for.
+    /// Number of points of each job that runs on fewer points than requested.
     served: HashMap<JobId, u32>,
+    /// By job size, on trees and blocks: the number of leaves of all jobs, and the number of jobs.
+    leaves_by_size: HashMap<u32, [i64; 2]>,
+    /// Slurm's fragmentation over time, on blocks, if placements are measured.
+    fragmentation: Option<BlockFragmentation>,
 }
 
-/// What is summed over the jobs of a log.
+/// Sums over the jobs of the run that repeats the log.
 struct OverLog {
     jobs: Arc<LogJobs>,
     ties: TieStatistics,
@@ -51,44 +55,54 @@ struct OverLog {
 }
 
 impl<'a> Placements<'a> {
-    /// Nothing has been placed yet.
-    pub fn new(cell: &'a Cell, measure: Measure, watch: RunContext<'a>) -> Self {
+    /// Creates an observer before the first placement.
+    pub fn new(cell: &'a Cell, measure: Measure, context: RunContext<'a>) -> Self {
         let jobs = &cell.trace.workload.jobs;
         Self {
             jobs,
             users: &cell.trace.workload.users,
             topology: &cell.trace.topology,
             measure,
-            pace: ProgressMeter::new(watch, jobs.len()).counted(),
+            progress: ProgressMeter::new(context, jobs.len()).counted(),
             locality: Locality::new(&cell.trace.topology),
             pairwise: vec![0; jobs.len()],
             ties: TieStatistics::default(),
             means: PlacementMeans::default(),
             over_log: None,
-            each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
+            measured_jobs: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
             allocations: Vec::new(),
-            latest: vec![NOWHERE; if measure.nodes { jobs.len() } else { 0 }],
-            place: vec![NOWHERE; if measure.jobs { jobs.len() } else { 0 }],
+            latest_allocation: vec![NOT_STARTED; if measure.nodes { jobs.len() } else { 0 }],
+            measured_index: vec![NOT_STARTED; if measure.jobs { jobs.len() } else { 0 }],
             arrivals: (!cell.trace.chains().follows.is_empty()).then(|| vec![i64::MIN; jobs.len()]),
             reduced: None,
             served: HashMap::new(),
+            leaves_by_size: HashMap::new(),
+            fragmentation: cell
+                .trace
+                .topology
+                .hierarchy()
+                .filter(|_| measure.placements || measure.jobs)
+                .and_then(|hierarchy| {
+                    let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
+                    BlockFragmentation::new(hierarchy, origin)
+                }),
         }
     }
 
-    /// The same with sums of their own over the jobs of a log, if it lacks some.
+    /// Adds separate sums over the jobs in `log`, if `log` is given.
     pub fn over(self, log: Option<Arc<LogJobs>>) -> Self {
         let (ties, means) = Default::default();
         Self { over_log: log.map(|jobs| OverLog { jobs, ties, means }), ..self }
     }
 
-    /// The jobs of the log, and what was summed over them.
+    /// Returns the set of jobs with separate sums, and these sums.
     pub fn over_log(&self) -> Option<(&LogJobs, TieStatistics, &PlacementMeans)> {
         self.over_log.as_ref().map(|log| (&*log.jobs, log.ties, &log.means))
     }
 
-    /// A job got processors, of so many equally good sets if they were counted.
+    /// Records that a job got processors. `tied` is the number of candidates with the best score, if counted.
     fn placed(&mut self, id: JobId, start: i64, nodes: &[NodeId], tied: Option<u32>) {
-        self.pace.started();
+        self.progress.started();
         let log = self.over_log.as_mut().filter(|log| log.jobs.known[id.index()]);
         if let Some(sets) = tied {
             self.ties.record(sets);
@@ -98,11 +112,11 @@ impl<'a> Placements<'a> {
         }
         let &Job { number, submit, run, estimate, size, .. } = &self.jobs[id.index()];
         if self.measure.nodes {
-            self.latest[id.index()] = self.allocations.len() as u32;
+            self.latest_allocation[id.index()] = self.allocations.len() as u32;
             let times = [start, start + run];
             self.allocations.push(Allocation::new(self.topology, number, times, nodes));
         }
-        // Of a folded job, those that it has.
+        // A folded job gets fewer points than requested.
         let reduced = self.reduced.take();
         self.served.extend(reduced.map(|points| (id, points)));
         let points = reduced.unwrap_or_else(|| self.topology.points(size));
@@ -114,6 +128,7 @@ impl<'a> Placements<'a> {
         let per_point = self.topology.per_point();
         self.pairwise[id.index()] = placement.pairwise_l1;
         self.means.record(&placement);
+        self.count_leaves(size, &placement, 1);
         if let Some(log) = self.over_log.as_mut().filter(|log| log.jobs.known[id.index()]) {
             log.means.record(&placement);
         }
@@ -134,43 +149,69 @@ impl<'a> Placements<'a> {
                 placement: Some(placement),
                 tied,
             };
-            // A job that was cut off starts again.
-            match self.each.get_mut(self.place[id.index()] as usize) {
+            // A restarted job replaces its earlier record.
+            match self.measured_jobs.get_mut(self.measured_index[id.index()] as usize) {
                 Some(before) => *before = measures,
                 None => {
-                    self.place[id.index()] = self.each.len() as u32;
-                    self.each.push(measures);
+                    self.measured_index[id.index()] = self.measured_jobs.len() as u32;
+                    self.measured_jobs.push(measures);
                 }
             }
         }
     }
 
-    /// A job gives its processors back.
+    /// Adds the number of leaves of a job to the sum for its size. With sign -1, subtracts the number.
+    fn count_leaves(&mut self, size: u32, placement: &Placement, sign: i64) {
+        if let Some(place) = &placement.hierarchy {
+            let [leaves, jobs] = self.leaves_by_size.entry(size).or_default();
+            *leaves += sign * i64::from(place.leaves);
+            *jobs += sign;
+        }
+    }
+
+    /// Returns the mean number of leaves of the jobs of a size. Returns `None` if there are no jobs of this size, if
+    /// the machine is neither a tree nor consists of blocks, or if leaves were not measured.
+    pub fn mean_leaves(&self, size: u32) -> Option<f64> {
+        let &[leaves, jobs] = self.leaves_by_size.get(&size)?;
+        (jobs > 0).then(|| leaves as f64 / jobs as f64)
+    }
+
+    /// Returns the time average of Slurm's fragmentation, in nodes and in percent of its largest value; `None` if not
+    /// measured.
+    pub fn block_fragmentation(&self) -> Option<[f64; 2]> {
+        self.fragmentation.as_ref()?.mean()
+    }
+
+    /// Records that a job released its processors.
     fn ended(&mut self, id: JobId, now: i64) {
-        let latest = self.latest.get(id.index()).copied().unwrap_or(NOWHERE);
-        if let Some(allocation) = self.allocations.get_mut(latest as usize) {
+        if let Some(fragmentation) = &mut self.fragmentation {
+            fragmentation.end(id, now);
+        }
+        let latest_allocation =
+            self.latest_allocation.get(id.index()).copied().unwrap_or(NOT_STARTED);
+        if let Some(allocation) = self.allocations.get_mut(latest_allocation as usize) {
             allocation.end = now;
         }
     }
 
-    /// A job ran on these points, each once.
+    /// Records that a job ran on the points in `points`, which has no duplicates.
     pub fn placed_on(&mut self, id: JobId, start: i64, points: &[NodeId]) {
         self.reduced = Some(points.len() as u32);
         self.placed(id, start, points, None);
-        if let Some(measures) = self.each.last_mut().filter(|_| self.measure.jobs) {
-            // It shares them: it holds what it asks for.
+        if let Some(measures) = self.measured_jobs.last_mut().filter(|_| self.measure.jobs) {
+            // The job shares its points with other jobs. It holds exactly the number of processors that it requested.
             (measures.served_size, measures.held) = (measures.size, measures.size);
         }
     }
 
-    /// A job ran, and nobody knows where.
-    pub fn placed_nowhere(&mut self, id: JobId, start: i64) {
-        self.pace.started();
+    /// Records that a job ran without a known placement.
+    pub fn placed_without_position(&mut self, id: JobId, start: i64) {
+        self.progress.started();
         if !self.measure.jobs {
             return;
         }
         let &Job { number, submit, run, estimate, size, .. } = &self.jobs[id.index()];
-        self.each.push(JobMeasures {
+        self.measured_jobs.push(JobMeasures {
             number,
             submit,
             arrival: submit,
@@ -188,10 +229,10 @@ impl<'a> Placements<'a> {
         });
     }
 
-    /// The jobs that were to be kept, in order of submission.
+    /// Returns the recorded jobs in order of submission.
     pub fn into_jobs(mut self) -> Vec<JobMeasures> {
-        self.each.sort_by_key(|job| (job.submit, job.number));
-        self.each
+        self.measured_jobs.sort_by_key(|job| (job.submit, job.number));
+        self.measured_jobs
     }
 }
 
@@ -211,6 +252,9 @@ impl Observer for Placements<'_> {
     }
 
     fn started(&mut self, Decision { job, now, nodes, tied, .. }: Decision<'_>) {
+        if let Some(fragmentation) = &mut self.fragmentation {
+            fragmentation.start(job, nodes, now);
+        }
         self.placed(job, now, nodes, tied);
     }
 
@@ -218,16 +262,18 @@ impl Observer for Placements<'_> {
         self.ended(id, now);
         let size = self.jobs[id.index()].size;
         let points = self.served.remove(&id).unwrap_or_else(|| self.topology.points(size));
-        // Where it starts again counts, not where it was.
+        // For a restarted job, only the last placement counts.
         if again && (self.measure.placements || self.measure.jobs) {
-            self.means.forget(&self.locality.placement(nodes, points));
+            let placement = self.locality.placement(nodes, points);
+            self.means.forget(&placement);
+            self.count_leaves(size, &placement, -1);
         }
     }
 
     fn completed(&mut self, id: JobId, now: i64) {
         self.ended(id, now);
         if self.measure.jobs {
-            let job = &mut self.each[self.place[id.index()] as usize];
+            let job = &mut self.measured_jobs[self.measured_index[id.index()] as usize];
             job.run = now - job.start;
         }
     }

@@ -1,4 +1,4 @@
-//! The one pool of workers that cells, of whatever kind, run on.
+//! The shared worker pool for cells of every kind.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,23 +7,22 @@ use std::sync::{Arc, mpsc};
 
 use rayon::{Scope, ThreadPool};
 
-/// When an outcome is handed over.
+/// The order in which outcomes are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// When those of all items before it have been: what is written then does not depend on the
-    /// number of threads.
+    /// In the order of the items, so that written output does not depend on the number of threads.
     InOrder,
-    /// At once: nothing waits in memory.
+    /// In the order of completion, so that finished outcomes need not be stored.
     AsDone,
 }
 
 thread_local! {
-    /// The pool that items of this thread run on; `None` for the global one.
+    /// The pool that runs the items of this thread; `None` for the global pool.
     static POOL: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
 }
 
-/// Does work whose items run on this pool instead of the global one, for a process that lives longer than one
-/// command.
+/// Runs `work`, during which [`run`] uses `pool` instead of the global pool on this thread. A process that runs several
+/// grids can use a different number of threads for each grid.
 pub fn on_pool<T>(pool: ThreadPool, work: impl FnOnce() -> T) -> T {
     let outer = POOL.replace(Some(Arc::new(pool)));
     let result = work();
@@ -31,17 +30,16 @@ pub fn on_pool<T>(pool: ThreadPool, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Returns the number of threads that items run on.
+/// Returns the number of threads of the current pool.
 pub(crate) fn threads() -> usize {
     let own = POOL.with_borrow(|pool| pool.as_ref().map(|pool| pool.current_num_threads()));
     own.unwrap_or_else(rayon::current_num_threads)
 }
 
-/// Does `work` on items on the current rayon pool and calls `take` on this thread with the place
-/// and outcome of each. Items are begun in order, so that few outcomes wait for their turn.
-/// `None` is an item that was ended before its own end; its worker begins no other, and `take` does
-/// not hear of it. When `take` returns `false`, none is begun any more; those that run come to their
-/// end, and `take` hears of them as well.
+/// Applies `work` to all items on the current rayon pool, and calls `take` on this thread with the index and the
+/// outcome of each item. Items are started in order, so that few outcomes wait for delivery. If `work` returns `None`,
+/// the item was cancelled: `take` is not called for this item, and its worker starts no further item. After `take` has
+/// returned `false`, no further item is started; items that are already running finish and are delivered.
 pub fn run<T: Sync, O: Send>(
     items: &[T],
     turn: Turn,
@@ -49,7 +47,7 @@ pub fn run<T: Sync, O: Send>(
     mut take: impl FnMut(usize, O) -> bool,
 ) {
     if rayon::current_thread_index().is_some() {
-        // On a worker of the pool itself, waiting for the others could wait for ever.
+        // In a worker of the pool, waiting for other workers could deadlock.
         for (place, item) in items.iter().enumerate() {
             let Some(outcome) = work(place, item) else { return };
             if !take(place, outcome) {
@@ -59,11 +57,12 @@ pub fn run<T: Sync, O: Send>(
         return;
     }
     let threads = threads().min(items.len()).max(1);
-    // At most two outcomes for each thread wait to be taken.
+    // At most two outcomes per thread wait for delivery.
     let (sender, outcomes) = mpsc::sync_channel(threads);
     let (next_item, work) = (AtomicUsize::new(0), &work);
     in_place_scope(|scope| {
-        // Moved in, so that it is dropped on return and no worker waits to be heard.
+        // The receiver is moved into the scope, so that it is dropped on return; otherwise a worker could block on
+        // sending.
         let outcomes = outcomes;
         for _ in 0..threads {
             let (sender, next_item) = (sender.clone(), &next_item);
@@ -97,12 +96,12 @@ pub fn run<T: Sync, O: Send>(
                 next += 1;
             }
         }
-        // Behind an item that was ended there may be some that were faster.
+        // Deliver items that finished although an earlier item was cancelled.
         early.into_iter().for_each(|(place, outcome)| take(place, outcome));
     });
 }
 
-/// A scope on the pool of this thread.
+/// Runs `body` in a scope of the current pool.
 fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
     match POOL.with_borrow(Clone::clone) {
         Some(pool) => pool.in_place_scope(body),
@@ -110,10 +109,11 @@ fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
     }
 }
 
-/// [`run`], with a `take` that can fail: then none is begun any more, and it is not called again.
+/// Applies `work` to all items as [`run`] does, with a `take` that can fail. After a failure, no further item is
+/// started and `take` is not called again.
 ///
 /// # Errors
-/// That of `take`.
+/// The first error of `take`.
 pub fn try_run<T: Sync, O: Send, E>(
     items: &[T],
     turn: Turn,
@@ -141,11 +141,11 @@ mod tests {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool")
     }
 
-    /// Squares of 0 to 99, but for those that are ended.
-    fn squares(turn: Turn, ended: usize) -> Vec<(usize, usize)> {
+    /// Computes the squares of 0 to 99. All items from index `cancelled_from` on are cancelled.
+    fn squares(turn: Turn, cancelled_from: usize) -> Vec<(usize, usize)> {
         let items: Vec<usize> = (0..100).collect();
         let mut taken = Vec::new();
-        let work = |_: usize, &item: &usize| (item < ended).then_some(item * item);
+        let work = |_: usize, &item: &usize| (item < cancelled_from).then_some(item * item);
         run(&items, turn, work, |place, outcome| {
             taken.push((place, outcome));
             true
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn every_item_is_taken_once_and_in_its_turn() {
+    fn takes_every_item_once_and_in_order() {
         let all: Vec<_> = (0..100).map(|i| (i, i * i)).collect();
         assert_eq!(squares(Turn::InOrder, 100), all);
         assert_eq!(pool(3).install(|| squares(Turn::InOrder, 100)), all);
@@ -162,11 +162,11 @@ mod tests {
         let mut taken = squares(Turn::AsDone, 100);
         taken.sort_unstable();
         assert_eq!(taken, all);
-        run(&[], Turn::InOrder, |_, _: &u8| Some(()), |_, ()| panic!("there is none"));
+        run(&[], Turn::InOrder, |_, _: &u8| Some(()), |_, ()| panic!("no item exists"));
     }
 
     #[test]
-    fn nothing_is_begun_behind_an_item_that_was_ended_by_the_same_worker() {
+    fn starts_no_item_after_one_cancelled_by_the_same_worker() {
         for turn in [Turn::InOrder, Turn::AsDone] {
             let mut taken = squares(turn, 7);
             taken.sort_unstable();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_begins_another_when_enough_was_taken() {
+    fn starts_no_item_after_take_returns_false() {
         let items = [(); 10_000];
         let mut taken = 0;
         run(
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_is_returned() {
+    fn returns_the_first_failure() {
         let items: Vec<usize> = (0..10_000).collect();
         let mut taken = 0;
         let outcome = try_run(

@@ -3,25 +3,25 @@ use replay_core::cancel::Cancelled;
 use replay_core::naming::NameError;
 use replay_core::simulation::{SimulationError, TimelineError};
 
-/// Why a cell could not be run.
+/// The reason why a cell cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum CellProblem {
-    /// The strategy does not work on the machine.
+    /// The strategy does not support the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
-    /// Strategies, machine and outages do not go together.
+    /// Strategy, machine and outages are incompatible.
     #[error(transparent)]
     Incompatible(#[from] Incompatible),
-    /// The log does not tell where its jobs ran.
-    #[error("nothing tells where the jobs ran")]
-    Nowhere,
-    /// The simulation cannot go on.
+    /// The log has no recorded placements.
+    #[error("the trace has no recorded placements")]
+    NoRecordedPlacements,
+    /// The simulation failed.
     #[error(transparent)]
     Simulation(SimulationError),
-    /// The strategy turns all jobs away.
-    #[error("no job is left, {0} (fit=up gives a job the next larger box, if there is one)")]
-    NobodyAdmitted(String),
-    /// Cancelled.
+    /// The strategy rejects every job.
+    #[error("no job is left to run: {0} (fit=up assigns the next larger box, if one exists)")]
+    NoJobAdmitted(String),
+    /// The run was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

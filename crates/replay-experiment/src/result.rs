@@ -2,30 +2,30 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{OverLogJobs, TurnedAway};
+use super::{OverLogJobs, RejectedSize};
 use replay_core::metrics::comparable;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
 use replay_core::table::{Column, Table, name};
 
-/// What identifies one cell of a grid, as text that parses back.
+/// The key of a cell of a grid. The names in the key can be parsed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RunKey {
-    /// Name of the trace: its file without `.swf` and `.gz`.
+    /// Name of the trace: its file name without `.swf` and `.gz`.
     pub trace: String,
     /// Machine, such as `10x10`.
     pub topology: String,
-    /// Scheduler, canonical.
+    /// Canonical name of the scheduler.
     pub scheduler: String,
-    /// Allocator, canonical, without its tie vector.
+    /// Canonical name of the allocator, without its tie vector.
     pub allocator: String,
-    /// Tie vector `SR,AF,WF,BF`, or `auto`; `None` if there is none or the strategy takes none.
+    /// Tie vector `SR,AF,WF,BF`, or `auto`; `None` for strategies without tie-breaking.
     pub tie: Option<String>,
-    /// Cleaning policy.
+    /// Cleaning policy of the trace.
     pub policy: String,
-    /// Seed of strategies that draw random numbers.
+    /// Seed of random strategies.
     pub seed: u64,
-    /// Which shaken copy of the trace, from 1; 0 for the trace itself.
+    /// Number of the perturbed copy of the trace, from 1; 0 for the unperturbed trace.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub copy: u32,
 }
@@ -35,7 +35,8 @@ fn is_zero(copy: &u32) -> bool {
 }
 
 impl RunKey {
-    /// The key as text that no other key has: each text behind its length in bytes. The encoding is stable.
+    /// Returns a text that is unique for each key. Each part of the key is preceded by its length in bytes. The
+    /// encoding does not change between versions.
     pub fn identity(&self) -> String {
         let Self { trace, topology, scheduler, allocator, tie, policy, seed, copy } = self;
         let tie = tie.as_deref().unwrap_or_default();
@@ -44,7 +45,7 @@ impl RunKey {
         texts.collect::<String>() + &format!("{seed} {copy}\n")
     }
 
-    /// Allocator and tie vector as one short label.
+    /// Returns a short label that consists of the allocator and the tie vector.
     pub fn strategy(&self) -> String {
         match &self.tie {
             Some(tie) => format!("{} ({tie})", self.allocator),
@@ -52,70 +53,69 @@ impl RunKey {
         }
     }
 
-    /// The columns of rows that have a key: trace, topology, scheduler, allocator, tie, policy,
-    /// seed, copy.
+    /// Returns the key columns of a table: trace, topology, scheduler, allocator, tie, policy, seed, copy.
     #[rustfmt::skip]
     pub fn columns<Row>(
         of: impl for<'a> Fn(&'a Row) -> &'a RunKey + Copy + Send + Sync + 'static,
     ) -> [Column<Row>; 8] {
         [
-            Column::text(name::trace, "trace: its file name without .swf and .gz", move |row| Some(&of(row).trace)),
+            Column::text(name::trace, "name of the trace: its file name without .swf and .gz", move |row| Some(&of(row).trace)),
             Column::text(name::topology, "machine, such as 10x10", move |row| Some(&of(row).topology)),
             Column::text(name::scheduler, "scheduler", move |row| Some(&of(row).scheduler)),
             Column::text(name::allocator, "allocator without its tie vector", move |row| Some(&of(row).allocator)),
             Column::text(name::tie, "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).tie.as_deref()),
             Column::text(name::policy, "cleaning policy of the trace", move |row| Some(&of(row).policy)),
-            Column::unsigned(name::seed, "seed of everything that is drawn at random", move |row| of(row).seed),
-            Column::new(name::copy, "", "which shaken copy of the trace, from 1; 0 for the trace itself", move |row| of(row).copy),
+            Column::unsigned(name::seed, "seed of all random numbers", move |row| of(row).seed),
+            Column::new(name::copy, "", "number of the perturbed copy of the trace, from 1; 0 for the trace itself", move |row| of(row).copy),
         ]
     }
 }
 
-/// One finished cell. Its serialised form leaves out jobs, allocations and series.
+/// The result of a finished cell. The serialized form omits the jobs, the allocations and the series.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunResult {
-    /// Its place in the grid, from 0; also the `run` column that joins the tables.
+    /// Number of the run in its grid, from 0. The column `run` contains this number; rows of different tables are
+    /// joined by this column.
     pub run: u32,
-    /// What ran.
+    /// Key of the run.
     pub key: RunKey,
-    /// Jobs that it left out, because the strategy has no place for their size.
+    /// Jobs that were left out because the strategy does not support their size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub turned_away: Vec<TurnedAway>,
-    /// Processors of the machine.
+    pub turned_away: Vec<RejectedSize>,
+    /// Number of processors of the machine.
     pub processors: usize,
-    /// What it comes to.
+    /// Metrics of the run.
     pub metrics: RunMetrics,
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
-    /// What it comes to over the jobs alone that are in the run which repeats the log; `None` if that has all, or
-    /// there is none.
+    /// Metrics over the jobs of the run that repeats the log; `None` if this run has all jobs of the trace, or if no
+    /// run repeats the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_log: Option<Box<OverLogJobs>>,
-    /// Every job in order of submission; empty unless asked for.
+    /// All jobs in order of submission; empty unless they were requested.
     #[serde(skip)]
     pub jobs: Vec<JobMeasures>,
-    /// Every allocation in order of starts; empty unless asked for.
+    /// All allocations in order of their start times; empty unless they were requested.
     #[serde(skip)]
     pub allocations: Vec<Allocation>,
-    /// Load over time, shared by the cells of one timeline.
+    /// Load over time. All cells with the same timeline share this series.
     #[serde(skip)]
     pub series: Arc<Series>,
-    /// Wall-clock seconds of the replay itself.
+    /// Wall-clock time of the replay, in seconds.
     pub seconds: f64,
-    /// Wall-clock seconds of them in the allocator; `None` if they were not measured.
+    /// Wall-clock time spent in the allocator, in seconds; `None` if not measured.
     pub allocator_seconds: Option<f64>,
 }
 
 impl RunResult {
-    /// Whether jobs ran on fewer processors than they asked for.
+    /// Returns whether jobs ran on fewer processors than requested.
     pub fn folds(&self) -> bool {
         comparable::folds(self.metrics.system.and_then(|system| system.folded_percent))
     }
 
-    /// Whether another run of the same cell came to the same, but for wall-clock times and
-    /// what it is called.
+    /// Returns whether two results of the same cell are equal. Wall-clock times and names are ignored.
     pub fn is_same(&self, other: &Self) -> bool {
-        // As they are written down, where what is no number is equal to itself.
+        // The serialized forms are compared, because NaN values are equal in serialized form.
         let numbers = |it: &Self| {
             serde_json::to_string(&(it.processors, &it.metrics, &it.by_size, &it.over_log))
                 .unwrap_or_default()
@@ -124,22 +124,23 @@ impl RunResult {
     }
 }
 
-/// A row of a table with many rows per run, beside its run.
+/// A row of a table with several rows per run, and the run to which the row belongs.
 #[derive(Clone, Copy, Debug)]
-pub struct OfRun<'a, Row> {
+pub struct WithRun<'a, Row> {
     /// The run.
     pub run: &'a RunResult,
-    /// What of it.
+    /// The row, such as a job of the run.
     pub row: &'a Row,
 }
 
-/// The number of the run, by which tables are joined.
+/// Returns the column with the number of the run, by which rows of different tables are joined.
 pub fn run_column<Row>(of: impl Fn(&Row) -> u32 + Copy + Send + Sync + 'static) -> Column<Row> {
     Column::new(name::run, "", "number of the run in its grid, from 0; joins the tables", of)
 }
 
 impl RunResult {
-    /// What it is compared by: over the jobs that the run has, too, which repeats its log, if there is one.
+    /// Returns the metrics for comparisons with other runs. If the run that repeats the log lacks jobs, the metrics are
+    /// computed over the jobs of that run; otherwise they are computed over all jobs.
     pub fn compared(&self) -> (&RunMetrics, &[SizeRow]) {
         match self.over_log.as_deref() {
             Some(over) => (&over.metrics, &over.by_size),
@@ -147,7 +148,8 @@ impl RunResult {
         }
     }
 
-    /// The run over the jobs that it is [compared](Self::compared) by, without its jobs one by one.
+    /// Returns a copy of the result with the metrics of [`compared`](Self::compared). The copy does not contain the
+    /// jobs.
     pub fn as_compared(&self) -> RunResult {
         let (metrics, by_size) = self.compared();
         RunResult {
@@ -163,43 +165,45 @@ impl RunResult {
         }
     }
 
-    /// What of it is a row for each job size.
-    pub fn size_rows(&self) -> impl Iterator<Item = OfRun<'_, SizeRow>> {
-        self.by_size.iter().map(|row| OfRun { run: self, row })
+    /// Returns the rows of the table by job size.
+    pub fn size_rows(&self) -> impl Iterator<Item = WithRun<'_, SizeRow>> {
+        self.by_size.iter().map(|row| WithRun { run: self, row })
     }
 
-    /// What of it is a row for its outages, if there are any.
-    pub fn outage_row(&self) -> Option<OfRun<'_, OutageMetrics>> {
-        self.metrics.outages.as_ref().map(|row| OfRun { run: self, row })
+    /// Returns the row of this run in the table of outages, if the run has outages.
+    pub fn outage_row(&self) -> Option<WithRun<'_, OutageMetrics>> {
+        self.metrics.outages.as_ref().map(|row| WithRun { run: self, row })
     }
 
-    /// What of it is a row for each job.
-    pub fn job_rows(&self) -> impl Iterator<Item = OfRun<'_, JobMeasures>> {
-        self.jobs.iter().map(|row| OfRun { run: self, row })
+    /// Returns the rows of the table of jobs.
+    pub fn job_rows(&self) -> impl Iterator<Item = WithRun<'_, JobMeasures>> {
+        self.jobs.iter().map(|row| WithRun { run: self, row })
     }
 
-    /// What of it is a row for each allocation.
-    pub fn allocation_rows(&self) -> impl Iterator<Item = OfRun<'_, Allocation>> {
-        self.allocations.iter().map(|row| OfRun { run: self, row })
+    /// Returns the rows of the table of placements.
+    pub fn allocation_rows(&self) -> impl Iterator<Item = WithRun<'_, Allocation>> {
+        self.allocations.iter().map(|row| WithRun { run: self, row })
     }
 
-    /// What outages come to: a table of its own, and on standard output where there are any.
-    pub fn of_outages() -> impl Iterator<Item = Column<Self>> {
+    /// Returns the outage columns, as printed on standard output for runs with outages.
+    pub fn outage_columns() -> impl Iterator<Item = Column<Self>> {
         OutageMetrics::columns()
             .into_iter()
             .map(|c| c.of(|run: &Self| run.metrics.outages.as_ref()))
     }
 
-    /// Wall-clock times. They differ from run to run, and so are in no table of a file.
+    /// Returns the columns of wall-clock times. Output files do not contain these columns, because wall-clock times
+    /// vary between repetitions.
     #[rustfmt::skip]
     pub fn timings() -> Vec<Column<Self>> {
         vec![
-            Column::new(name::seconds, "s", "wall-clock time of the replay; of cells replayed as one, its share", |run: &Self| run.seconds),
-            Column::new(name::allocator_seconds, "s", "wall-clock time of them in the allocator; null if it was not measured", |run: &Self| run.allocator_seconds),
+            Column::new(name::seconds, "s", "wall-clock time of the replay, divided equally among cells that are replayed together", |run: &Self| run.seconds),
+            Column::new(name::allocator_seconds, "s", "wall-clock time spent in the allocator; null if not measured", |run: &Self| run.allocator_seconds),
         ]
     }
 
-    /// The columns on standard output: those of the table of runs in its order, and timings after them.
+    /// Returns the columns that are printed on standard output: the columns of the table of runs, followed by the
+    /// timings.
     pub fn printed() -> Vec<Column<Self>> {
         let mut columns = Self::columns();
         columns.extend(Self::timings());
@@ -209,7 +213,7 @@ impl RunResult {
 
 impl Table for RunResult {
     const NAME: &'static str = "runs";
-    const ROW: &'static str = "one row per run: what ran and what it comes to";
+    const ROW: &'static str = "one row per run: its key and its metrics";
 
     fn columns() -> Vec<Column<Self>> {
         let [trace, topology, scheduler, allocator, tie, policy, seed, copy] =
@@ -217,7 +221,7 @@ impl Table for RunResult {
         let metrics = RunMetrics::groups().into_iter().flat_map(|(_, columns)| columns);
         let mut metrics: Vec<Column<Self>> =
             metrics.map(|column| column.of(|run: &Self| Some(&run.metrics))).collect();
-        // Of what size a run is stands before what it comes to.
+        // The columns for the sizes of trace and machine precede the metrics.
         let jobs = metrics.iter().position(|column| column.name == "jobs");
         let processors = Column::new(
             name::processors,
@@ -232,15 +236,14 @@ impl Table for RunResult {
         columns
     }
 
-    fn stands_apart(&self, column: &str) -> bool {
+    fn is_ranked_last(&self, column: &str) -> bool {
         self.folds() && comparable::is_distance(column)
     }
 }
 
-impl Table for OfRun<'_, OutageMetrics> {
+impl Table for WithRun<'_, OutageMetrics> {
     const NAME: &'static str = "outages";
-    const ROW: &'static str =
-        "one row per run with processors out of service at times: what that comes to";
+    const ROW: &'static str = "one row per run with outages: their effect";
 
     fn columns() -> Vec<Column<Self>> {
         let [trace, topology, scheduler, allocator, tie, _, _, copy] =
@@ -253,7 +256,7 @@ impl Table for OfRun<'_, OutageMetrics> {
     }
 }
 
-impl Table for OfRun<'_, SizeRow> {
+impl Table for WithRun<'_, SizeRow> {
     const NAME: &'static str = "by_size";
     const ROW: &'static str = "one row per job size of a run, by ascending size";
 
@@ -267,7 +270,7 @@ impl Table for OfRun<'_, SizeRow> {
     }
 }
 
-impl Table for OfRun<'_, JobMeasures> {
+impl Table for WithRun<'_, JobMeasures> {
     const NAME: &'static str = "jobs";
     const ROW: &'static str = "one row per job of a run, in order of submission";
 
@@ -279,9 +282,9 @@ impl Table for OfRun<'_, JobMeasures> {
     }
 }
 
-impl Table for OfRun<'_, Allocation> {
+impl Table for WithRun<'_, Allocation> {
     const NAME: &'static str = "placements";
-    const ROW: &'static str = "one row per allocation of a run, in order of their starts; a job that was cut off and ran anew has several";
+    const ROW: &'static str = "one row per allocation of a run, in order of their start times; a job that was killed and restarted has several rows";
 
     fn columns() -> Vec<Column<Self>> {
         let [_, _, scheduler, allocator, tie, ..] = RunKey::columns(|of: &Self| &of.run.key);

@@ -11,82 +11,81 @@ use replay_core::allocator::Allocator;
 use replay_core::metrics::by_size::{SizeRow, by_size, by_size_of};
 use replay_core::metrics::run::{RunMetrics, ScheduleMetrics};
 use replay_core::metrics::system::{self, OutageMetrics, SystemMetrics};
-use replay_core::metrics::{Series, SystemRecorder};
+use replay_core::metrics::{HierarchyMetrics, Series, SystemRecorder};
 use replay_core::simulation::{Observer, Starts};
 use replay_core::workload::{Job, JobId};
 
-/// What to measure beyond the pairwise L1 distance.
+/// Optional measurements of a run, beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Measure {
-    /// Count distinct best sets at every decision: several times the cost.
+    /// Whether to count the distinct best sets at every decision. Counting makes decisions several times slower.
     pub ties: bool,
-    /// Measure diameter, dispersal, components and bounding box of every allocation.
+    /// Whether to measure diameter, dispersal, components and bounding box of every allocation.
     pub placements: bool,
-    /// Keep every job's measures; implies placements.
+    /// Whether to keep the measures of every job. Implies `placements`.
     pub jobs: bool,
-    /// Keep every allocation's processors.
+    /// Whether to keep the processors of every allocation.
     pub nodes: bool,
 }
 
 impl Measure {
-    /// Whether replays that are done as one measure it: neither counts of ties nor what is kept of
-    /// every job.
+    /// Returns whether runs that are replayed together support these measurements. Runs that are replayed together
+    /// support neither tie counts nor data of single jobs.
     pub fn is_of_shared_replays(self) -> bool {
         self == Self { placements: self.placements, ..Self::default() }
     }
 }
 
-/// A cell that could not be run.
+/// The failure of a cell.
 #[derive(Debug, thiserror::Error)]
 #[error("{} {} {} {}: {cause}", key.trace, key.topology, key.scheduler, key.strategy())]
 pub struct CellError {
-    /// The cell.
+    /// Key of the cell.
     pub key: Box<RunKey>,
-    /// Why.
+    /// Reason of the failure.
     pub cause: CellProblem,
 }
 
 impl CellError {
-    /// Whether nothing is wrong with the cell: it was to end.
+    /// Returns whether the run was cancelled.
     pub fn is_stopped(&self) -> bool {
         matches!(self.cause, CellProblem::Cancelled(_))
     }
 }
 
-/// Runs one cell; `run` is its number in the grid.
+/// Runs one cell. `run` is the number of the cell in the grid.
 ///
 /// # Errors
-/// [`CellError`] if the strategy does not work on the machine or refuses a job, or if the
-/// watch's flag is raised.
+/// [`CellError`] if the strategy does not support the machine or a job, or if the run was cancelled.
 pub fn run_cell(
     run: u32,
     cell: &Cell,
     measure: Measure,
-    watch: RunContext<'_>,
+    context: RunContext<'_>,
 ) -> Result<RunResult, CellError> {
-    measured(run, cell, measure, watch)
+    run_measured(run, cell, measure, context)
         .map_err(|cause| CellError { key: Box::new(cell.key()), cause })
 }
 
-fn measured(
+fn run_measured(
     run: u32,
     cell: &Cell,
     measure: Measure,
-    watch: RunContext<'_>,
+    context: RunContext<'_>,
 ) -> Result<RunResult, CellProblem> {
-    watch.stop.check()?;
+    context.stop.check()?;
     let topology = &cell.trace.topology;
-    let mut allocator = cell.allocator.build(topology, cell.seed)?;
+    let mut allocator = cell.build_allocator()?;
     let key = cell.key();
     let Admitted { cell, turned_away } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
     let allocator = allocator.as_mut();
-    let played = if cell.allocator.recorded() {
-        repeated(cell, measure, watch)
-    } else if cell.trace.simulation(watch.stop).is_coupled(allocator) {
-        coupled_run(cell, measure, watch, allocator)
+    let raw = if cell.allocator.recorded() {
+        repeat_log(cell, measure, context)
+    } else if cell.trace.simulation(context.stop).is_coupled(allocator) {
+        coupled_run(cell, measure, context, allocator)
     } else {
-        replayed(cell, measure, watch, allocator)
+        replay_timeline(cell, measure, context, allocator)
     };
     let RawRun {
         mut placements,
@@ -99,15 +98,31 @@ fn measured(
         over_log,
         seconds,
         allocator_seconds,
-    } = played?;
+    } = raw?;
     let total: u64 = placements.pairwise.iter().sum();
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
-    let jobs_away = turned_away.as_ref().map(|away| away.iter().map(|one| one.jobs).sum());
-    let system = system.map(|it| SystemMetrics { no_such_size_jobs: jobs_away, ..it });
+    let rejected_jobs =
+        turned_away.as_ref().map(|rejected| rejected.iter().map(|one| one.jobs).sum());
+    // The reasons of refusals are columns of trees and blocks.
+    let of_hierarchy = |count: Option<u64>| count.filter(|_| topology.hierarchy().is_some());
+    let system = system.map(|it| SystemMetrics {
+        no_such_size_jobs: rejected_jobs,
+        too_few_free_refusals: of_hierarchy(it.too_few_free_refusals),
+        switches_refusals: of_hierarchy(it.switches_refusals),
+        ..it
+    });
     let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
     let mean_pairwise_l1 =
         known.map_or(metrics.mean_pairwise_l1, |known| total as f64 / known.max(1) as f64);
-    let metrics = RunMetrics { outages, mean_pairwise_l1, ..metrics };
+    let fragmentation = placements.block_fragmentation();
+    let hierarchy = metrics.hierarchy.map(|it| HierarchyMetrics {
+        block_fragmentation: fragmentation.map(|[nodes, _]| nodes),
+        block_fragmentation_percent: fragmentation.map(|[_, percent]| percent),
+        ..it
+    });
+    let metrics = RunMetrics { outages, hierarchy, mean_pairwise_l1, ..metrics };
+    let leaves = |row: SizeRow| SizeRow { mean_leaves: placements.mean_leaves(row.size), ..row };
+    let by_size = by_size.into_iter().map(leaves).collect();
     Ok(RunResult {
         run,
         key,
@@ -124,7 +139,7 @@ fn measured(
     })
 }
 
-/// A run before its metrics are put together.
+/// The results of a simulation, before the metrics of the run are computed.
 struct RawRun<'a> {
     placements: Placements<'a>,
     schedule: Arc<ScheduleMetrics>,
@@ -132,27 +147,27 @@ struct RawRun<'a> {
     by_size: Vec<SizeRow>,
     system: Option<SystemMetrics>,
     outages: Option<OutageMetrics>,
-    /// Jobs whose places are known, if they are not all.
+    /// Number of jobs with known placements; `None` if all placements are known.
     known: Option<u64>,
     over_log: Option<OverLogJobs>,
     seconds: f64,
     allocator_seconds: Option<f64>,
 }
 
-/// Replays the timeline, which the allocator does not influence.
-fn replayed<'a>(
+/// Replays the timeline of a cell. The allocator does not influence the timeline.
+fn replay_timeline<'a>(
     cell: &'a Cell,
     measure: Measure,
-    watch: RunContext<'a>,
+    context: RunContext<'a>,
     allocator: &mut dyn Allocator,
 ) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
-    let schedule = cell.trace.schedule(&cell.scheduler, watch.stop)?;
+    let schedule = cell.trace.schedule(&cell.scheduler, context.stop)?;
     let starts = schedule.timeline.starts();
-    let log_jobs = cell.trace.log_jobs(watch.stop)?;
-    let mut placements = Placements::new(cell, measure, watch).over(log_jobs);
+    let log_jobs = cell.trace.log_jobs(context.stop)?;
+    let mut placements = Placements::new(cell, measure, context).over(log_jobs);
     let begin = Instant::now();
-    let simulation = cell.trace.simulation(watch.stop).counting_ties(measure.ties);
+    let simulation = cell.trace.simulation(context.stop).counting_ties(measure.ties);
     simulation.run(Starts::Timeline(&schedule.timeline), allocator, &mut placements)?;
     Ok(RawRun {
         seconds: begin.elapsed().as_secs_f64(),
@@ -172,34 +187,34 @@ fn replayed<'a>(
     })
 }
 
-/// Repeats a log, places and all.
-fn repeated<'a>(
+/// Repeats the recorded start times and placements of a log.
+fn repeat_log<'a>(
     cell: &'a Cell,
     measure: Measure,
-    watch: RunContext<'a>,
+    context: RunContext<'a>,
 ) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     if cell.trace.places().is_none() || cell.scheduler.recorded().is_none() {
-        return Err(CellProblem::Nowhere);
+        return Err(CellProblem::NoRecordedPlacements);
     }
-    let (timeline, _) = cell.trace.recorded_in_processors(watch.stop)?;
-    let log_jobs = cell.trace.log_jobs(watch.stop)?;
-    let mut placements = Placements::new(cell, measure, watch).over(log_jobs);
+    let (timeline, _) = cell.trace.recorded_in_processors(context.stop)?;
+    let log_jobs = cell.trace.log_jobs(context.stop)?;
+    let mut placements = Placements::new(cell, measure, context).over(log_jobs);
     placements.scheduled(&timeline);
     let begin = Instant::now();
     let mut pairwise = vec![None; workload.jobs.len()];
-    cell.trace.replay_placed(&timeline, watch.stop, |id, points| {
+    cell.trace.replay_placed(&timeline, context.stop, |id, points| {
         placements.placed_on(id, timeline.starts()[id.index()], points);
         pairwise[id.index()] = Some(placements.pairwise[id.index()]);
     })?;
-    // Whoever had no processors is in no measure, whoever had some that nobody knows in no distance.
+    // Jobs without processors are excluded from all metrics. Jobs without known placements are excluded from distances.
     let placed = timeline.placed(&(0..workload.jobs.len() as u32).collect::<Vec<_>>()).into_owned();
     for id in placed.iter().copied().map(JobId).filter(|id| pairwise[id.index()].is_none()) {
-        placements.placed_nowhere(id, timeline.starts()[id.index()]);
+        placements.placed_without_position(id, timeline.starts()[id.index()]);
     }
     let (jobs, starts) = (timeline.placed(&workload.jobs), timeline.placed(timeline.starts()));
     let known = pairwise.iter().flatten().count() as u64;
-    // Points are shared: nobody has them whole.
+    // Utilization is counted in processors, because jobs can share points.
     let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
     Ok(RawRun {
         seconds: begin.elapsed().as_secs_f64(),
@@ -215,28 +230,28 @@ fn repeated<'a>(
     })
 }
 
-/// Schedules the jobs as the allocator places them.
+/// Runs scheduler and allocator in one simulation, because the allocator can change the schedule.
 fn coupled_run<'a>(
     cell: &'a Cell,
     measure: Measure,
-    watch: RunContext<'a>,
+    context: RunContext<'a>,
     allocator: &mut dyn Allocator,
 ) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     let (jobs, points) = (&workload.jobs, topology.processors());
-    // Of a cluster: what jobs can hold.
+    // On a cluster, jobs occupy slots.
     let mut scheduler = cell.scheduler.build(topology.slots() as u32);
-    let placements = Placements::new(cell, measure, watch);
+    let placements = Placements::new(cell, measure, context);
     let mut observers = (SystemRecorder::new(jobs.len()), placements);
     let begin = Instant::now();
-    let simulation = cell.trace.simulation(watch.stop).timed();
+    let simulation = cell.trace.simulation(context.stop).timed();
     let overhead =
         simulation.run(Starts::Scheduler(scheduler.as_mut()), allocator, &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
     let (mut recorder, placements) = observers;
     let follows = &cell.trace.chains().follows;
-    let moved = (!follows.is_empty()).then(|| arrived(jobs, recorder.arrivals()));
-    let jobs = moved.as_deref().unwrap_or(jobs);
+    let arrived_jobs = (!follows.is_empty()).then(|| arrived(jobs, recorder.arrivals()));
+    let jobs = arrived_jobs.as_deref().unwrap_or(jobs);
     let mut served = system::as_served(cell.trace.jobs(), &recorder);
     for (served, job) in served.iter_mut().zip(jobs) {
         served.submit = job.submit;
@@ -246,23 +261,24 @@ fn coupled_run<'a>(
         for (served, job) in served.iter_mut().zip(jobs) {
             served.size = job.size.min(served.size.saturating_mul(per_point));
         }
-        let asked = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
-        recorder.in_processors(per_point, asked);
+        let requested = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
+        recorder.in_processors(per_point, requested);
     }
     let starts = recorder.starts();
-    // By the size that a job asked for, which its user knows.
-    let asked = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
-    let by_asked: Vec<Job> = served.iter().zip(jobs).map(asked).collect();
+    // The rows by job size are grouped by the requested size.
+    let requested = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
+    let by_requested: Vec<Job> = served.iter().zip(jobs).map(requested).collect();
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
     let computed = overhead.shared.map(|shared| shared.computed);
     let schedule = ScheduleMetrics::served(jobs, &served, starts, topology, computed);
-    let amid = !cell.trace.outages().is_empty();
+    let has_outages = !cell.trace.outages().is_empty();
     Ok(RawRun {
-        by_size: by_size(&by_asked, starts, &placements.pairwise),
+        by_size: by_size(&by_requested, starts, &placements.pairwise),
         placements,
         known: None,
         over_log: None,
-        outages: amid.then(|| recorder.outages(origin, topology.capacity(), schedule.utilization)),
+        outages: has_outages
+            .then(|| recorder.outages(origin, topology.capacity(), schedule.utilization)),
         schedule: Arc::new(schedule),
         series: Arc::new(Series::new(&served, starts)),
         system: Some(recorder.metrics(origin, points * per_point as usize, &overhead)),
@@ -271,18 +287,17 @@ fn coupled_run<'a>(
     })
 }
 
-/// Runs cells on the current rayon pool and calls `take` with each outcome, in grid
-/// order. A failed cell does not stop the others; `take` returning `false` starts no
-/// further cells. The watch's flag ends those that run, too; `take` hears only of cells that
-/// have come to their own end.
+/// Runs cells on the current rayon pool and calls `take` with each result, in grid order. If a cell fails, the other
+/// cells continue. After `take` has returned `false`, no further cell is started. Cancellation stops running cells;
+/// `take` is not called for cancelled cells.
 pub fn run_cells(
     cells: &[Cell],
     measure: Measure,
-    watch: RunContext<'_>,
+    context: RunContext<'_>,
     mut take: impl FnMut(Result<RunResult, CellError>) -> bool,
 ) {
     let work = |run: usize, cell: &Cell| {
-        let outcome = run_cell(run as u32, cell, measure, watch);
+        let outcome = run_cell(run as u32, cell, measure, context);
         (!outcome.as_ref().is_err_and(CellError::is_stopped)).then_some(outcome)
     };
     pool::run(cells, Turn::InOrder, work, |_, outcome| take(outcome));

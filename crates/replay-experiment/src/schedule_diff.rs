@@ -1,79 +1,80 @@
-//! Two schedules of the same jobs: who starts earlier, who later.
+//! Differences between two schedules of the same jobs.
 
 use replay_core::table::{Column, Table, name};
 
-/// A job in two schedules.
+/// The start times of one job in two schedules.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moved {
-    /// The run that is compared with.
+pub struct StartChange {
+    /// The base run.
     pub base: String,
-    /// The run that is compared.
+    /// The run compared with the base.
     pub run: String,
     /// Number of the job.
     pub job: i64,
     /// Submission, in seconds.
     pub submit: i64,
-    /// Processors that it asks for.
+    /// Number of processors requested.
     pub size: i64,
-    /// Its start in the base and in the run that is compared, in seconds.
+    /// Start time in the base and start time in the compared run, in seconds.
     pub starts: [i64; 2],
 }
 
-impl Moved {
-    /// How many seconds later it starts; less than 0 if it starts earlier.
+impl StartChange {
+    /// Returns the difference between the start times in seconds: the start in the compared run minus the start in the
+    /// base. The difference is negative if the job starts earlier than in the base.
     pub fn later(&self) -> i64 {
         self.starts[1] - self.starts[0]
     }
 }
 
-impl Table for Moved {
+impl Table for StartChange {
     const NAME: &'static str = "moved";
-    const ROW: &'static str = "one row per job that two runs have: when it starts in each";
+    const ROW: &'static str = "one row per job that both runs have: its start in each run";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        type C = Column<Moved>;
+        type C = Column<StartChange>;
         vec![
-            C::text(name::base, "run that is compared with", |row| Some(&row.base)),
-            C::text(name::compared_run, "run that is compared", |row| Some(&row.run)),
+            C::text(name::base, "base run of the comparison", |row| Some(&row.base)),
+            C::text(name::compared_run, "run compared with the base", |row| Some(&row.run)),
             C::new(name::job, "", "job number in the trace", |row| row.job),
             C::new(name::submit, "s", "submission, in trace time", |row| row.submit),
-            C::new(name::size, "processors", "processors that a job asks for", |row| row.size),
-            C::new(name::base_start, "s", "start in the base, in trace time", |row| row.starts[0]),
-            C::new(name::compared_start, "s", "start in the run that is compared, in trace time", |row| row.starts[1]),
-            C::new(name::later, "s", "that start less the base's; less than 0 if it is earlier", |row: &Moved| row.later()),
+            C::new(name::size, "processors", "processors that a job requests", |row| row.size),
+            C::new(name::base_start, "s", "start in the base run, in trace time", |row| row.starts[0]),
+            C::new(name::compared_start, "s", "start in the compared run, in trace time", |row| row.starts[1]),
+            C::new(name::later, "s", "compared_start minus base_start; negative if the job starts earlier than in the base", |row: &StartChange| row.later()),
         ]
     }
 }
 
-/// What moves come to.
+/// Totals of the differences between start times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ScheduleDiff {
-    /// Jobs that start at the same second.
+    /// Number of jobs that start in the same second in both runs.
     pub same: u64,
-    /// Jobs that start earlier, and by how many seconds all together.
+    /// Number of jobs that start earlier, and the sum of their differences in seconds.
     pub earlier: (u64, i64),
-    /// Jobs that start later, likewise.
+    /// Number of jobs that start later, and the sum of their differences in seconds.
     pub later: (u64, i64),
 }
 
 impl ScheduleDiff {
-    /// Adds up.
-    pub fn of<'a>(rows: impl IntoIterator<Item = &'a Moved>) -> Self {
-        let mut moves = Self::default();
+    /// Sums up the differences.
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a StartChange>) -> Self {
+        let mut totals = Self::default();
         for row in rows {
             let by = row.later();
             let (jobs, seconds) = match by {
                 0 => {
-                    moves.same += 1;
+                    totals.same += 1;
                     continue;
                 }
-                ..0 => &mut moves.earlier,
-                _ => &mut moves.later,
+                ..0 => &mut totals.earlier,
+                _ => &mut totals.later,
             };
             (*jobs, *seconds) = (*jobs + 1, *seconds + by.abs());
         }
-        moves
+        totals
     }
 }
 
@@ -82,8 +83,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_add_up() {
-        let row = |job: i64, starts: [i64; 2]| Moved {
+    fn sums_up_start_changes() {
+        let row = |job: i64, starts: [i64; 2]| StartChange {
             base: String::new(),
             run: String::new(),
             job,
@@ -92,7 +93,7 @@ mod tests {
             starts,
         };
         let rows = [row(1, [5, 5]), row(2, [9, 4]), row(3, [0, 7]), row(4, [3, 2])];
-        let moves = ScheduleDiff::of(&rows);
-        assert_eq!(moves, ScheduleDiff { same: 1, earlier: (2, 6), later: (1, 7) });
+        let totals = ScheduleDiff::of(&rows);
+        assert_eq!(totals, ScheduleDiff { same: 1, earlier: (2, 6), later: (1, 7) });
     }
 }

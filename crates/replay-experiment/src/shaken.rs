@@ -1,15 +1,15 @@
-//! What runs come to over shaken copies of their traces: means, and which strategies can be told
-//! apart.
+//! Estimates over perturbed copies of traces: means, confidence intervals and significant differences between
+//! strategies.
 //!
-//! [`Estimates`] takes in the results of a [`Plan`] with [`Shake`](replay_core::workload::Shake) as they
-//! come, in the order of the plan, and keeps sums only. Its rows are one for each cell and metric:
-//! what the trace itself came to, mean and 95 % interval over the copies, and the mean of the
-//! *paired* differences to the cell compared with, on the same copy each, which is what can tell two
-//! strategies apart: on a copy that is hard for one, the other has a hard time too.
+//! [`Estimates`] accepts the results of a [`Plan`] with [`Shake`](replay_core::workload::Shake) in the order of the
+//! plan, and stores only sums. The result has one row per cell and metric: the value on the unperturbed trace, the mean
+//! and the 95 % interval over the copies, and the mean *paired* difference from the reference cell on the same copy.
+//! Paired differences separate strategies better than independent means, because a copy that is hard for one strategy
+//! is usually hard for all strategies.
 //!
-//! A cell is compared with the first strategy of the grid, under the same scheduler with the same
-//! seed; in a grid of one strategy with the first scheduler. Verdicts on the cells that are compared with
-//! one cell are corrected by Holm's method, for each metric; intervals are not.
+//! The reference cell has the first strategy of the grid, with the same scheduler and seed. In a grid with one
+//! strategy, the reference cell has the first scheduler. For each metric, the verdicts on all cells with the same
+//! reference are corrected by Holm's method. Intervals are not corrected.
 
 use std::collections::BTreeMap;
 
@@ -20,27 +20,28 @@ use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::naming::NameError;
 use replay_core::table::{Column, Name, Table, name};
 
-/// Of all intervals.
+/// Confidence level of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Sums over the copies of the traces of a plan, a few numbers for each cell and metric.
-/// `Metrics` is what a cell comes to.
+/// Sums over the perturbed copies of the traces of a plan. A few numbers are stored per cell and metric. `Metrics` is
+/// the result type of a cell.
 #[derive(Debug)]
 pub struct Estimates<Metrics> {
     columns: Vec<Column<Metrics>>,
-    /// By cell without its copy.
+    /// Cells without distinction of copies: all copies of a trace belong to the same cell.
     cells: Vec<Cell>,
-    /// By cell that others are compared with: the copy that it has last come to, and its values.
+    /// For each reference cell, the number of its latest copy and the values on this copy. Other cells do not
+    /// use this field.
     latest: Vec<(u32, Vec<Option<f64>>)>,
 }
 
 #[derive(Clone, Debug)]
 struct Cell {
-    /// Its number on the trace itself.
+    /// Number of the cell on the unperturbed trace.
     run: u32,
-    /// Place in `cells` of the one it is compared with; its own if with none.
-    with: usize,
-    /// By column: on the trace itself.
+    /// Index of the reference cell in `cells`. A reference cell has its own index.
+    reference: usize,
+    /// Value of each column on the unperturbed trace.
     unshaken: Vec<Option<f64>>,
     sums: Vec<Sums>,
 }
@@ -49,26 +50,26 @@ struct Cell {
 struct Sums {
     values: Accumulator,
     differences: Accumulator,
-    /// Whether some difference was not 0.
+    /// Whether at least one paired difference is not 0.
     differs: bool,
 }
 
 impl Estimates<RunMetrics> {
-    /// Nothing yet of the replays of a plan.
+    /// Creates empty estimates for the replays of a plan.
     pub fn of_runs(plan: &Plan) -> Self {
         Self::new(plan, RunMetrics::groups().into_iter().flat_map(|(_, of)| of))
     }
 }
 
 impl<Metrics> Estimates<Metrics> {
-    /// Nothing yet of this plan, whose cells come to what `columns` say.
+    /// Creates empty estimates for a plan. `columns` are the metrics of its cells.
     pub fn new(plan: &Plan, columns: impl IntoIterator<Item = Column<Metrics>>) -> Self {
-        // How many jobs there are is no outcome.
+        // The column with the number of jobs is not a metric to compare.
         let columns: Vec<_> = columns.into_iter().filter(|column| column.name != "jobs").collect();
         let first_of = |run: u32| plan.places(run)[1] == 0;
         let cells = (0..plan.len()).filter(|&run| first_of(run)).map(|run| Cell {
             run,
-            with: plan.cell_without_copy(plan.compared_with(run)),
+            reference: plan.cell_without_copy(plan.compared_with(run)),
             unshaken: vec![None; columns.len()],
             sums: vec![Sums::default(); columns.len()],
         });
@@ -77,8 +78,8 @@ impl<Metrics> Estimates<Metrics> {
         Self { columns, cells, latest }
     }
 
-    /// Takes in the metrics of cell `run` of the plan. Those that a cell is compared with come
-    /// before it.
+    /// Adds the metrics of cell `run` of the plan. A reference cell must be added before the cells that are compared
+    /// with it.
     pub fn take(&mut self, plan: &Plan, run: u32, metrics: &Metrics) {
         let [_, copy, ..] = plan.places(run);
         let place = plan.cell_without_copy(run);
@@ -89,9 +90,9 @@ impl<Metrics> Estimates<Metrics> {
             cell.unshaken = values;
             return;
         }
-        let (of, other) = &self.latest[cell.with];
-        // One that failed on this copy has nothing to compare with.
-        let other = (cell.with != place && *of as usize == copy).then_some(other);
+        let (of, other) = &self.latest[cell.reference];
+        // If the reference cell failed on this copy, there is no paired difference for this copy.
+        let other = (cell.reference != place && *of as usize == copy).then_some(other);
         let folds = |values: &[Option<f64>]| {
             let folded = self.columns.iter().position(|column| column.name == comparable::FOLDED);
             comparable::folds(folded.and_then(|at| values[at]))
@@ -108,20 +109,20 @@ impl<Metrics> Estimates<Metrics> {
                 sums.differs |= value != other;
             }
         }
-        if cell.with == place {
+        if cell.reference == place {
             self.latest[place] = (copy as u32, values);
         }
     }
 
-    /// The rows, in the order of the cells; metrics that no copy has are left out.
+    /// Returns the rows in the order of the cells. A metric without a value on any copy is omitted.
     ///
     /// # Errors
-    /// As [`Plan::key`].
+    /// Errors of [`Plan::key`].
     pub fn rows(&self, plan: &Plan) -> Result<Vec<ShakenRow>, NameError> {
         let mut rows = Vec::new();
         for (place, cell) in self.cells.iter().enumerate() {
             let key = plan.key(cell.run)?;
-            let with = (cell.with != place).then(|| self.cells[cell.with].run);
+            let reference = (cell.reference != place).then(|| self.cells[cell.reference].run);
             for (at, (column, sums)) in self.columns.iter().zip(&cell.sums).enumerate() {
                 if sums.values.count() == 0 {
                     continue;
@@ -134,9 +135,9 @@ impl<Metrics> Estimates<Metrics> {
                     unshaken: cell.unshaken[at],
                     mean: sums.values.estimate(CONFIDENCE),
                     deviation: sums.values.variance().sqrt(),
-                    difference: with
+                    difference: reference
                         .filter(|_| sums.differences.count() > 0)
-                        .map(|with| Difference::of(with, sums)),
+                        .map(|reference| Difference::of(reference, sums)),
                 });
             }
         }
@@ -145,97 +146,98 @@ impl<Metrics> Estimates<Metrics> {
     }
 }
 
-/// Corrects verdicts by Holm's method: a family is one metric of all cells compared with one cell.
+/// Corrects verdicts by Holm's method. A family consists of one metric over all cells with the same reference.
 fn correct(rows: &mut [ShakenRow]) {
     let mut families: BTreeMap<(Name, u32), Vec<&mut Difference>> = BTreeMap::new();
     for row in rows {
         if let Some(difference) = &mut row.difference {
-            families.entry((row.metric, difference.with)).or_default().push(difference);
+            families.entry((row.metric, difference.reference)).or_default().push(difference);
         }
     }
     for family in families.into_values() {
         let p: Vec<f64> = family.iter().map(|one| one.mean.p(CONFIDENCE)).collect();
         for (one, p) in family.into_iter().zip(holm(&p, 0)) {
             one.verdict = match one.verdict {
-                Apart::Yes if p.is_nan() || p >= LEVEL => Apart::No,
+                Significance::Yes if p.is_nan() || p >= LEVEL => Significance::No,
                 verdict => verdict,
             };
         }
     }
 }
 
-/// A metric of a cell over the shaken copies of its trace.
+/// A metric of a cell over the perturbed copies of its trace.
 #[derive(Clone, Debug)]
 pub struct ShakenRow {
-    /// Number of the cell on the trace itself.
+    /// Number of the cell on the unperturbed trace.
     pub run: u32,
-    /// What ran.
+    /// Key of the run.
     pub key: RunKey,
-    /// Name of the metric, a column of the table of runs.
+    /// Name of the metric, which is a column of the table of runs.
     pub metric: Name,
-    /// Its unit.
+    /// Unit of the metric.
     pub unit: &'static str,
-    /// On the trace itself.
+    /// Value on the unperturbed trace.
     pub unshaken: Option<f64>,
-    /// Over the copies.
+    /// Mean over the copies, with a confidence interval.
     pub mean: Estimate,
     /// Standard deviation over the copies.
     pub deviation: f64,
-    /// Against another cell, on the same copy each.
+    /// Difference from the reference cell, paired by copy; `None` for reference cells.
     pub difference: Option<Difference>,
 }
 
-/// The paired difference of a cell to another.
+/// The paired difference of a cell from its reference cell.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
-    /// Number of the other cell on the trace itself.
-    pub with: u32,
-    /// Own value less the other's: mean over the copies that both have, and its interval.
+    /// Number of the reference cell on the unperturbed trace.
+    pub reference: u32,
+    /// Mean difference over the copies for which both cells have a value, with a confidence interval.
     pub mean: Estimate,
-    /// What that tells.
-    pub verdict: Apart,
+    /// Significance of the difference.
+    pub verdict: Significance,
 }
 
-/// Whether two cells can be told apart.
+/// Whether two cells differ significantly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Apart {
-    /// On every copy both come to the same.
+pub enum Significance {
+    /// Both cells have the same value on every copy.
     Same,
-    /// The interval of the difference holds 0.
+    /// The interval of the difference contains 0.
     No,
-    /// It does not.
+    /// The interval of the difference does not contain 0.
     Yes,
 }
 
-impl Apart {
-    /// What the interval of a difference tells, some value of which is not 0 if it `differs`.
+impl Significance {
+    /// Determines the significance of a difference from its interval. `differs` is whether at least one single
+    /// difference is not 0.
     pub fn of(difference: &Estimate, differs: bool) -> Self {
         match difference.mean.abs() > difference.half_width {
-            _ if !differs => Apart::Same,
-            true => Apart::Yes,
-            false => Apart::No,
+            _ if !differs => Significance::Same,
+            true => Significance::Yes,
+            false => Significance::No,
         }
     }
 
-    /// In a word.
+    /// Returns the value of the column `told_apart`.
     pub fn word(self) -> &'static str {
         match self {
-            Apart::Same => "same",
-            Apart::No => "no",
-            Apart::Yes => "yes",
+            Significance::Same => "same",
+            Significance::No => "no",
+            Significance::Yes => "yes",
         }
     }
 }
 
 impl Difference {
-    fn of(with: u32, sums: &Sums) -> Self {
+    fn of(reference: u32, sums: &Sums) -> Self {
         let mean = sums.differences.estimate(CONFIDENCE);
-        Self { with, mean, verdict: Apart::of(&mean, sums.differs) }
+        Self { reference, mean, verdict: Significance::of(&mean, sums.differs) }
     }
 }
 
 impl RunResult {
-    /// Whether it is of a trace as it is.
+    /// Returns whether the run is on the original trace.
     pub fn is_unshaken(&self) -> bool {
         self.key.copy == 0
     }
@@ -243,8 +245,8 @@ impl RunResult {
 
 impl Table for ShakenRow {
     const NAME: &'static str = "shaken";
-    const ROW: &'static str = "one row per run and metric: what it comes to over shaken copies of the trace; beside a run that repeats \
-         the log, over the jobs of that";
+    const ROW: &'static str = "one row per run and metric: its values over perturbed copies of the trace; if a run repeats the log, only \
+              over the jobs of that run";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
@@ -254,17 +256,17 @@ impl Table for ShakenRow {
         let mut columns = vec![run_column(|row: &Self| row.run)];
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed]);
         columns.extend([
-            C::text(name::metric, "the metric, a column of the runs", |row| Some(row.metric.text())),
-            C::text(name::unit, "its unit, and that of the columns that follow", |row| Some(row.unit)),
-            C::new(name::unshaken, "as the metric", "the metric on the trace itself; null if that failed", |row| row.unshaken),
-            C::new(name::copies, "", "shaken copies that ran", |row| row.mean.count),
-            C::new(name::mean, "as the metric", "mean over the shaken copies", |row| row.mean.mean),
-            C::new(name::half_width, "as the metric", "half the width of the 95 % interval of that mean", |row| row.mean.half_width),
-            C::new(name::deviation, "as the metric", "standard deviation over the shaken copies: how far the figure of a single log can be trusted", |row| row.deviation),
-            C::new(name::compared_with, "", "run it is compared with: the first strategy of the grid under the same scheduler, or the first scheduler of a grid of one strategy; null if it is that one", |row| row.difference.map(|other| other.with)),
-            C::new(name::paired_difference, "as the metric", "mean over the shaken copies of its value less that of the run it is compared with on the same copy; null of distances if only one of the two folds jobs", |row| row.difference.map(|other| other.mean.mean)),
-            C::new(name::paired_half_width, "as the metric", "half the width of the 95 % interval of the paired difference", |row| row.difference.map(|other| other.mean.half_width)),
-            C::text(name::told_apart, "whether the paired difference is other than 0 with 95 % confidence, corrected by Holm's method for all runs compared with that run: yes, no, or same if both have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
+            C::text(name::metric, "name of the metric, a column of the table runs", |row| Some(row.metric.text())),
+            C::text(name::unit, "unit of the metric", |row| Some(row.unit)),
+            C::new(name::unshaken, "as the metric", "value of the metric on the unperturbed trace; null if the run on this trace failed", |row| row.unshaken),
+            C::new(name::copies, "", "number of perturbed copies that ran", |row| row.mean.count),
+            C::new(name::mean, "as the metric", "mean of the metric over the perturbed copies", |row| row.mean.mean),
+            C::new(name::half_width, "as the metric", "half the width of the 95 % interval of mean", |row| row.mean.half_width),
+            C::new(name::deviation, "as the metric", "standard deviation of the metric over the perturbed copies, which shows the uncertainty of a result from a single log", |row| row.deviation),
+            C::new(name::compared_with, "", "number of the reference run: the first strategy of the grid with the same scheduler, or the first scheduler of a grid with one strategy; null for reference runs", |row| row.difference.map(|other| other.reference)),
+            C::new(name::paired_difference, "as the metric", "mean over the perturbed copies of the value minus the value in the reference run on the same copy; null for distances if only one of the runs folds jobs", |row| row.difference.map(|other| other.mean.mean)),
+            C::new(name::paired_half_width, "as the metric", "half the width of the 95 % interval of paired_difference", |row| row.difference.map(|other| other.mean.half_width)),
+            C::text(name::told_apart, "whether paired_difference differs from 0 with 95 % confidence, corrected by Holm's method for all runs with the same reference: yes, no, or same if both runs have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
         ]);
         columns
     }

@@ -1,4 +1,4 @@
-//! Who holds which processors at one instant of a run.
+//! State of the machine at one instant of a run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,45 +15,45 @@ use replay_core::table::{Column, Table, name};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
-/// Which instant.
+/// Selects an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
-    /// This second of the trace, after all that happens in it.
+    /// The end of this second of the trace, after all events of this second.
     At(i64),
-    /// When the job of this number has just been given its processors.
+    /// The instant at which the job with this job number has just received its processors.
     Started(i64),
 }
 
-/// What a machine is doing.
+/// State of a machine at an instant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Snapshot {
-    /// The instant, in trace time.
+    /// Time in seconds of the trace.
     pub at: i64,
-    /// The jobs that hold processors, in order of their starts.
+    /// Running jobs with their processors, in order of their start times.
     pub holds: Vec<HeldAllocation>,
-    /// Jobs that have come and wait.
+    /// Number of waiting jobs.
     pub waiting: u64,
-    /// Which of `holds` was asked for.
-    pub asked: Option<usize>,
-    /// Processors out of service, in ascending order.
+    /// Index of the requested job in `holds`.
+    pub requested: Option<usize>,
+    /// Processors out of service in ascending order.
     pub down: Vec<NodeId>,
-    /// The first start of a job and the last end; `None` if no job runs.
+    /// First start and last end of the run; `None` if no job runs.
     pub span: Option<[i64; 2]>,
 }
 
 /// A job with its processors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HeldAllocation {
-    /// What it comes to.
+    /// Measures of the job.
     pub job: JobMeasures,
-    /// Its processors in the order of allocation.
+    /// Processors in the order of allocation.
     pub nodes: Vec<NodeId>,
 }
 
 impl Table for HeldAllocation {
     const NAME: &'static str = "held";
     const ROW: &'static str =
-        "one row per job that holds processors at an instant, in order of their starts";
+        "one row per job that holds processors at an instant, in order of their start times";
 
     fn columns() -> Vec<Column<Self>> {
         let of_job =
@@ -64,21 +64,21 @@ impl Table for HeldAllocation {
     }
 }
 
-/// Runs a cell as far as it must go. `None` if no job has the number asked for, or it never had
-/// processors.
+/// Simulates a cell until its state at the instant is known. Returns `None` if the job with the requested number does
+/// not exist or never received processors.
 ///
 /// # Errors
-/// [`CellProblem`] as for any run of the cell.
+/// [`CellProblem`] if the cell cannot run.
 pub fn snapshot(
     cell: &Cell,
     when: When,
     stop: &CancelToken,
 ) -> Result<Option<Snapshot>, CellProblem> {
-    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let mut allocator = cell.build_allocator()?;
     let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
     let jobs = &cell.trace.workload.jobs;
-    let asked = match when {
+    let requested = match when {
         When::At(_) => None,
         When::Started(number) => match jobs.iter().position(|job| job.number == number) {
             None => return Ok(None),
@@ -91,14 +91,14 @@ pub fn snapshot(
     };
     let topology = &cell.trace.topology;
     let follows = !cell.trace.chains().follows.is_empty();
-    let mut camera = SnapshotObserver {
+    let mut observer = SnapshotObserver {
         jobs,
-        asked,
+        requested,
         at,
-        taken: false,
+        is_past: false,
         planned: false,
         starts: vec![i64::MAX; jobs.len()],
-        // Where jobs follow others, none has arrived before its event.
+        // The arrival time of a job that depends on another job is not known in advance.
         arrivals: jobs.iter().map(|job| if follows { i64::MAX } else { job.submit }).collect(),
         held: HashMap::new(),
         reduced: HashMap::new(),
@@ -117,45 +117,46 @@ pub fn snapshot(
             Starts::Timeline(&schedule.timeline)
         }
     };
-    simulation.run(starts, allocator.as_mut(), &mut camera)?;
-    Ok(camera.develop(cell))
+    simulation.run(starts, allocator.as_mut(), &mut observer)?;
+    Ok(observer.finish(cell))
 }
 
-/// Takes the picture.
+/// Observer that records the state at the instant.
 struct SnapshotObserver<'a> {
-    /// Those of the workload.
+    /// Jobs of the workload.
     jobs: &'a [Job],
-    /// The job asked for.
-    asked: Option<usize>,
-    /// The instant, once it is known.
+    /// Index of the requested job.
+    requested: Option<usize>,
+    /// The instant; `None` until it is known.
     at: Option<i64>,
-    /// Whether the instant is over: what is held then stays, only ends are still learnt.
-    taken: bool,
-    /// Whether all starts and ends are known before.
+    /// Whether the instant has passed. After the instant, only ends of jobs are recorded.
+    is_past: bool,
+    /// Whether all starts and ends are known in advance.
     planned: bool,
-    /// By job; the largest number if it has not started.
+    /// Start time of each job; `i64::MAX` if the job has not started.
     starts: Vec<i64>,
-    /// By job.
+    /// Running jobs by job index.
     held: HashMap<usize, RunningJob>,
-    /// By job; its submission, unless it follows another.
+    /// Arrival time of each job. The arrival time equals the submit time, unless the job depends on another job.
     arrivals: Vec<i64>,
-    /// Processors of jobs that were folded.
+    /// Number of processors of each folded job.
     reduced: HashMap<usize, u32>,
-    /// On a cluster, who is in which slot at the instant: jobs move up when those above them end.
+    /// On a cluster, the occupied slots at the instant. A job moves to a higher slot when a job in a higher
+    /// slot ends.
     slots: Option<Slots>,
-    /// The last end, where jobs tell when they end.
+    /// Time of the last end of a job, if ends are observed.
     last_end: Option<i64>,
 }
 
 struct RunningJob {
     start: i64,
-    /// The largest number as long as nobody knows.
+    /// End time of the job; `i64::MAX` until it is known.
     end: i64,
     nodes: Vec<NodeId>,
 }
 
 impl SnapshotObserver<'_> {
-    /// Where a job is at the instant: its processors, of its hosts the slots.
+    /// Returns the processors of a job at the instant. On a cluster, returns the slots of the job.
     fn places(&self, job: usize, nodes: &[NodeId]) -> Vec<NodeId> {
         let Some(slots) = &self.slots else { return nodes.to_vec() };
         let cluster = slots.cluster();
@@ -167,16 +168,16 @@ impl SnapshotObserver<'_> {
         nodes.iter().map(now).collect()
     }
 
-    fn develop(self, cell: &Cell) -> Option<Snapshot> {
+    fn finish(self, cell: &Cell) -> Option<Snapshot> {
         let jobs = &cell.trace.workload.jobs;
         let at = self.at?;
         let mut locality = Locality::new(&cell.trace.topology);
         let holding = |(place, held): &(&usize, &RunningJob)| {
-            held.start <= at && held.end > at || self.asked == Some(**place)
+            held.start <= at && held.end > at || self.requested == Some(**place)
         };
         let mut held: Vec<_> = self.held.iter().filter(holding).collect();
         held.sort_by_key(|(place, held)| (held.start, **place));
-        let asked = held.iter().position(|(place, _)| self.asked == Some(**place));
+        let requested = held.iter().position(|(place, _)| self.requested == Some(**place));
         let holds = held.into_iter().map(|(&place, held)| {
             let &Job { number, submit, run, estimate, size, .. } = &jobs[place];
             let topology = &cell.trace.topology;
@@ -206,7 +207,7 @@ impl SnapshotObserver<'_> {
             HeldAllocation { job, nodes: self.places(place, &held.nodes) }
         });
         let holds = holds.collect();
-        if self.asked.is_some() && asked.is_none() {
+        if self.requested.is_some() && requested.is_none() {
             return None;
         }
         let runs = || self.starts.iter().zip(jobs).filter(|(start, _)| **start < i64::MAX);
@@ -215,7 +216,7 @@ impl SnapshotObserver<'_> {
         let span = first.zip(self.last_end.or(own_end)).map(|(first, last)| [first, last]);
         let waits = |(arrival, start): &(&i64, &i64)| **arrival <= at && **start > at;
         let waiting = self.arrivals.iter().zip(&self.starts).filter(waits).count() as u64;
-        // A busy processor leaves when its job gives it back.
+        // A processor that a job holds goes out of service only when the job ends.
         let busy: HashSet<NodeId> = self
             .held
             .values()
@@ -223,7 +224,7 @@ impl SnapshotObserver<'_> {
             .flat_map(|held| held.nodes.iter().copied())
             .collect();
         let down = cell.trace.outages().down_at(at).into_iter().filter(|node| !busy.contains(node));
-        Some(Snapshot { at, holds, waiting, asked, down: down.collect(), span })
+        Some(Snapshot { at, holds, waiting, requested, down: down.collect(), span })
     }
 }
 
@@ -233,14 +234,14 @@ impl Observer for SnapshotObserver<'_> {
         self.starts.copy_from_slice(timeline.starts());
         let submitted = || self.jobs.iter().map(|job| job.submit).collect();
         self.arrivals = timeline.arrivals().map_or_else(submitted, <[i64]>::to_vec);
-        self.at = self.at.or(self.asked.map(|place| self.starts[place]));
+        self.at = self.at.or(self.requested.map(|place| self.starts[place]));
     }
 
     fn is_done(&self) -> bool {
-        self.planned && self.taken
+        self.planned && self.is_past
     }
 
-    fn reduced(&mut self, id: JobId, _asked: u32, reduction: &Reduction) {
+    fn reduced(&mut self, id: JobId, _: u32, reduction: &Reduction) {
         self.reduced.insert(id.index(), reduction.request.size);
     }
 
@@ -249,7 +250,7 @@ impl Observer for SnapshotObserver<'_> {
     }
 
     fn took(&mut self, id: JobId, now: i64, slots: &[NodeId]) {
-        if !self.taken
+        if !self.is_past
             && self.at.is_none_or(|at| now <= at)
             && let Some(all) = &mut self.slots
         {
@@ -259,27 +260,27 @@ impl Observer for SnapshotObserver<'_> {
 
     fn started(&mut self, Decision { job: id, now, nodes, .. }: Decision<'_>) {
         self.starts[id.index()] = now;
-        self.taken = self.taken || self.at.is_some_and(|at| now > at);
-        if self.taken {
+        self.is_past = self.is_past || self.at.is_some_and(|at| now > at);
+        if self.is_past {
             return;
         }
-        let is_asked = self.asked == Some(id.index());
+        let is_requested = self.requested == Some(id.index());
         let end = match self.planned {
             true => now + self.jobs[id.index()].run,
             false => i64::MAX,
         };
-        if is_asked || self.at.is_none_or(|at| end > at) {
+        if is_requested || self.at.is_none_or(|at| end > at) {
             self.held.insert(id.index(), RunningJob { start: now, end, nodes: nodes.to_vec() });
         }
-        if is_asked {
-            (self.at, self.taken) = (Some(now), true);
+        if is_requested {
+            (self.at, self.is_past) = (Some(now), true);
         }
     }
 
     fn cut_off(&mut self, id: JobId, now: i64, _: &[NodeId], again: bool) {
         self.completed(id, now);
-        if again && !self.taken && self.at.is_none_or(|at| now <= at) {
-            // It waits once more.
+        if again && !self.is_past && self.at.is_none_or(|at| now <= at) {
+            // The job waits again.
             self.starts[id.index()] = i64::MAX;
         }
     }
@@ -297,15 +298,15 @@ impl Observer for SnapshotObserver<'_> {
                 slots.leave(cluster.host(host), id.0);
             }
         }
-        // What ended before the instant is of no further use.
+        // Jobs that end before the instant are removed.
         let Some(held) = self.held.get_mut(&id.index()) else { return };
         if held.end < i64::MAX {
-            // It ran once more, elsewhere.
+            // The job has restarted elsewhere.
             return;
         }
         match self.at {
             Some(at) if now > at => held.end = now,
-            _ if self.asked == Some(id.index()) => held.end = now,
+            _ if self.requested == Some(id.index()) => held.end = now,
             _ => drop(self.held.remove(&id.index())),
         }
     }
@@ -350,25 +351,25 @@ mod tests {
     const SWF: &str = "; MaxProcs: 16\n1 0 -1 100 4\n2 10 -1 50 8\n3 20 -1 10 8\n4 200 -1 5 2\n";
 
     #[test]
-    fn the_machine_as_it_is() {
+    fn snapshots_match_a_small_example() {
         for allocator in ["mc1x1", "gabl", "first-fit"] {
             let cell = cell(SWF, "4x4", allocator);
             let take = |when| snapshot(&cell, when, &CancelToken::new()).expect("it runs");
             let numbers = |when| {
-                let taken = take(when).expect("a picture");
-                let numbers: Vec<i64> = taken.holds.iter().map(|hold| hold.job.number).collect();
-                (taken.at, numbers, taken.waiting, taken.asked)
+                let is_past = take(when).expect("a snapshot");
+                let numbers: Vec<i64> = is_past.holds.iter().map(|hold| hold.job.number).collect();
+                (is_past.at, numbers, is_past.waiting, is_past.requested)
             };
             assert_eq!(numbers(When::At(-5)), (-5, vec![], 0, None), "{allocator}");
             assert_eq!(numbers(When::At(0)), (0, vec![1], 0, None), "{allocator}");
-            // The third waits until the second has ended.
+            // The third job waits until the second job has ended.
             assert_eq!(numbers(When::At(59)), (59, vec![1, 2], 1, None), "{allocator}");
             assert_eq!(numbers(When::At(60)), (60, vec![1, 3], 0, None), "{allocator}");
             assert_eq!(numbers(When::Started(3)), (60, vec![1, 3], 0, Some(1)), "{allocator}");
             assert_eq!(numbers(When::Started(4)), (200, vec![4], 0, Some(0)), "{allocator}");
             assert_eq!(numbers(When::At(999)), (999, vec![], 0, None), "{allocator}");
             for at in [-5, 59, 999] {
-                let span = take(When::At(at)).expect("a picture").span;
+                let span = take(When::At(at)).expect("a snapshot").span;
                 assert_eq!(span, Some([0, 205]), "{allocator} {at}");
             }
             assert_eq!(take(When::Started(9)), None, "{allocator}");
@@ -376,10 +377,11 @@ mod tests {
     }
 
     proptest! {
-        /// A picture of any second has the jobs that a run's table has then, with the same measures,
-        /// and nobody shares a processor, whichever loop runs.
+        /// A snapshot at any second contains exactly the jobs that run at this second according to the table of jobs.
+        /// The measures in both are equal, and the processors of the jobs are disjoint. Both simulation loops are
+        /// tested.
         #[test]
-        fn a_picture_agrees_with_the_run(
+        fn snapshots_agree_with_the_run(
             jobs in prop::collection::vec((0i64..40, 0i64..60, 1u32..12), 1..60),
             at in 0i64..900,
             allocator in prop::sample::select(vec!["mc1x1", "mbs", "first-fit", "hilbert-best-fit", "random"]),
@@ -396,20 +398,20 @@ mod tests {
             let mut expected: Vec<JobMeasures> = run.jobs.clone();
             expected.retain(|job| job.start <= at && job.start + job.run > at);
             expected.sort_by_key(|job| job.number);
-            let taken = snapshot(&cell, When::At(at), &CancelToken::new()).expect("it runs").expect("a picture");
-            let mut found: Vec<JobMeasures> = taken.holds.iter().map(|hold| hold.job).collect();
+            let is_past = snapshot(&cell, When::At(at), &CancelToken::new()).expect("it runs").expect("a snapshot");
+            let mut found: Vec<JobMeasures> = is_past.holds.iter().map(|hold| hold.job).collect();
             found.sort_by_key(|job| job.number);
             prop_assert_eq!(found, expected);
-            let mut nodes: Vec<NodeId> = taken.holds.iter().flat_map(|hold| hold.nodes.clone()).collect();
+            let mut nodes: Vec<NodeId> = is_past.holds.iter().flat_map(|hold| hold.nodes.clone()).collect();
             let all = nodes.len();
             nodes.sort_unstable();
             nodes.dedup();
             prop_assert_eq!(nodes.len(), all);
             for job in run.jobs.iter().filter(|job| job.run > 0).take(5) {
-                let taken = snapshot(&cell, When::Started(job.number), &CancelToken::new()).expect("it runs");
-                let taken = taken.expect("a picture");
-                let shown = &taken.holds[taken.asked.expect("it is there")].job;
-                prop_assert_eq!(shown, job);
+                let is_past = snapshot(&cell, When::Started(job.number), &CancelToken::new()).expect("it runs");
+                let is_past = is_past.expect("a snapshot");
+                let requested_job = &is_past.holds[is_past.requested.expect("it is there")].job;
+                prop_assert_eq!(requested_job, job);
             }
         }
     }

@@ -1,9 +1,10 @@
-//! Jobs of Cobalt, as the Argonne Leadership Computing Facility publishes them: CSV with a header.
+//! Jobs of Cobalt, as published by the Argonne Leadership Computing Facility: CSV with a header.
 //!
-//! `LOCATION` on a Blue Gene/Q is `MIR-04880-37BB1-512`: the corners of a box, both inclusive, five
-//! hexadecimal digits each, one per dimension A B C D E, and the number of nodes. It goes to the side
-//! file as ranges, `A0-3 B4-7 C8-11 D8-11 E0-1`. A box may run over the end of a side of Mira
-//! (8 x 12 x 16 x 16 x 2), then its first digit is the larger. On Theta it is a list of nodes.
+//! On a Blue Gene/Q, `LOCATION` has the form `MIR-04880-37BB1-512`: two corners of a box and the number of
+//! nodes. A corner has five hexadecimal digits, one for each of the dimensions A B C D E; both corners belong
+//! to the box. The location is written to the nodes file as ranges, `A0-3 B4-7 C8-11 D8-11 E0-1`. A box may wrap
+//! around a side of Mira (8 x 12 x 16 x 16 x 2); in that dimension, the digit of the first corner is then larger
+//! than the digit of the second corner. On Theta, `LOCATION` is a list of nodes.
 
 use std::fmt::Write;
 
@@ -31,7 +32,7 @@ struct Places {
     exit: Option<usize>,
 }
 
-/// The log.
+/// A reader of Cobalt logs.
 pub(super) struct Cobalt {
     source: Source,
     columns: Columns,
@@ -68,13 +69,13 @@ impl Cobalt {
     }
 }
 
-/// A number that need not be there.
+/// Reads an optional number.
 fn perhaps(row: Row<'_>, index: Option<usize>) -> Result<Option<i64>, Fault> {
     let index = index.filter(|&index| !row.text(index).is_empty());
     index.map(|index| row.read(index, Reason::NotANumber, seconds)).transpose()
 }
 
-/// A point in time that need not be there.
+/// Reads an optional point in time.
 fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault> {
     match row.text(index) {
         "" => Ok(None),
@@ -82,20 +83,20 @@ fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault
     }
 }
 
-/// What a `LOCATION` says.
+/// The meaning of a `LOCATION`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Location {
-    /// Nothing.
+    /// The location is unknown.
     Unknown,
-    /// A box of so many nodes in five dimensions: first and last place along each.
+    /// A box in five dimensions: the first and the last coordinate in each dimension.
     Torus([(u64, u64); 5]),
     /// A list of nodes.
     List,
-    /// Something else, or a box of another number of nodes than is said.
+    /// A text that is neither a box nor a list, or a box with a wrong number of nodes.
     Odd,
 }
 
-/// Reads a `LOCATION`.
+/// Parses a `LOCATION`.
 pub(super) fn location(text: &str) -> Location {
     if text.is_empty() || text.ends_with("UNKNOWN") {
         return Location::Unknown;
@@ -126,7 +127,7 @@ pub(super) fn location(text: &str) -> Location {
     }
 }
 
-/// Five hexadecimal digits.
+/// Parses five hexadecimal digits.
 fn corner(text: &str) -> Option<[u64; 5]> {
     let digits: Option<Vec<u64>> = text.chars().map(|c| c.to_digit(16).map(u64::from)).collect();
     digits?.try_into().ok()
@@ -178,7 +179,7 @@ impl Log for Cobalt {
         let text = row.perhaps(places.location);
         match location(text) {
             Location::Unknown => sink.about("no location"),
-            Location::Odd => sink.about("location that cannot be, left out"),
+            Location::Odd => sink.about("impossible location, omitted"),
             Location::List => {
                 if count_nodes(text) != Ok(size as u64) {
                     sink.about(noted::UNLIKE);
@@ -188,10 +189,10 @@ impl Log for Cobalt {
             Location::Torus(ranges) => {
                 let nodes = text.rsplit('-').next().and_then(|nodes| nodes.parse().ok());
                 if nodes != Some(size) {
-                    sink.about("box of another number of nodes than the job's");
+                    sink.about("number of nodes of the box differs from the job's number of nodes");
                 }
                 for (axis, (from, to)) in "ABCDE".chars().zip(ranges) {
-                    // Memory does not refuse.
+                    // Writing to memory does not fail.
                     let _ = write!(self.nodes, " {axis}{from}-{to}");
                 }
             }

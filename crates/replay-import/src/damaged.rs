@@ -1,5 +1,5 @@
-//! The boundary around the Parquet reader: damaged files cause errors, never panics, and do not ask
-//! for more memory than their size allows.
+//! Safe calls of the Parquet reader. Damaged files cause errors, never panics, and cannot make the reader
+//! allocate more memory than the size of the file justifies.
 
 use std::cell::Cell;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,26 +11,25 @@ use polars::prelude::PolarsResult;
 use polars_parquet::read::{FileMetadata, read_metadata};
 
 thread_local! {
-    /// Whether a panic of this thread is expected.
+    /// Whether panics of this thread are expected.
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls of [`caught`] that are running.
+/// Number of running calls of [`caught`].
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// How the names of the worker threads of polars begin. A panic there reaches the thread that waits
-/// for them.
+/// Prefix of the names of polars' worker threads. A panic of a worker reaches the thread that waits for it.
 const WORKERS: &str = "polars-";
 
-/// Rows of a group that are plausible whatever its size: writers put at most 64 Mi into one.
+/// Number of rows that is accepted for a group of any size in bytes: writers put at most 64 Mi rows into a group.
 const PLAUSIBLE_ROWS: u64 = 1 << 26;
 
 /// Runs code of the Parquet reader, which may panic on damaged files, and returns a panic as an
-/// error. The panic of this thread, or of a worker of polars, is not printed; panics of other
+/// error. Panics of this thread and of polars' workers are not printed; panics of other
 /// threads are printed as usual.
 ///
 /// # Errors
-/// What is wrong, in words: for error and panic alike.
+/// A message, both for an error of the reader and for a panic of the reader.
 pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -53,32 +52,33 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     RUNNING.fetch_sub(1, Ordering::Relaxed);
     match result {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(format!("damaged, or of a kind that is not read: {error}")),
-        Err(_) => Err("damaged, or of a kind that is not read".to_string()),
+        Ok(Err(error)) => Err(format!("damaged or unsupported: {error}")),
+        Err(_) => Err("damaged or unsupported".to_string()),
     }
 }
 
 /// Reads the footer of a file and checks that its counts agree with each other and with the size of
-/// the file: readers allocate memory by them before they read a value.
+/// the file, because readers allocate memory by these counts before reading values.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A message that describes the fault of the footer.
 pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
-    let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read it: {error}"))?;
+    let bytes =
+        file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read the file: {error}"))?;
     let metadata = caught(|| read_metadata(file))?;
     caught(|| Ok(counts(&metadata, bytes)))??;
     Ok(metadata)
 }
 
-/// Checks the counts of a footer, whose file has this size in bytes.
+/// Checks the counts in the footer of a file of `bytes` bytes.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A message about the first wrong count.
 pub fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
     let mut rows = 0_u64;
     for group in &metadata.row_groups {
         let of_group = group.num_rows() as u64;
-        // Beyond what any writer puts into a group, a row has one bit at least.
+        // Writers do not exceed PLAUSIBLE_ROWS; in a larger group, a row needs at least one bit.
         if of_group > PLAUSIBLE_ROWS.max(bytes.saturating_mul(8)) {
             return Err(format!("damaged: {of_group} rows in a group of a file of {bytes} bytes"));
         }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panics_are_words() {
+    fn panics_become_messages() {
         let error = caught(|| -> PolarsResult<()> { panic!("as expected") });
         assert!(error.is_err_and(|what| what.starts_with("damaged")));
         assert_eq!(caught(|| Ok(3)), Ok(3));

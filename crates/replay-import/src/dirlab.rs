@@ -1,6 +1,6 @@
 //! CSV of DIR-LAB's Gen-Parallel-Workloads: `u_id,user,gpu_num,cpu_num,node_num,interval,run_time,
-//! wall_time,new_status`. A job is submitted `interval` seconds after the one in the line before;
-//! when it started is not told.
+//! wall_time,new_status`. A job is submitted `interval` seconds after the job on the previous line;
+//! start times are not recorded.
 
 use super::entry::{Entry, Line, dropped, status};
 use super::mapped::size;
@@ -9,11 +9,11 @@ use super::source::Source;
 use super::value::seconds;
 use super::{Log, ReadStop, Reason, Sink};
 
-/// The log.
+/// A reader of DIR-LAB's tables.
 pub(super) struct Dirlab {
     source: Source,
     columns: Columns,
-    /// Of [`COLUMNS`].
+    /// Positions of [`COLUMNS`].
     places: Option<[usize; 6]>,
     cells: Vec<Cell>,
     now: i64,
@@ -37,7 +37,7 @@ impl Log for Dirlab {
         let row = match self.columns.row(line, b',', &mut self.cells) {
             Ok(row) => row,
             Err(fault) => {
-                // Of a record of several lines that is none, the first line comes once more, alone.
+                // If a record of several lines is malformed, its first line is read again by itself.
                 let is_one_line = !line.text.contains('\n');
                 let cell = self.cells.get(interval).filter(|_| is_one_line);
                 let later = cell.and_then(|cell| seconds(line.text[cell.start..cell.end].trim()));
@@ -46,11 +46,11 @@ impl Log for Dirlab {
             }
         };
         let number = |at| row.read(at, Reason::NotANumber, seconds);
-        // The next job counts from this one, whatever becomes of it.
+        // The interval of the next job begins at this job, even if this job is dropped.
         let later = number(interval)?;
         self.now = self.now.saturating_add(later);
         if later < 0 {
-            sink.noted(line.number, "submitted before the job in the line before");
+            sink.noted(line.number, "submitted before the previous job");
         }
         let (run, limit) = (number(run)?, number(limit)?);
         let size = size(row, nodes, self.source.round_up)?;
@@ -59,7 +59,7 @@ impl Log for Dirlab {
             "Killed" => status::CANCELLED,
             "Failed" => status::FAILED,
             _ => {
-                sink.about("unknown state, taken as failed");
+                sink.about("unknown state, treated as failed");
                 status::FAILED
             }
         };

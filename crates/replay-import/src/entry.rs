@@ -1,67 +1,67 @@
-//! A job as every kind of log tells it, and the line it stands in.
+//! A job as read from a log of any kind, and the line of a log.
 
 use replay_core::lines::LONGEST_LINE;
-use replay_core::workload::PlacedNodes;
-use replay_core::workload::nodes::{self, Why};
+use replay_core::workload::RecordedPlacements;
+use replay_core::workload::nodes::{self, NodeListProblem};
 
 /// One line of a log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
-    /// Number, from 1.
+    /// Number of the line, 1-based.
     pub number: u64,
-    /// Without its end.
+    /// Text of the line without the line break.
     pub text: &'a str,
 }
 
-/// Status of a job, SWF field 11.
+/// The status of a job, SWF field 11.
 pub(super) mod status {
-    /// It failed.
+    /// The job failed.
     pub const FAILED: i64 = 0;
-    /// It came to its end.
+    /// The job completed.
     pub const COMPLETED: i64 = 1;
-    /// A part of it ran, and another may follow.
+    /// A part of the job ran, and a further part may follow.
     pub const PARTIAL: i64 = 2;
-    /// Somebody ended it, perhaps before it ran.
+    /// The job was cancelled, perhaps before it ran.
     pub const CANCELLED: i64 = 5;
 }
 
-/// What is not known.
+/// Marks an unknown value.
 pub(super) const UNKNOWN: i64 = -1;
 
-/// A job. Times are seconds; submission counts from 1970, or from wherever the log does.
+/// A job. Times are in seconds; submit times are counted from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
-    /// What the log calls it, by which rows are joined, or a job that comes again is told; empty if it has
-    /// no name.
+    /// Id of the job in the log; empty if the job has no id. Rows are merged, and repeated jobs are detected, by
+    /// this id.
     pub id: &'a str,
-    /// Submission.
+    /// Submit time.
     pub submit: i64,
-    /// Start less submission, or [`UNKNOWN`].
+    /// Start minus submit time, or [`UNKNOWN`].
     pub wait: i64,
-    /// End less start.
+    /// Run time: end minus start.
     pub run: i64,
-    /// Processors or nodes, above 0.
+    /// Number of processors or nodes, above 0.
     pub size: i64,
-    /// What was asked for, if the log tells it apart.
+    /// Requested number of processors or nodes, if the log contains this number in addition to the allocated number.
     pub requested: i64,
-    /// The user's estimate as the log has it; one that is not above 0 becomes unknown, and is counted.
+    /// The user's estimate as in the log. An estimate of 0 or less is counted and becomes unknown.
     pub estimate: Option<i64>,
-    /// See [`status`].
+    /// Status, see [`status`].
     pub status: i64,
-    /// Names; empty if there are none.
+    /// Name of the user; empty if unknown.
     pub user: &'a str,
-    /// As `user`.
+    /// Name of the group; empty if unknown.
     pub group: &'a str,
-    /// As `user`.
+    /// Name of the queue; empty if unknown.
     pub queue: &'a str,
-    /// Its nodes, for the side file; empty if the log names none.
+    /// List of the job's nodes, for the nodes file; empty if unknown.
     pub nodes: &'a str,
-    /// Sides, if it asked for a box.
+    /// Requested side lengths, if the job requested a box.
     pub shape: Option<[u16; 3]>,
 }
 
 impl Entry<'_> {
-    /// A job of which nothing is known.
+    /// A job without any known value.
     pub const NONE: Entry<'static> = Entry {
         id: "",
         submit: 0,
@@ -79,43 +79,46 @@ impl Entry<'_> {
     };
 }
 
-/// Bytes of a line of the side file beside its list: a number, a comma, two quotes and the end.
+/// Number of bytes of a line of the nodes file, not counting the list: a number, a comma, two quotes and the line
+/// break.
 const AROUND: usize = 32;
 
-/// How many nodes a list names. One that the side file cannot tell of is left out, and the job kept: else the words of
-/// the report.
+/// Counts the nodes in a list. Returns the note for the report if the list is invalid or too long for the nodes
+/// file; the job is then kept without its list.
 pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
     match nodes::count(list) {
-        Ok(count) if count <= PlacedNodes::MOST && list.len() + AROUND <= LONGEST_LINE => Ok(count),
+        Ok(count) if count <= RecordedPlacements::MOST && list.len() + AROUND <= LONGEST_LINE => {
+            Ok(count)
+        }
         Ok(_) => Err(noted::LONG_LIST),
-        Err(bad) if matches!(bad.why, Why::TooMany(_)) => Err(noted::LONG_LIST),
+        Err(bad) if matches!(bad.problem, NodeListProblem::TooMany(_)) => Err(noted::LONG_LIST),
         Err(_) => Err(noted::NO_LIST),
     }
 }
 
-/// What is told of jobs that are kept, by more than one kind of log.
+/// Notes about jobs that are kept. Several kinds of log use the same notes.
 pub(super) mod noted {
     pub const NEVER_STARTED: &str = "never started";
-    pub const ESTIMATE: &str = "estimate of 0 or less, taken as unknown";
-    pub const WAIT: &str = "wait unlike start less submission, the wait taken";
-    pub const RUN: &str = "run time unlike end less start, the run time taken";
-    pub const ELAPSED: &str = "time elapsed unlike end less start, those taken";
-    pub const AGAIN: &str = "the same job again, kept";
-    pub const AGAIN_IN_FILE: &str = "the same job as in an earlier file, but otherwise, kept";
-    pub const NOT_COMPARED: &str = "more jobs than are compared for coming again";
-    pub const ROW_NOT_COMPARED: &str = "more rows than are compared with those of later files";
+    pub const ESTIMATE: &str = "estimate of 0 or less, treated as unknown";
+    pub const WAIT: &str = "wait differs from start minus submission; the recorded wait is used";
+    pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
+    pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";
+    pub const AGAIN: &str = "repeated job id, kept";
+    pub const AGAIN_IN_FILE: &str = "job id of an earlier file with other values, kept";
+    pub const NOT_COMPARED: &str = "job id beyond the limit for detecting repeated ids";
+    pub const ROW_NOT_COMPARED: &str = "row beyond the limit for comparison with later files";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
-    pub const NO_LIST: &str = "list of nodes that cannot be read, left out";
-    pub const LONG_LIST: &str = "list of more nodes than a machine has, left out";
-    pub const UNLIKE: &str = "list of nodes unlike their number";
+    pub const NO_LIST: &str = "unreadable node list, omitted";
+    pub const LONG_LIST: &str = "list of nodes longer than any machine allows, omitted";
+    pub const UNLIKE: &str = "length of the node list differs from the number of nodes";
 }
 
-/// Why a job is left out, though its line is well formed. The words of the report.
+/// Reasons for dropping a job although its line is well formed. The report prints these texts.
 pub(super) mod dropped {
     pub const UNFINISHED: &str = "not ended when the log was written";
     pub const NOT_STARTED: &str = "array of tasks that did not start";
-    pub const SAME_ARRAY: &str = "array of tasks that did not start, as in an earlier file";
+    pub const SAME_ARRAY: &str = "array of tasks that did not start, repeated from an earlier file";
     pub const WAIT: &str = "started before it was submitted";
     pub const RUN: &str = "ended before it started";
     pub const NO_END: &str = "neither end nor run time";
@@ -124,6 +127,6 @@ pub(super) mod dropped {
     pub const LARGE: &str = "size of more than 32 bits";
     pub const FRACTION: &str = "size with a fraction";
     pub const NO_RUN: &str = "no run time";
-    pub const FAR: &str = "times too far from each other";
-    pub const SAME_ROW: &str = "the same job as in an earlier file, the same in all";
+    pub const FAR: &str = "times too far apart";
+    pub const SAME_ROW: &str = "identical job in an earlier file";
 }

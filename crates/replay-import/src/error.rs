@@ -1,4 +1,4 @@
-//! What can go wrong in an import, each with its place.
+//! Errors of an import.
 
 use std::fmt;
 use std::io;
@@ -9,30 +9,30 @@ use replay_core::sanitize::excerpt;
 use replay_core::swf;
 use replay_core::swf::snippet::snippet;
 
-/// Why a line is malformed.
+/// The reason for which a line is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// It has fewer fields than the header, or than its kind of line needs.
+    /// The line has fewer fields than the header, or fewer than a line of its type needs.
     TooFewFields,
-    /// It has more.
+    /// The line has more fields than the header.
     TooManyFields,
-    /// A quote that does not end in its line, or ends within a field.
+    /// An opening quote has no closing quote in its line, or the closing quote is not at the end of the field.
     Quote,
-    /// A field that must not be empty.
+    /// A field that must not be empty is empty.
     Empty,
-    /// No number.
+    /// A field is not a number.
     NotANumber,
-    /// No point in time.
+    /// A field is not a point in time.
     NotATime,
-    /// A time that its clock skipped.
+    /// A local time does not exist, because the clocks of its zone skip it when summer time begins.
     Skipped,
-    /// No span of time.
+    /// A field is not a duration.
     NotADuration,
-    /// No list of nodes.
+    /// A field is not a list of nodes.
     NotANodeList,
-    /// No number of a job.
+    /// A field is not the id of a job.
     NotAJob,
-    /// No shape, such as `4x4x8`.
+    /// A field is not a shape, such as `4x4x8`.
     NotAShape,
 }
 
@@ -41,56 +41,57 @@ impl fmt::Display for Reason {
         f.pad(match self {
             Reason::TooFewFields => "too few fields",
             Reason::TooManyFields => "too many fields",
-            Reason::Quote => "a quote that does not end",
-            Reason::Empty => "nothing where something is needed",
+            Reason::Quote => "unclosed quote",
+            Reason::Empty => "a value is missing",
             Reason::NotANumber => "not a number",
             Reason::NotATime => "not a time",
-            Reason::Skipped => "a time that the clocks of its zone skipped",
+            Reason::Skipped => "a time that its zone skips",
             Reason::NotADuration => "not a duration",
             Reason::NotANodeList => "not a list of nodes",
-            Reason::NotAJob => "not a job's name",
+            Reason::NotAJob => "not a job id",
             Reason::NotAShape => "not a shape",
         })
     }
 }
 
-/// What is wrong with a line, and where in it.
+/// The fault of a line, and its position in the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Why.
+    /// The kind of error.
     pub reason: Reason,
-    /// The field, as the log calls it.
+    /// Name of the field in the log.
     pub field: String,
-    /// First byte of the text in its line, from 0.
+    /// Offset of the text in its line, in bytes from 0.
     pub at: usize,
-    /// The text.
+    /// The invalid text.
     pub text: String,
 }
 
-/// A malformed line: where it is, what is wrong, and the line.
+/// A malformed line: its file and number, its text and its fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct LineFault {
     /// The log as the user named it.
     pub file: String,
-    /// Whether it has lines or rows.
+    /// Whether the log has lines or rows.
     pub unit: Place,
-    /// Number of the line or row, from 1.
+    /// Number of the line or row, 1-based.
     pub line: u64,
-    /// What is wrong.
+    /// Description of the problem.
     pub fault: Fault,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
 impl Fault {
-    /// Whether the line does not even have its fields.
+    /// Returns whether the line cannot be split into its fields.
     pub(super) fn is_of_form(&self) -> bool {
         matches!(self.reason, Reason::TooFewFields | Reason::TooManyFields | Reason::Quote)
     }
 }
 
 impl LineFault {
-    /// Of a record that begins in line `line`, and may be of several: at the line that the fault is in.
+    /// Creates the error of a record that begins on line `line`. The error names the line that contains the fault,
+    /// which may be a later line of the record.
     pub(super) fn new(file: &str, unit: Place, line: u64, text: &str, fault: Fault) -> LineFault {
         if unit == Place::Row {
             let (file, text) = (file.to_string(), text.to_string());
@@ -120,15 +121,15 @@ impl fmt::Display for LineFault {
     }
 }
 
-/// Why an import stopped.
+/// An import failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The log cannot be read, or its gzip data are cut short or damaged.
+    /// The log cannot be read, or its gzip data are truncated or damaged.
     #[error(transparent)]
     Unreadable(#[from] swf::Error),
-    /// A line of more than [`LONGEST_LINE`](replay_core::lines::LONGEST_LINE) bytes.
+    /// A line has more than [`LONGEST_LINE`](replay_core::lines::LONGEST_LINE) bytes.
     #[error(
-        "{file}:{line}: a line of more than {} bytes: this is no log",
+        "{file}:{line}: the line has more than {} bytes: this is not a log",
         replay_core::lines::LONGEST_LINE
     )]
     TooLong {
@@ -137,42 +138,44 @@ pub enum ImportError {
         /// Number of the line.
         line: u64,
     },
-    /// The header is not that of such a log.
+    /// The header is not a header of this kind of log.
     #[error("{file}:{line}: {what}")]
     Header {
         /// The log.
         file: String,
         /// Number of the line.
         line: u64,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
     },
-    /// The log is Parquet, and another kind is asked for.
-    #[error("{file}: this is Parquet: replay import fdata, pm100, or parquet with --map MAP.toml")]
+    /// The log is a Parquet file, but the import is for a text format.
+    #[error(
+        "{file}: this is Parquet: use replay import fdata, pm100, or parquet with --map MAP.toml"
+    )]
     Parquet {
         /// The log.
         file: String,
     },
-    /// A file has the very text of an earlier one.
-    #[error("{file}: its text is that of {other}: its jobs would all come twice")]
+    /// A file is identical to an earlier file.
+    #[error("{file}: the file is identical to {other}: all its jobs would occur twice")]
     SameText {
         /// The file.
         file: String,
-        /// The earlier one.
+        /// The earlier file.
         other: String,
     },
-    /// The log is no Parquet that can be read, or lacks a column.
+    /// The log is not a readable Parquet file, or lacks a column.
     #[error("{file}: {what}")]
     NoParquet {
         /// The log.
         file: String,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
     },
-    /// A malformed line, and none may be skipped.
+    /// A line is malformed, and no malformed line may be skipped.
     #[error(transparent)]
     Line(Box<LineFault>),
-    /// More malformed lines than may be skipped.
+    /// The number of malformed lines exceeds the number that may be skipped.
     #[error("{file}: gave up after {}, {} allowed\n{report}\nfirst: {first}",
         counted(*.limit as u64 + 1, "malformed line"), .limit)]
     TooMany {
@@ -180,20 +183,20 @@ pub enum ImportError {
         file: String,
         /// The limit.
         limit: usize,
-        /// What was counted until then.
+        /// Report of the lines that were read before the import stopped.
         report: Box<Report>,
         /// The first malformed line.
         first: Box<LineFault>,
     },
-    /// No job is left.
+    /// The log has no job that can be replayed.
     #[error("{file}: no job in the log\n{report}")]
     NoJobs {
         /// The log.
         file: String,
-        /// What became of its lines.
+        /// Report of all lines of the log.
         report: Box<Report>,
     },
-    /// A column map is needed, or of no use.
+    /// A column map is missing, invalid or not applicable.
     #[error("{0}")]
     Map(String),
     /// The trace cannot be written.

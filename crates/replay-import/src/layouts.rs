@@ -1,10 +1,10 @@
-//! Published tables whose columns are known, as maps that a user could have written.
+//! Published tables with known columns, described by column maps as users write them.
 
 use super::map::ColumnMap;
 use super::zone::Zone;
 use super::{ImportError, Kind};
 
-/// Jobs of Fugaku.
+/// Map for the jobs of Fugaku.
 const FDATA: &str = r#"
 [columns]
 id = "jid"
@@ -21,7 +21,7 @@ failed = ["failed", "FAILED"]
 cancelled = ["cancelled", "canceled", "CANCELLED"]
 "#;
 
-/// Jobs of Marconi100.
+/// Map for the jobs of Marconi100.
 const PM100: &str = r#"
 [columns]
 id = "job_id"
@@ -36,7 +36,7 @@ queue = "partition"
 nodes = "nodes"
 "#;
 
-/// The map of a kind that has one.
+/// Returns the map of a kind of log with known columns.
 pub(super) fn layout(kind: Kind, zone: Zone) -> Option<Result<ColumnMap, ImportError>> {
     let text = match kind {
         Kind::Fdata => FDATA,

@@ -1,52 +1,54 @@
-//! Logs of other kinds made into traces: SWF, and beside it the nodes or shapes of jobs.
+//! Imports logs of other formats as traces: an SWF file, and further files with the nodes or shapes of the jobs.
 //!
-//! The engine reads SWF only. What an operator has is a dump of `sacct`, accounting records of
-//! Torque, or a table; [`import`] turns any of them into SWF in one pass:
+//! The engine reads only SWF. Operators have a dump of `sacct`, accounting records of
+//! Torque, or a table. [`import`] converts any of these logs to SWF in one pass:
 //!
 //! ```text
-//! files --Lines--> line --(a file per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv, x.ids.csv
+//! files --Lines--> line --(a reader per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv, x.ids.csv
 //!   \--parquet--> row ----/  \--> dropped, noted, malformed: counted by reason  \--> x.swf
 //! ```
 //!
-//! Memory does not grow with the log, but with the names of users, groups and queues in it, and
-//! with the deleted jobs of Torque: finished jobs wait packed, on the disk if they are many, until the
-//! first submission and the names for the header are known. With [`Source::join`] it holds all jobs. Of a
-//! table in Parquet one group of rows is held, packed.
+//! Memory grows with the number of names of users, groups and queues, and with the number of deleted jobs of
+//! Torque, but not with the length of the log. Jobs are stored in compact form until the first submit time and
+//! the names for the header are known; if there are many jobs, they are stored on the disk. With
+//! [`Source::join`], all jobs are in memory. A table in Parquet is read by groups of rows; one compressed group
+//! is in memory.
 //!
-//! A job that comes again, by what the log calls it, is kept and counted: it may have been requeued. One that
-//! comes again in another file, the same in all that is told of it, is dropped and counted: two files overlap. A
-//! file with the very text of one before is refused.
+//! A job with a repeated id is kept and counted, because it may have been requeued. A job that is repeated in
+//! another file with equal values is dropped and counted, because files may overlap. A file that is identical to
+//! an earlier file is rejected.
 //!
-//! Every line is a job, or is in exactly one count: as dropped (a job that cannot be replayed), as passed over
-//! (no job: a header, a blank line, a step, an event), or as malformed ([`Report::accounted`]). Counts come with
-//! the number of the first such line. A malformed line is an error with file, line and column unless so many may
-//! be skipped, as with SWF. A line of names of columns is a header wherever it stands, and holds from there on.
+//! Every line either becomes a job or is counted exactly once ([`Report::accounted`]): as dropped (a job that
+//! cannot be replayed), as passed over (not a job: a header, a blank line, a step, an event), or as malformed.
+//! Each count includes the number of the first line that was counted. A malformed line is an error with file,
+//! line and column unless malformed lines may be skipped. A line of column names is a header anywhere in a file;
+//! it applies to the lines that follow.
 //!
-//! Jobs are numbered from 1 in the order of the log; [`Outputs::ids`] tells what the log calls them. Times are
-//! whole seconds since the first submission, whose own time is `UnixStartTime`.
+//! Jobs are numbered from 1 in the order of the log; their ids in the log are written to [`Outputs::ids`]. Times
+//! are whole seconds since the first submission. `UnixStartTime` is the time of the first submission.
 //!
-//! # How to add one
+//! # Adding a format
 //!
-//! Write its file, a type with `Log`; add a [`Kind`], its entry to the table in `source.rs`, and a line to
-//! `reader` here. A table whose columns are known needs no more than its map in `layouts.rs`.
+//! Write a type with the trait `Log` in a separate file; add a [`Kind`], an entry in the table of `source.rs`,
+//! and a line in `reader` here. A table with known columns needs only a map in `layouts.rs`.
 
 mod cobalt;
 pub mod damaged;
 mod dirlab;
+mod duplicates;
 mod entry;
 mod error;
-mod joined;
 mod layouts;
 mod map;
 mod mapped;
 mod parquet;
-mod pending;
+mod pending_arrays;
 mod records;
 mod report;
 mod rfold;
 mod row;
+mod row_merge;
 mod sacct;
-mod seen;
 mod sink;
 mod source;
 mod spill;
@@ -76,80 +78,81 @@ use replay_core::swf::{self, Decoder, GzipFault};
 use row::Columns;
 use sink::Sink;
 
-/// Bytes asked of a file at once.
+/// Bytes read from a file at once.
 const BUFFER: usize = 1 << 18;
 
-/// How a log is read.
+/// The settings with which a log is read.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// What it is.
+    /// Format of the log.
     pub source: Source,
-    /// Columns of a table of one's own, for [`Kind::Csv`] and [`Kind::Parquet`].
+    /// Columns of the table, for [`Kind::Csv`] and [`Kind::Parquet`].
     pub map: Option<ColumnMap>,
-    /// Its name in messages, if it is in one piece.
+    /// Name of the log in messages, if it is a single input.
     pub file: String,
-    /// Malformed lines that are skipped and counted; 0 = the first is an error.
+    /// Number of malformed lines that may be skipped and counted. If this number is 0, the first malformed line is an
+    /// error.
     pub max_errors: usize,
-    /// Processors of the machine, for the header.
+    /// Number of processors of the machine, for the header.
     pub processors: Option<u32>,
-    /// Where a large log may put what it has read.
+    /// Directory for temporary files of large logs.
     pub scratch: PathBuf,
 }
 
-/// Where a trace goes. What is written to `nodes` and `shapes` is of use only if the
-/// [`Report`] counts any. The files beside the trace end with its digest
+/// The outputs of an import. The outputs `nodes` and `shapes` are useful only if the [`Report`] counts jobs in these
+/// outputs. All outputs except the trace end with the digest of the trace
 /// ([`sidecar`](replay_core::workload::sidecar)).
 pub struct Outputs<'a> {
     /// The trace.
     pub swf: &'a mut dyn Write,
-    /// `job,nodes`, the nodes of jobs where the log names them.
+    /// `job,nodes`: the nodes of jobs, if the log contains node names.
     pub nodes: Option<&'a mut dyn Write>,
     /// The shapes of jobs ([`shapes_path`](replay_core::workload::stochastic::shapes_path)).
     pub shapes: Option<&'a mut dyn Write>,
-    /// `job,id`, what the log calls each job.
+    /// `job,id`: the id of each job in the log.
     pub ids: Option<&'a mut dyn Write>,
 }
 
 impl<'a> Outputs<'a> {
-    /// The trace alone.
+    /// Writes only the trace.
     pub fn trace(swf: &'a mut dyn Write) -> Self {
         Self { swf, nodes: None, shapes: None, ids: None }
     }
 }
 
-/// One kind of log, line by line.
+/// A reader of one kind of log, line by line.
 trait Log {
-    /// Takes a line: hands jobs and counts to `sink`.
+    /// Processes a line and passes jobs and counts to `sink`.
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop>;
 
-    /// What stands between its fields, if these may be in quotes, and so have line breaks in them.
+    /// Returns the separator of fields if fields may be quoted; quoted fields may contain line breaks.
     fn separator(&self) -> Option<u8> {
         None
     }
 
-    /// Another file begins, with a header of its own if the kind has one.
+    /// Prepares for another file. The file has a separate header if logs of this kind have a header.
     fn begin(&mut self) {}
 
-    /// The columns of this file, where a header names them.
+    /// Returns the columns of the current file if it has a header.
     fn columns(&self) -> Option<&Columns> {
         None
     }
 
-    /// The columns that a line names if it is a header.
+    /// Parses a line as a header and returns its columns.
     fn names(&self, line: Line<'_>) -> Option<Columns> {
         Columns::read(line, self.separator()?).ok()
     }
 
-    /// Whether a line that is no record is a header once more, as in dumps that were put together: it then holds for
-    /// the lines that follow, and is counted.
+    /// Returns whether a malformed line is a further header, as in concatenated dumps. A further header is counted
+    /// and applies to the lines that follow.
     fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, ReadStop> {
         let (Some(own), Some(names)) = (self.columns(), self.names(line)) else { return Ok(false) };
         if !names.are_alike(own) {
             return Ok(false);
         }
         let what = match names == *own {
-            true => "header again",
-            false => "header with other columns, which hold from there on",
+            true => "header, repeated",
+            false => "header with other columns, used for the lines that follow",
         };
         self.begin();
         self.line(line, sink)?;
@@ -157,24 +160,24 @@ trait Log {
         Ok(true)
     }
 
-    /// The log is at its end.
+    /// Processes the end of the log.
     fn end(&mut self, sink: &mut Sink<'_>) {
         let _ = sink;
     }
 
-    /// The lines before the first record are all there were.
+    /// Returns whether the header has been read; always true for kinds of logs without a header.
     fn is_begun(&self) -> bool {
         true
     }
 }
 
-/// Why a line is not taken.
+/// The reason for which a line is not processed.
 enum ReadStop {
-    /// It is malformed.
+    /// The line is malformed.
     Fault(Fault),
-    /// The header lacks what nobody can do without.
+    /// The header lacks a required column.
     Header(String),
-    /// Something cannot be written.
+    /// An output failed.
     Output(std::io::Error),
 }
 
@@ -190,20 +193,20 @@ impl From<std::io::Error> for ReadStop {
     }
 }
 
-/// What a log is read from.
+/// The input of an import.
 pub enum Input<'a> {
-    /// A file that can be read in any order: a table in Parquet is read where it is.
+    /// A seekable file; a table in Parquet is read in place.
     File(File),
-    /// Anything else, gzip'ed or plain. Of a table in Parquet a copy is put to [`Import::scratch`]
-    /// first, as it has its list of contents at its end.
+    /// Any other input, plain or compressed with gzip. A table in Parquet is first copied to
+    /// [`Import::scratch`], because the footer at its end is needed first.
     Stream(Box<dyn Read + 'a>),
 }
 
-/// Reads a log in one piece and writes a trace: [`import_all`] of what [`Import::file`] names.
+/// Imports a log from a single input and writes a trace, like [`import_all`] with the name [`Import::file`].
 ///
 /// # Errors
-/// [`ImportError`]: unreadable input, a header without a column that is needed, a malformed line
-/// more than may be skipped, no job, or an output that fails.
+/// [`ImportError`] if the input is unreadable, the header lacks a required column, the number of malformed lines
+/// exceeds the limit, there is no job, or an output fails.
 ///
 /// ```
 /// use replay_import::{Import, Outputs, import};
@@ -223,11 +226,11 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
     import_all([(how.file.clone(), Ok(Input::Stream(Box::new(input))))], how, outputs)
 }
 
-/// Reads a log in several files, one after the other, each with its name in messages, and writes one
-/// trace. Jobs are numbered through, names mean the same in all.
+/// Imports a log from several inputs, one after another, and writes one trace. Each input has a name for
+/// messages. Jobs are numbered consecutively across the inputs, and a name has the same number in every input.
 ///
 /// # Errors
-/// As [`import`].
+/// [`ImportError`], as for [`import`].
 pub fn import_all<'a>(
     inputs: impl IntoIterator<Item = (String, io::Result<Input<'a>>)>,
     how: &Import,
@@ -280,12 +283,12 @@ fn lines(
     let mut lines = Records::new(BufReader::with_capacity(BUFFER, decoder));
     let mut digest = sink.take_digest();
     loop {
-        let see = |bytes: &[u8]| {
+        let hash = |bytes: &[u8]| {
             if let Some(digest) = &mut digest {
                 digest.update(bytes);
             }
         };
-        let taken = lines.next(log.separator(), see, |record| {
+        let taken = lines.next(log.separator(), hash, |record| {
             let Record { number, bytes, more } = record;
             let text = String::from_utf8_lossy(bytes);
             let text = match number {
@@ -302,14 +305,14 @@ fn lines(
             }
             let begun = log.is_begun();
             let mut taken = log.line(Line { number, text }, sink);
-            // A quote that was never to be closed makes one record of lines that are none.
+            // If a quote has no closing quote, only the first line of the record is malformed.
             let is_whole =
                 more == 0 || !matches!(&taken, Err(ReadStop::Fault(fault)) if fault.is_of_form());
             let text = if is_whole { text } else { text.lines().next().unwrap_or_default() };
             if !is_whole {
                 taken = log.line(Line { number, text }, sink);
             } else if more > 0 {
-                sink.passed(number + 1, "line that goes on within quotes", more);
+                sink.passed(number + 1, "continuation line within quotes", more);
             }
             if !begun && log.is_begun() {
                 sink.header(number, "header");
@@ -357,7 +360,7 @@ fn lines(
     Ok(())
 }
 
-/// The map of a table, the user's or its own.
+/// Returns the column map of a table: the built-in map or the user's map.
 fn map(how: &Import) -> Result<ColumnMap, ImportError> {
     let source = &how.source;
     let own = layouts::layout(source.kind, source.zone.clone()).transpose()?;
@@ -365,17 +368,17 @@ fn map(how: &Import) -> Result<ColumnMap, ImportError> {
     match (own, &how.map) {
         (Some(own), None) => Ok(own),
         (None, Some(map)) if wants => Ok(map.clone()),
-        (None, None) => Err(ImportError::Map(format!(
-            "{source} needs --map FILE, which says which column is what"
-        ))),
+        (None, None) => {
+            Err(ImportError::Map(format!("{source} needs --map FILE, which assigns the columns")))
+        }
         (_, Some(_)) => {
-            let what = format!("{source} knows its columns: a map is for csv and parquet");
+            let what = format!("{source} has known columns: --map is for csv and parquet only");
             Err(ImportError::Map(what))
         }
     }
 }
 
-/// The reader of a source of text.
+/// Returns the reader of a text format.
 fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
     let source = how.source.clone();
     if how.map.is_some() && source.kind != Kind::Csv {
@@ -394,7 +397,7 @@ fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
 }
 
 impl Import {
-    /// A strict import of a small log.
+    /// Creates a strict import of `file`, with the system's directory for temporary files.
     pub fn new(source: Source, file: impl Into<String>) -> Import {
         Import {
             source,
@@ -407,7 +410,7 @@ impl Import {
     }
 }
 
-/// Text without characters that would end a line or act on a terminal.
+/// Replaces control characters, because they could end a line or control a terminal.
 fn plain(text: &str) -> Cow<'_, str> {
     match text.contains(char::is_control) {
         true => text.replace(char::is_control, "?").into(),

@@ -1,4 +1,4 @@
-//! Which column of a table is what: a file in TOML.
+//! The column map of a table: a TOML file that assigns columns to values of jobs.
 //!
 //! ```toml
 //! separator = ","
@@ -25,7 +25,7 @@ use super::zone::Zone;
 use replay_core::naming::nearest;
 use replay_core::sanitize::excerpt;
 
-/// How a table writes points in time.
+/// The notation of points in time in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Clock {
@@ -36,11 +36,11 @@ pub(super) enum Clock {
     Unix,
     /// Milliseconds since 1970.
     UnixMs,
-    /// Seconds since whenever.
+    /// Seconds since an arbitrary origin.
     Seconds,
 }
 
-/// How it writes a span of time.
+/// The notation of durations in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) enum Unit {
     /// Seconds.
@@ -56,19 +56,20 @@ pub(super) enum Unit {
     /// `HH:MM:SS`.
     #[serde(rename = "HH:MM:SS")]
     Clock,
-    /// Minutes if nearly all jobs that came to their end kept to it as minutes, else seconds. Of limits.
+    /// Minutes if nearly all completed jobs stayed within their limit when read in minutes; otherwise seconds. Only
+    /// limits may have this unit.
     #[serde(rename = "minutes or seconds")]
     Either,
 }
 
-/// A column, by name; of a span, with its unit.
+/// A column of durations, by name, possibly with a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Span {
     Name(String),
     With(WithUnit),
 }
 
-// By hand: of an untagged enum serde would not say which unit or key is none.
+// Implemented by hand, because serde does not report invalid units and keys of untagged enums.
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NameOrTable;
@@ -100,14 +101,14 @@ pub(super) struct WithUnit {
 }
 
 impl Span {
-    /// The column.
+    /// Returns the name of the column.
     pub fn column(&self) -> &str {
         match self {
             Span::Name(column) | Span::With(WithUnit { column, .. }) => column,
         }
     }
 
-    /// Its unit.
+    /// Returns the unit of the column.
     pub fn unit(&self) -> Unit {
         match self {
             Span::Name(_) => Unit::default(),
@@ -116,7 +117,7 @@ impl Span {
     }
 }
 
-/// Where the status stands, and what its words mean.
+/// The column of the status, and the meaning of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Status {
@@ -127,25 +128,25 @@ pub(super) struct Status {
     pub failed: Vec<String>,
     #[serde(default)]
     pub cancelled: Vec<String>,
-    /// The words are those of Slurm.
+    /// Whether the values are the states of Slurm.
     #[serde(default)]
     pub slurm: bool,
 }
 
 impl Status {
-    /// An error in words if a word means two things, or if words are told that nobody heeds.
-    fn is_certain(&self) -> Result<(), String> {
+    /// Returns an error if a value has two meanings, or if some given values have no effect.
+    fn check(&self) -> Result<(), String> {
         let lists = [("ok", &self.ok), ("failed", &self.failed), ("cancelled", &self.cancelled)];
-        let told =
+        let meanings =
             lists.iter().flat_map(|(name, words)| words.iter().map(move |word| (name, word)));
-        let mut meanings = HashMap::new();
-        for (name, word) in told {
+        let mut by_word = HashMap::new();
+        for (name, word) in meanings {
             if self.slurm {
                 return Err(format!(
-                    "status: slurm = true knows its words: {name} is of no use beside it"
+                    "status: {name} cannot be used with slurm = true, which defines the values"
                 ));
             }
-            match meanings.insert(word, name) {
+            match by_word.insert(word, name) {
                 Some(other) if other != name => {
                     let word = excerpt(word);
                     return Err(format!("status: \"{word}\" is in {other} and in {name}"));
@@ -157,7 +158,7 @@ impl Status {
     }
 }
 
-/// What may be told of a job.
+/// The columns of the values of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
@@ -176,7 +177,7 @@ pub(super) struct Fields {
     pub nodes: Option<String>,
 }
 
-/// The columns of a table.
+/// The assignment of a table's columns to values of jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnMap {
@@ -198,11 +199,11 @@ fn utc() -> String {
 }
 
 impl ColumnMap {
-    /// Reads a map; `file` is its name in messages.
+    /// Parses a map; `file` names it in messages.
     ///
     /// # Errors
-    /// [`ImportError::Map`] with file and line: an unknown key, with the nearest one; a value that is
-    /// none; neither `end` nor `run`.
+    /// [`ImportError::Map`] with file and line if a key is unknown (the nearest known key is suggested), a value is
+    /// invalid, or the map has neither `run` nor both `start` and `end`.
     pub fn parse(text: &str, file: &str) -> Result<ColumnMap, ImportError> {
         let map: ColumnMap = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -217,34 +218,34 @@ impl ColumnMap {
         let Fields { end, run, start, wait, .. } = &map.columns;
         let either = |span: &Option<Span>| span.as_ref().is_some_and(|s| s.unit() == Unit::Either);
         if either(run) || either(wait) {
-            return Err(wrong("minutes or seconds: that is told of estimates only"));
+            return Err(wrong("the unit \"minutes or seconds\" is for estimates only"));
         }
         if run.is_none() && (end.is_none() || start.is_none()) {
-            return Err(wrong("columns needs run, or start and end"));
+            return Err(wrong("[columns] needs the key run, or the keys start and end"));
         }
         if !map.separator.is_ascii() || map.separator == '"' {
-            return Err(wrong("separator is one ASCII character, and no quote"));
+            return Err(wrong("separator must be one ASCII character other than a quote"));
         }
         if let Some(status) = &map.columns.status {
-            status.is_certain().map_err(|what| wrong(&what))?;
+            status.check().map_err(|what| wrong(&what))?;
         }
         map.zone.parse::<Zone>().map_err(|what| wrong(&format!("zone: {what}")))?;
         Ok(map)
     }
 
-    /// The zone of times that name none.
+    /// Returns the zone of times that are written without a zone.
     pub(super) fn zone(&self) -> Zone {
-        // It was read once already.
+        // The zone was checked by `parse`.
         self.zone.parse().unwrap_or_default()
     }
 
-    /// Whether its times say when, not only how long after the first.
+    /// Returns whether times are dates; otherwise they are seconds since an arbitrary origin.
     pub(super) fn has_dates(&self) -> bool {
         self.time != Clock::Seconds
     }
 }
 
-/// What an unknown key may have meant: serde's message has it and the known ones in backquotes.
+/// Suggests the nearest known key. serde's message contains the unknown key and the known keys in backquotes.
 fn advice(message: &str) -> String {
     let mut words = message.split('`').skip(1).step_by(2);
     let unknown = words.next().filter(|_| message.starts_with("unknown"));
@@ -259,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistakes_get_line_and_advice() {
+    fn errors_have_a_line_and_a_suggestion() {
         let of = |text: &str| ColumnMap::parse(text, "m.toml").expect_err(text).to_string();
         let rest = "submit = 'a'\nsize = 'b'\n";
         for (text, words) in [
@@ -272,11 +273,17 @@ mod tests {
                 format!("time = 'iso8601'\n[columns]\n{rest}run = 'c'\n"),
                 "m.toml:1: unknown variant",
             ),
-            (format!("[columns]\n{rest}"), "m.toml: columns needs run, or start and end"),
+            (
+                format!("[columns]\n{rest}"),
+                "m.toml: [columns] needs the key run, or the keys start and end",
+            ),
             (format!("[columns]\n{rest}end = 'c'\n"), "needs run, or start and end"),
             ("[columns]\nsize = 'b'\nrun = 'c'\n".to_string(), "missing field `submit`"),
             (format!("zone = 'Mars'\n[columns]\n{rest}run = 'c'\n"), "a zone is UTC"),
-            (format!("separator = 'é'\n[columns]\n{rest}run = 'c'\n"), "separator is one ASCII"),
+            (
+                format!("separator = 'é'\n[columns]\n{rest}run = 'c'\n"),
+                "separator must be one ASCII",
+            ),
             (
                 format!("[columns]\n{rest}run = {{ column = 'c', unit = 'weeks' }}\n"),
                 "m.toml:4: unknown variant `weeks`, expected one of `seconds`, `minutes`, `hours`",
@@ -300,7 +307,7 @@ mod tests {
                 format!(
                     "[columns]\n{rest}run = 'c'\nstatus = {{ column = 's', ok = ['a'], slurm = true }}\n"
                 ),
-                "slurm = true knows its words",
+                "ok cannot be used with slurm = true",
             ),
         ] {
             assert!(of(&text).contains(words), "{}", of(&text));

@@ -1,4 +1,4 @@
-//! Any table, by a [`ColumnMap`]: rows into jobs, and text into rows.
+//! Reader of tables with a [`ColumnMap`]: converts rows to jobs, and text to rows.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use super::value::{bare, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
-/// What a table says itself of a column, whatever the map says.
+/// The type of a column as declared in the table. The declared type takes precedence over the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// Nothing: text or numbers.
+    /// No declared type: the column contains text or numbers.
     No,
-    /// Points in time, given as dates.
+    /// Points in time, written as dates.
     Date,
-    /// Spans of time, given in seconds.
+    /// Durations, written in seconds.
     Span,
 }
 
-/// Places of the columns that a map names.
+/// Positions of the columns that a map names.
 struct Places {
     id: Option<usize>,
     submit: (usize, Clock),
@@ -39,18 +39,18 @@ struct Places {
     nodes: Option<usize>,
 }
 
-/// Makes jobs of rows.
+/// Converts rows to jobs.
 pub(super) struct Jobs {
     source: Source,
     status: Option<Status>,
     zone: Zone,
     places: Places,
-    /// Where the kind of log leaves open what limits are told in, and the user says it.
-    told: Option<&'static str>,
+    /// Note about the unit of limits. Present if the format does not define the unit and the user specifies the unit.
+    limit_note: Option<&'static str>,
 }
 
 impl Jobs {
-    /// With the columns that there are.
+    /// Finds the map's columns in the table.
     pub fn new(
         source: &Source,
         map: &ColumnMap,
@@ -76,9 +76,9 @@ impl Jobs {
             span.as_ref().map(found).transpose()
         };
         let is_open = fields.estimate.as_ref().is_some_and(|span| span.unit() == Unit::Either);
-        let told = match source.limit {
-            Limit::Minutes if is_open => Some("limit taken as minutes"),
-            Limit::Seconds if is_open => Some("limit taken as seconds"),
+        let limit_note = match source.limit {
+            Limit::Minutes if is_open => Some("limit read in minutes"),
+            Limit::Seconds if is_open => Some("limit read in seconds"),
             _ => None,
         };
         let places = Places {
@@ -104,10 +104,10 @@ impl Jobs {
         if source.join && places.id.is_none() {
             return Err(ReadStop::Header("join=yes needs the column id in the map".to_string()));
         }
-        Ok(Jobs { source, status, zone, places, told })
+        Ok(Jobs { source, status, zone, places, limit_note })
     }
 
-    /// The columns that are read.
+    /// Returns the indices of the columns that are read.
     pub fn columns(&self) -> Vec<usize> {
         let Places { id, submit, start, end, wait, run, size, .. } = &self.places;
         let Places { estimate, status, user, group, queue, nodes, .. } = &self.places;
@@ -120,7 +120,7 @@ impl Jobs {
         all
     }
 
-    /// A point in time; `None` where nothing stands.
+    /// Reads a point in time; `None` if the field is empty.
     fn time(&self, row: Row<'_>, place: (usize, Clock)) -> Result<Option<Moment>, Fault> {
         let (index, clock) = place;
         if row.text(index).is_empty() {
@@ -135,16 +135,16 @@ impl Jobs {
         Ok(Some(time))
     }
 
-    /// What a job's word for its end says: a status, and whether it has ended.
+    /// Returns the status of a job, and whether the job has ended.
     fn status(&self, row: Row<'_>, sink: &mut Sink<'_>) -> (i64, bool) {
         let (Some(at), Some(words)) = (self.places.status, &self.status) else {
             return (UNKNOWN, true);
         };
-        let word = &*row.meant(Some(at));
+        let word = &*row.unquoted_text(Some(at));
         if words.slurm {
             let (status, over, known) = sacct::state(sacct::first_word(word));
             if !known {
-                sink.about("unknown state, taken as failed");
+                sink.about("unknown state, treated as failed");
             }
             return (status, over);
         }
@@ -154,14 +154,14 @@ impl Jobs {
             [_, true, _] => status::FAILED,
             [.., true] => status::CANCELLED,
             _ => {
-                sink.about("status that the map does not know");
+                sink.about("status that is not in the map");
                 UNKNOWN
             }
         };
         (status, true)
     }
 
-    /// Makes a job of a row, or counts it.
+    /// Converts a row to a job, or counts it.
     pub fn row(&mut self, row: Row<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let places = &self.places;
         let submit = self.time(row, places.submit)?;
@@ -171,17 +171,17 @@ impl Jobs {
             None => Ok(None),
         };
         let (start, end) = (perhaps(places.start)?, perhaps(places.end)?);
-        let (told_wait, told_run) = (span(row, places.wait)?, span(row, places.run)?);
-        let times = in_order(submit, start, end, told_run);
+        let (given_wait, given_run) = (span(row, places.wait)?, span(row, places.run)?);
+        let times = in_order(submit, start, end, given_run);
         let (submit, start, end) = (times.submit, times.start, times.end);
         let estimate = span(row, places.estimate)?;
         let waited = start.map(|start| start.saturating_sub(submit));
-        let wait = told_wait.or(waited);
+        let wait = given_wait.or(waited);
         let begin = start.or(wait.map(|wait| submit.saturating_add(wait)));
         let ran = begin.and_then(|begin| Some(end?.saturating_sub(begin)));
-        let run = told_run.or(ran);
+        let run = given_run.or(ran);
         let size = size(row, places.size, self.source.round_up)?;
-        let mut list = of_program(row.meant(places.nodes));
+        let mut list = of_program(row.unquoted_text(places.nodes));
         let odd_list = count_nodes(&list).err();
         if odd_list.is_some() {
             list = "".into();
@@ -193,13 +193,13 @@ impl Jobs {
             sink.dropped(number, dropped::UNFINISHED);
             return Ok(());
         }
-        // A job that never started has no start, where one could stand; an end it may have.
-        let could_tell = places.start.is_some() || places.wait.is_some();
+        // The table may have a start for a job that never started; this start is ignored. The job may have an end.
+        let has_starts = places.start.is_some() || places.wait.is_some();
         let did_not_run = match run {
             None => known != status::COMPLETED,
             Some(run) => run == 0 && known == status::CANCELLED,
         };
-        let idle = could_tell && begin.is_none() && did_not_run;
+        let idle = has_starts && begin.is_none() && did_not_run;
         let run = if idle { Some(0) } else { run };
         let Some(run) = run else {
             let still_runs = begin.is_some() && known == UNKNOWN;
@@ -227,17 +227,18 @@ impl Jobs {
             known = status::CANCELLED;
             sink.about(noted::NEVER_STARTED);
         }
-        for (place, told, other, what) in
-            [(places.wait, told_wait, waited, noted::WAIT), (places.run, told_run, ran, noted::RUN)]
-        {
-            if let (Some(place), Some(told), Some(other)) = (place, told, other)
-                && told.abs_diff(other) > grain(row, place)
+        for (place, given, other, what) in [
+            (places.wait, given_wait, waited, noted::WAIT),
+            (places.run, given_run, ran, noted::RUN),
+        ] {
+            if let (Some(place), Some(given), Some(other)) = (place, given, other)
+                && given.abs_diff(other) > grain(row, place)
             {
                 sink.about(what);
             }
         }
         let [id, user, group, queue] =
-            [places.id, places.user, places.group, places.queue].map(|at| row.meant(at));
+            [places.id, places.user, places.group, places.queue].map(|at| row.unquoted_text(at));
         let entry = Entry {
             id: bare(&id),
             submit,
@@ -257,14 +258,14 @@ impl Jobs {
         if let (Some((_, Unit::Either)), Some(limit)) = (places.estimate, limit) {
             sink.limit(number, limit, known == status::COMPLETED, run);
         }
-        if let (Some(told), Some(_)) = (self.told, limit) {
-            sink.noted(number, told);
+        if let (Some(note), Some(_)) = (self.limit_note, limit) {
+            sink.noted(number, note);
         }
         Ok(())
     }
 }
 
-/// A list of nodes as Python and JSON write one, `[1, 2]` or `['n1', 'n2']`: `1,2`.
+/// Converts a list of nodes in the notation of Python and JSON, `[1, 2]` or `['n1', 'n2']`, to `1,2`.
 fn of_program(list: Cow<'_, str>) -> Cow<'_, str> {
     let within = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
     match within.filter(|within| !within.contains(['[', ']'])) {
@@ -276,7 +277,8 @@ fn of_program(list: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// A size: whole, or rounded up if it has a fraction and may be; else why the job is dropped.
+/// Reads a size: an integer, or a fraction, which is rounded up if `round_up` is set. For any other size, returns
+/// the reason for dropping the job.
 pub(super) fn size(
     row: Row<'_>,
     index: usize,
@@ -293,7 +295,7 @@ pub(super) fn size(
     Ok(if round_up { Ok(size.ceil() as i64) } else { Err(dropped::FRACTION) })
 }
 
-/// Seconds by which a span may be wrong, as it is written: one of its last digit, at least a second.
+/// Returns the precision of a duration as written, in seconds: one unit of its last digit, but at least 1 s.
 fn grain(row: Row<'_>, (index, unit): (usize, Unit)) -> u64 {
     let digits = row.text(index).split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let unit = match unit {
@@ -304,8 +306,8 @@ fn grain(row: Row<'_>, (index, unit): (usize, Unit)) -> u64 {
     (unit / 10u64.pow(digits.min(9) as u32)).max(1)
 }
 
-/// A span of time in seconds, or in whatever [`Unit::Either`] will turn out to be; `None` where
-/// nothing stands.
+/// Reads a duration and converts it to seconds, except with [`Unit::Either`], when the unit is not yet known.
+/// Returns `None` if the field is empty.
 fn span(row: Row<'_>, place: Option<(usize, Unit)>) -> Result<Option<i64>, Fault> {
     let Some((index, unit)) = place.filter(|(index, _)| !row.text(*index).is_empty()) else {
         return Ok(None);
@@ -324,7 +326,7 @@ fn span(row: Row<'_>, place: Option<(usize, Unit)>) -> Result<Option<i64>, Fault
     span.map(Some)
 }
 
-/// A table of text.
+/// A reader of text tables.
 pub(super) struct Mapped {
     source: Source,
     map: ColumnMap,

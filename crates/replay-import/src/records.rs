@@ -1,60 +1,62 @@
-//! Records of a text: lines, or several where a field in quotes has line breaks in it (RFC 4180).
+//! Records of a text: single lines, or several lines if a quoted field contains line breaks (RFC 4180).
 //!
-//! A quote that is never closed would make one record of all that follows. So a record that goes on over the end of
-//! its line is read ahead for, [`LONGEST`] bytes at most; if it does not end there, or a quote ends within a
-//! field, it is the first line alone, which is malformed, and the others are read again for themselves.
+//! After an opening quote without a closing quote, the rest of the file would be a single record. Therefore at most
+//! [`LONGEST`] bytes are read ahead for a record of several lines. If the record does not end within these bytes, or
+//! if a closing quote is not at the end of its field, only the first line is a malformed record, and the following
+//! lines are read again.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
 
 use replay_core::lines::{LineError, Lines};
 
-/// Bytes of a record of several lines at most.
+/// Largest number of bytes of a record of several lines.
 const LONGEST: usize = 1 << 20;
 
-/// A record, or the first line of what is none.
+/// A record, or the first line of a malformed record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record<'a> {
-    /// Number of its first line, from 1.
+    /// Number of the first line, 1-based.
     pub number: u64,
-    /// Its lines with their ends.
+    /// The lines with their line breaks.
     pub bytes: &'a [u8],
-    /// Lines beyond the first.
+    /// Number of lines after the first.
     pub more: u64,
 }
 
 /// A line that was read ahead, with its number.
 type Ahead = (u64, Vec<u8>);
 
-/// An input that is read record by record.
+/// An input that is read by records.
 pub(super) struct Records<R> {
     lines: Lines<R>,
-    /// Lines to be read again.
+    /// Lines that will be read again.
     again: VecDeque<Ahead>,
-    /// The lines of the latest record beyond its first.
+    /// All lines of the latest record except its first line.
     latest: Vec<Ahead>,
 }
 
 impl<R: BufRead> Records<R> {
-    /// The records of an input.
+    /// Reads records from an input.
     pub fn new(input: R) -> Records<R> {
         Records { lines: Lines::new(input), again: VecDeque::new(), latest: Vec::new() }
     }
 
-    /// Number of the line that was read last from the input, from 1.
+    /// Returns the number of the last line that was read from the input, 1-based.
     pub fn number(&self) -> u64 {
         self.lines.number()
     }
 
-    /// Hands the next record to `take`, with fields between `separator` if they may be in quotes; `None` at the end
-    /// of the input. `see` sees each line of the input once. A record of one line is mostly not copied.
+    /// Passes the next record to `take` and returns the result of `take`, or `None` at the end of the input. With a
+    /// `separator`, fields may be quoted. `visit` is called once for each line of the input. Most records of one line
+    /// are not copied.
     ///
     /// # Errors
-    /// [`LineError`].
+    /// [`LineError`] if a line is too long or the input fails.
     pub fn next<T>(
         &mut self,
         separator: Option<u8>,
-        mut see: impl FnMut(&[u8]),
+        mut visit: impl FnMut(&[u8]),
         take: impl FnOnce(Record<'_>) -> T,
     ) -> Result<Option<T>, LineError> {
         self.latest.clear();
@@ -72,7 +74,7 @@ impl<R: BufRead> Records<R> {
             None => {
                 let number = self.lines.number() + 1;
                 let whole = self.lines.next(|bytes| {
-                    see(bytes);
+                    visit(bytes);
                     match take.take_if(|_| !is_open(bytes)) {
                         Some(take) => Ok(take(Record { number, bytes, more: 0 })),
                         None => Err(bytes.to_vec()),
@@ -94,7 +96,7 @@ impl<R: BufRead> Records<R> {
                 Some(line) => Some(line),
                 None => {
                     let line = self.lines.next(|bytes| {
-                        see(bytes);
+                        visit(bytes);
                         bytes.to_vec()
                     })?;
                     line.map(|bytes| (self.lines.number(), bytes))
@@ -116,25 +118,25 @@ impl<R: BufRead> Records<R> {
         Ok(take.map(|take| take(record)))
     }
 
-    /// The latest record was none: its lines beyond the first are read again.
+    /// Marks the latest record as malformed: all its lines except the first will be read again.
     pub fn part(&mut self) {
         let latest = std::mem::take(&mut self.latest);
         latest.into_iter().rev().for_each(|line| self.again.push_front(line));
     }
 }
 
-/// Where a line leaves its record.
+/// The state of a record after one of its lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum After {
-    /// At its end.
+    /// The record ends with the line.
     Closed,
-    /// Within quotes.
+    /// The record continues within quotes.
     Open,
-    /// Nowhere: a quote ended within a field.
+    /// The record is malformed: a closing quote is not at the end of its field.
     Broken,
 }
 
-/// The quotes of a record, line by line.
+/// Tracks the quotes of a record, line by line.
 struct Quotes {
     separator: u8,
     within: bool,
@@ -145,7 +147,7 @@ impl Quotes {
         Quotes { separator, within: false }
     }
 
-    /// Goes on over a line with its end.
+    /// Processes a line, including its line break.
     fn after(&mut self, line: &[u8]) -> After {
         if !self.within && !line.contains(&b'"') {
             return After::Closed;
@@ -176,7 +178,7 @@ mod tests {
     use crate::row::split;
     use proptest::prelude::*;
 
-    /// Number, text and further lines of each record.
+    /// Returns the line number, the text and the number of further lines of each record.
     fn records(text: &str, separator: Option<u8>) -> Vec<(u64, String, u64)> {
         let mut records = Records::new(text.as_bytes());
         let (mut all, mut seen) = (Vec::new(), Vec::new());
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_reach_over_lines() {
+    fn quoted_fields_may_contain_line_breaks() {
         let of = |text: &str| {
             let all = records(text, Some(b','));
             all.into_iter().map(|(number, text, _)| (number, text)).collect::<Vec<_>>()
@@ -203,7 +205,8 @@ mod tests {
         };
         assert_eq!(of("1,\"a\nb\",2\n3\n"), own(&[(1, "1,\"a\nb\",2\n"), (3, "3\n")]));
         assert_eq!(of("\"a\"\"\r\n\",2\r\n3"), own(&[(1, "\"a\"\"\r\n\",2\r\n"), (3, "3")]));
-        // A quote within a field is none; one that is not closed, or not before a separator, joins nothing.
+        // A quote within a field is text. Lines are not joined if a quote has no closing quote, or if text follows the
+        // closing quote.
         assert_eq!(of("a\"b\nc\n"), own(&[(1, "a\"b\n"), (2, "c\n")]));
         assert_eq!(of("1,\"a\n2\n3"), own(&[(1, "1,\"a\n"), (2, "2\n"), (3, "3")]));
         assert_eq!(of("1,\"a\n2,\"b\nc\"\n"), own(&[(1, "1,\"a\n"), (2, "2,\"b\nc\"\n")]));
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_without_end_is_not_read_on_for_ever() {
+    fn an_unclosed_quote_ends_after_a_limit() {
         let text = format!("1,\"a\n{}", "2,b\n".repeat(LONGEST));
         let all = records(&text, Some(b','));
         assert_eq!((all.len(), all[0].2), (LONGEST + 1, 0));
@@ -219,9 +222,9 @@ mod tests {
     }
 
     proptest! {
-        /// All text comes, in order, and a record of several lines is one that can be split.
+        /// The records contain all text, in order, and every record of several lines can be split.
         #[test]
-        fn records_are_the_text(text in "[a\",\n\r]{0,40}") {
+        fn records_contain_all_text(text in "[a\",\n\r]{0,40}") {
             let all = records(&text, Some(b','));
             let whole: String = all.iter().map(|(_, text, _)| text.as_str()).collect();
             prop_assert_eq!(&whole, &text);

@@ -1,4 +1,4 @@
-//! What became of the lines of a log.
+//! The report of an import: counts of lines by reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,15 +6,15 @@ use std::fmt;
 use super::Reason;
 use replay_core::number::{counted, grouped};
 
-/// What a count is about.
+/// The class of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Something odd in a line that is counted elsewhere, mostly of a job kept. Every line is in exactly one
-    /// count of the other classes, or is a job.
+    /// A note on a line, in most cases on the line of a kept job. The line is also a job, or is also counted in
+    /// exactly one of the other classes.
     Noted,
-    /// A job that cannot be replayed.
+    /// Jobs that cannot be replayed.
     Dropped,
-    /// No job: headers, blank lines, steps, events, rows joined with an earlier one.
+    /// Lines that are not jobs: headers, blank lines, steps, events, rows that are merged with an earlier row.
     Passed,
     /// Malformed lines that were skipped.
     Malformed,
@@ -25,13 +25,13 @@ impl fmt::Display for Class {
         f.pad(match self {
             Class::Noted => "noted",
             Class::Dropped => "dropped",
-            Class::Passed => "no job",
+            Class::Passed => "not a job",
             Class::Malformed => "malformed",
         })
     }
 }
 
-/// What a log consists of.
+/// The unit of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     /// Lines of text.
@@ -50,42 +50,42 @@ impl fmt::Display for Place {
     }
 }
 
-/// So many, and the line of the first.
+/// A number of lines, and the number of the first of these lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How many.
+    /// Number of lines.
     pub count: u64,
-    /// Line of the first, from 1.
+    /// First line, 1-based.
     pub first: u64,
-    /// The file that it is in, among [`Report::files`].
+    /// Index of the first line's file in [`Report::files`].
     pub file: usize,
 }
 
-/// What an import did.
+/// The report of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The files of the log as the user named them.
+    /// The files of the log, as the user named them.
     pub files: Vec<String>,
-    /// Whether it has lines or rows.
+    /// Whether the log has lines or rows.
     pub unit: Place,
-    /// Lines read, blank ones and the header among them; or rows.
+    /// Number of lines or rows read, including blank lines and headers.
     pub lines: u64,
-    /// Jobs written.
+    /// Number of jobs written.
     pub jobs: u64,
-    /// Jobs with nodes, for the side file.
+    /// Number of jobs in the nodes file.
     pub nodes: u64,
-    /// Jobs with a shape in the side file.
+    /// Number of jobs in the shapes file.
     pub shapes: u64,
-    /// Jobs that their log calls otherwise than the trace does, for the side file.
+    /// Number of jobs that have a number in the trace other than their id in the log.
     pub renamed: u64,
-    /// Counts by class and reason.
+    /// Number and first line of the lines with each class and reason.
     pub counts: BTreeMap<(Class, &'static str), Count>,
     /// Malformed lines by reason.
     pub malformed: BTreeMap<Reason, Count>,
 }
 
 impl Report {
-    /// Counts `count` more, which stand in line `line` of file `file`.
+    /// Adds `count` to the count of a class and a reason, for a line of a file.
     pub(super) fn add(
         &mut self,
         class: Class,
@@ -96,18 +96,18 @@ impl Report {
         let none = Count { count: 0, first: line, file };
         let own = self.counts.entry((class, what)).or_insert(none);
         own.count += count;
-        // What a line was may turn out only later.
+        // The class of a line may be determined after the classes of later lines.
         (own.file, own.first) = (own.file, own.first).min((file, line));
     }
 
-    /// Lines that are counted: all that were read, each once.
+    /// Returns the number of jobs and counted lines, which equals the number of lines that were read.
     pub fn accounted(&self) -> u64 {
         [Class::Dropped, Class::Passed, Class::Malformed]
             .iter()
             .fold(self.jobs, |sum, &class| sum + self.of(class))
     }
 
-    /// Place of the file that is read.
+    /// Returns the index of the current file.
     pub(super) fn file(&self) -> usize {
         self.files.len().saturating_sub(1)
     }
@@ -118,7 +118,7 @@ impl Report {
         self.malformed.entry(reason).or_insert(none).count += 1;
     }
 
-    /// How many of a class.
+    /// Returns the number of lines in a class.
     pub fn of(&self, class: Class) -> u64 {
         match class {
             Class::Malformed => self.malformed.values().map(|count| count.count).sum(),
@@ -128,14 +128,14 @@ impl Report {
         }
     }
 
-    /// How many for a reason.
+    /// Returns the number of lines with a reason.
     pub fn count(&self, what: &str) -> u64 {
         self.counts.iter().filter(|((_, own), _)| *own == what).map(|(_, count)| count.count).sum()
     }
 }
 
 impl fmt::Display for Report {
-    /// One line in all, then one for each reason with the number of the first line.
+    /// Formats a summary line, followed by one line for each reason, with the number of the first counted line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [dropped, passed, malformed] =
             [Class::Dropped, Class::Passed, Class::Malformed].map(|class| grouped(self.of(class)));
@@ -143,7 +143,7 @@ impl fmt::Display for Report {
         let (lines, jobs) = (counted(self.lines, &unit), counted(self.jobs, "job"));
         write!(
             f,
-            "{}{}: {lines}, {jobs} kept; {dropped} dropped; {passed} that are no job; \
+            "{}{}: {lines}, {jobs} kept; {dropped} dropped; {passed} that are not jobs; \
              {malformed} malformed",
             self.files.first().map_or("", String::as_str),
             match self.files.len() {

@@ -1,5 +1,5 @@
-//! CSV of RFold: `#job id,arrival time (sec),topology,shape,size,duration (sec)`. Each job asks for a
-//! box, `4x4x8`; its shape goes to the side file, unless it is of another size. Sizes below 1 are shares of a
+//! CSV of RFold: `#job id,arrival time (sec),topology,shape,size,duration (sec)`. Each job requests a
+//! box, `4x4x8`. The shape is written to the shapes file if it matches the size. A size below 1 is a share of a
 //! node.
 
 use super::entry::{Entry, Line, dropped, noted};
@@ -9,11 +9,11 @@ use super::source::Source;
 use super::value::{bare, seconds};
 use super::{Log, ReadStop, Reason, Sink};
 
-/// The log.
+/// A reader of RFold's tables.
 pub(super) struct Rfold {
     source: Source,
     columns: Columns,
-    /// Of [`COLUMNS`].
+    /// Positions of [`COLUMNS`].
     places: Option<[usize; 5]>,
     id: Option<usize>,
     cells: Vec<Cell>,
@@ -27,7 +27,7 @@ impl Rfold {
     }
 }
 
-/// Two or three sides.
+/// Parses two or three sides.
 fn sides(text: &str) -> Option<[u16; 3]> {
     let sides: Option<Vec<u16>> = text.split('x').map(|side| side.parse().ok()).collect();
     match sides?[..] {
@@ -37,15 +37,15 @@ fn sides(text: &str) -> Option<[u16; 3]> {
     }
 }
 
-/// A header without its sign.
-fn without_sign(line: Line<'_>) -> Line<'_> {
+/// Removes the `#` of a header.
+fn without_hash(line: Line<'_>) -> Line<'_> {
     Line { text: line.text.trim_start().trim_start_matches('#'), ..line }
 }
 
 impl Log for Rfold {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let Some([arrival, topology, shape, asked, duration]) = self.places else {
-            let (columns, places) = Columns::with(without_sign(line), b',', COLUMNS)?;
+            let (columns, places) = Columns::with(without_hash(line), b',', COLUMNS)?;
             self.id = columns.find("job id")?;
             (self.columns, self.places) = (columns, Some(places));
             return Ok(());
@@ -76,7 +76,7 @@ impl Log for Rfold {
         let entry = Entry { id, submit, run, size, shape: fits, ..Entry::NONE };
         let kept = sink.job(line.number, &entry)?;
         if kept && fits != shape {
-            sink.noted(line.number, "shape of another size, left out");
+            sink.noted(line.number, "shape does not match the size, omitted");
         } else if kept && shape.is_none() {
             sink.noted(line.number, noted::NO_SHAPE);
         }
@@ -96,7 +96,7 @@ impl Log for Rfold {
     }
 
     fn names(&self, line: Line<'_>) -> Option<Columns> {
-        Columns::read(without_sign(line), b',').ok()
+        Columns::read(without_hash(line), b',').ok()
     }
 
     fn is_begun(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Tables of text: a header that names columns, and rows.
+//! Text tables: a header of column names, and rows.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,17 @@ use replay_core::naming::nearest;
 use replay_core::number::counted;
 use replay_core::sanitize::excerpt;
 
-/// A field of a line, as bytes of it, without its quotes.
+/// A field of a line, as a range of bytes without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub start: usize,
     pub end: usize,
-    /// It was in quotes, and quotes in it are doubled.
+    /// Whether the field was quoted and contains doubled quotes.
     pub doubled: bool,
 }
 
-/// Splits a line at `separator`. A field in double quotes may hold the separator; a doubled quote in
-/// it is [told](Cell::doubled). A quote does not reach over the end of a line.
+/// Splits a line at `separator`. A field in double quotes may contain the separator; if the field contains doubled
+/// quotes, [`Cell::doubled`] is set. An opening quote must have a closing quote before the text ends.
 pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<(), Fault> {
     cells.clear();
     let bytes = text.as_bytes();
@@ -59,10 +59,10 @@ pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<
 }
 
 impl Cell {
-    /// Nothing.
+    /// An empty field.
     pub const EMPTY: Cell = Cell { start: 0, end: 0, doubled: false };
 
-    /// The fields of a line in which a quote is a character like another.
+    /// Splits a line in which quotes have no special meaning.
     pub fn unquoted(text: &str, separator: u8, cells: &mut Vec<Cell>) {
         cells.clear();
         let mut start = 0;
@@ -73,13 +73,13 @@ impl Cell {
         cells.push(Cell { start, end: text.len(), doubled: false });
     }
 
-    /// Its text in a line, without blanks around it and with quotes as they are meant.
-    fn meant(self, line: &str) -> Cow<'_, str> {
+    /// Returns the text of the field in its line, without blanks around it and with doubled quotes replaced.
+    fn unquoted_text(self, line: &str) -> Cow<'_, str> {
         let text = line[self.start..self.end].trim();
         if self.doubled { text.replace("\"\"", "\"").into() } else { text.into() }
     }
 
-    /// Makes one field of field `at` and the `more` that follow it.
+    /// Merges field `at` and the `more` fields that follow it.
     pub fn join(cells: &mut Vec<Cell>, at: usize, more: usize) {
         if let Some(end) = cells.get(at + more).map(|cell| cell.end) {
             cells[at].end = end;
@@ -88,22 +88,22 @@ impl Cell {
     }
 }
 
-/// The names of columns, in any order; case and blanks around them do not matter.
+/// The names of columns, in any order; case and surrounding blanks are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Columns {
     names: Vec<String>,
 }
 
 impl Columns {
-    /// From the first line.
+    /// Parses a header.
     pub fn read(line: Line<'_>, separator: u8) -> Result<Columns, ReadStop> {
         let mut cells = Vec::new();
         split(line.text, separator, &mut cells)?;
-        let name = |cell: &Cell| cell.meant(line.text).into_owned();
+        let name = |cell: &Cell| cell.unquoted_text(line.text).into_owned();
         Ok(Columns { names: cells.iter().map(name).collect() })
     }
 
-    /// From the first line, with the places of the columns that are needed.
+    /// Parses a header and returns the positions of the needed columns.
     pub fn with<const N: usize>(
         line: Line<'_>,
         separator: u8,
@@ -117,29 +117,30 @@ impl Columns {
         Ok((columns, places))
     }
 
-    /// Of a table that has no first line.
+    /// Creates the columns of a table without a header.
     pub fn named(names: impl Iterator<Item = String>) -> Columns {
         Columns { names: names.collect() }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Name of a column.
+    /// Returns the name of a column.
     pub fn name(&self, index: usize) -> &str {
         self.names.get(index).map_or("field", String::as_str)
     }
 
-    /// Whether another header has these columns too, or half of those that one of them has, and two at least.
+    /// Returns whether the two headers have at least two columns in common, and at least half of the columns of the
+    /// shorter header.
     pub fn are_alike(&self, other: &Columns) -> bool {
         let common = self.names.iter().filter(|name| other.has(name)).count();
         let least = self.len().min(other.len());
         common >= least.min(2) && 2 * common >= least
     }
 
-    /// Drops an empty name at the end.
+    /// Removes an empty name at the end.
     pub fn without_last_if_empty(mut self) -> (Columns, bool) {
         let trailing = self.names.len() > 1 && self.names.last().is_some_and(String::is_empty);
         if trailing {
@@ -148,13 +149,13 @@ impl Columns {
         (self, trailing)
     }
 
-    /// Whether there is a column of that name.
+    /// Returns whether there is a column with this name.
     pub fn has(&self, name: &str) -> bool {
         self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// Place of a column: the one of that name, else the one of that name in other letters. Two of them are
-    /// an error, since nobody knows which is meant.
+    /// Returns the position of the column with this name. If there is no such column, a column with a name that differs
+    /// only in case is used. Two columns with the same name are an error, because the name is ambiguous.
     pub fn find(&self, name: &str) -> Result<Option<usize>, ReadStop> {
         for same in [|own: &str, name: &str| own == name, str::eq_ignore_ascii_case] {
             let mut places = (0..self.names.len()).filter(|&at| same(&self.names[at], name));
@@ -171,7 +172,7 @@ impl Columns {
         Ok(None)
     }
 
-    /// Place of a column that nobody can do without.
+    /// Returns the position of a required column.
     pub fn need(&self, name: &str) -> Result<usize, ReadStop> {
         self.find(name)?.ok_or_else(|| {
             if let [only] = &self.names[..]
@@ -180,7 +181,7 @@ impl Columns {
                     .any(|part| part.trim().eq_ignore_ascii_case(name))
             {
                 return ReadStop::Header(format!(
-                    "there is one column, \"{}\": what stands between names is another character",
+                    "the header has a single column, \"{}\": the names are separated by another character",
                     excerpt(only)
                 ));
             }
@@ -191,7 +192,7 @@ impl Columns {
         })
     }
 
-    /// A row of as many fields.
+    /// Splits a line into a row, which must have as many fields as there are columns.
     pub fn row<'a>(
         &'a self,
         line: Line<'a>,
@@ -202,7 +203,7 @@ impl Columns {
         self.checked(line, cells)
     }
 
-    /// The row of these fields, if they are as many as there are columns.
+    /// Checks that the number of fields equals the number of columns.
     pub fn checked<'a>(&'a self, line: Line<'a>, cells: &'a [Cell]) -> Result<Row<'a>, Fault> {
         let (is, should) = (cells.len(), self.names.len());
         if is != should {
@@ -224,23 +225,23 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The text of a field, without blanks around it.
+    /// Returns the text of a field, without blanks around it.
     pub fn text(self, index: usize) -> &'a str {
         self.cells.get(index).map_or("", |cell| self.line.text[cell.start..cell.end].trim())
     }
 
-    /// A text that need not be there, with quotes as they are meant: `a"b` of `"a""b"`.
-    pub fn meant(self, index: Option<usize>) -> Cow<'a, str> {
+    /// Returns the text of an optional field. Doubled quotes are replaced by single quotes: `"a""b"` becomes `a"b`.
+    pub fn unquoted_text(self, index: Option<usize>) -> Cow<'a, str> {
         let cell = index.and_then(|index| self.cells.get(index));
-        cell.map_or("".into(), |cell| cell.meant(self.line.text))
+        cell.map_or("".into(), |cell| cell.unquoted_text(self.line.text))
     }
 
-    /// The text of a field that need not be there.
+    /// Returns the text of an optional field.
     pub fn perhaps(self, index: Option<usize>) -> &'a str {
         index.map_or("", |index| self.text(index))
     }
 
-    /// What is wrong with a field.
+    /// Returns the error for an invalid field.
     #[cold]
     pub fn fault(self, index: usize, reason: Reason) -> Fault {
         let at = self.cells.get(index).map_or(0, |cell| cell.start);
@@ -248,12 +249,12 @@ impl<'a> Row<'a> {
         Fault { reason, field: self.columns.name(index).to_string(), at, text }
     }
 
-    /// A field as a point in time: a date in `zone`, where it names none.
+    /// Reads a field as a point in time. The time is in `zone` unless the text contains an offset.
     pub fn date(self, index: usize, zone: &Zone) -> Result<Moment, Fault> {
         date(self.text(index), zone).map_err(|reason| self.fault(index, reason))
     }
 
-    /// A field as something that its text can be read as.
+    /// Reads a field with a parser.
     pub fn read<T>(
         self,
         index: usize,

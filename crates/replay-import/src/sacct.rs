@@ -1,24 +1,24 @@
 //! Slurm's `sacct -P`.
 //!
-//! Fields are not quoted. The delimiter is the first character of the header that no name of a
-//! column has; `-p` writes one more at the end of every line. A surplus of fields can only come
-//! from the name of a job, if there is such a column.
+//! Fields are not quoted. The delimiter is the first character of the header that cannot be part of a column
+//! name. With `-p`, every line also ends with a delimiter. Only job names contain delimiters; surplus fields are
+//! therefore parts of the job name.
 
 use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
-use super::pending::{self, Pending, Taken};
+use super::pending_arrays::{self, Pending, Taken};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, slurm_duration};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
-/// What stands where nothing is known.
+/// Texts for unknown values.
 const NOTHING: [&str; 4] = ["", "Unknown", "None", "N/A"];
 
-/// Spans without a bound, or none.
+/// Durations that are unlimited or unknown.
 const UNBOUNDED: [&str; 5] = ["", "UNLIMITED", "INFINITE", "Partition_Limit", "NOT_SET"];
 
-/// Places of the columns.
+/// Positions of the columns.
 struct Places {
     id: usize,
     submit: usize,
@@ -31,10 +31,11 @@ struct Places {
     elapsed: Option<usize>,
     limit_raw: Option<usize>,
     limit: Option<usize>,
-    /// Where the size of a job stands that ran, in order of preference, and of one that did not.
+    /// Columns with the size of a job that ran, in order of preference. The next field has the columns for jobs that
+    /// did not run.
     ran: Vec<usize>,
     asked: Vec<usize>,
-    /// Sizes are processors where nodes were wanted.
+    /// Whether sizes are processors although the user requested nodes.
     by_cores: bool,
     requested: Option<usize>,
     allocated: Option<usize>,
@@ -44,16 +45,16 @@ struct Places {
     partition: Option<usize>,
 }
 
-/// The log.
+/// A reader of the output of `sacct`.
 pub(super) struct Sacct {
     source: Source,
     delimiter: u8,
-    /// Every line ends with the delimiter.
+    /// Whether every line ends with the delimiter.
     trailing: bool,
     columns: Columns,
     places: Option<Places>,
     cells: Vec<Cell>,
-    /// Arrays with tasks that did not start, if there are several files.
+    /// Arrays with tasks that did not start, if the log has several files.
     pending: Pending,
 }
 
@@ -73,15 +74,15 @@ impl Sacct {
     fn header(&mut self, line: Line<'_>) -> Result<(), ReadStop> {
         let text = line.text.trim_start();
         self.delimiter = match delimiter(line) {
-            // Columns of a fixed width have no delimiter.
+            // A table with columns of fixed width has no delimiter.
             Some(b' ') if text.contains("  ") => {
-                let what = "this is no header of sacct -P, but of columns with blanks between them: sacct cuts what \
-                            is wider";
+                let what = "this is a header with columns of fixed width, which sacct truncates: use sacct -P";
                 return Err(ReadStop::Header(what.to_string()));
             }
             Some(delimiter) => delimiter,
             None => {
-                let what = "this is no header of sacct -P: column names with | between them";
+                let what =
+                    "this is not a header of sacct -P, which has column names separated by |";
                 return Err(ReadStop::Header(what.to_string()));
             }
         };
@@ -89,8 +90,8 @@ impl Sacct {
         (self.columns, self.trailing) = columns.without_last_if_empty();
         let columns = &self.columns;
         if ["JobID", "Submit", "Start", "End", "State"].iter().all(|name| !columns.has(name)) {
-            let what = "this is no header of sacct -P, which names columns such as JobID and State (sacct -n leaves it \
-                        out)";
+            let what = "this is not a header of sacct -P, which has columns such as JobID and State (sacct -n omits \
+                the header)";
             return Err(ReadStop::Header(what.to_string()));
         }
         let all = |names: &[&str]| -> Result<Vec<usize>, ReadStop> {
@@ -100,7 +101,7 @@ impl Sacct {
             Unit::Nodes => (all(&["AllocNodes", "NNodes"])?, all(&["ReqNodes", "NNodes"])?),
             Unit::Cores => (all(&["AllocCPUS", "NCPUS"])?, all(&["ReqCPUS", "NCPUS"])?),
         };
-        // Where only processors are told they have to do.
+        // If only processors are recorded, sizes are processors.
         let by_cores = self.source.size == Unit::Nodes && ran.is_empty();
         let ran = if ran.is_empty() { all(&["AllocCPUS", "NCPUS"])? } else { ran };
         if ran.is_empty() {
@@ -114,7 +115,7 @@ impl Sacct {
             return Err(ReadStop::Header(what.to_string()));
         }
         if self.source.running && elapsed_raw.or(elapsed).is_none() {
-            let what = "running=yes needs the column ElapsedRaw or Elapsed: how long jobs had run";
+            let what = "running=yes needs the column ElapsedRaw or Elapsed for the run time so far";
             return Err(ReadStop::Header(what.to_string()));
         }
         self.places = Some(Places {
@@ -138,7 +139,7 @@ impl Sacct {
             user: columns.find("User")?,
             account: columns.find("Account")?,
             partition: columns.find("Partition")?,
-            // What was allocated stands there for what was asked for, too.
+            // Without requested sizes, allocated sizes are used.
             asked: if asked.is_empty() { ran.clone() } else { asked },
             ran,
             by_cores,
@@ -147,14 +148,14 @@ impl Sacct {
     }
 }
 
-/// What stands between the names of a header: the first character that no name has.
+/// Returns the delimiter of a header: the first character that cannot be part of a column name.
 fn delimiter(line: Line<'_>) -> Option<u8> {
     let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let first = line.text.trim_start().chars().find(|c| !of_name(*c))?;
     u8::try_from(first).ok().filter(|first| first.is_ascii() && *first != b'"')
 }
 
-/// Splits a line; what is too much goes to the job's name.
+/// Splits a line. Surplus fields become parts of the job name.
 fn cut<'a>(
     line: Line<'a>,
     columns: &'a Columns,
@@ -174,7 +175,7 @@ fn cut<'a>(
     columns.checked(line, cells)
 }
 
-/// A point in time, if there is one.
+/// Reads an optional point in time.
 fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault> {
     let text = row.text(index);
     if NOTHING.contains(&text) {
@@ -186,7 +187,7 @@ fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault
     }
 }
 
-/// The first of several numbers that is above 0.
+/// Returns the first number above 0 among the fields at `places`.
 fn size(row: Row<'_>, places: &[usize]) -> Result<i64, Fault> {
     for &index in places {
         let text = row.text(index);
@@ -200,12 +201,12 @@ fn size(row: Row<'_>, places: &[usize]) -> Result<i64, Fault> {
     Ok(0)
 }
 
-/// `CANCELLED` of `CANCELLED by 2017`; wide columns are cut to `CANCELLED+`.
+/// Returns `CANCELLED` for `CANCELLED by 2017` and for `CANCELLED+`, which Slurm writes in narrow columns.
 pub(super) fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default().trim_end_matches('+')
 }
 
-/// Slurm's states, by their first word: the status, whether the job is at its end, and whether
+/// Classifies a state of Slurm by its first word. Returns the status, whether the job has ended, and whether
 /// the word is known.
 pub(super) fn state(word: &str) -> (i64, bool, bool) {
     match word {
@@ -242,14 +243,14 @@ impl Log for Sacct {
         }
         if let Some(tasks) = kind.strip_prefix("_[") {
             let tasks = tasks.split(['%', ']']).next().unwrap_or_default();
-            // So Slurm cuts a list that is long, unless SLURM_BITSTR_LEN is 0.
+            // Slurm truncates long lists in this way, unless SLURM_BITSTR_LEN is 0.
             let cut = tasks.strip_suffix(",...");
             let tasks = cut.unwrap_or(tasks);
-            let Some((count, ranges)) = pending::tasks(tasks) else {
+            let Some((count, ranges)) = pending_arrays::tasks(tasks) else {
                 return Err(row.fault(places.id, Reason::NotAJob).into());
             };
             if cut.is_some() {
-                sink.noted(number, "list of tasks cut short by Slurm: there are more");
+                sink.noted(number, "list of tasks truncated by Slurm");
             }
             let taken = match sink.is_of_several() {
                 true => self.pending.take(&id[..digits_in_front], ranges, sink.place(number)),
@@ -276,7 +277,7 @@ impl Log for Sacct {
             return Err(row.fault(places.id, Reason::NotAJob).into());
         }
         if let (Some(task), true) = (task, kind.starts_with('_')) {
-            // Whatever becomes of it, it is a job of its own now.
+            // The task is now a separate job, even if it is dropped later.
             self.pending.started(&id[..digits_in_front], task as u64);
         }
 
@@ -294,12 +295,13 @@ impl Log for Sacct {
             _ => None,
         };
         let (status, over, known) = state(first_word(row.text(places.state)));
-        // Older versions tell a start of what was cancelled while it waited: the time of that, on no node.
+        // For a job that was cancelled while it waited, older versions record the time of cancellation as the start and
+        // no nodes.
         let no_time = elapsed.unwrap_or(0) == 0 && (ended.is_none() || ended == started);
         let had_none = status == status::CANCELLED && no_time && size(row, &places.ran)? == 0;
         let started = started.filter(|_| !had_none);
         let is_open = started.is_some() && ended.is_none() && places.end.is_some();
-        // What may go on has no end yet; else the time that elapsed tells it.
+        // A job that may continue has no end yet. For other jobs the elapsed time determines the end.
         let may_go_on = !known || status == status::PARTIAL;
         let unfinished = !over || (is_open && (may_go_on || elapsed.is_none()));
         let is_known = self.source.running && started.is_some() && elapsed.is_some();
@@ -307,12 +309,12 @@ impl Log for Sacct {
             sink.dropped(number, dropped::UNFINISHED);
             return Ok(());
         }
-        let told = match started {
+        let sizes = match started {
             Some(_) => &places.ran,
             None => &places.asked,
         };
-        let size = size(row, told)?;
-        if size == 0 && told.iter().all(|&at| NOTHING.contains(&row.text(at))) {
+        let size = size(row, sizes)?;
+        if size == 0 && sizes.iter().all(|&at| NOTHING.contains(&row.text(at))) {
             sink.dropped(number, dropped::NO_SIZE);
             return Ok(());
         }
@@ -389,10 +391,10 @@ impl Log for Sacct {
             return Ok(());
         }
         if places.by_cores {
-            sink.noted(number, "size in processors, for no column tells nodes");
+            sink.noted(number, "size in processors, because no column has numbers of nodes");
         }
         if is_open && over && !unfinished {
-            sink.noted(number, "end from the time that elapsed, for the log tells none");
+            sink.noted(number, "end computed from the elapsed time, because the log has no end");
         }
         if let Some(note) = times.note {
             sink.noted(number, note);
@@ -404,10 +406,10 @@ impl Log for Sacct {
             sink.noted(number, part);
         }
         if !known {
-            sink.noted(number, "unknown state, taken as failed");
+            sink.noted(number, "unknown state, treated as failed");
         }
         if later.is_some() {
-            sink.noted(number, "submission moved to when it was eligible");
+            sink.noted(number, "submission moved to the time at which the job became eligible");
         }
         if started.is_none() {
             sink.noted(number, noted::NEVER_STARTED);

@@ -1,13 +1,13 @@
-//! Where jobs go: numbered, counted, their names numbered, and out as SWF.
+//! The output stage of an import: numbers and counts the jobs, numbers the names, and writes SWF.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 
+use super::duplicates::{Known, Rows, Seen};
 use super::entry::{Entry, UNKNOWN, dropped, noted};
-use super::joined::{Joined, Taken};
-use super::seen::{Known, Rows, Seen};
+use super::row_merge::{Joined, Taken};
 use super::spill::{FIELDS, Spill};
 use super::value::digits;
 use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};
@@ -15,16 +15,16 @@ use replay_core::swf::{Header, Record, Writer, header_fields};
 use replay_core::workload::sidecar::write_trace_line;
 use replay_core::workload::stochastic::{SHAPES_HEADER, write_shape};
 
-/// Names of one sort that the header lists; more would make it no header.
+/// Largest number of users, of groups or of queues that the header lists.
 const LISTED: usize = 100_000;
 
-/// Times are this far from each other at most: more than a log spans, and exact in a record.
+/// Largest difference between times. The limit is longer than any log, and a record represents the limit exactly.
 const SPAN: i64 = 1 << 50;
 
-/// Minutes of a limit that few machines grant: 31 days.
+/// Limit in minutes that few machines grant to a job: 31 days.
 const LONG: i64 = 31 * 24 * 60;
 
-/// Names by first appearance, from 1.
+/// Names in order of first appearance, numbered from 1.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, i64>,
@@ -48,9 +48,8 @@ impl Names {
     }
 }
 
-/// What tells minutes from seconds in limits that may be either: how many jobs had one, how many of
-/// them came to their end, how many of those did so within the limit as minutes, and how many limits would be
-/// longer than is usual.
+/// The counts that determine the unit of limits, minutes or seconds: jobs with a limit, completed jobs with a limit,
+/// completed jobs that stayed within their limit in minutes, and limits that would be unusually long in minutes.
 #[derive(Default)]
 struct Limits {
     first: (usize, u64),
@@ -61,10 +60,10 @@ struct Limits {
     first_long: (usize, u64),
 }
 
-/// Takes what the lines of a log come to.
+/// Receives the jobs and counts of a log and writes the trace.
 pub(super) struct Sink<'a> {
     how: Import,
-    /// Nodes, shapes, ids.
+    /// Outputs of nodes, shapes and ids.
     beside: [Option<&'a mut dyn Write>; 3],
     spill: Spill,
     users: Names,
@@ -74,23 +73,23 @@ pub(super) struct Sink<'a> {
     last: i64,
     report: Report,
     first_fault: Option<LineFault>,
-    /// What is to be told of the job of this line, if it is kept.
+    /// Notes about the job of the current line. The notes are counted if the job is kept.
     about: Vec<&'static str>,
     limits: Limits,
     joined: Joined,
-    /// Jobs of this file, and of those before.
-    seen: Seen,
-    earlier: Seen,
-    /// Rows of files, if there are several.
+    /// Ids of jobs in the current file.
+    ids: Seen,
+    earlier_ids: Seen,
+    /// Rows of the files, if there are several files.
     rows: Rows,
     several: bool,
-    /// The text of this file, and of those before by name.
+    /// Hash of the current file's text, if there are several files.
     text: Option<blake3::Hasher>,
     texts: Vec<(blake3::Hash, String)>,
 }
 
 impl<'a> Sink<'a> {
-    /// Nothing yet.
+    /// Creates a sink and writes the headers of all files except the trace.
     pub fn new(
         how: &Import,
         mut beside: [Option<&'a mut dyn Write>; 3],
@@ -121,8 +120,8 @@ impl<'a> Sink<'a> {
             about: Vec::new(),
             limits: Limits::default(),
             joined: Joined::default(),
-            seen: Seen::default(),
-            earlier: Seen::default(),
+            ids: Seen::default(),
+            earlier_ids: Seen::default(),
             rows: Rows::default(),
             several: false,
             text: None,
@@ -130,34 +129,34 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// A file of the log begins, and perhaps another one follows.
+    /// Begins a file of the log; `another` states whether a further file follows.
     pub fn begin(&mut self, file: &str, another: bool) {
         self.report.files.push(file.to_string());
-        self.earlier.absorb(std::mem::take(&mut self.seen));
+        self.earlier_ids.absorb(std::mem::take(&mut self.ids));
         self.rows.begin(another);
         self.several = another || self.report.files.len() > 1;
         self.text = self.several.then(blake3::Hasher::new);
     }
 
-    /// Whether the log is in several files.
+    /// Returns whether the log has several files.
     pub fn is_of_several(&self) -> bool {
         self.several
     }
 
-    /// What digests the text of this file, if the log is in several, for whoever reads it.
+    /// Returns the hasher for the text of the current file, if the log has several files.
     pub fn take_digest(&mut self) -> Option<blake3::Hasher> {
         self.text.take()
     }
 
-    /// The same once the whole text has passed.
+    /// Returns the hasher to the sink after the whole text has been hashed.
     pub fn give_digest(&mut self, digest: Option<blake3::Hasher>) {
         self.text = digest;
     }
 
-    /// All bytes of a file that can be read again.
+    /// If the log has several files, hashes all bytes of a file and rewinds the file.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Errors of the file.
     pub fn digest_file(&mut self, mut file: File) -> io::Result<File> {
         if let Some(text) = &mut self.text {
             io::copy(&mut file, text)?;
@@ -166,10 +165,10 @@ impl<'a> Sink<'a> {
         Ok(file)
     }
 
-    /// The file is at its end.
+    /// Ends a file.
     ///
     /// # Errors
-    /// [`ImportError::SameText`] if one before had the same jobs, line by line.
+    /// [`ImportError::SameText`] if an earlier file has the same text.
     pub fn ended(&mut self) -> Result<(), ImportError> {
         let (Some(text), true) = (self.text.take(), self.rows.any()) else { return Ok(()) };
         let (text, file) = (text.finalize(), self.file());
@@ -182,17 +181,17 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The file that is read, as the user named it.
+    /// Returns the name of the current file.
     pub fn file(&self) -> String {
         self.report.files.last().cloned().unwrap_or_default()
     }
 
-    /// A place in that file.
+    /// Returns the place of a line in the current file.
     pub fn place(&self, line: u64) -> (usize, u64) {
         (self.report.file(), line)
     }
 
-    /// A job, and whether it is kept: its times or its size may be impossible.
+    /// Adds a job. Returns whether the job is kept; a job with impossible times or an impossible size is dropped.
     pub fn job(&mut self, line: u64, entry: &Entry<'_>) -> io::Result<bool> {
         let &Entry { submit, wait, run, size, estimate, .. } = entry;
         let (first, last) = (self.first.min(submit), self.last.max(submit));
@@ -211,7 +210,7 @@ impl<'a> Sink<'a> {
             return Ok(false);
         }
         self.rows.count();
-        let again = !entry.id.is_empty() && self.earlier.has(entry.id);
+        let again = !entry.id.is_empty() && self.earlier_ids.has(entry.id);
         if again && !self.how.source.join && self.rows.has(entry) {
             self.dropped(line, dropped::SAME_ROW);
             return Ok(false);
@@ -233,9 +232,10 @@ impl<'a> Sink<'a> {
         }
         if self.how.source.join {
             if let Taken::Joined { elsewhere } = self.joined.take(&entry) {
-                self.passed(line, "row joined with an earlier one of its job", 1);
+                self.passed(line, "row merged with an earlier row of its job", 1);
                 if elsewhere {
-                    let what = "rows of one job on different nodes, those of the first kept";
+                    let what =
+                        "rows of one job on different nodes; the nodes of the first row are kept";
                     self.noted(line, what);
                 }
             }
@@ -243,7 +243,7 @@ impl<'a> Sink<'a> {
         }
         let known = match again {
             true => Some(noted::AGAIN_IN_FILE),
-            false => match self.seen.take(entry.id) {
+            false => match self.ids.take(entry.id) {
                 Known::New => None,
                 Known::Again => Some(noted::AGAIN),
                 Known::Full => Some(noted::NOT_COMPARED),
@@ -255,7 +255,7 @@ impl<'a> Sink<'a> {
         self.write(&entry).map(|()| true)
     }
 
-    /// Writes a job down.
+    /// Writes a job to the spill and to all output files except the trace.
     fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
         let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         self.report.jobs += 1;
@@ -282,35 +282,36 @@ impl<'a> Sink<'a> {
         self.spill.push([submit, wait, run, size, requested, estimate, status, user, group, queue])
     }
 
-    /// A job that cannot be replayed.
+    /// Counts a job that cannot be replayed.
     pub fn dropped(&mut self, line: u64, why: &'static str) {
         let place = self.place(line);
         self.about.clear();
         self.report.add(Class::Dropped, why, place, 1);
     }
 
-    /// Something about the job of this line, counted if the job is kept.
+    /// Adds a note on the job of the current line. The note is counted if the job is kept.
     pub fn about(&mut self, what: &'static str) {
         self.about.push(what);
     }
 
-    /// Something about a job that is kept.
+    /// Counts a note on a kept job.
     pub fn noted(&mut self, line: u64, what: &'static str) {
         let place = self.place(line);
         self.report.add(Class::Noted, what, place, 1);
     }
 
-    /// The same of something that it has so many of.
+    /// Counts a note `count` times.
     pub fn noted_times(&mut self, line: u64, what: &'static str, count: u64) {
         self.noted_at(self.place(line), what, count);
     }
 
-    /// The same, in a file before.
+    /// Counts a note `count` times at a place that may be in an earlier file.
     pub fn noted_at(&mut self, place: (usize, u64), what: &'static str, count: u64) {
         self.report.add(Class::Noted, what, place, count);
     }
 
-    /// A job has a limit that is minutes or seconds: whether it came to its end, and ran for so long.
+    /// Counts a job with a limit in an unknown unit, minutes or seconds. `completed` states whether the job completed,
+    /// and `run` is its run time.
     pub fn limit(&mut self, line: u64, limit: i64, completed: bool, run: i64) {
         let first = self.place(line);
         let within = run <= limit.saturating_mul(60);
@@ -325,45 +326,47 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Seconds in what estimates are told in.
+    /// Returns the unit of estimates in seconds: 1 or 60.
     fn per_estimate(&mut self) -> i64 {
         let Limits { first, jobs, completed, within, long, first_long } = self.limits;
-        // 95 % of those that came to their end did so in time.
+        // 95% of the completed jobs did not exceed their limit.
         let (what, seconds) = match within * 20 >= completed * 19 {
             _ if jobs == 0 => return 1,
-            true => ("limit taken as minutes (limit=seconds takes them as seconds)", 60),
-            false => ("limit taken as seconds: too many ran past it as minutes", 1),
+            true => ("limit read in minutes (limit=seconds reads limits in seconds)", 60),
+            false => {
+                ("limit read in seconds, because too many jobs exceeded a limit in minutes", 1)
+            }
         };
         self.report.add(Class::Noted, what, first, jobs);
         if seconds == 60 && long > 0 {
-            let what = "limit that is more than 31 days as minutes: are they seconds?";
+            let what = "limit above 31 days if read in minutes; the unit may be seconds";
             self.report.add(Class::Noted, what, first_long, long);
         }
         seconds
     }
 
-    /// A header.
+    /// Counts a header.
     pub fn header(&mut self, line: u64, what: &'static str) {
         self.about.clear();
         self.passed(line, what, 1);
     }
 
-    /// So many of what is no job.
+    /// Counts lines that are not jobs.
     pub fn passed(&mut self, line: u64, what: &'static str, count: u64) {
         self.passed_at(self.place(line), what, count);
     }
 
-    /// The same, in a file before.
+    /// Counts lines that are not jobs, at a place that may be in an earlier file.
     pub fn passed_at(&mut self, place: (usize, u64), what: &'static str, count: u64) {
         self.report.add(Class::Passed, what, place, count);
     }
 
-    /// So many lines were read of a file.
+    /// Adds `lines` to the number of lines that were read.
     pub fn lines(&mut self, lines: u64) {
         self.report.lines += lines;
     }
 
-    /// A malformed line: an error, unless more may be skipped.
+    /// Counts a malformed line. Returns an error if the line exceeds the number of malformed lines that may be skipped.
     pub fn malformed(&mut self, line: u64, text: &str, fault: Fault) -> Result<(), ImportError> {
         self.about.clear();
         self.report.add_malformed(fault.reason, line);
@@ -387,7 +390,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Writes the trace.
+    /// Writes the trace and returns the report.
     pub fn finish(mut self, out: &mut dyn Write) -> Result<Report, ImportError> {
         for job in std::mem::take(&mut self.joined).jobs() {
             self.write(&job.entry()).map_err(ImportError::Output)?;
@@ -441,7 +444,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Digests what is written.
+/// A writer that hashes the bytes that it writes.
 struct Digested<'a> {
     inner: &'a mut dyn Write,
     digest: blake3::Hasher,
@@ -459,7 +462,7 @@ impl Write for Digested<'_> {
     }
 }
 
-/// A field of CSV.
+/// Quotes a field of CSV if necessary.
 fn cell(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
@@ -467,10 +470,10 @@ fn cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The record of a job.
+/// Returns the SWF record of a job.
 fn record(number: i64, first: i64, per_estimate: i64, fields: [i64; FIELDS]) -> Record {
     let [submit, wait, run, size, requested, estimate, status, user, group, queue] = fields;
-    // None is longer than 2^50.
+    // Estimates are below 2^50, so the product does not overflow.
     let estimate = if estimate > 0 { estimate * per_estimate } else { estimate };
     Record {
         job_number: number,

@@ -1,4 +1,4 @@
-//! The kinds of log and what each can be told.
+//! The kinds of logs and their settings.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -20,18 +20,18 @@ pub enum Kind {
     Dirlab,
     /// CSV of RFold.
     Rfold,
-    /// Any table of text, by a [`ColumnMap`].
+    /// Any text table, read with a [`ColumnMap`].
     Csv,
     /// F-DATA: jobs of Fugaku, Parquet.
     Fdata,
     /// PM100: jobs of Marconi100, Parquet.
     Pm100,
-    /// Any table as Parquet, by a [`ColumnMap`].
+    /// Any table in Parquet, read with a [`ColumnMap`].
     Parquet,
 }
 
 impl Kind {
-    /// Whether its times say when, not only how long after the first job.
+    /// Returns whether times are dates; otherwise they are offsets from an arbitrary origin.
     pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
         match self {
             Kind::Sacct | Kind::Cobalt | Kind::Torque | Kind::Fdata | Kind::Pm100 => true,
@@ -40,34 +40,34 @@ impl Kind {
         }
     }
 
-    /// Whether it is a file in Parquet, which has rows and no lines.
+    /// Returns whether logs of this kind are Parquet files, which have rows instead of lines.
     pub fn is_parquet(self) -> bool {
         matches!(self, Kind::Fdata | Kind::Pm100 | Kind::Parquet)
     }
 }
 
-/// What counts as the size of a job.
+/// The unit of the size of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Its nodes.
+    /// Nodes.
     Nodes,
-    /// Its cores.
+    /// Cores.
     Cores,
 }
 
-/// When a job counts as submitted.
+/// The time that is used as the submit time of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submit {
-    /// When it was.
+    /// The time at which the job was submitted.
     Submitted,
-    /// When nothing but the machine kept it waiting, if that was later.
+    /// The time at which the job became eligible to run, if this time is later than the submission.
     Eligible,
 }
 
-/// What limits of run times are told in.
+/// The unit of limits of run times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Minutes, unless too many jobs that came to their end ran longer: then seconds.
+    /// Minutes. If too many completed jobs ran longer than a limit in minutes, the unit is seconds.
     Auto,
     /// Minutes.
     Minutes,
@@ -78,21 +78,21 @@ pub enum Limit {
 /// A kind of log with its settings, named like a strategy: `sacct[submit=eligible]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The kind.
+    /// Kind of the log.
     pub kind: Kind,
-    /// What counts as size.
+    /// Unit of sizes.
     pub size: Unit,
-    /// What counts as submission.
+    /// Time of submission.
     pub submit: Submit,
-    /// Zone of times that name none.
+    /// Zone of times that are written without a zone.
     pub zone: Zone,
-    /// Whether jobs that still ran are kept, with what they had run.
+    /// Whether jobs that were still running are kept, with their run time so far.
     pub running: bool,
-    /// Whether sizes with a fraction are rounded up, not dropped.
+    /// Whether fractional sizes are rounded up instead of dropping the job.
     pub round_up: bool,
-    /// Whether all rows with one id are one job.
+    /// Whether all rows with the same id are merged into one job.
     pub join: bool,
-    /// What limits are told in, of kinds that are not certain.
+    /// Unit of limits, for kinds of logs that do not specify the unit.
     pub limit: Limit,
 }
 
@@ -115,51 +115,53 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
             .param(
                 "size",
                 kind::one_of(&[("nodes", Unit::Nodes), ("cores", Unit::Cores)]),
-                "what counts as the size of a job",
+                "what is used as the size of a job",
                 |source| &mut source.size,
             )
             .param(
                 "submit",
                 kind::one_of(&[("submitted", Submit::Submitted), ("eligible", Submit::Eligible)]),
-                "when a job counts as submitted: when it was, or when neither hold nor dependency kept it",
+                "submit time: the time of submission, or the time at which the job became eligible (no hold or dependency delays it)",
                 |source| &mut source.submit,
             )
     };
     let zoned = |entry: Entry<Source>| {
-        let zone = kind::told("UTC|+HH:MM|-HH:MM|Europe/Prague|..");
-        entry.param("zone", zone, "zone of times that name none", |source| &mut source.zone)
+        let zone = kind::parsed("UTC|+HH:MM|-HH:MM|Europe/Prague|..");
+        entry.param("zone", zone, "zone of times that are written without a zone", |source| {
+            &mut source.zone
+        })
     };
     let rounded = |entry: Entry<Source>| {
-        let about = "round sizes with a fraction up; such jobs are dropped else";
+        let about = "round fractional sizes up; otherwise such jobs are dropped";
         entry.param("round-up", kind::yes_no(), about, |source| &mut source.round_up)
     };
     let limited = |entry: Entry<Source>| {
-        let about = "what time limits are told in; auto: minutes, unless too many jobs that came to their end \
-                     ran longer, then seconds. Where limits are long that cannot be seen";
+        let about = "unit of time limits; auto: minutes, or seconds if too many completed jobs ran longer than limits \
+            in minutes. If limits are long, auto cannot detect seconds";
         entry.param("limit", kind::one_of(UNITS), about, |source| &mut source.limit)
     };
     let joined = |entry: Entry<Source>| {
-        let about = "make one job of all rows with one id, from the first start to the last end; all jobs \
-                     are then kept in memory";
+        let about = "merge all rows with the same id into one job, from the first start to the last end; keeps \
+                     all jobs in memory";
         entry.param("join", kind::yes_no(), about, |source| &mut source.join)
     };
     let sacct = Entry::new("sacct", of(Kind::Sacct))
         .about(
-            "Slurm's sacct -P: columns named in the first line, in any order. Needs JobID, Submit, Start, \
+            "Slurm's sacct -P: columns in any order, named in the first line. Needs JobID, Submit, Start, \
              State, End or Elapsed, and AllocNodes, NNodes or AllocCPUS.",
         )
         .source("sacct(1)");
     let sacct = zoned(sized(sacct)).param(
         "running",
         kind::yes_no(),
-        "keep jobs that still ran, with the time they had run",
+        "keep jobs that were still running, with their run time so far",
         |source| &mut source.running,
     );
     let cobalt = Entry::new("cobalt", of(Kind::Cobalt))
         .aliases(&["alcf"])
         .about(
-            "Jobs of Cobalt, DIM_JOB_COMPOSITE, as CSV. LOCATION of a Blue Gene/Q becomes a box in five \
-             dimensions, on Theta a list of nodes.",
+            "Jobs of Cobalt, DIM_JOB_COMPOSITE, as CSV. LOCATION becomes a box in five dimensions on a Blue \
+             Gene/Q, and a list of nodes on Theta.",
         )
         .source("Argonne Leadership Computing Facility, public data");
     let torque = Entry::new("torque", of(Kind::Torque))
@@ -167,13 +169,12 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         .about("Accounting records of Torque or PBS: a job is a line of type E.")
         .source("Torque manual, accounting records");
     let dirlab = Entry::new("dirlab", of(Kind::Dirlab))
-        .about("CSV of Gen-Parallel-Workloads: submissions by the interval since the last one; no waits.")
+        .about("CSV of Gen-Parallel-Workloads: submit times as intervals since the previous job; no waits.")
         .source("github.com/DIR-LAB/Gen-Parallel-Workloads");
     let rfold = Entry::new("rfold", of(Kind::Rfold))
-        .about("CSV of RFold: jobs with the shape they ask for; no waits, no estimates.")
+        .about("CSV of RFold: jobs with their requested shapes; no waits, no estimates.")
         .source("github.com/shuoshuc/RFold");
-    let csv = Entry::new("csv", of(Kind::Csv))
-        .about("Any table of text; --map says which column is what.");
+    let csv = Entry::new("csv", of(Kind::Csv)).about("Any text table; --map assigns the columns.");
     let fdata = Entry::new("fdata", Source { limit: Limit::Seconds, ..of(Kind::Fdata) })
         .about("Parquet of F-DATA, jobs of Fugaku: sizes in nodes, adt, sdt and edt.")
         .source("F-DATA, a workload dataset of Fugaku (Antici et al., 2024)");
@@ -181,8 +182,8 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         .about("Parquet of PM100, jobs of Marconi100, with their nodes.")
         .source("PM100, a job power consumption dataset (Antici et al., 2023)");
     let parquet = Entry::new("parquet", of(Kind::Parquet)).about(
-        "Any table in Parquet; --map says which column is what. Columns of dates and of spans are what \
-         they are, whatever the map says of text and numbers.",
+        "Any table in Parquet; --map assigns the columns. Columns with declared dates or durations are read as \
+            declared, regardless of the map.",
     );
     Table::new(
         "source",
@@ -200,7 +201,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
     )
 });
 
-/// Every source's entry in a listing.
+/// Describes every source, for listings.
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()
 }

@@ -1,17 +1,18 @@
-//! Finished jobs on their way to the file: packed, in memory, and beyond 16 MiB on the disk.
+//! Storage of jobs until the trace is written. The jobs are stored in compact form: the first 16 MiB in memory, the
+//! rest on the disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Bytes that are kept in memory.
+/// Number of bytes that are stored in memory.
 const KEPT: usize = 1 << 24;
 
-/// Numbers of one job.
+/// Number of values of a job.
 pub(super) const FIELDS: usize = 10;
 
-/// Jobs as numbers, in order. A number takes as many bytes as it needs.
+/// Jobs as numbers, in order. A number takes as many bytes as necessary.
 pub(super) struct Spill {
     buffer: Vec<u8>,
     file: Option<File>,
@@ -20,15 +21,15 @@ pub(super) struct Spill {
 }
 
 impl Spill {
-    /// None yet; a file that is needed goes to `dir`, where it has no name.
+    /// Creates an empty spill. If a file is needed, it is created in `dir`, without a name.
     pub fn new(dir: &Path) -> Spill {
         Spill { buffer: Vec::new(), file: None, dir: dir.to_path_buf(), jobs: 0 }
     }
 
-    /// One more job.
+    /// Adds a job.
     pub fn push(&mut self, fields: [i64; FIELDS]) -> io::Result<()> {
         for field in fields {
-            // Zigzag: small negative numbers are as short as small positive ones.
+            // Zigzag: small negative numbers are as short as small positive numbers.
             let mut rest = ((field << 1) ^ (field >> 63)) as u64;
             while rest >= 0x80 {
                 self.buffer.push(rest as u8 | 0x80);
@@ -50,7 +51,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Hands out all jobs in order.
+    /// Passes all jobs to `take`, in order.
     pub fn read(self, mut take: impl FnMut([i64; FIELDS]) -> io::Result<()>) -> io::Result<()> {
         let earlier: Box<dyn Read> = match self.file {
             None => Box::new(io::empty()),
@@ -71,7 +72,7 @@ impl Spill {
     }
 }
 
-/// One number.
+/// Reads one number.
 fn unpacked(packed: &mut impl Read) -> io::Result<i64> {
     let (mut number, mut shift) = (0u64, 0);
     loop {
@@ -85,7 +86,7 @@ fn unpacked(packed: &mut impl Read) -> io::Result<i64> {
     }
 }
 
-/// A file that nobody else can find, and that goes with its last user.
+/// Creates a file without a name. The system removes the file when its last handle is closed.
 pub(super) fn nameless(dir: &Path) -> io::Result<File> {
     let mut attempt = 0;
     loop {
@@ -104,9 +105,9 @@ pub(super) fn nameless(dir: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    /// More than fits in memory, with the longest numbers there are.
+    /// The jobs exceed the part that is stored in memory, and their numbers have the largest possible length.
     #[test]
-    fn jobs_come_back_in_order() {
+    fn jobs_are_read_in_order() {
         let dir = tempfile::tempdir().expect("a folder");
         for jobs in [0, 3, 600_000i64] {
             let job = |i: i64| [i, -i, i64::MAX - i, i64::MIN + i, i << 40, -1, 0, 127, 128, -129];

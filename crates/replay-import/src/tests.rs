@@ -1,4 +1,4 @@
-//! Every kind of log, from small ones written for this.
+//! Tests of every kind of log. The logs are small and were written for these tests.
 
 mod counted;
 mod damaged;
@@ -26,7 +26,7 @@ JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|Timelim
 17|bob|chem|batch|2026-03-01T14:08:00|2026-03-01T14:08:00|2026-03-01T14:10:00|2026-03-01T14:20:00|00:10:00|01:30|1|1|1|64|n004|COMPLETED
 ";
 
-/// What an import gives: the trace's header and records, the nodes, the shapes, the report.
+/// The result of an import: the header and the records of the trace, the other output files, and the report.
 struct Made {
     header: String,
     records: Vec<Record>,
@@ -41,7 +41,7 @@ fn how(source: &str, map: Option<&str>) -> Import {
     Import { map, ..Import::new(source.parse().expect("a source"), "log") }
 }
 
-/// A file beside a trace without its last line, which names the trace.
+/// Removes the last line, which names the trace, from an output file other than the trace.
 pub(super) fn rows(text: Vec<u8>, swf: &[u8]) -> String {
     let last = format!("# trace blake3:{}\n", blake3::hash(swf).to_hex());
     let text = String::from_utf8(text).expect("text");
@@ -70,7 +70,7 @@ fn made(source: &str, log: &str) -> Made {
     run(&how(source, None), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Submission, wait, run time, size, estimate and status of every job.
+/// Returns submit time, wait, run time, size, estimate and status of every job.
 fn jobs(made: &Made) -> Vec<[i64; 6]> {
     let job = |r: &Record| {
         let times = [r.submit_time, r.wait_time, r.run_time].map(|time| time as i64);
@@ -88,9 +88,9 @@ fn error(source: &str, log: &str) -> String {
 }
 
 #[test]
-fn sacct_line_by_line() {
+fn imports_sacct_line_by_line() {
     let made = made("sacct", SACCT);
-    // The heterogeneous part is submitted first, a minute before the first line.
+    // The part of the heterogeneous job is submitted first, a minute before the job of the first line.
     assert_eq!(
         jobs(&made),
         [
@@ -113,32 +113,35 @@ fn sacct_line_by_line() {
     assert_eq!(made.nodes, nodes);
     let shown = made.report.to_string();
     for words in [
-        "log: 12 lines, 6 jobs kept; 3 dropped; 3 that are no job; 0 malformed",
+        "log: 12 lines, 6 jobs kept; 3 dropped; 3 that are not jobs; 0 malformed",
         "noted     never started: 1, first in line 5",
         "noted     task of an array: 1, first in line 6",
-        "noted     list of nodes unlike their number: 1, first in line 6",
+        "noted     length of the node list differs from the number of nodes: 1, first in line 6",
         "noted     part of a heterogeneous job: 1, first in line 8",
-        "noted     the same job again, kept: 1, first in line 12",
-        "noted     unknown state, taken as failed: 1, first in line 11",
+        "noted     repeated job id, kept: 1, first in line 12",
+        "noted     unknown state, treated as failed: 1, first in line 11",
         "dropped   not ended when the log was written: 1, first in line 9",
         "dropped   array of tasks that did not start: 1, first in line 7",
         "dropped   started before it was submitted: 1, first in line 10",
-        "no job    step of a job: 2, first in line 3",
+        "not a job step of a job: 2, first in line 3",
         "noted     tasks of arrays that did not start: 4, first in line 7",
-        "no job    header: 1, first in line 1",
+        "not a job header: 1, first in line 1",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");
     }
 }
 
 #[test]
-fn sacct_as_it_is_told() {
+fn imports_sacct_by_its_parameters() {
     let sizes = |made: &Made| jobs(made).iter().map(|job| job[3]).collect::<Vec<_>>();
     let cores = SACCT.replace("AllocNodes|ReqNodes|AllocCPUS", "AllocNodes|ReqCPUS|AllocCPUS");
     assert_eq!(sizes(&made("sacct[size=cores]", &cores)), [256, 8, 64, 128, 64, 64]);
     let eligible = made("sacct[submit=eligible]", SACCT);
     assert_eq!(jobs(&eligible)[3], [7200, 4, 7200, 2, -1, 2]);
-    assert_eq!(eligible.report.count("submission moved to when it was eligible"), 1);
+    assert_eq!(
+        eligible.report.count("submission moved to the time at which the job became eligible"),
+        1
+    );
     let running = made("sacct[running=yes]", SACCT);
     assert_eq!(jobs(&running)[4], [660, 17_400, 3000, 1, 14_400, -1]);
     let zoned = made("sacct[zone=+01:00]", SACCT);
@@ -146,9 +149,10 @@ fn sacct_as_it_is_told() {
     assert_eq!(jobs(&zoned), jobs(&made("sacct", SACCT)));
 }
 
-/// Summer time ends in Prague: from 02:30 to 03:30 is one hour or two, as the time elapsed decides.
+/// Summer time ends in Prague. The time from 02:30 to 03:30 is one hour or two hours; the elapsed time determines
+/// which.
 #[test]
-fn sacct_elapsed_decides_between_two_hours() {
+fn the_elapsed_time_of_sacct_determines_the_hour() {
     let log = |raw: &str, elapsed: &str| {
         format!(
             "JobID|Submit|Start|End|ElapsedRaw|Elapsed|AllocNodes|State\n\
@@ -168,9 +172,9 @@ fn sacct_elapsed_decides_between_two_hours() {
     }
 }
 
-/// Another delimiter, one at the end of every line, and delimiters in the names of jobs.
+/// The log has another delimiter, a delimiter at the end of every line, or delimiters in job names.
 #[test]
-fn sacct_with_other_delimiters() {
+fn imports_sacct_with_other_delimiters() {
     let expected = jobs(&made("sacct", SACCT));
     for delimiter in [";", "^", "\t"] {
         assert_eq!(jobs(&made("sacct", &SACCT.replace('|', delimiter))), expected);
@@ -186,13 +190,13 @@ fn sacct_with_other_delimiters() {
 }
 
 #[test]
-fn mistakes_have_a_place() {
+fn errors_name_line_and_column() {
     for (log, words) in [
         (
             SACCT.replace("08:12:00|2026", "08:62:00|2026"),
             "log:10:19: Submit \"2026-03-01T08:62:00\": not a time",
         ),
-        (SACCT.replace("13_1|", "x13|"), "log:6:1: JobID \"x13\": not a job's name"),
+        (SACCT.replace("13_1|", "x13|"), "log:6:1: JobID \"x13\": not a job id"),
         (SACCT.replace("|90|90|1|", "|9O|90|x|"), "AllocNodes \"x\": not a number"),
         (SACCT.replace("|UNLIMITED||2|", "|SOME||2|"), "Timelimit \"SOME\": not a duration"),
         (SACCT.replace("JobID", "Job"), "log:1: there is no column \"JobID\" (is it \"Job\"?)"),
@@ -200,7 +204,7 @@ fn mistakes_have_a_place() {
             SACCT.replace("End|Elapsed", "Fin|Lapse"),
             "none of the columns End, ElapsedRaw and Elapsed",
         ),
-        ("x\n".to_string(), "this is no header of sacct -P"),
+        ("x\n".to_string(), "this is not a header of sacct -P"),
         (String::new(), "there is no header line"),
         ("PAR1\0\0".to_string(), "this is Parquet"),
         ("JobID|Submit|Start|End|NNodes|State\n".to_string(), "no job in the log"),
@@ -213,12 +217,12 @@ fn mistakes_have_a_place() {
 }
 
 #[test]
-fn malformed_lines_up_to_a_limit() {
+fn skips_malformed_lines_up_to_a_limit() {
     let log = SACCT.replace("13_1|", "x13|").replace("|FAILED", "") + "oh\n";
     let limited = |max_errors| run(&Import { max_errors, ..how("sacct", None) }, log.as_bytes());
     let made = limited(3).unwrap_or_else(|error| panic!("{error}"));
     let shown = made.report.to_string();
-    assert!(shown.contains("malformed not a job's name: 1, first in line 6"), "{shown}");
+    assert!(shown.contains("malformed not a job id: 1, first in line 6"), "{shown}");
     assert!(shown.contains("malformed too few fields: 2, first in line 10"), "{shown}");
     assert_eq!(made.report.jobs, 5);
     let error = limited(2).err().map(|error| error.to_string()).unwrap_or_default();
@@ -236,30 +240,30 @@ f,43.00000,2015-01-01 00:11:40.000000,2015-01-01 00:38:33.000000,2015-01-01 01:2
 ";
 
 #[test]
-fn cobalt_with_its_boxes() {
+fn imports_cobalt_with_boxes() {
     let made = made("cobalt", COBALT);
     assert_eq!(jobs(&made)[0], [0, 4001, 1393, 512, 21_600, 0]);
     assert_eq!(jobs(&made)[3], [700, 1613, 2981, 129, -1, 1]);
     assert_eq!(made.records[1].requested_processors, 924);
     let nodes = "job,nodes\n1,\"A0-3 B4-7 C8-11 D8-11 E0-1\"\n2,\"A0-7 B4-7 C8-11 D12-15 E0-1\"\n4,\"0-127,256\"\n";
     assert_eq!(made.nodes, nodes);
-    assert_eq!(made.report.count("location that cannot be, left out"), 1);
-    assert_eq!(made.report.count("the same job again, kept"), 1);
+    assert_eq!(made.report.count("impossible location, omitted"), 1);
+    assert_eq!(made.report.count("repeated job id, kept"), 1);
     assert_eq!(made.report.count("no location"), 1);
     let error = error("cobalt", &COBALT.replace("2015-01-01 01:06:41", "2015-01-32 01:06:41"));
     assert!(error.contains("log:2:43: START_TIMESTAMP \"2015-01-32"), "{error}");
     let open = COBALT.replace("\"a,b\"", "\"a,b");
-    assert!(super::tests::error("cobalt", &open).contains("a quote that does not end"));
+    assert!(super::tests::error("cobalt", &open).contains("unclosed quote"));
 }
 
 #[test]
-fn locations() {
+fn parses_locations_of_cobalt() {
     use super::cobalt::{Location, location};
     let ranges = |text: &str| match location(text) {
         Location::Torus(ranges) => Some(ranges),
         _ => None,
     };
-    // Over the end of a side: A 6 to 1 is 6, 7, 0, 1.
+    // The box wraps around a side: A 6 to 1 is 6, 7, 0, 1.
     let wrapped = Some([(6, 1), (0, 3), (0, 3), (0, 3), (0, 1)]);
     assert_eq!(ranges("MIR-60000-13331-512"), wrapped);
     assert_eq!(ranges("MIR-00000-7BFF1-49152"), Some([(0, 7), (0, 11), (0, 15), (0, 15), (0, 1)]));
@@ -275,7 +279,7 @@ fn locations() {
 }
 
 #[test]
-fn sacct_without_an_end() {
+fn imports_sacct_without_an_end() {
     let row = |state: &str, elapsed: &str| {
         format!(
             "JobID|Submit|Start|End|ElapsedRaw|AllocNodes|State\n1|100|110|160|50|2|COMPLETED\n\
@@ -284,7 +288,10 @@ fn sacct_without_an_end() {
     };
     let made = made("sacct", &row("COMPLETED", "70"));
     assert_eq!(jobs(&made), [[0, 10, 50, 2, -1, 1], [0, 20, 70, 2, -1, 1]]);
-    assert_eq!(made.report.count("end from the time that elapsed, for the log tells none"), 1);
+    assert_eq!(
+        made.report.count("end computed from the elapsed time, because the log has no end"),
+        1
+    );
     for (state, elapsed) in [("COMPLETED", ""), ("RUNNING", "70"), ("SUSPENDED", "70")] {
         let made = super::tests::made("sacct", &row(state, elapsed));
         assert_eq!(jobs(&made).len(), 1, "{state}");
@@ -292,9 +299,9 @@ fn sacct_without_an_end() {
     }
 }
 
-/// Each event is in one count, in any order, and a name may have a blank in it.
+/// Submit times follow from intervals, and shapes are kept if they match the size.
 #[test]
-fn intervals_and_shapes() {
+fn imports_dirlab_and_rfold() {
     let dirlab = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n\
                   0,1,0,64,2,0,233.4,43200,Pass\n9,2,0,64,1,10,18.5,0,Killed\n3,1,0,64,1,5,7,60,Failed\n";
     let made = super::tests::made("dirlab", dirlab);
@@ -312,7 +319,7 @@ fn intervals_and_shapes() {
     );
     assert_eq!(made.shapes, "job,w,h,d\n1,8,8,8\n2,4,4,1\n");
     assert_eq!(made.report.count("size with a fraction"), 1);
-    assert_eq!(made.report.count("shape of another size, left out"), 1);
+    assert_eq!(made.report.count("shape does not match the size, omitted"), 1);
     let up = super::tests::made("rfold[round-up=yes]", rfold);
     assert_eq!((jobs(&up)[2], up.report.of(Class::Dropped)), ([25, -1, 120, 1, -1, -1], 0));
 }
@@ -333,7 +340,7 @@ const MAP: &str = "separator = ';'\ntime = 'iso'\nzone = '+01:00'\n[columns]\nid
     status = { column = 'result', ok = ['ok'], failed = ['fail'] }\n";
 
 #[test]
-fn a_table_of_ones_own() {
+fn imports_a_table_by_a_map() {
     let log = "job;when;began;ended;who;hosts;limit;result\n\
                a;2025-05-01T01:00:00;2025-05-01 01:00:10;2025-05-01T00:01:10+00:00;ann;2;240;ok\n\
                b;2025-05-01T01:00:05;2025-05-01 01:00:10;;ann;2;240;ok\n\
@@ -344,7 +351,7 @@ fn a_table_of_ones_own() {
     let made = import(MAP, log);
     assert_eq!(jobs(&made), [[0, 10, 60, 2, 14_400, 1], [20, 0, 1, 3, -1, -1]]);
     assert_eq!(
-        (made.report.count("no run time"), made.report.count("status that the map does not know")),
+        (made.report.count("no run time"), made.report.count("status that is not in the map")),
         (1, 1)
     );
     let columns = "time = 'unix-ms'\n[columns]\nsubmit = 't'\nwait = { column = 'w', unit = 'hours' }\n\
@@ -359,9 +366,9 @@ fn a_table_of_ones_own() {
     assert!(nothing.unwrap_or_default().contains("csv needs --map"));
 }
 
-/// Rows of one id in two files, and in two runs: from the first start to the last end.
+/// Rows with the same id, in two files and of two runs, become one job from the earliest start to the latest end.
 #[test]
-fn rows_of_one_job_are_joined() {
+fn merges_rows_of_one_job() {
     let one = COBALT.replace("41.00000,2015-01-01 00:11:40", "41.00000,2015-01-01 00:10:40");
     let header = COBALT.lines().next().unwrap_or_default();
     let other = format!(
@@ -382,7 +389,7 @@ fn rows_of_one_job_are_joined() {
         Made { header, records, nodes, shapes, ids, report }
     };
     let joined = import("cobalt[join=yes]");
-    // 40: from 1:06:41 in one file to 2:30 in the other. 41: both rows ran at the same time.
+    // Job 40 starts at 1:06:41 in the first file and ends at 2:30 in the second file. The two runs of job 41 overlap.
     assert_eq!(
         jobs(&joined),
         [
@@ -395,8 +402,8 @@ fn rows_of_one_job_are_joined() {
     let shown = joined.report.to_string();
     for words in [
         "a.csv and 1 more: 8 lines, 4 jobs kept",
-        "no job    row joined with an earlier one of its job: 2, first in line 4 of a.csv",
-        "noted     rows of one job on different nodes, those of the first kept: 1, first in line 2 of b.csv",
+        "not a job row merged with an earlier row of its job: 2, first in line 4 of a.csv",
+        "noted     rows of one job on different nodes; the nodes of the first row are kept: 1, first in line 2 of b.csv",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");
     }
@@ -414,9 +421,9 @@ fn rows_of_one_job_are_joined() {
     assert!(none.contains("join=yes needs the column id"), "{none}");
 }
 
-/// What a job comes to does not hang on the order of its rows.
+/// A merged job does not depend on the order of its rows.
 #[test]
-fn joined_rows_in_any_order() {
+fn merging_does_not_depend_on_the_order_of_rows() {
     let map =
         "time = 'unix'\n[columns]\nid = 'i'\nsubmit = 's'\nstart = 'b'\nend = 'e'\nsize = 'n'\n";
     let rows = ["7,100,110,160,4", "7,100,200,230,2", "7,90,,95,8"];
@@ -430,9 +437,9 @@ fn joined_rows_in_any_order() {
     }
 }
 
-/// A job that is deleted in one file and ends in the next is no deleted job.
+/// A job that is deleted in one file and ends in the next file is not counted as deleted.
 #[test]
-fn events_in_several_files() {
+fn matches_events_across_files() {
     let lines: Vec<&str> = TORQUE.split_inclusive('\n').collect();
     let halves = [lines[..6].concat(), lines[6..].concat()];
     let mut swf = Vec::new();
@@ -445,13 +452,13 @@ fn events_in_several_files() {
     let report = import_all(inputs, &how("torque", None), outputs).expect("a log");
     assert_eq!((report.jobs, report.lines), (3, 8));
     let shown = report.to_string();
-    let words = "job deleted or aborted that did not end: 2, first in line 5 of 20170310";
+    let words = "deleted or aborted job without an end: 2, first in line 5 of 20170310";
     assert!(shown.contains(words), "{shown}");
 }
 
-/// Twice the same bytes, packed or not, and what is read back is what was imported.
+/// A plain and a compressed log give the same bytes.
 #[test]
-fn the_same_bytes_again() {
+fn compressed_logs_give_the_same_trace() {
     let bytes = |log: &[u8]| {
         let mut swf = Vec::new();
         let outputs = Outputs::trace(&mut swf);
@@ -470,7 +477,7 @@ fn times_too_far_apart_are_dropped() {
     let made =
         run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(jobs(&made), [[0, -1, 1, 1, -1, -1], [8, -1, 1, 2, -1, -1]]);
-    assert_eq!(made.report.count("times too far from each other"), 3);
+    assert_eq!(made.report.count("times too far apart"), 3);
     assert_eq!(made.report.count("size not positive"), 1);
 }
 
@@ -490,15 +497,15 @@ fn names_have_one_canonical_form() {
 }
 
 #[test]
-fn sacct_arrays_with_steps() {
+fn counts_tasks_of_sacct_arrays_with_steps() {
     let log = SACCT.replace("13_[3-6%2]", "13_[1,3-5,10-20:2%4]");
     let shown = made("sacct", &log).report.to_string();
     assert!(shown.contains("tasks of arrays that did not start: 10, first in line 7"), "{shown}");
 }
 
-/// Of text in quotes, doubled quotes are one; of other text they are what they are.
+/// In quoted text, doubled quotes are replaced by single quotes. Other text is unchanged.
 #[test]
-fn quotes_are_as_they_are_meant() {
+fn replaces_doubled_quotes_in_quoted_text_only() {
     let map = "time = \"unix\"\n[columns]\nid = \"i\"\nuser = \"who \\\"x\\\"\"\nsubmit = \"s\"\nrun = \"r\"\nsize = \"n\"\n";
     let log = "i,\"who \"\"x\"\"\",s,r,n\n\"a\"\"b\",\"an\"\"n\",0,5,1\na\"\"b,\"\"\"\",1,5,1\n";
     let made =
@@ -509,9 +516,9 @@ fn quotes_are_as_they_are_meant() {
     }
 }
 
-/// Each later job counts from a line before that is malformed, if that tells its interval.
+/// The submit times of later jobs include the interval of a malformed line if the interval can be read.
 #[test]
-fn dirlab_counts_from_malformed_lines() {
+fn dirlab_uses_intervals_of_malformed_lines() {
     let header = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n";
     let log = format!(
         "{header}0,1,0,64,2,0,9,60,Pass\n1,1,0,64,1,10,9\n2,1,0,64,1,20,x,60,Pass\n3,1,0,64,1,40,9,60,\"Pa\n\

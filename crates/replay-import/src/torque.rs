@@ -4,33 +4,34 @@
 //! 03/18/2017 00:46:07;E;6335100.bw;user=anna qtime=1489795200 start=1489795522 end=1489797967 ..
 //! ```
 //!
-//! A line is `date time;type;job;key=value key=value ..`. Only type `E`, ended, becomes a job. Jobs that
-//! were deleted (`D`) or aborted (`A`) and have no `E`, before or after, are counted; other types are passed
-//! over. A key may repeat: the last one holds. A word without a key belongs to the value before it.
+//! A line is `date time;type;job;key=value key=value ..`. Only lines of type `E` (ended) become jobs. Jobs that
+//! were deleted (`D`) or aborted (`A`) and have no line of type `E` anywhere in the log are counted; lines of other
+//! types are passed over. If a key is repeated, its last value is used. A word without a key is part of the
+//! preceding value.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use super::duplicates::{Known, Seen};
 use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
-use super::seen::{Known, Seen};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, hours, is_american, whole};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
-/// The log.
+/// A reader of Torque's accounting records.
 pub(super) struct Torque {
     source: Source,
-    /// Deleted or aborted jobs that have not ended yet, each as a hash, with the file and line of its first
-    /// record and the number of them.
+    /// Deleted or aborted jobs without an end so far. The key is the hash of the job; the value is the file and line of
+    /// the job's first record and the number of its records.
     gone: HashMap<u64, ((usize, u64), u64)>,
-    /// Those that have.
+    /// Jobs that have ended.
     ended: Seen,
     list: String,
 }
 
-/// What ends no job.
-const EVENT: &str = "event that ends no job";
+/// Reason for passing over a record that is not the end of a job.
+const EVENT: &str = "event other than the end of a job";
 
 impl Torque {
     pub fn new(source: Source) -> Torque {
@@ -39,7 +40,7 @@ impl Torque {
     }
 }
 
-/// What is wrong with a part of a line.
+/// Returns an error at the position of `part`, which is a slice of the line.
 #[cold]
 fn fault(line: Line<'_>, reason: Reason, field: &str, part: &str) -> Fault {
     let at = (part.as_ptr() as usize).checked_sub(line.text.as_ptr() as usize);
@@ -47,7 +48,7 @@ fn fault(line: Line<'_>, reason: Reason, field: &str, part: &str) -> Fault {
     Fault { reason, field: field.to_string(), at, text: part.to_string() }
 }
 
-/// The values of a line that matter.
+/// The relevant values of a line.
 #[derive(Default)]
 struct Values<'a> {
     qtime: &'a str,
@@ -70,7 +71,7 @@ struct Values<'a> {
 impl<'a> Values<'a> {
     fn read(text: &'a str) -> Values<'a> {
         let mut values = Values::default();
-        // Where the value begins that a word without a key belongs to, and what is done with it.
+        // The current key, and the offset of its value. Words without a key extend the value.
         let (mut key, mut begin) = ("", 0);
         for pair in text.split_ascii_whitespace() {
             let at = pair.as_ptr() as usize - text.as_ptr() as usize;
@@ -102,14 +103,14 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Whether a text is the slots of a host: numbers and ranges with commas between them, or as PBS writes
-/// it a number of each, `0*12`.
+/// Returns whether a text denotes slots of a host. Torque writes numbers and ranges separated by commas; PBS writes a
+/// slot and a count, `0*12`.
 fn are_slots(text: &str) -> bool {
     let parts = text.split([',', '-', '*']);
     parts.into_iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What `2:ppn=4+3:fast` asks for, in nodes or in processors. A name of a host stands for one node.
+/// Returns the number of nodes or processors that `2:ppn=4+3:fast` requests. The name of a host is counted as one node.
 fn requested(text: &str, unit: Unit) -> Option<i64> {
     text.split('#').next()?.split('+').try_fold(0i64, |sum, chunk| {
         let mut parts = chunk.split(':');
@@ -189,9 +190,9 @@ impl Log for Torque {
             "" => None,
             exit => Some(needed("Exit_status", exit, whole, Reason::NotANumber)?),
         };
-        // The same host stands for every slot, mostly one after the other.
+        // A host occurs once for each of its slots; in most cases these occurrences are consecutive.
         let mut hosts: Vec<&str> = Vec::new();
-        // Where other fields tell the size, one that cannot be read takes nothing but the place.
+        // If another field contains the size, an invalid host only removes the list of nodes; the job is kept.
         let is_sized = self.source.size == Unit::Cores
             || [values.unique, values.nodect].iter().any(|size| !size.is_empty());
         for item in values.hosts.split('+').filter(|item| !item.is_empty()) {
@@ -238,7 +239,7 @@ impl Log for Torque {
             return Ok(());
         }
         if later.is_some() {
-            sink.about("submission moved to when it was eligible");
+            sink.about("submission moved to the time at which the job became eligible");
         }
         self.list.clear();
         let once = if in_order.len() == hosts.len() { in_order } else { hosts };
@@ -275,9 +276,9 @@ impl Log for Torque {
 
     fn end(&mut self, sink: &mut Sink<'_>) {
         for (place, records) in std::mem::take(&mut self.gone).into_values() {
-            sink.passed_at(place, "job deleted or aborted that did not end", 1);
+            sink.passed_at(place, "deleted or aborted job without an end", 1);
             if records > 1 {
-                sink.passed_at(place, "further record of a job that did not end", records - 1);
+                sink.passed_at(place, "further record of a job without an end", records - 1);
             }
         }
     }

@@ -1,11 +1,11 @@
-//! Numbers, times and spans of time as logs write them.
+//! Parsing of numbers, times and durations in logs.
 
 use super::Reason;
 use super::zone::{Moment, Zone, offset};
 pub(super) use replay_core::number::{digits, pair};
 use replay_core::workload::days_since_1970;
 
-/// A number, with a sign and a fraction if need be; no `inf`, no `nan`.
+/// Parses a number, optionally with a sign and a fraction, but not `inf` or `nan`.
 pub(super) fn number(text: &str) -> Option<f64> {
     let plain =
         |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E');
@@ -13,7 +13,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
     (number.abs() < 2f64.powi(53)).then_some(number)
 }
 
-/// A whole number, perhaps written `512.0`.
+/// Parses an integer, possibly written as `512.0`.
 pub(super) fn whole(text: &str) -> Option<i64> {
     if let Some(digits) = digits(text) {
         return Some(digits);
@@ -22,7 +22,7 @@ pub(super) fn whole(text: &str) -> Option<i64> {
     (number.fract() == 0.0).then_some(number as i64)
 }
 
-/// A name that may be a number written `512.0`, without the fraction.
+/// Removes the fraction from a name that is an integer written as `512.0`.
 pub(super) fn bare(text: &str) -> &str {
     match text.split_once('.') {
         Some((whole, rest)) if rest.bytes().all(|byte| byte == b'0') => whole,
@@ -30,15 +30,15 @@ pub(super) fn bare(text: &str) -> &str {
     }
 }
 
-/// Whole seconds nearest to a number.
+/// Parses a number and rounds it to whole seconds.
 pub(super) fn seconds(text: &str) -> Option<i64> {
     digits(text)
         .filter(|&n| n < 1 << 53)
         .or_else(|| number(text).map(|number| number.round() as i64))
 }
 
-/// `2026-03-01T08:00:00`, with a blank for the T, a fraction of a second (cut off), and an offset
-/// from UTC if they are there; else in `zone`.
+/// Parses `2026-03-01T08:00:00`. The T may be a blank; a fraction of a second is truncated; an offset from UTC may
+/// follow. Without an offset, the time is in `zone`.
 pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
     let (local, offset) = local(text).ok_or(Reason::NotATime)?;
     match offset {
@@ -47,7 +47,7 @@ pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
     }
 }
 
-/// Seconds since 1970 on the clock of the date, and how far that is from UTC if it says so.
+/// Parses a date. Returns the seconds since 1970 in local time, and the offset from UTC if the date has an offset.
 fn local(text: &str) -> Option<(i64, Option<i64>)> {
     let (date, rest) = text.split_at_checked(10)?;
     let day = day(date, '-', [0, 5, 8])?;
@@ -66,7 +66,7 @@ fn local(text: &str) -> Option<(i64, Option<i64>)> {
     Some((day * 86_400 + clock, offset))
 }
 
-/// Days since 1970 of a date whose parts stand at these places of its ten bytes: year, month, day.
+/// Parses a date of ten bytes as days since 1970. The array contains the offsets of year, month and day in the text.
 fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i64> {
     if text.matches(separator).count() != 2 {
         return None;
@@ -84,10 +84,10 @@ fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i6
     good.then(|| days_since_1970(year as u32, month as u32, day as u32))
 }
 
-/// Year, month and day of a day since 1970, however far away.
+/// Returns year, month and day of a day, which is counted from 1970-01-01. Any number of days is valid.
 pub fn civil(day: i64) -> (i64, i64, i64) {
-    // Years begin in March here, so that a leap day is the last of its year. 400 of them have
-    // 146,097 days.
+    // In this computation years begin in March, so that a leap day is the last day of its year. A cycle of 400 years
+    // has 146,097 days.
     let day = day.saturating_add(719_468);
     let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -98,22 +98,22 @@ pub fn civil(day: i64) -> (i64, i64, i64) {
     (400 * era + year + later, month, date)
 }
 
-/// `MM/DD/YYYY HH:MM:SS`, as Torque writes it; only whether it is one.
+/// Returns whether a text is `MM/DD/YYYY HH:MM:SS`, as written by Torque.
 pub(super) fn is_american(text: &str) -> bool {
     let split = text.split_at_checked(10);
     let date = split.and_then(|(date, clock)| day(date, '/', [6, 0, 3]).map(|_| clock));
     date.and_then(|clock| clock_time(clock.strip_prefix(' ')?)).is_some()
 }
 
-/// `HH:MM:SS` of a day.
+/// Parses `HH:MM:SS` as seconds since midnight.
 fn clock_time(text: &str) -> Option<i64> {
     let mut parts = text.split(':');
     let (h, m, s) = (pair(parts.next()?)?, pair(parts.next()?)?, pair(parts.next()?)?);
-    // A leap second is the next one.
+    // A leap second is treated as the next second.
     (parts.next().is_none() && h < 24 && m < 60 && s <= 60).then_some(3600 * h + 60 * m + s)
 }
 
-/// Slurm's spans: `MM`, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM`, `D-HH:MM:SS`.
+/// Parses Slurm's durations: `MM`, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM`, `D-HH:MM:SS`.
 pub(super) fn slurm_duration(text: &str) -> Option<i64> {
     let (days, rest) = match text.split_once('-') {
         Some((days, rest)) => (Some(digits(days)?), rest),
@@ -122,7 +122,7 @@ pub(super) fn slurm_duration(text: &str) -> Option<i64> {
     let mut parts = [0; 3];
     let mut count = 0;
     for part in rest.split(':') {
-        // Elapsed times carry a fraction now and then.
+        // Elapsed times sometimes have a fraction.
         let part = part.split_once('.').map_or(part, |(whole, _)| whole);
         *parts.get_mut(count)? = digits(part)?;
         count += 1;
@@ -136,7 +136,7 @@ pub(super) fn slurm_duration(text: &str) -> Option<i64> {
     seconds.checked_add(days.unwrap_or(0).checked_mul(86_400)?)
 }
 
-/// `HH:MM:SS` of any number of hours.
+/// Parses `HH:MM:SS` with any number of hours.
 pub(super) fn hours(text: &str) -> Option<i64> {
     let mut parts = text.split(':');
     let (h, m, s) = (digits(parts.next()?)?, pair(parts.next()?)?, pair(parts.next()?)?);
@@ -150,7 +150,7 @@ mod tests {
     use crate::zone::in_order;
 
     #[test]
-    fn dates() {
+    fn parses_dates() {
         let utc = |text| date(text, &Zone::default()).ok().map(|moment| moment.earlier);
         assert_eq!(utc("1970-01-01T00:00:00"), Some(0));
         assert_eq!(utc("2026-03-01T08:00:05"), Some(1_772_352_005));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn days_there_and_back() {
+    fn civil_inverts_days_since_1970() {
         for (year, month, last) in (1890..2110).flat_map(|year| (1..13).map(move |m| (year, m, 28)))
         {
             for date in 1..=last {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn spans() {
+    fn parses_durations() {
         for (text, seconds) in [
             ("90", 5400),
             ("01:00", 60),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
+    fn parses_numbers() {
         assert_eq!(
             (whole("512.0"), whole("4000.00000"), whole("0.46")),
             (Some(512), Some(4000), None)
@@ -227,9 +227,9 @@ mod tests {
         assert!(is_american("03/18/2017 00:00:00") && !is_american("18/03/2017 00:00:00"));
     }
 
-    /// In Prague clocks went from 2 to 3 on 2024-03-31 and from 3 to 2 on 2024-10-27.
+    /// In Prague the clocks went from 2 to 3 on 2024-03-31 and from 3 to 2 on 2024-10-27.
     #[test]
-    fn summer_time() {
+    fn converts_times_in_a_zone_with_summer_time() {
         let zone = &"Europe/Prague".parse().expect("a zone");
         let utc = |text: &str| date(text, &Zone::default()).expect(text).earlier;
         let at = |text: &str| date(text, zone);
@@ -240,34 +240,35 @@ mod tests {
         let earlier = utc("2024-10-27T00:30:00");
         assert_eq!(at("2024-10-27T02:30:00"), Ok(Moment { earlier, later: earlier + 3600 }));
         assert_eq!(at("2024-10-27"), Err(Reason::NotATime));
-        // Far from any rule there is still an offset, or no time: never a panic.
+        // For times outside the rules of the zone there is an offset or no time, but no panic.
         for text in ["0001-01-01T00:00:00", "9999-12-31T23:59:60"] {
             assert!(at(text).is_ok(), "{text}");
         }
     }
 
-    /// A job that ran through the change: 02:50, 02:10 and 02:40 are in order only if the clocks went back
-    /// between the first two.
+    /// A job ran during the change of the clocks: 02:50, 02:10 and 02:40 are in order only if the clocks went back
+    /// between the first and the second time.
     #[test]
-    fn the_order_says_which_hour() {
+    fn the_order_of_times_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");
         let at = |text: &str| date(&format!("2024-10-27T{text}:00"), &zone).expect(text);
         let times = in_order(at("02:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.start.map(|start| start - times.submit), Some(20 * 60));
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
-        assert!(times.note.is_some_and(|note| note.contains("the later one")));
+        assert!(times.note.is_some_and(|note| note.contains("the later time")));
         let times = in_order(at("01:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
         assert!(times.note.is_some_and(|note| note.contains("the earlier one")));
         assert_eq!(in_order(at("03:00"), None, None, None).note, None);
-        // What is out of order either way stays so.
+        // Times that are out of order with both hours are unchanged.
         let times = in_order(at("03:50"), Some(at("02:10")), None, None);
         assert!(times.start.is_some_and(|start| start < times.submit));
     }
 
-    /// From 02:30 to 03:30 is one hour or two, from 01:30 to 02:30 as well.
+    /// The time from 02:30 to 03:30 is one hour or two hours. The time from 01:30 to 02:30 is also one hour or two
+    /// hours.
     #[test]
-    fn the_time_elapsed_says_which_hour() {
+    fn the_elapsed_time_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");
         let at = |text: &str| date(&format!("2024-10-27T{text}:00"), &zone).expect(text);
         let ran = |start, end, elapsed| {
@@ -280,16 +281,16 @@ mod tests {
                 assert_eq!(ran(start, end, Some(3600 * hours)).0, 3600 * hours, "{start}");
             }
         }
-        assert!(ran("02:30", "03:30", Some(3600)).1.contains("agrees with the time elapsed"));
+        assert!(ran("02:30", "03:30", Some(3600)).1.contains("agree with the elapsed time"));
         assert!(ran("02:30", "03:30", Some(7200)).1.contains("the earlier one"));
-        // Without it, or where it agrees with neither, the earlier hour is taken.
+        // Without an elapsed time, or if the elapsed time agrees with neither hour, the earlier hour is used.
         for elapsed in [None, Some(60)] {
             assert_eq!(ran("02:30", "03:30", elapsed).0, 7200);
         }
-        // Both ends in the hour: its earlier half or its later half, unless the job ran into the later one.
+        // Start and end are both in the repeated hour. The elapsed time shows whether the clocks went back in between.
         assert_eq!(ran("02:10", "02:40", Some(1800)).0, 1800);
         assert_eq!(ran("02:10", "02:40", Some(5400)).0, 5400);
-        // A start before the submission is not taken, whatever elapsed.
+        // A start before the submission is not used, even if it agrees with the elapsed time.
         let times = in_order(at("03:00"), Some(at("02:30")), Some(at("03:30")), Some(7200));
         assert_eq!(times.end.zip(times.start).map(|(end, start)| end - start), Some(7200));
     }

@@ -1,10 +1,11 @@
 //! Clocks of logs: a fixed offset from UTC, or a zone with summer time.
 //!
-//! When summer time ends an hour comes twice. Which of both a log means it does not say: the earlier is
-//! taken, unless the time that elapsed decides otherwise, or a start would then come before its
-//! submission, or an end before its start; see [`in_order`]. The hour that summer time skips is no time.
+//! When summer time ends, the clocks show one hour twice. For a time in this hour, a log does not state whether the
+//! first or the second hour is meant. The first hour is used, unless the elapsed time determines the hour, or a job
+//! would start before its submission or end before its start; see [`in_order`]. When summer time begins, the clocks
+//! skip one hour; times in this hour do not exist.
 //!
-//! The time-zone data is compiled into the program, so that an import gives the same trace on every machine.
+//! The time-zone database is compiled into the program, so that an import gives the same trace on every machine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +20,7 @@ use replay_core::sanitize::excerpt;
 /// The clock of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Zone {
-    /// So many seconds ahead of UTC.
+    /// Seconds ahead of UTC.
     Fixed(i64),
     /// A zone of the IANA database.
     Named(TimeZone),
@@ -47,7 +48,7 @@ impl FromStr for Zone {
             let near = nearest(text, names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
             format!(
-                "\"{}\": a zone is UTC, hours and minutes from it such as +01:00, or a name such as \
+                "\"{}\": a zone is UTC, an offset from UTC such as +01:00, or a name such as \
                  Europe/Prague{near}",
                 excerpt(text)
             )
@@ -69,13 +70,13 @@ impl fmt::Display for Zone {
 }
 
 impl Zone {
-    /// What its clock means, in seconds since 1970 there; `None` if it skips that.
+    /// Converts a local time, in seconds since 1970 on the zone's clock. Returns `None` if the clock skips this time.
     pub(super) fn moment(&self, local: i64) -> Option<Moment> {
         let zone = match self {
             Zone::Fixed(offset) => return Some(Moment::at(local - offset)),
             Zone::Named(zone) => zone,
         };
-        // Beyond the years for which there are dates the offset is that of the nearest one.
+        // For years without rules, the offset of the nearest year with rules is used.
         let clock = local.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
         let clock = Offset::UTC.to_datetime(Timestamp::from_second(clock).ok()?);
         let at = |offset: Offset| local - i64::from(offset.seconds());
@@ -90,7 +91,7 @@ impl Zone {
     }
 }
 
-/// A point in time, in seconds since 1970; two of them, if a clock shows the same at both.
+/// A point in time in seconds since 1970, or two points in time at which a clock shows the same local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
     pub earlier: i64,
@@ -98,17 +99,17 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// One point.
+    /// Creates a single point.
     pub fn at(time: i64) -> Moment {
         Moment { earlier: time, later: time }
     }
 
-    /// Whether it is two.
+    /// Returns whether there are two points.
     fn is_twice(self) -> bool {
         self.earlier < self.later
     }
 
-    /// The earlier, unless only the later is not before `time`.
+    /// Returns the later point if only the later point is at or after `time`; otherwise the earlier point.
     fn not_before(self, time: i64) -> i64 {
         if self.earlier < time && time <= self.later { self.later } else { self.earlier }
     }
@@ -120,13 +121,14 @@ pub(super) struct Times {
     pub submit: i64,
     pub start: Option<i64>,
     pub end: Option<i64>,
-    /// What is to be told of them.
+    /// Note about the choice between two points in time with the same local time.
     pub note: Option<&'static str>,
 }
 
-/// The times of a job where a clock shows some of them twice. If the log gives the time that `elapsed`
-/// between start and end, in seconds, the earliest start and end that agree with it within a second
-/// are taken; otherwise the earliest ones in order.
+/// Chooses the times of a job if the clock shows some of these times twice. `elapsed` is the time between start and
+/// end in the log, in seconds, if the log contains this time. The function returns the earliest start and end that
+/// agree with `elapsed` to within a second; if there are no such times, the function returns the earliest times that
+/// are in order.
 pub(super) fn in_order(
     submit: Moment,
     start: Option<Moment>,
@@ -151,18 +153,18 @@ pub(super) fn in_order(
     let twice = [Some(submit), start, end].into_iter().flatten().any(Moment::is_twice);
     let note = match (later, twice) {
         _ if (began, ended) != ordered => {
-            Some("time in an hour that came twice, the one that agrees with the time elapsed")
+            Some("time in a repeated hour, chosen to agree with the elapsed time")
         }
-        (true, _) => {
-            Some("time in an hour that came twice, the later one by the order of its times")
-        }
-        (_, true) => Some("time in an hour that came twice, taken as the earlier one"),
+        (true, _) => Some(
+            "time in a repeated hour, the later time is used because of the order of the job's times",
+        ),
+        (_, true) => Some("time in a repeated hour, the earlier time is used"),
         _ => None,
     };
     Times { submit: submit.earlier, start: began, end: ended, note }
 }
 
-/// `+01:00`, `-0530`, `+02`, as seconds.
+/// Parses `+01:00`, `-0530` or `+02` as seconds.
 pub(super) fn offset(text: &str) -> Option<i64> {
     let sign = match text.as_bytes().first()? {
         b'+' => 1,
@@ -184,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zones_have_names() {
+    fn names_of_zones_are_canonical() {
         for text in ["UTC", "+01:00", "-05:30", "Europe/Prague", "America/Chicago"] {
             assert_eq!(text.parse::<Zone>().expect("a zone").to_string(), text);
         }

@@ -1,22 +1,22 @@
-//! What a channel is, for people.
+//! Channels of a network and their notation in messages and results.
 
 use std::fmt;
 
 use replay_core::topology::{NodeId, Topology};
 
-/// A channel's number: an index into per-channel arrays.
+/// The number of a channel: an index into per-channel arrays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ChannelId(pub u32);
 
 impl ChannelId {
-    /// The number as an index.
+    /// Returns the number of the channel as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Where a channel leads, seen from its node.
+/// The direction of a channel, relative to the node that it leaves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Port {
     /// From the processing element into its router.
@@ -25,25 +25,25 @@ pub enum Port {
     Ejection,
     /// To the next router along an axis of a mesh or torus.
     Axis {
-        /// 0 = x, 1 = y, 2 = z.
+        /// The axis: 0 = x, 1 = y, 2 = z.
         axis: u8,
-        /// Towards greater coordinates.
+        /// Whether the channel leads towards greater coordinates.
         positive: bool,
-        /// Virtual channel: 0, or on a torus 1 from the dateline on.
+        /// Virtual channel: 0 before the dateline of a torus and on all other machines, 1 from the dateline on.
         lane: u8,
     },
-    /// To the router of a hypercube whose number differs in this bit.
+    /// To the neighbouring router of a hypercube. The numbers of the two routers differ in this bit.
     Bit(u8),
 }
 
-/// A unidirectional channel with its buffer at the receiving end.
+/// A unidirectional channel with a buffer at its receiving end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Channel {
-    /// The node it leaves; of an injection or ejection channel the node it serves.
+    /// The node that the channel leaves; for an injection or ejection channel, the node that it serves.
     pub from: NodeId,
-    /// Where it leads.
+    /// Direction of the channel.
     pub port: Port,
-    /// The node as people write it: `(3,0)` on a grid, `5` on a hypercube.
+    /// Coordinates or number of the node: `(3,0)` on a grid, `(5)` on a hypercube.
     pub place: String,
 }
 
@@ -55,21 +55,21 @@ impl Channel {
                 let sides: Vec<_> = coord[..grid.dimensions()].iter().map(u16::to_string).collect();
                 format!("({})", sides.join(","))
             }
-            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => {
+            _ => {
                 format!("({})", from.0)
             }
         };
         Self { from, port, place }
     }
 
-    /// Whether it joins two routers.
+    /// Returns whether the channel joins two routers.
     pub fn is_link(&self) -> bool {
         !matches!(self.port, Port::Injection | Port::Ejection)
     }
 }
 
-/// As the literature writes them: `inj(0,0)`, `ej(2,0)`, `+x(1,0)`; the second virtual
-/// channel of a torus' link has an apostrophe, `+x'(1,0)`.
+/// Formats the channel as in the literature: `inj(0,0)`, `ej(2,0)`, `+x(1,0)`; the second virtual
+/// channel of a torus link has an apostrophe, `+x'(1,0)`.
 impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port {

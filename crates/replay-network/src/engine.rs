@@ -1,10 +1,10 @@
 //! The event-driven engine.
 //!
-//! An event is a header that asks for a channel, a channel that becomes free while a header
-//! waits for it, or something to tell the outside. Flits are never stepped: when a header
-//! gets a channel, it is settled when the flits behind it move, and with them when the
-//! channels at the worm's tail become free. A hop costs two events at most and no
-//! allocation; memory grows with packets in flight, not with packets sent.
+//! There are three kinds of events: a header requests a channel, a channel for which a header waits is released, or a
+//! network event is reported to the caller. The engine does not simulate every single flit: when a header gets a
+//! channel, the engine computes the cycles in which the flits behind the header move, and thus the cycles in which the
+//! channels at the worm's tail become free. A hop costs at most two events and no allocation; memory is proportional to
+//! the number of packets in flight, not to the number of packets sent.
 
 mod diagnosis;
 mod grant;
@@ -17,55 +17,54 @@ use super::log::FlitLog;
 use super::network_event::{Delivery, NetworkEvent, Packet, PacketError};
 use super::settings::{Settings, SettingsError};
 use super::stalled::Stalled;
-use super::usage::{Flits, Line, NONE, UNKNOWN, Usage};
+use super::usage::{ChannelState, Flits, NONE, UNKNOWN, Usage};
 use super::wiring::{Kind, Leg, Wiring};
 use super::worm::{Label, Walker, Worm};
 use super::worm_timing::WormTiming;
 use replay_core::topology::{NodeId, Topology};
 
-/// A network with its packets, at some cycle. See the [module](super) for its rules and an
-/// example.
+/// The state of a network with its packets. See the [module](super) for its rules and an example.
 #[derive(Clone, Debug)]
 pub struct Network {
     settings: Settings,
-    pace: WormTiming,
-    /// Whether worms move in closed form.
+    timing: WormTiming,
+    /// Whether the timing of worms has a closed form.
     closed: bool,
     wiring: Wiring,
-    calendar: EventQueue,
-    lines: Vec<Line>,
-    senders: InjectionQueues,
+    queue: EventQueue,
+    states: Vec<ChannelState>,
+    injection_queues: InjectionQueues,
     worms: Vec<Worm>,
     labels: Vec<Label>,
-    /// Routes, `most_legs` to a worm.
+    /// Routes of the worms. Each worm has `max_legs` entries.
     legs: Vec<Leg>,
-    most_legs: usize,
-    /// Latest starts of the flits of each worm that does not move in closed form.
+    max_legs: usize,
+    /// Latest starts of the flits of each worm; used only if the timing has no closed form.
     latest: Vec<Vec<u64>>,
     rows: Vec<u64>,
     tails: Vec<(u32, u64)>,
-    bookings: LinkReservations,
+    reservations: LinkReservations,
     vacant: Vec<u32>,
-    /// Headers that have had to wait so far.
+    /// Number of headers that have had to wait so far.
     joins: u64,
     in_flight: usize,
     log: Option<Box<FlitLog>>,
 }
 
 impl Network {
-    /// An empty network at cycle 0.
+    /// Creates an empty network at cycle 0.
     ///
     /// # Errors
-    /// [`SettingsError`] if a constant is out of range, a torus' links are slow, or the machine is several
-    /// tori.
+    /// [`SettingsError`] if a constant is out of range, links of a torus take a number of cycles other than one, or the
+    /// machine consists of several tori.
     pub fn new(topology: &Topology, settings: Settings) -> Result<Self, SettingsError> {
-        if let Topology::MultiTorus(_) = topology {
+        if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
             return Err(SettingsError::NoLinks(topology.to_string()));
         }
         Self::wired(Wiring::new(topology), settings)
     }
 
-    /// A network in which tori can deadlock, as there is only one virtual channel.
+    /// Creates a network with a single virtual channel per link, in which tori can deadlock.
     #[cfg(test)]
     pub(super) fn without_dateline(
         topology: &Topology,
@@ -80,22 +79,26 @@ impl Network {
         if shares_links && settings.link != 1 {
             return Err(SettingsError::SlowTorus(settings.link));
         }
-        let pace = WormTiming::new(&settings);
+        let timing = WormTiming::new(&settings);
         Ok(Self {
             settings,
-            pace,
-            closed: pace.closed && !shares_links,
-            calendar: EventQueue::new(),
-            lines: vec![Line::FREE; wiring.channels()],
-            senders: InjectionQueues::new(wiring.nodes()),
+            timing,
+            closed: timing.closed && !shares_links,
+            queue: EventQueue::new(),
+            states: vec![ChannelState::FREE; wiring.channels()],
+            injection_queues: InjectionQueues::new(wiring.nodes()),
             worms: Vec::new(),
             labels: Vec::new(),
             legs: Vec::new(),
-            most_legs: wiring.most_legs(),
+            max_legs: wiring.max_legs(),
             latest: Vec::new(),
             rows: Vec::new(),
             tails: Vec::new(),
-            bookings: LinkReservations::new(if shares_links { wiring.channels() / 2 } else { 0 }),
+            reservations: LinkReservations::new(if shares_links {
+                wiring.channels() / 2
+            } else {
+                0
+            }),
             vacant: Vec::new(),
             joins: 0,
             in_flight: 0,
@@ -104,29 +107,29 @@ impl Network {
         })
     }
 
-    /// The constants.
+    /// Returns the constants of the network.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The present cycle.
+    /// Returns the current cycle.
     #[inline]
     pub fn now(&self) -> u64 {
-        self.calendar.now()
+        self.queue.now()
     }
 
-    /// Packets handed over and not yet delivered.
+    /// Returns the number of packets sent and not yet delivered.
     #[inline]
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    /// Hands a packet to its sender's queue in the present cycle. If the queue is empty the
-    /// packet is its head at once.
+    /// Adds a packet to its sender's queue in the current cycle. If the queue is empty, the packet becomes head of the
+    /// queue at once.
     ///
     /// # Errors
-    /// [`PacketError`] if there is no such node, or the length is out of range; the network
-    /// is as before.
+    /// [`PacketError`] if a node does not exist or the length is out of range; the network is then
+    /// unchanged.
     pub fn send(&mut self, packet: Packet) -> Result<(), PacketError> {
         let nodes = self.wiring.nodes();
         if let Some(node) = [packet.src, packet.dst].into_iter().find(|node| node.index() >= nodes)
@@ -137,78 +140,80 @@ impl Network {
             return Err(PacketError::Length(packet.flits));
         }
         self.in_flight += 1;
-        if self.senders.hand_over(&packet) {
+        if self.injection_queues.enqueue(&packet) {
             self.start(packet);
         }
         Ok(())
     }
 
-    /// Goes to the next cycle that has something to tell and fills `notices`, which it
-    /// empties first, in the order of the module's documentation. What the caller then sends
-    /// is sent in that cycle.
+    /// Advances to the next cycle with network events and writes these events to `events`, which is cleared first. The
+    /// module's documentation defines the order of events. Packets that the caller then sends are sent in the cycle
+    /// reached.
     ///
-    /// `None` if there is nothing more to tell: either the cycle `until` has come (all before
-    /// it is done; packets can be sent in it), or, without `until`, everything is delivered.
+    /// Returns `None` if there are no more events. With `until`, the network has then reached cycle `until`: all events
+    /// before this cycle are processed, and packets can be sent in this cycle. Without `until`, all packets are then
+    /// delivered.
     ///
     /// # Errors
-    /// [`Stalled`] if packets are in flight and none will ever move.
+    /// [`Stalled`] if packets are in flight and no packet can ever move.
     pub fn advance(
         &mut self,
         until: Option<u64>,
-        notices: &mut Vec<NetworkEvent>,
+        events: &mut Vec<NetworkEvent>,
     ) -> Result<Option<u64>, Stalled> {
-        notices.clear();
+        events.clear();
         loop {
             self.release_due();
-            while let Some(what) = self.calendar.next_notice() {
-                self.notice(what, notices);
+            while let Some(what) = self.queue.next_network_event() {
+                self.report(what, events);
             }
-            let now = self.calendar.now();
-            if !notices.is_empty() {
+            let now = self.queue.now();
+            if !events.is_empty() {
                 return Ok(Some(now));
             }
             if until.is_some_and(|until| until <= now) {
                 return Ok(None);
             }
-            while let Some(worm) = self.calendar.next_request() {
+            while let Some(worm) = self.queue.next_request() {
                 self.request(worm);
                 self.release_due();
             }
-            if self.calendar.has_notice() {
+            if self.queue.has_network_event() {
                 continue;
             }
-            match (self.calendar.next_busy(), until) {
-                (Some(next), Some(until)) if until < next => self.calendar.go_to(until),
-                (Some(next), _) => self.calendar.go_to(next),
+            match (self.queue.next_busy(), until) {
+                (Some(next), Some(until)) if until < next => self.queue.go_to(until),
+                (Some(next), _) => self.queue.go_to(next),
                 (None, _) if self.in_flight > 0 => return Err(self.diagnosis()),
-                (None, Some(until)) => self.calendar.go_to(until),
+                (None, Some(until)) => self.queue.go_to(until),
                 (None, None) => return Ok(None),
             }
         }
     }
 
-    /// What every channel has carried so far, by number.
+    /// Returns the traffic that each channel has carried so far, in the order of channel numbers.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
-        self.lines.iter().enumerate().filter_map(|(id, line)| {
+        self.states.iter().enumerate().filter_map(|(id, state)| {
             let channel = self.wiring.channel(ChannelId(id as u32))?;
-            Some(line.usage(channel, self.now()))
+            Some(state.usage(channel, self.now()))
         })
     }
 
-    /// The links that have carried anything so far, each virtual channel by itself: the channel, the cycles
-    /// for which it was reserved, and the flits of the packets it was granted to. As [`usage`](Self::usage)
-    /// without the words.
+    /// Returns the links that have carried flits so far, with separate entries for the virtual channels of a link. An
+    /// entry consists of the channel, the number of cycles for which the channel was reserved, and the number of flits
+    /// of the packets that were granted the channel. Cheaper than [`usage`](Self::usage), which also formats the
+    /// channels.
     pub fn carried(&self) -> impl Iterator<Item = (ChannelId, u64, u64)> + '_ {
         let now = self.now();
-        self.lines.iter().enumerate().filter_map(move |(id, line)| {
-            let carried = line.flits() > 0 && self.wiring.kind(id as u32) == Kind::Link;
-            carried.then(|| (ChannelId(id as u32), line.busy(now), line.flits()))
+        self.states.iter().enumerate().filter_map(move |(id, state)| {
+            let carried = state.flits() > 0 && self.wiring.kind(id as u32) == Kind::Link;
+            carried.then(|| (ChannelId(id as u32), state.busy(now), state.flits()))
         })
     }
 
-    /// The links of the route from one node to another, in its order.
+    /// Returns the links of the route from one node to another, in order.
     pub fn route(&self, src: NodeId, dst: NodeId) -> impl Iterator<Item = ChannelId> {
-        let mut legs = vec![Leg::default(); self.most_legs];
+        let mut legs = vec![Leg::default(); self.max_legs];
         let hops = self.wiring.route(src, dst, &mut legs);
         let mut walker = Walker::new(&legs);
         (0..hops).map(move |_| {
@@ -217,110 +222,112 @@ impl Network {
         })
     }
 
-    /// What a channel's number stands for; `None` for one that stands for no channel.
+    /// Returns the channel with a number; `None` if no channel has this number.
     pub fn channel(&self, id: ChannelId) -> Option<Channel> {
         self.wiring.channel(id)
     }
 
-    /// Channel numbers are below this.
+    /// Returns the upper limit of channel numbers. All channel numbers are below this value.
     pub fn channels(&self) -> usize {
-        self.lines.len()
+        self.states.len()
     }
 
-    /// Flits that have been granted a crossing so far, by kind of channel: a packet counts at
-    /// a channel when its header gets it. Costs a look at every channel.
+    /// Returns the numbers of flits that have been granted a crossing so far, for each kind of channel. A packet is
+    /// counted at a channel when its header gets the channel. The time of a call is proportional to the number of
+    /// channels.
     pub fn flits(&self) -> Flits {
         let mut flits = Flits::default();
-        for (id, line) in self.lines.iter().enumerate() {
+        for (id, state) in self.states.iter().enumerate() {
             *match self.wiring.kind(id as u32) {
                 Kind::Injection => &mut flits.injection,
                 Kind::Ejection => &mut flits.ejection,
                 Kind::Link => &mut flits.links,
-            } += line.flits();
+            } += state.flits();
         }
         flits
     }
 
-    /// Worms and queued packets that there is room for.
+    /// Returns the allocated numbers of worms and of queued packets.
     #[cfg(test)]
     pub(super) fn places(&self) -> (usize, usize) {
-        (self.worms.len(), self.senders.places())
+        (self.worms.len(), self.injection_queues.places())
     }
 
-    /// Records from now on every crossing and release: costs time and memory by the flit.
+    /// Begins to record every crossing and release. Recording costs time and memory for every flit.
     pub fn record(&mut self) {
         self.log.get_or_insert_default();
     }
 
-    /// Takes out what has been recorded since [`Network::record`] or the last call.
+    /// Removes and returns the log recorded since [`Network::record`] or the last call.
     pub fn take_log(&mut self) -> FlitLog {
         self.log.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// A packet becomes head of its sender's queue.
+    /// Creates the worm of a packet that has become head of its sender's queue.
     fn start(&mut self, packet: Packet) {
         let Packet { src, dst, flits, tag } = packet;
-        let clock = self.calendar.now();
+        let clock = self.queue.now();
         let label = Label { tag, src, dst, clock, head_arrived: 0, joined: 0, half_done: false };
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.worms.push(Worm::default());
             self.labels.push(label.clone());
-            self.legs.resize(self.legs.len() + self.most_legs, Leg::default());
+            self.legs.resize(self.legs.len() + self.max_legs, Leg::default());
             self.latest.push(Vec::new());
             self.worms.len() as u32 - 1
         });
         let i = slot as usize;
-        let legs = &mut self.legs[i * self.most_legs..][..self.most_legs];
+        let legs = &mut self.legs[i * self.max_legs..][..self.max_legs];
         let hops = self.wiring.route(src, dst, legs);
         let first = Walker::new(legs);
         self.worms[i] = Worm { head: first, tail: first, last: hops + 1, flits, ..Worm::default() };
         self.labels[i] = label;
         self.latest[i].clear();
-        self.calendar.enter(clock, Event::Request(slot));
+        self.queue.enter(clock, Event::Request(slot));
     }
 
-    /// A header asks for its next channel.
+    /// Requests the next channel for a header.
     #[inline]
     fn request(&mut self, slot: u32) {
-        let now = self.calendar.now();
+        let now = self.queue.now();
         let worm = &mut self.worms[slot as usize];
         worm.asked = now;
         let channel = worm.head.channel;
-        let line = &mut self.lines[channel as usize];
-        if line.free_at <= now {
-            debug_assert_eq!(line.first, NONE);
+        let state = &mut self.states[channel as usize];
+        if state.free_at <= now {
+            debug_assert_eq!(state.first, NONE);
             return self.grant(slot);
         }
         worm.next = NONE;
         self.joins += 1;
         self.labels[slot as usize].joined = self.joins;
-        if line.first == NONE {
-            line.first = slot;
-            if line.free_at != UNKNOWN {
-                self.calendar.enter(line.free_at, Event::Release(channel));
+        if state.first == NONE {
+            state.first = slot;
+            if state.free_at != UNKNOWN {
+                self.queue.enter(state.free_at, Event::Release(channel));
             }
         } else {
-            self.worms[line.last as usize].next = slot;
+            self.worms[state.last as usize].next = slot;
         }
-        line.last = slot;
+        state.last = slot;
     }
 
-    /// The channels that become free in this cycle go to the headers that wait for them.
+    /// Grants the channels that become free in this cycle to the headers that wait for them.
     #[inline]
     fn release_due(&mut self) {
         loop {
-            let Self { calendar, lines, labels, .. } = self;
-            let joined = |channel: u32| labels[lines[channel as usize].first as usize].joined;
-            let Some(channel) = calendar.next_release(joined) else { return };
-            let line = &mut lines[channel as usize];
-            let slot = line.first;
-            line.first = self.worms[slot as usize].next;
+            let Self { queue, states, labels, .. } = self;
+            let joined = |channel: u32| labels[states[channel as usize].first as usize].joined;
+            let Some(channel) = queue.next_release(joined) else { return };
+            let state = &mut states[channel as usize];
+            let slot = state.first;
+            state.first = self.worms[slot as usize].next;
             self.grant(slot);
         }
     }
 
-    /// What the outside learns of a worm: bit 0 tells the two kinds apart.
-    fn notice(&mut self, what: u32, notices: &mut Vec<NetworkEvent>) {
+    /// Reports an event of the worm `what >> 1`. If bit 0 of `what` is set, the packet is delivered; otherwise the tail
+    /// leaves the sender.
+    fn report(&mut self, what: u32, events: &mut Vec<NetworkEvent>) {
         let (slot, i) = (what >> 1, (what >> 1) as usize);
         let label = &mut self.labels[i];
         let (tag, src) = (label.tag, label.src);
@@ -328,21 +335,21 @@ impl Network {
             self.vacant.push(slot);
         }
         if what & 1 == 0 {
-            notices.push(NetworkEvent::TailLeft { tag, src });
-            if let Some(next) = self.senders.tail_left(src) {
+            events.push(NetworkEvent::TailLeft { tag, src });
+            if let Some(next) = self.injection_queues.tail_left(src) {
                 self.start(next);
             }
             return;
         }
         let worm = &self.worms[i];
-        notices.push(NetworkEvent::Delivered(Delivery {
+        events.push(NetworkEvent::Delivered(Delivery {
             tag,
             src,
             dst: label.dst,
             flits: worm.flits,
             hops: worm.last - 1,
             head_arrived: label.head_arrived,
-            latency: self.calendar.now() - label.clock,
+            latency: self.queue.now() - label.clock,
             blocked: worm.blocked,
         }));
         self.in_flight -= 1;

@@ -1,49 +1,49 @@
-//! What happens when: a ring of buckets, one per cycle.
+//! A queue of events: a ring of buckets, one per cycle.
 //!
-//! Everything due in one cycle comes out in the order in which it went in, apart from
-//! releases, which come out by the key that the caller gives. What is further ahead than the
-//! ring reaches waits in a heap and moves into the ring as soon as it is near enough, hence
-//! before anything nearer can be entered behind it. Entering and taking out cost constant
-//! time; finding the next busy cycle looks at one bit per cycle.
+//! The events of one cycle are returned in the order in which they were added, except for releases,
+//! which are ordered by a key that the caller gives. Events beyond the ring are kept in a heap. An
+//! event moves from the heap into the ring as soon as the ring reaches the cycle of the event, and thus before
+//! later additions for this cycle. Adding and removing an event take constant time; the search for
+//! the next busy cycle reads one bit per cycle.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Cycles that the ring reaches ahead.
+/// Number of cycles in the ring.
 const REACH: u64 = 64 * WORDS as u64;
 const WORDS: usize = 4;
 
-/// Something to happen; the number is the engine's.
+/// An event; the number is chosen by the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Event {
     /// A channel for which a header waits becomes free.
     Release(u32),
-    /// Something that the outside learns of.
-    NetworkEvent(u32),
-    /// A header asks for a channel.
+    /// A network event is reported to the caller.
+    Report(u32),
+    /// A header requests a channel.
     Request(u32),
 }
 
 #[derive(Clone, Default, Debug)]
 struct Bucket {
     releases: Vec<u32>,
-    notices: Vec<u32>,
+    network_events: Vec<u32>,
     requests: Vec<u32>,
 }
 
-/// The events ahead, and the present cycle.
+/// The future events and the current cycle.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     now: u64,
     buckets: Box<[Bucket]>,
-    /// Bit per bucket: may it hold something?
+    /// One bit per bucket: set if the bucket may contain events.
     busy: [u64; WORDS],
-    /// Requests and notices of this cycle taken out so far.
+    /// Number of requests of this cycle that were removed.
     requests_taken: usize,
-    notices_taken: usize,
-    /// Whether releases of this cycle have been entered since they were last sorted.
+    network_events_taken: usize,
+    /// Whether releases were added to this cycle since its releases were last sorted.
     unsorted: bool,
-    /// (cycle, order of entry, event) beyond the ring.
+    /// Events beyond the ring: cycle, number in order of addition, event.
     far: BinaryHeap<Reverse<(u64, u64, Event)>>,
     entered_far: u64,
 }
@@ -55,22 +55,22 @@ impl EventQueue {
             buckets: vec![Bucket::default(); REACH as usize].into_boxed_slice(),
             busy: [0; WORDS],
             requests_taken: 0,
-            notices_taken: 0,
+            network_events_taken: 0,
             unsorted: false,
             far: BinaryHeap::new(),
             entered_far: 0,
         }
     }
 
-    /// The present cycle.
+    /// Returns the current cycle.
     #[inline]
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Enters an event at a cycle, which must not be past.
+    /// Adds an event at a cycle. The cycle must not be in the past.
     ///
-    /// Inlined everywhere: the kind of event is known at every place that enters one.
+    /// Always inlined, because the kind of event is a constant in every caller.
     #[inline(always)]
     pub fn enter(&mut self, at: u64, event: Event) {
         debug_assert!(at >= self.now);
@@ -85,7 +85,7 @@ impl EventQueue {
                 self.unsorted |= at == self.now;
                 bucket.releases.push(channel);
             }
-            Event::NetworkEvent(what) => bucket.notices.push(what),
+            Event::Report(what) => bucket.network_events.push(what),
             Event::Request(worm) => bucket.requests.push(worm),
         }
     }
@@ -97,51 +97,52 @@ impl EventQueue {
     }
 
     #[inline]
-    fn today(&mut self) -> &mut Bucket {
+    fn current(&mut self) -> &mut Bucket {
         &mut self.buckets[(self.now % REACH) as usize]
     }
 
-    /// Takes out the release of this cycle whose channel has the least key.
+    /// Removes the release with the least key of this cycle.
     #[inline]
     pub fn next_release(&mut self, key: impl Fn(u32) -> u64) -> Option<u32> {
         if self.unsorted {
             self.unsorted = false;
-            self.today().releases.sort_unstable_by_key(|&channel| Reverse(key(channel)));
+            self.current().releases.sort_unstable_by_key(|&channel| Reverse(key(channel)));
         }
-        self.today().releases.pop()
+        self.current().releases.pop()
     }
 
-    /// Takes out the next notice of this cycle.
+    /// Removes the next network event of this cycle.
     #[inline]
-    pub fn next_notice(&mut self) -> Option<u32> {
-        let taken = self.notices_taken;
-        let notice = self.today().notices.get(taken).copied();
-        self.notices_taken += usize::from(notice.is_some());
-        notice
+    pub fn next_network_event(&mut self) -> Option<u32> {
+        let taken = self.network_events_taken;
+        let event = self.current().network_events.get(taken).copied();
+        self.network_events_taken += usize::from(event.is_some());
+        event
     }
 
-    /// Whether a notice of this cycle is left.
+    /// Returns whether this cycle has network events that have not been removed.
     #[inline]
-    pub fn has_notice(&mut self) -> bool {
-        let taken = self.notices_taken;
-        self.today().notices.len() > taken
+    pub fn has_network_event(&mut self) -> bool {
+        let taken = self.network_events_taken;
+        self.current().network_events.len() > taken
     }
 
-    /// Takes out the next request of this cycle.
+    /// Removes the next request of this cycle.
     #[inline]
     pub fn next_request(&mut self) -> Option<u32> {
         let taken = self.requests_taken;
-        let request = self.today().requests.get(taken).copied();
+        let request = self.current().requests.get(taken).copied();
         self.requests_taken += usize::from(request.is_some());
         request
     }
 
-    /// The next cycle after this one for which something is entered.
+    /// Returns the next cycle with events after the current cycle.
     pub fn next_busy(&self) -> Option<u64> {
         let here = (self.now % REACH) as usize;
         let ahead =
             |from: usize, bits: u64| (bits != 0).then(|| from + bits.trailing_zeros() as usize);
-        // The rest of this word, the other words around the ring, the word's beginning.
+        // Search the rest of the current word, then all other words around the ring, then the
+        // beginning of the current word.
         let (word, bit) = (here / 64, here % 64);
         let after = self.busy[word] & (u64::MAX << bit << 1);
         let slot = ahead(word * 64, after)
@@ -158,16 +159,16 @@ impl EventQueue {
         }
     }
 
-    /// Goes to a cycle, none with an entry being between. Nothing of the present one may be
-    /// left but what the caller has done with.
+    /// Advances to a cycle; there must be no events between the current cycle and cycle `at`.
+    /// Events that remain in the current cycle are discarded.
     pub fn go_to(&mut self, at: u64) {
         let slot = (self.now % REACH) as usize;
         let bucket = &mut self.buckets[slot];
         bucket.releases.clear();
-        bucket.notices.clear();
+        bucket.network_events.clear();
         bucket.requests.clear();
         self.busy[slot / 64] &= !(1 << (slot % 64));
-        (self.requests_taken, self.notices_taken) = (0, 0);
+        (self.requests_taken, self.network_events_taken) = (0, 0);
         self.now = at;
         while let Some(&Reverse((due, _, event))) = self.far.peek()
             && due - at < REACH
@@ -185,41 +186,42 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a sorted list, with entries made while time passes.
+        /// The events are the same as the events of a sorted list, even if events are added while the
+        /// queue advances.
         #[test]
         fn events_come_by_cycle_then_in_the_order_entered(
             entries in proptest::collection::vec((0u64..700, 0u64..40, 0u8..3), 1..200)
         ) {
-            let mut calendar = EventQueue::new();
+            let mut queue = EventQueue::new();
             let mut listed = Vec::new();
             let mut found = Vec::new();
-            let drain = |calendar: &mut EventQueue, found: &mut Vec<(u64, Event)>| {
-                let now = calendar.now();
-                while let Some(x) = calendar.next_release(u64::from) { found.push((now, Event::Release(x))) }
-                while let Some(x) = calendar.next_notice() { found.push((now, Event::NetworkEvent(x))) }
-                while let Some(x) = calendar.next_request() { found.push((now, Event::Request(x))) }
+            let drain = |queue: &mut EventQueue, found: &mut Vec<(u64, Event)>| {
+                let now = queue.now();
+                while let Some(x) = queue.next_release(u64::from) { found.push((now, Event::Release(x))) }
+                while let Some(x) = queue.next_network_event() { found.push((now, Event::Report(x))) }
+                while let Some(x) = queue.next_request() { found.push((now, Event::Request(x))) }
             };
-            let go = |calendar: &mut EventQueue, to: u64, found: &mut Vec<(u64, Event)>| {
-                drain(calendar, found);
-                while let Some(at) = calendar.next_busy().filter(|&at| at <= to) {
-                    calendar.go_to(at);
-                    drain(calendar, found);
+            let go = |queue: &mut EventQueue, to: u64, found: &mut Vec<(u64, Event)>| {
+                drain(queue, found);
+                while let Some(at) = queue.next_busy().filter(|&at| at <= to) {
+                    queue.go_to(at);
+                    drain(queue, found);
                 }
-                if to > calendar.now() {
-                    calendar.go_to(to);
+                if to > queue.now() {
+                    queue.go_to(to);
                 }
             };
             let mut now = 0;
             for (i, &(ahead, pass, kind)) in entries.iter().enumerate() {
                 let i = i as u32;
-                let event = [Event::Release(i), Event::NetworkEvent(i), Event::Request(i)][usize::from(kind)];
-                // Never in the present cycle, which has been emptied.
-                calendar.enter(now + ahead + 1, event);
+                let event = [Event::Release(i), Event::Report(i), Event::Request(i)][usize::from(kind)];
+                // Do not add events to the current cycle, because all its events have been removed.
+                queue.enter(now + ahead + 1, event);
                 listed.push((now + ahead + 1, event));
                 now += pass;
-                go(&mut calendar, now, &mut found);
+                go(&mut queue, now, &mut found);
             }
-            go(&mut calendar, now + 2000, &mut found);
+            go(&mut queue, now + 2000, &mut found);
             listed.sort();
             prop_assert_eq!(found, listed);
         }

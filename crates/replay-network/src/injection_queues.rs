@@ -1,15 +1,15 @@
-//! The queues of the processing elements.
+//! The injection queues of the processing elements.
 
 use super::network_event::Packet;
 use super::usage::NONE;
 use replay_core::topology::NodeId;
 
-/// A queue for each node. Its head has been taken out but counts until its tail has left.
+/// A queue of packets for each node. The head of a queue is not stored; a packet remains head until its tail has left.
 #[derive(Clone, Debug)]
 pub struct InjectionQueues {
     queues: Vec<Queue>,
     pool: Vec<Queued>,
-    /// First of the vacant places of the pool, which are linked by `next`.
+    /// First free entry of the pool. Free entries are linked by `next`.
     vacant: u32,
 }
 
@@ -32,14 +32,14 @@ impl InjectionQueues {
         Self { queues: vec![queue; nodes], pool: Vec::new(), vacant: NONE }
     }
 
-    /// Packets that there is room for.
+    /// Returns the number of queued packets for which memory is allocated.
     #[cfg(test)]
     pub fn places(&self) -> usize {
         self.pool.len()
     }
 
-    /// Whether the packet is at once the head of its queue; otherwise it is kept.
-    pub fn hand_over(&mut self, packet: &Packet) -> bool {
+    /// Adds a packet. Returns `true` if the packet becomes head of its queue at once; otherwise the packet is stored.
+    pub fn enqueue(&mut self, packet: &Packet) -> bool {
         let queue = &mut self.queues[packet.src.index()];
         if !queue.sending {
             queue.sending = true;
@@ -66,7 +66,7 @@ impl InjectionQueues {
         false
     }
 
-    /// The head's tail has left: the packet that is now head, if there is one.
+    /// Removes the head of a node's queue after its tail has left. Returns the new head; `None` if no packet waits.
     pub fn tail_left(&mut self, node: NodeId) -> Option<Packet> {
         let queue = &mut self.queues[node.index()];
         let place = queue.first;
@@ -86,22 +86,23 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// Against plain queues; the pool grows no further than the most that ever waited.
+    /// Queues of the standard library give the same order, and the pool is no larger than the largest number
+    /// of waiting packets.
     #[test]
     fn packets_leave_in_the_order_handed_over() {
-        let mut senders = InjectionQueues::new(3);
+        let mut queues = InjectionQueues::new(3);
         let mut plain = vec![VecDeque::new(); 3];
         for tag in 0..1000u64 {
             let src = NodeId((tag * 7 / 3 % 3) as u32);
             let queue: &mut VecDeque<u64> = &mut plain[src.index()];
             if tag % 5 < 3 && queue.len() < 4 {
                 let packet = Packet { src, dst: src, flits: 1, tag };
-                assert_eq!(senders.hand_over(&packet), queue.is_empty());
+                assert_eq!(queues.enqueue(&packet), queue.is_empty());
                 queue.push_back(tag);
             } else if queue.pop_front().is_some() {
-                assert_eq!(senders.tail_left(src).map(|p| p.tag), queue.front().copied());
+                assert_eq!(queues.tail_left(src).map(|p| p.tag), queue.front().copied());
             }
         }
-        assert!(senders.places() <= 9, "{}", senders.places());
+        assert!(queues.places() <= 9, "{}", queues.places());
     }
 }

@@ -1,9 +1,9 @@
 //! Flit-level networks: wormhole, virtual cut-through and store-and-forward switching on
 //! meshes, tori and hypercubes.
 //!
-//! A [`Network`] takes packets and tells when their tails have left their senders and when
-//! they are delivered. Time is in integer cycles; the model is exact to the flit, yet its
-//! cost is a few events per hop of a *header*, whatever the length of packets and of waits.
+//! A [`Network`] accepts packets and reports when their tails leave their senders and when they are
+//! delivered. Time is in integer cycles. The model computes the start of every flit exactly.
+//! The cost is a few events per hop of a *header*. The cost does not depend on the length of packets and waits.
 //!
 //! ```
 //! use replay_network::{Network, NetworkEvent, Packet, Settings};
@@ -13,10 +13,10 @@
 //! let mut network = Network::new(&mesh, Settings::LO)?;
 //! // From (0,0) to (2,1).
 //! network.send(Packet { src: NodeId(0), dst: NodeId(33), flits: 8, tag: 7 })?;
-//! let mut notices = Vec::new();
-//! while let Some(cycle) = network.advance(None, &mut notices)? {
-//!     for notice in &notices {
-//!         if let NetworkEvent::Delivered(packet) = notice {
+//! let mut events = Vec::new();
+//! while let Some(cycle) = network.advance(None, &mut events)? {
+//!     for event in &events {
+//!         if let NetworkEvent::Delivered(packet) = event {
 //!             assert_eq!((cycle, packet.tag, packet.hops), (39, 7, 3));
 //!             assert_eq!((packet.latency, packet.blocked), (39, 0));
 //!         }
@@ -27,85 +27,91 @@
 //!
 //! # Channels
 //!
-//! A node is a processing element and a router. Channels are unidirectional: one from the
-//! element to its router (*injection*), one back (*ejection*), and one to each neighbouring
-//! router, two (*virtual channels*) on the wrapped axes of a torus. Each has a buffer at its
-//! receiving end. Routes are dimension-ordered, see [`Channel`] for how channels are written:
-//! x, y, z on meshes and tori, lowest differing bit first on hypercubes, the shorter way
-//! round a torus (upwards if both are equal). A route of d hops is the channels c_0
+//! A node is a processing element and a router. Channels are unidirectional. Each node has a
+//! channel from the element to its router (*injection*), a channel back to the element
+//! (*ejection*), and a channel to each neighbouring router. On the wrapped axes of a torus there
+//! are two channels (*virtual channels*) to each neighbour. Each channel has a buffer at its
+//! receiving end. Routes are dimension-ordered: x, y, z on meshes and tori, lowest differing bit
+//! first on hypercubes, the shorter direction around a torus (upwards if both directions are equally long).
+//! [`Channel`] defines the notation of channels. A route of d hops consists of the channels c_0
 //! (injection), c_1 .. c_d, c_K (ejection), K = d + 1.
 //!
 //! # Timing
 //!
-//! The constants are those of [`Settings`]. Let S(f, k) be the cycle in which flit f of a
-//! packet of F flits starts to cross channel k, t_k the cycles of a crossing (`inject`,
-//! `link` or `eject`), p_k = max(t_k, 1), and B the flits that a buffer holds: `depth` with
-//! wormhole switching, else F. Flit 0 is the header, flit F - 1 the tail.
+//! [`Settings`] defines the constants. Let S(f, k) be the cycle in which flit f of a packet of F
+//! flits starts to cross channel k. A crossing takes t_k cycles (`inject`, `link` or `eject`); let
+//! p_k = max(t_k, 1). A buffer holds B flits: B is `depth` with wormhole switching, otherwise F.
+//! Flit 0 is the header, and flit F - 1 is the tail.
 //!
-//! * **Header.** It asks for c_0 when its packet becomes head of its sender's queue; for
-//!   channel k + 1 at S(0, k) + t_k + `route`, with store-and-forward at
-//!   S(F - 1, k) + t_k + `route`. A free channel is its own at once; else it joins the
+//! * **Header.** The header requests c_0 when its packet becomes head of its sender's queue. The
+//!   header requests channel k + 1 at S(0, k) + t_k + `route`, or with store-and-forward at
+//!   S(F - 1, k) + t_k + `route`. A free channel is granted at once; otherwise the header joins the
 //!   channel's queue (first in, first out). S(0, k) is the cycle of the grant.
 //! * **Body.** S(f, k), f >= 1, is the earliest cycle with
-//!   - S(f, k) >= S(f, k - 1) + t_(k-1): it has arrived (k >= 1);
+//!   - S(f, k) >= S(f, k - 1) + t_(k-1): the flit has arrived (k >= 1);
 //!   - S(f, k) >= S(f - 1, k) + p_k: a channel carries one flit at a time;
 //!   - S(f, k) >= S(f - B, k + 1) + h_(k+1): the buffer has room (f >= B, k < K). With
-//!     **hand-shake** h_k = t_k: a flit holds its place until it has *completed* the next
-//!     crossing. **Pipelined**, h_k = 0: until it *starts* the next crossing, so that a flit
-//!     may start over a channel in the cycle in which the one before leaves the buffer there.
-//! * **Release.** Channel k < K becomes free when the tail has left its buffer in the same
-//!   sense, S(F - 1, k + 1) + h_(k+1), plus `release` (`release-injection` for k = 0).
-//!   Channel K becomes free at S(F - 1, K) + p_K + `release`. In particular a pipelined
-//!   channel without `release` is free in the very cycle in which the tail starts over the
-//!   next one: a worm of F flits holds F channels at most, and as its header takes one, the
-//!   channel F places behind is another's.
-//! * **Sender.** A node sends and receives independently. It has one queue; a packet becomes
-//!   its head when the tail of the one before has left, at S(F - 1, 0) + p_0, and may then
-//!   still have to wait for c_0.
-//! * **Receiver.** It takes flits at once. *Delivered* is S(F - 1, K) + t_K.
-//! * **Virtual channels.** Those of one link share it flit by flit: in one cycle it starts
-//!   one flit (`link` must be 1). Crossings are booked ahead when they are settled, that is,
-//!   when the header's progress settles all but the link's cycle: in the order of the grants
-//!   that settle them, each takes the first free cycle that suits it, and keeps it. A header
-//!   that is granted its channel may thus start later than the grant; S(0, k) is then the
-//!   later cycle. A worm alone on its links moves as it would on a mesh.
+//!     **hand-shake**, h_k = t_k: a flit occupies its buffer until it has *completed* the next
+//!     crossing. With **pipelined** flow control, h_k = 0: a flit occupies its buffer until it
+//!     *starts* the next crossing. A flit may then start over a channel in the cycle in which the
+//!     previous flit leaves the buffer of this channel.
+//! * **Release.** Channel k < K becomes free when the tail no longer occupies its buffer, at
+//!   S(F - 1, k + 1) + h_(k+1), plus `release` (`release-injection` for k = 0). Channel K becomes
+//!   free at S(F - 1, K) + p_K + `release`. In particular, a pipelined channel without `release`
+//!   becomes free in the cycle in which the tail starts over the next channel: a worm of F flits
+//!   holds at most F channels, and when its header gets a channel, the channel F positions behind
+//!   is released.
+//! * **Sender.** A node sends and receives independently. A node has one queue. A packet becomes
+//!   head of the queue when the tail of the previous packet has left, at S(F - 1, 0) + p_0. The
+//!   packet may then still have to wait for c_0.
+//! * **Receiver.** The receiver accepts flits at once. A packet is *delivered* at S(F - 1, K) +
+//!   t_K.
+//! * **Virtual channels.** The virtual channels of a link share the link flit by flit: in each
+//!   cycle one flit starts over the link (`link` must be 1). A crossing is reserved as soon as the
+//!   header's progress determines everything except the cycle of the link. Crossings are reserved
+//!   in the order of the grants that determine them. Each crossing gets the first free cycle that
+//!   satisfies the conditions above, and keeps this cycle. The header of a granted channel may thus
+//!   start later than the grant; S(0, k) is then the later cycle. A worm that shares its links with
+//!   no other worm moves as on a mesh.
 //!
 //! # Order within a cycle
 //!
-//! 1. Releases. If several channels for which headers wait become free, the header that has
-//!    waited longest (that joined its queue first) is served first. A grant may free another
-//!    channel in this very cycle: it joins those to be passed on, in the same order.
-//! 2. Notices: tails that leave and deliveries, in the order in which they were settled (by
-//!    the grants that settled them; for one grant, a tail's leaving before a delivery). A
-//!    queue's next packet becomes head.
-//! 3. What the user sends.
-//! 4. Requests, in the order in which they were created: those of headers on their way at
-//!    their last grant, those of heads of queues as they became heads. Channels that a grant
-//!    frees in this very cycle are passed on before the next request, as in step 1.
+//! 1. Releases. If several channels for which headers wait become free, the header that joined its
+//!    queue first is served first. A grant may free another channel in the same cycle. The freed
+//!    channel is then passed on in the same order.
+//! 2. Network events: tails leave and packets are delivered. Network events are in the order of the
+//!    grants that determined them; for one grant, the tail leaves before the delivery. When a tail
+//!    has left, the next packet of the queue becomes head.
+//! 3. Packets that the caller sends.
+//! 4. Requests, in the order in which they were created: the request of a header on its way is
+//!    created at its last grant, and the request of a new head of a queue when the packet becomes
+//!    head. Channels that a grant frees in the same cycle are passed on before the next request, as
+//!    in step 1.
 //!
-//! A header that has to wait and is granted its channel in the same cycle has waited 0.
+//! A header that has to wait and is granted its channel in the same cycle has a waiting time of 0.
 //!
 //! # Measures
 //!
-//! Latency runs from the cycle in which a packet became head of its queue to its delivery;
-//! blocking is the sum of S(0, k) less the request over channels 1 .. K. What channels have
-//! carried is [`Network::usage`].
+//! Latency is the time from the cycle in which a packet becomes head of its queue to its delivery.
+//! Blocking is the sum, over channels 1 .. K, of S(0, k) minus the cycle of the request.
+//! [`Network::usage`] returns the traffic of each channel.
 //!
 //! # Deadlock
 //!
-//! Routes take channels in an order that admits no cycle of waits, on tori by the second
-//! virtual channel from the dateline (the link between last and first position) on. If nothing
-//! can move all the same, [`Network::advance`] says which worm waits for which channel held
-//! by which worm: [`Stalled`].
+//! Routes use channels in an order that permits no cyclic wait; on tori this requires the second
+//! virtual channel, which packets use from the dateline on. The dateline is the link between the
+//! last and the first position. If no packet can move despite this order, [`Network::advance`] returns
+//! [`Stalled`]. The error lists the waiting worms, the channels for which they wait, and the worms
+//! that hold these channels.
 //!
 //! # Sources
 //!
-//! Lo, Windisch, Liu, Nitzberg, "Noncontiguous processor allocation algorithms for
-//! distributed memory multicomputers", CIS-TR-94-11, University of Oregon (hand-shake
-//! constants fitted to its Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008,
-//! chapter 4 (pipelined); Dally, Seitz, IEEE Trans. Computers 36(5), 1987 (dateline); Peh,
-//! Dally, HPCA 2000 (booking links ahead). Tests
-//! compare every start of every flit with the same model stepped cycle by cycle and flit by flit.
+//! Lo, Windisch, Liu, Nitzberg, "Noncontiguous processor allocation algorithms for distributed
+//! memory multicomputers", CIS-TR-94-11, University of Oregon (hand-shake constants fitted to its
+//! Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008, chapter 4 (pipelined); Dally,
+//! Seitz, IEEE Trans. Computers 36(5), 1987 (dateline); Peh, Dally, HPCA 2000 (reserving links
+//! ahead). Tests compare every start of every flit with a reference implementation of the model
+//! that simulates every cycle and every flit.
 
 mod channel;
 mod engine;

@@ -1,6 +1,6 @@
-//! Cycles of links that two virtual channels share.
+//! Reservations of the cycles of links. Two virtual channels share a link.
 
-/// For every link, the cycles ahead in which it is taken, ascending.
+/// For every link, the reserved future cycles in ascending order.
 #[derive(Clone, Debug, Default)]
 pub struct LinkReservations {
     cycles: Vec<Vec<u64>>,
@@ -11,12 +11,12 @@ impl LinkReservations {
         Self { cycles: vec![Vec::new(); links] }
     }
 
-    /// Books the first free cycle of the link that is not before `earliest`. What is past
-    /// `now` is forgotten; `earliest` must not be.
-    pub fn book(&mut self, link: usize, now: u64, earliest: u64) -> u64 {
+    /// Reserves the first free cycle of the link that is not before `earliest`, and returns it. Discards
+    /// reservations before `now`; `earliest` must not be before `now`.
+    pub fn reserve(&mut self, link: usize, now: u64, earliest: u64) -> u64 {
         let taken = &mut self.cycles[link];
-        let past = taken.partition_point(|&cycle| cycle < now);
-        taken.drain(..past);
+        let expired = taken.partition_point(|&cycle| cycle < now);
+        taken.drain(..expired);
         let mut place = taken.partition_point(|&cycle| cycle < earliest);
         let mut cycle = earliest;
         while taken.get(place) == Some(&cycle) {
@@ -32,11 +32,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_free_cycle_is_taken() {
-        let mut bookings = LinkReservations::new(2);
-        let book = [5, 5, 4, 4, 9].map(|earliest| bookings.book(1, 4, earliest));
-        assert_eq!(book, [5, 6, 4, 7, 9]);
-        assert_eq!(bookings.book(0, 4, 5), 5);
-        assert_eq!((bookings.book(1, 8, 8), bookings.book(1, 8, 8)), (8, 10));
+    fn reserves_the_first_free_cycle() {
+        let mut reservations = LinkReservations::new(2);
+        let reserved = [5, 5, 4, 4, 9].map(|earliest| reservations.reserve(1, 4, earliest));
+        assert_eq!(reserved, [5, 6, 4, 7, 9]);
+        assert_eq!(reservations.reserve(0, 4, 5), 5);
+        assert_eq!((reservations.reserve(1, 8, 8), reservations.reserve(1, 8, 8)), (8, 10));
     }
 }

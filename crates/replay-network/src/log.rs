@@ -1,35 +1,35 @@
-//! A record of every crossing and every release, for looking at single worms.
+//! A record of every crossing and every release, for inspecting single worms.
 
-/// Starts of flits and releases of channels, in the order in which they were settled, which
-/// is ahead of the cycles that they name.
+/// A log of the starts of flits and of the releases of channels. Entries are in the order in which the engine
+/// determines them. The engine determines each entry before the cycle of the entry.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FlitLog {
-    /// Every crossing.
+    /// The crossings that flits start.
     pub starts: Vec<Start>,
-    /// Every release.
+    /// The releases of channels.
     pub releases: Vec<Release>,
 }
 
-/// A flit starts to cross a channel.
+/// The start of a flit's crossing of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Start {
     /// Tag of the packet.
     pub tag: u64,
-    /// Flit, 0 being the header.
+    /// Number of the flit; 0 is the header.
     pub flit: u32,
-    /// Place of the channel on the packet's path, 0 being the injection channel.
+    /// Position of the channel on the packet's path; 0 is the injection channel.
     pub place: u32,
-    /// When.
+    /// Cycle of the start.
     pub cycle: u64,
 }
 
-/// A channel ceases to be reserved for a packet.
+/// The end of a channel's reservation for a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Release {
     /// Tag of the packet.
     pub tag: u64,
-    /// Place of the channel on the packet's path.
+    /// Position of the channel on the packet's path.
     pub place: u32,
-    /// When.
+    /// Cycle of the release.
     pub cycle: u64,
 }

@@ -1,46 +1,46 @@
-//! What goes into a network and what comes out of it.
+//! Packets, and the events that a network reports.
 
 use replay_core::topology::NodeId;
 
-/// A packet to be sent.
+/// A packet to send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Packet {
     /// Sender.
     pub src: NodeId,
-    /// Receiver; may be the sender, whose router then passes it back.
+    /// Receiver. If the receiver is also the sender, the sender's router passes the packet back.
     pub dst: NodeId,
     /// Length in flits, 1 to [`Packet::MAX_FLITS`].
     pub flits: u32,
-    /// Given back in every [`NetworkEvent`] of the packet; the network does not look at it.
+    /// A number that every [`NetworkEvent`] of the packet contains; the network does not interpret
+    /// it.
     pub tag: u64,
 }
 
 impl Packet {
-    /// The longest packet.
+    /// Maximum length of a packet, in flits.
     pub const MAX_FLITS: u32 = 1 << 16;
 }
 
-/// A packet that cannot be sent.
+/// Error of sending a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PacketError {
-    /// Its length is out of range.
-    #[error("a packet of {0} flits; it must have 1 to {max}", max = Packet::MAX_FLITS)]
+    /// The length is out of range.
+    #[error("a packet has {0} flits, but must have 1 to {max}", max = Packet::MAX_FLITS)]
     Length(u32),
-    /// Its sender or receiver does not exist.
-    #[error("there is no node {node} on a machine of {nodes}")]
+    /// The sender or the receiver does not exist.
+    #[error("node {node} does not exist: the machine has {nodes} nodes")]
     NoSuchNode {
         /// The node.
         node: u32,
-        /// How many there are.
+        /// Number of nodes of the machine.
         nodes: usize,
     },
 }
 
-/// Something that happened in the cycle that [`Network::advance`](super::Network::advance)
-/// has come to.
+/// An event in the cycle that [`Network::advance`](super::Network::advance) has reached.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NetworkEvent {
-    /// A tail has left its sender: the next packet in the queue, if any, is now its head.
+    /// A tail has left its sender. If the sender's queue has another packet, this packet is now the head of the queue.
     TailLeft {
         /// The packet's tag.
         tag: u64,
@@ -51,7 +51,7 @@ pub enum NetworkEvent {
     Delivered(Delivery),
 }
 
-/// A packet's measures; all times in cycles.
+/// The measures of a delivered packet; all times are in cycles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Delivery {
     /// The packet's tag.
@@ -62,14 +62,14 @@ pub struct Delivery {
     pub dst: NodeId,
     /// Length in flits.
     pub flits: u32,
-    /// Links crossed.
+    /// Number of links crossed.
     pub hops: u32,
-    /// When the header had reached the receiver: the end of its crossing of the ejection
+    /// Cycle in which the header reached the receiver, at the end of its crossing of the ejection
     /// channel.
     pub head_arrived: u64,
-    /// Time of delivery less the time at which the packet became head of its sender's queue;
+    /// Time from the cycle in which the packet became head of its sender's queue to its delivery;
     /// includes the wait for the injection channel.
     pub latency: u64,
-    /// Waits of the header for network and ejection channels.
+    /// Total time for which the header waited for network and ejection channels.
     pub blocked: u64,
 }

@@ -1,27 +1,26 @@
-//! Packet lists: CSV in, measures of every packet as CSV out.
+//! Packet lists. A list is read from CSV and replayed on a network, and the measures of each packet are written as CSV.
 //!
 //! ```text
 //! id,src,dst,flits,inject_cycle
 //! 0,0,18,8,0
 //! ```
 //!
-//! gives, on a mesh of 16 x 16 with [`Settings::LO`](super::Settings::LO),
+//! on a mesh of 16 x 16 with [`Settings::LO`](super::Settings::LO) gives
 //!
 //! ```text
 //! id,inject,head_at_destination,delivered,latency,blocked,hops
 //! 0,0,18,39,39,0,3
 //! ```
 //!
-//! `inject` repeats the cycle at which the packet is handed to its sender's queue;
-//! `head_at_destination` and `delivered` are the cycles at which its first and its last flit
-//! have crossed the ejection channel; `latency` counts from the cycle at which it became head
-//! of the queue, so that `delivered - latency - inject` is its time behind other packets;
-//! `blocked` is the sum of the header's waits, injection excluded. Packets may stand in any
-//! order; those of one cycle are handed over in the order of the list. The output has the
-//! order of the list.
+//! `inject` repeats the cycle in which the packet is added to its sender's queue; `head_at_destination` and `delivered`
+//! are the cycles in which its first and last flit have crossed the ejection channel; `latency` begins in the cycle in
+//! which the packet becomes head of the queue, so `delivered - latency - inject` is the time that the packet waits
+//! behind other packets in the queue; `blocked` is the sum of the header's waits, without waits for the injection
+//! channel. The packets of a list may be in any order. Packets with the same cycle are sent in the order of the list.
+//! The output is in the order of the list.
 //!
-//! Nodes are numbered x fastest, x + W y (+ W D z) on a grid of W x D (x H); on a hypercube
-//! neighbours differ in one bit.
+//! Nodes are numbered with x fastest, x + W y (+ W D z), on a grid of W x D (x H); on a hypercube the numbers of two
+//! neighbours differ in exactly one bit.
 
 mod error;
 
@@ -38,13 +37,13 @@ pub use error::{PacketListError, Problem, ReplayError};
 
 /// Columns of a packet list.
 pub const COLUMNS: [&str; 5] = ["id", "src", "dst", "flits", "inject_cycle"];
-/// The last cycle in which a listed packet may be handed over.
+/// Last cycle in which a listed packet may be sent.
 pub const LAST_CYCLE: u64 = 1 << 53;
 
-/// A line of a packet list.
+/// A packet of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ListedPacket {
-    /// Its name, which means nothing to the network and is no other packet's.
+    /// Unique number of the packet; the network does not interpret it.
     pub id: u64,
     /// Sender.
     pub src: NodeId,
@@ -52,41 +51,41 @@ pub struct ListedPacket {
     pub dst: NodeId,
     /// Length in flits.
     pub flits: u32,
-    /// Cycle at which it is handed to the sender's queue.
+    /// Cycle in which the packet is added to its sender's queue.
     pub inject_cycle: u64,
 }
 
-/// What became of a listed packet; all times in cycles, see the [module](self).
+/// The measures of a listed packet; all times are in cycles, see the [module](self).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketResult {
-    /// Its name in the list.
+    /// Number of the packet in the list.
     pub id: u64,
-    /// Handed to the sender's queue.
+    /// Cycle in which the packet is added to its sender's queue.
     pub inject: u64,
-    /// First flit at the receiver.
+    /// Cycle in which the first flit arrives at the receiver.
     pub head_at_destination: u64,
-    /// Last flit at the receiver.
+    /// Cycle in which the last flit arrives at the receiver.
     pub delivered: u64,
-    /// From head of the queue to delivery.
+    /// Time from the cycle in which the packet becomes head of the queue to its delivery.
     pub latency: u64,
-    /// Waits of the header, injection excluded.
+    /// Total time for which the header waited, without waits for the injection channel.
     pub blocked: u64,
-    /// Links crossed.
+    /// Number of links crossed.
     pub hops: u32,
 }
 
-/// Reads a list for the machine. `file` names it in messages.
+/// Reads a packet list for a machine; `file` names it in messages.
 ///
 /// # Errors
-/// [`PacketListError`] with file, line and field if the text is no such list, or names a node
-/// that the machine has not, or a packet twice.
+/// [`PacketListError`] with file, line and field if the text is not a packet list, if it contains a node that the
+/// machine does not have, or if two packets have the same id.
 pub fn read(
     input: impl BufRead,
     file: &str,
     topology: &Topology,
 ) -> Result<Vec<ListedPacket>, PacketListError> {
     let mut packets = Vec::new();
-    // By name, the line of the packet.
+    // Line of each packet, by id.
     let mut known = HashMap::new();
     let mut header_seen = false;
     let mut lines = Lines::new(input);
@@ -141,13 +140,14 @@ fn parse<'a>(
     })
 }
 
-/// The node with a number that counts x fastest, which must exist.
+/// Returns the node with a number. Numbers count x fastest. The node must exist.
 fn node(topology: &Topology, number: u64) -> NodeId {
     let number = number as usize;
     match topology {
-        Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => {
-            NodeId(number as u32)
-        }
+        Topology::Hypercube(_)
+        | Topology::Cluster(_)
+        | Topology::MultiTorus(_)
+        | Topology::Hierarchy(_) => NodeId(number as u32),
         Topology::Grid(grid) => {
             let (row, x) = (number / grid.extent(0), number % grid.extent(0));
             let (z, y) = (row / grid.extent(1), row % grid.extent(1));
@@ -156,11 +156,11 @@ fn node(topology: &Topology, number: u64) -> NodeId {
     }
 }
 
-/// Sends the packets through a network in which nothing is in flight, each at its cycle or,
-/// if that is past, at once. The results have the order of the list.
+/// Sends the packets through a network that has no packets in flight. Each packet is sent in its cycle, or at once if
+/// its cycle is in the past. Returns the results in the order of the list.
 ///
 /// # Errors
-/// [`ReplayError`] if the network is another machine's, or stalls.
+/// [`ReplayError`] if the network belongs to another machine, or deadlocks.
 pub fn replay(
     network: &mut Network,
     packets: &[ListedPacket],
@@ -169,7 +169,7 @@ pub fn replay(
     order.sort_by_key(|&i| packets[i].inject_cycle);
     let mut left = order.into_iter().peekable();
     let mut results = vec![PacketResult::default(); packets.len()];
-    let mut notices = Vec::new();
+    let mut events = Vec::new();
     loop {
         while let Some(i) = left.next_if(|&i| packets[i].inject_cycle <= network.now()) {
             let ListedPacket { src, dst, flits, .. } = packets[i];
@@ -177,9 +177,9 @@ pub fn replay(
         }
         let until = left.peek().map(|&i| packets[i].inject_cycle);
         let cycle =
-            network.advance(until, &mut notices).map_err(|stalled| named(stalled, packets))?;
-        for notice in &notices {
-            let (NetworkEvent::Delivered(delivery), Some(delivered)) = (notice, cycle) else {
+            network.advance(until, &mut events).map_err(|stalled| named(stalled, packets))?;
+        for event in &events {
+            let (NetworkEvent::Delivered(delivery), Some(delivered)) = (event, cycle) else {
                 continue;
             };
             let i = delivery.tag as usize;
@@ -199,7 +199,7 @@ pub fn replay(
     }
 }
 
-/// A diagnosis that calls the packets by their names in the list.
+/// Replaces the tags in a diagnosis by the ids of the packets in the list.
 fn named(mut stalled: Stalled, packets: &[ListedPacket]) -> Stalled {
     for wait in &mut stalled.ring {
         wait.tag = packets.get(wait.tag as usize).map_or(wait.tag, |packet| packet.id);
@@ -210,7 +210,7 @@ fn named(mut stalled: Stalled, packets: &[ListedPacket]) -> Stalled {
 /// Writes results as CSV.
 ///
 /// # Errors
-/// Those of `output`.
+/// Errors of `output`.
 pub fn write(results: &[PacketResult], output: impl Write) -> std::io::Result<()> {
     write_csv(&PacketResult::columns(), results, true, std::io::BufWriter::new(output))
 }
@@ -224,12 +224,13 @@ impl Table for PacketResult {
         type C = Column<PacketResult>;
         vec![
             C::unsigned(name::id, "the packet's id in the list", |packet| packet.id),
-            C::new(name::inject, "cycles", "when it was handed to its sender's queue", |packet| packet.inject),
-            C::new(name::head_at_destination, "cycles", "when its first flit arrived", |packet| packet.head_at_destination),
-            C::new(name::delivered, "cycles", "when its last flit arrived", |packet| packet.delivered),
-            C::new(name::latency, "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", |packet| packet.latency),
-            C::new(name::blocked, "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", |packet| packet.blocked),
-            C::new(name::hops, "links", "links of a packet's path, mean over the row's packets; null without any", |packet| packet.hops),
+            C::new(name::inject, "cycles", "cycle in which the packet is added to its sender's queue", |packet| packet.inject),
+            C::new(name::head_at_destination, "cycles", "cycle in which the packet's first flit arrives", |packet| packet.head_at_destination),
+            C::new(name::delivered, "cycles", "cycle in which the packet's last flit arrives", |packet| packet.delivered),
+            C::new(name::latency, "cycles", "time from the cycle in which a packet becomes head of its sender's queue \
+                until its last flit arrives, mean over the row's packets; null if there are no packets", |packet| packet.latency),
+            C::new(name::blocked, "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", |packet| packet.blocked),
+            C::new(name::hops, "links", "number of links of a packet's path, mean over the row's packets; null if there are no packets", |packet| packet.hops),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! Timing, buffers and switching of a network, and the two published presets.
 //!
-//! Written `lo` or `bani-mohammad`, with parameters that differ in brackets:
+//! Settings are written as a preset, `lo` or `bani-mohammad`, with deviating parameters in brackets:
 //! `lo[depth=2,switching=virtual-cut-through]`.
 
 mod names;
@@ -11,30 +11,31 @@ use replay_core::naming::NameError;
 
 pub(super) use names::table;
 
-/// When a flit makes room in its buffer for the next one.
+/// The time at which a flit frees its buffer for the next flit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowControl {
-    /// When it has completed its crossing of the next channel.
+    /// The flit has completed its crossing of the next channel.
     Handshake,
-    /// When it starts to cross the next channel.
+    /// The flit starts to cross the next channel.
     Pipelined,
 }
 
-/// How far a packet's header may run ahead of its tail, and what a buffer holds.
+/// The switching technique, which determines the distance between a packet's header and its tail, and the size of
+/// buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Switching {
-    /// Buffers of [`Settings::depth`] flits: a blocked packet stays spread over channels.
+    /// Buffers hold [`Settings::depth`] flits. A blocked packet stays spread over several channels.
     Wormhole,
-    /// Buffers of a whole packet: a blocked packet is gathered behind its header.
+    /// Buffers hold a whole packet. The flits of a blocked packet are gathered behind its header.
     VirtualCutThrough,
-    /// Buffers of a whole packet, and a header goes on only after its tail has arrived.
+    /// Buffers hold a whole packet. A header continues only after the tail has arrived.
     StoreAndForward,
 }
 
-/// Constants of a network; times in cycles, buffers in flits. The module's documentation
-/// says what each does.
+/// The constants of a network; times are in cycles, buffers in flits. The [crate](crate) documentation defines their
+/// meaning.
 ///
 /// ```
 /// use replay_network::Settings;
@@ -46,22 +47,22 @@ pub enum Switching {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Settings {
-    /// Routing of a header in every router, source and destination included.
+    /// Time to route a header in each router, including the routers of the sender and the receiver.
     pub route: u32,
-    /// One flit over the injection channel.
+    /// Time for a flit to cross the injection channel.
     pub inject: u32,
-    /// One flit over a network channel; at least 1.
+    /// Time for a flit to cross a network channel; at least 1.
     pub link: u32,
-    /// One flit over the ejection channel.
+    /// Time for a flit to cross the ejection channel.
     pub eject: u32,
-    /// A network or ejection channel stays reserved this long after the tail has left it.
+    /// Time for which a network or ejection channel stays reserved after the tail has left the channel.
     pub release: u32,
-    /// The same of an injection channel.
+    /// Time for which an injection channel stays reserved after the tail has left the channel.
     pub release_injection: u32,
-    /// Buffer at the receiving end of every channel, in flits, at least 1; of no account
-    /// unless the switching is wormhole.
+    /// Size of the buffer at the receiving end of every channel, in flits, at least 1. This size is used only with
+    /// wormhole switching.
     pub depth: u32,
-    /// When a buffer has room again.
+    /// The time at which a flit frees its buffer.
     pub flow: FlowControl,
     /// Wormhole, virtual cut-through or store-and-forward.
     pub switching: Switching,
@@ -69,7 +70,7 @@ pub struct Settings {
 
 impl Settings {
     /// The hand-shake network that reproduces Lo, Windisch, Liu, Nitzberg (CIS-TR-94-11,
-    /// Table 2). A packet of 8 flits over d hops takes 27 + 4 d cycles if nothing blocks it.
+    /// Table 2). A packet of 8 flits over d hops takes 27 + 4 d cycles without blocking.
     pub const LO: Self = Self {
         route: 3,
         inject: 1,
@@ -82,8 +83,8 @@ impl Settings {
         switching: Switching::Wormhole,
     };
 
-    /// The pipelined network of Bani-Mohammad (PhD thesis, chapter 4, Table 4.1). A packet
-    /// of 8 flits over d hops takes 4 d + 10 cycles if nothing blocks it.
+    /// The pipelined network of Bani-Mohammad (PhD thesis, chapter 4, Table 4.1). A packet of
+    /// 8 flits over d hops takes 4 d + 10 cycles without blocking.
     pub const BANI_MOHAMMAD: Self = Self {
         route: 3,
         inject: 0,
@@ -96,35 +97,37 @@ impl Settings {
         switching: Switching::Wormhole,
     };
 
-    /// Flits of a packet in the experiments of both presets' sources.
+    /// Number of flits of a packet in the experiments of both papers.
     pub const PACKET_FLITS: u32 = 8;
 
-    /// Every preset with its name.
+    /// The presets with their names.
     pub const PRESETS: [(&'static str, Self); 2] =
         [("lo", Self::LO), ("bani-mohammad", Self::BANI_MOHAMMAD)];
 
-    /// The largest value of any constant.
+    /// Largest value of any constant.
     pub const MAX: u32 = 1 << 16;
 
-    /// Whether a network can be built from these constants.
+    /// Checks that a network can be built from these constants.
     ///
     /// # Errors
-    /// [`SettingsError`] naming the first constant out of its range.
+    /// [`SettingsError`] with the first constant out of its range.
     pub fn validate(&self) -> Result<(), SettingsError> {
         Ok(names::TABLE.check(self)?)
     }
 }
 
-/// Constants from which no network can be built.
+/// Error: no network can be built from the settings on this machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// A constant is too small or too large.
+    /// A constant is out of range.
     #[error(transparent)]
     OutOfRange(#[from] NameError),
-    /// Virtual channels share a link flit by flit, which is defined for unit crossings.
-    #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
+    /// Links of a torus must take one cycle, because virtual channels share links flit by flit.
+    #[error("link is {0}; on a torus link must be 1, because two virtual channels share each link")]
     SlowTorus(u32),
-    /// Nothing says how the parts of the machine are linked.
-    #[error("machine {0}: nothing says which links join its tori or lead past its holes")]
+    /// The machine consists of several tori, and the links between them are not defined.
+    #[error(
+        "machine {0}: the links between its tori, switches or blocks, and around holes are not defined"
+    )]
     NoLinks(String),
 }

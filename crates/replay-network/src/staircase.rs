@@ -1,39 +1,39 @@
-//! When the flits of a worm move, worked out flit by flit.
+//! The timing of a worm's flits, computed flit by flit.
 //!
-//! For buffers of any depth B, any durations, and links whose cycles are booked: where the
-//! closed form of [`WormTiming`] does not hold. When the header starts over channel k, flit f can
-//! be worked out up to channel k - f / B (rounded down): the flits stand on a staircase, and
-//! a worm is known by the latest start of each. A step of the header costs one operation per
-//! flit; the last one works out all that is left, one operation per flit and channel.
+//! The computation is valid for buffers of any depth B, for any durations, and for links with reserved cycles. The
+//! closed form of [`WormTiming`] is not valid in these cases. When the header starts over channel k, the starts of flit
+//! f are determined up to channel k - f / B (rounded down). The last determined channels of the flits form a staircase,
+//! so the latest start of each flit is the whole state of a worm. Each step of the header costs one operation per flit.
+//! The last step computes all remaining starts, at the cost of one operation per flit and channel.
 
 use super::worm_timing::WormTiming;
 
-/// A worm's constants.
+/// The constants of a worm.
 #[derive(Clone, Copy, Debug)]
 pub struct Stairs {
-    pub pace: WormTiming,
+    pub timing: WormTiming,
     /// Last channel of the path.
     pub last: u32,
     pub flits: u32,
-    /// Flits a buffer holds, at most `flits`.
+    /// Number of flits that a buffer holds, at most `flits`.
     pub depth: u32,
 }
 
-/// The starts that bound another one.
+/// Start times that are lower bounds of another start time.
 #[derive(Clone, Copy, Default)]
 struct Bounds {
-    /// Of the same flit over the channel before.
+    /// Start of the same flit over the previous channel.
     arrival: Option<u64>,
-    /// Of the flit before over the same channel.
+    /// Start of the previous flit over the same channel.
     ahead: Option<u64>,
-    /// Of the flit that makes room, over the next channel.
+    /// Start over the next channel of the flit that must leave the buffer first.
     room: Option<u64>,
 }
 
 impl Stairs {
-    /// The header starts over channel `k < last` at `start`. `latest[f]` becomes the latest
-    /// start known of flit f (its length, the flits that have a start). `book` gets flit,
-    /// channel and earliest start, and answers with the start.
+    /// Advances the header, which starts over channel `k < last` at `start`. `latest[f]` becomes the latest known start
+    /// of flit f; the length of `latest` is the number of flits that have a start. `book` is called with flit, channel
+    /// and earliest possible start, and returns the actual start.
     pub fn climb(
         &self,
         latest: &mut Vec<u64>,
@@ -41,7 +41,7 @@ impl Stairs {
         start: u64,
         mut book: impl FnMut(u32, u32, u64) -> u64,
     ) {
-        // The start of the flit before on the step below, when that was its latest.
+        // The previous start of the preceding flit, if that flit belongs to the step below.
         let mut below = 0;
         for f in 0..self.flits {
             let Some(at) = k.checked_sub(f / self.depth) else { break };
@@ -65,9 +65,10 @@ impl Stairs {
         }
     }
 
-    /// The header starts over the last channel at `start`: all other starts, in order of
-    /// flits, then of channels, go through `book` as in [`Stairs::climb`]. `rows` is scratch.
-    /// Those of the tail, known ones included, are given to `tail` as (channel, start).
+    /// Computes all remaining starts when the header starts over the last channel at `start`. Starts are computed in
+    /// the order of flits, then of channels; `book` determines each start as in [`Stairs::climb`]. `rows` is scratch
+    /// space. `tail` is called with channel and start for all starts of the tail, including starts that were known
+    /// before.
     pub fn drain(
         &self,
         latest: &[u64],
@@ -79,13 +80,13 @@ impl Stairs {
         let Self { last, flits, depth, .. } = *self;
         let base = last.saturating_sub((flits - 1) / depth + 1);
         let width = (last - base + 1) as usize;
-        // Row f mod B holds the starts of flit f from channel `base` on; while flit f is
-        // being worked out, those of flit f - B from the channel in hand on.
+        // Row f mod B holds the starts of flit f from channel `base` on. While flit f is computed, the row
+        // still holds the starts of flit f - B from the current channel on.
         rows.clear();
         rows.resize(width * depth as usize, 0);
         let place = |f: u32, k: u32| (f % depth) as usize * width + (k - base) as usize;
         for f in 0..flits {
-            // The channel of the latest start known.
+            // The channel of the latest known start.
             let known = (last - 1).checked_sub(f / depth).filter(|_| (f as usize) < latest.len());
             let mut arrival = None;
             for k in known.unwrap_or(0)..=last {
@@ -111,11 +112,11 @@ impl Stairs {
     }
 
     fn earliest(&self, k: u32, bounds: Bounds) -> u64 {
-        let Self { pace, last, .. } = self;
+        let Self { timing, last, .. } = self;
         let arrived =
-            bounds.arrival.map_or(0, |start| start + pace.cross(k.wrapping_sub(1), *last));
-        let idle = bounds.ahead.map_or(0, |start| start + pace.period(k, *last));
-        let room = bounds.room.map_or(0, |start| start + pace.leave(k + 1, *last));
+            bounds.arrival.map_or(0, |start| start + timing.cross(k.wrapping_sub(1), *last));
+        let idle = bounds.ahead.map_or(0, |start| start + timing.period(k, *last));
+        let room = bounds.room.map_or(0, |start| start + timing.leave(k + 1, *last));
         arrived.max(idle).max(room)
     }
 }

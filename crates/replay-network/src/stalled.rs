@@ -1,28 +1,28 @@
-//! The diagnosis of a network in which nothing can move.
+//! The diagnosis of a deadlocked network.
 
 use std::fmt;
 
 use super::channel::Channel;
 
-/// Packets are in flight and none of them will ever move. The network is left as it was
-/// found; advancing it again gives the same error.
+/// Error: packets are in flight, but no packet can ever move. The network is unchanged, and advancing the network
+/// again gives the same error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Stalled {
     /// The cycle of the last move.
     pub cycle: u64,
-    /// Packets handed over and not delivered.
+    /// Number of packets sent and not delivered.
     pub in_flight: usize,
-    /// Worms that wait for each other in a ring: each for a channel that the next one holds,
-    /// the last for one that the first one holds.
+    /// Worms in a cyclic wait. Each worm waits for a channel that the next worm holds, and the last worm waits for a
+    /// channel that the first worm holds.
     pub ring: Vec<Wait>,
 }
 
 /// A worm in a deadlock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wait {
-    /// Tag of its packet.
+    /// Tag of the worm's packet.
     pub tag: u64,
-    /// The channel that its header waits for.
+    /// The channel for which the worm's header waits.
     pub channel: Channel,
 }
 

@@ -1,4 +1,4 @@
-//! The checks that a wormhole model must pass.
+//! Tests of the wormhole model as a whole.
 
 mod deadlock;
 mod measures;
@@ -7,7 +7,7 @@ mod zero_load;
 use super::*;
 use replay_core::topology::{Coord, NodeId, Topology};
 
-/// A packet that is handed over at a given cycle.
+/// A packet that is sent in a given cycle.
 #[derive(Clone, Copy)]
 struct TimedPacket {
     src: NodeId,
@@ -24,11 +24,11 @@ fn at(topology: &Topology, coord: Coord) -> NodeId {
     topology.grid().expect("a grid").node(coord)
 }
 
-/// Packets handed over at their cycles, in the given order, which is that of the cycles;
-/// their tags are their places in the list. Deliveries by tag.
+/// Sends packets in their cycles. The packets must be in the order of their cycles. The tag of a packet is its index.
+/// Returns the deliveries by tag.
 fn replay(network: &mut Network, packets: &[TimedPacket]) -> Result<Vec<(u64, Delivery)>, Stalled> {
     let mut deliveries = vec![None; packets.len()];
-    let mut notices = Vec::new();
+    let mut events = Vec::new();
     let mut left = packets.iter().enumerate().peekable();
     loop {
         while let Some((tag, packet)) = left.next_if(|(_, packet)| packet.cycle <= network.now()) {
@@ -36,10 +36,10 @@ fn replay(network: &mut Network, packets: &[TimedPacket]) -> Result<Vec<(u64, De
             network.send(Packet { src, dst, flits, tag: tag as u64 }).expect("legal");
         }
         let until = left.peek().map(|(_, packet)| packet.cycle);
-        let now = network.advance(until, &mut notices)?;
-        for notice in &notices {
-            if let NetworkEvent::Delivered(delivery) = notice {
-                let cycle = now.expect("there is a notice");
+        let now = network.advance(until, &mut events)?;
+        for event in &events {
+            if let NetworkEvent::Delivered(delivery) = event {
+                let cycle = now.expect("there is a event");
                 assert_eq!(deliveries[delivery.tag as usize].replace((cycle, *delivery)), None);
             }
         }

@@ -1,33 +1,33 @@
-//! Channels as the engine keeps them, and what they have carried.
+//! The state of a channel, and the traffic that the channel has carried.
 
 use super::channel::Channel;
 use replay_core::table::{Column, Table, name};
 
-/// No worm.
+/// Marks the absence of a worm.
 pub const NONE: u32 = u32::MAX;
-/// A time not known yet.
+/// Marks a time that is not known yet.
 pub const UNKNOWN: u64 = u64::MAX;
 
-/// Who has a channel and who waits for it.
+/// The holder of a channel and the worms that wait for it.
 #[derive(Clone, Debug)]
-pub struct Line {
-    /// When it becomes free, or became so; [`UNKNOWN`] while its worm may be blocked.
+pub struct ChannelState {
+    /// Cycle in which the channel becomes or became free; [`UNKNOWN`] while its holder may be blocked.
     pub free_at: u64,
-    /// Its worm; without meaning once it is free.
+    /// The worm that holds the channel; meaningless once the channel is free.
     pub holder: u32,
-    /// First and last worm that waits; the last has no meaning if there is no first.
+    /// First and last waiting worm. `last` is meaningless if no worm waits.
     pub first: u32,
     pub last: u32,
     flits: u64,
-    /// Sum of the ends of its reservations less that of their beginnings.
+    /// Sum of the end times of all reservations, minus the sum of the start times of all reservations.
     busy: u64,
 }
 
-impl Line {
+impl ChannelState {
     pub const FREE: Self =
         Self { free_at: 0, holder: NONE, first: NONE, last: NONE, flits: 0, busy: 0 };
 
-    /// Reserves it for a worm.
+    /// Reserves the channel for a worm.
     #[inline]
     pub fn hold(&mut self, worm: u32, flits: u32, now: u64) {
         self.holder = worm;
@@ -36,19 +36,19 @@ impl Line {
         self.busy = self.busy.wrapping_sub(now);
     }
 
-    /// Settles when it will be free.
+    /// Sets the cycle in which the channel becomes free.
     #[inline]
     pub fn close(&mut self, at: u64) {
         self.free_at = at;
         self.busy = self.busy.wrapping_add(at);
     }
 
-    /// Flits of the packets that it was granted to.
+    /// Returns the number of flits of the packets that were granted the channel.
     pub fn flits(&self) -> u64 {
         self.flits
     }
 
-    /// Cycles for which it was reserved up to cycle `now`.
+    /// Returns the number of cycles up to cycle `now` for which the channel was reserved.
     pub fn busy(&self, now: u64) -> u64 {
         match self.free_at {
             UNKNOWN => self.busy.wrapping_add(now),
@@ -56,20 +56,20 @@ impl Line {
         }
     }
 
-    /// What it has carried up to cycle `now`.
+    /// Returns the traffic that the channel has carried up to cycle `now`.
     pub fn usage(&self, channel: Channel, now: u64) -> Usage {
         Usage { channel, busy: self.busy(now), flits: self.flits }
     }
 }
 
-/// What a channel has carried.
+/// The traffic that a channel has carried.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Usage {
     /// The channel.
     pub channel: Channel,
-    /// Cycles for which it was reserved.
+    /// Number of cycles for which the channel was reserved.
     pub busy: u64,
-    /// Flits of the packets that it was granted to.
+    /// Number of flits of the packets that were granted the channel.
     pub flits: u64,
 }
 
@@ -80,26 +80,29 @@ impl Table for Usage {
     fn columns() -> Vec<Column<Self>> {
         vec![
             Column::new(name::channel, "", "the channel", |usage: &Self| usage.channel.to_string()),
-            Column::new(name::busy_cycles, "cycles", "how long it was reserved", |usage: &Self| {
-                usage.busy
-            }),
+            Column::new(
+                name::busy_cycles,
+                "cycles",
+                "cycles for which the channel is reserved",
+                |usage: &Self| usage.busy,
+            ),
             Column::new(
                 name::carried_flits,
                 "flits",
-                "flits of the packets it was granted to",
+                "flits of the packets that are granted the channel",
                 |u: &Self| u.flits,
             ),
         ]
     }
 }
 
-/// Flits granted a crossing, by kind of channel.
+/// Numbers of flits that were granted a crossing, for each kind of channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flits {
-    /// Between routers: flit-hops.
+    /// Number of flits between routers, counted once per link (flit-hops).
     pub links: u64,
-    /// From processing elements.
+    /// Number of flits from processing elements to routers.
     pub injection: u64,
-    /// To processing elements.
+    /// Number of flits from routers to processing elements.
     pub ejection: u64,
 }

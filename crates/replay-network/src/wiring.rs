@@ -1,23 +1,22 @@
-//! Channels of a machine and the routes through them.
+//! Channels of a machine, and routes through the channels.
 //!
-//! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit
-//! first on a hypercube (e-cube). On a wrapped axis a packet goes the shorter way, upwards
-//! where both are equal, on virtual channel 0 until it crosses the dateline, which is the
-//! link between the last and the first position, and from that link on on virtual
-//! channel 1. Every route thus takes channels in an order in which they can be numbered
-//! upwards, so that no worms can wait for each other in a ring (Dally, Seitz 1987).
+//! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit first on a hypercube
+//! (e-cube). On a wrapped axis a packet takes the shorter direction, upwards if both directions are equal. A packet
+//! uses virtual channel 0 until it crosses the dateline, and virtual channel 1 from the dateline on. The dateline is
+//! the link between the last and the first position. The channels can thus be numbered such that every route uses them
+//! in ascending order, which excludes a cyclic wait (Dally, Seitz 1987).
 //!
-//! A route is a handful of [`Leg`]s, runs of channels with evenly spaced numbers: finding
-//! it takes constant time and memory, however many hops it has.
+//! A route consists of a few [`Leg`]s, which are runs of channels with evenly spaced numbers. Finding a route takes
+//! constant time and memory, regardless of its number of hops.
 
 use super::channel::{Channel, ChannelId, Port};
 use replay_core::topology::{Axis, Coord, NodeId, Topology};
 
-/// Channels `first`, `first + step`, ..., in all `count` of them.
+/// A run of `count` channels: `first`, `first + step`, ...
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Leg {
     pub first: u32,
-    /// Added with wrap-around of 32 bits, hence also negative.
+    /// The step is added modulo 2^32, so it may represent a negative number.
     pub step: u32,
     pub count: u32,
 }
@@ -27,9 +26,9 @@ pub struct Leg {
 pub struct Wiring {
     topology: Topology,
     coords: Vec<Coord>,
-    /// Channels of a node, an even number: injection, ejection, then links.
+    /// Number of channels per node: injection, ejection, then links. The number is even.
     ports: u32,
-    /// Virtual channels per link.
+    /// Number of virtual channels per link.
     lanes: u32,
 }
 
@@ -46,19 +45,23 @@ const EJECTION: u32 = 1;
 const LINKS: u32 = 2;
 
 impl Wiring {
-    /// With two virtual channels per link where `topology` has a wrapped axis.
+    /// Creates the channels of a machine, with two virtual channels per link if the machine has a wrapped axis.
     pub fn new(topology: &Topology) -> Self {
         let wrapped = topology.grid().is_some_and(|grid| grid.is_wrapped());
         Self::with_lanes(topology, if wrapped { 2 } else { 1 })
     }
 
-    /// With one virtual channel per link, tori can deadlock.
+    /// Creates the channels of a machine with `lanes` virtual channels per link; with a single virtual channel, tori
+    /// can deadlock.
     pub fn with_lanes(topology: &Topology, lanes: u32) -> Self {
         let (coords, links) = match topology {
             Topology::Grid(grid) => (grid.coords(), 2 * grid.dimensions() as u32 * lanes),
             Topology::Hypercube(cube) => (Vec::new(), u32::from(cube.dimensions())),
-            // A crossbar: packets meet only where they leave and where they arrive. No network is made of several tori.
-            Topology::Cluster(_) | Topology::MultiTorus(_) => (Vec::new(), 0),
+            // A cluster has a crossbar: packets share only injection and ejection channels. `Network::new` rejects
+            // machines of several tori.
+            Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
+                (Vec::new(), 0)
+            }
         };
         let ports = (LINKS + links).next_multiple_of(2);
         Self { topology: topology.clone(), coords, ports, lanes }
@@ -68,18 +71,18 @@ impl Wiring {
         self.topology.processors()
     }
 
-    /// Number of channel numbers, a few of which stand for no channel (beyond the edges).
+    /// Returns the number of channel numbers. Numbers of channels beyond the edges of a mesh are unused.
     pub fn channels(&self) -> usize {
         self.nodes() * self.ports as usize
     }
 
-    /// The most legs a route has.
-    pub fn most_legs(&self) -> usize {
+    /// Returns the largest number of legs of a route.
+    pub fn max_legs(&self) -> usize {
         2 + match &self.topology {
             Topology::Grid(grid) if grid.is_wrapped() => 3 * grid.dimensions(),
             Topology::Grid(grid) => grid.dimensions(),
             Topology::Hypercube(cube) => usize::from(cube.dimensions()),
-            Topology::Cluster(_) | Topology::MultiTorus(_) => 0,
+            Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => 0,
         }
     }
 
@@ -91,8 +94,8 @@ impl Wiring {
         }
     }
 
-    /// The physical link of a channel that shares it with another, as an index below
-    /// `channels() / 2`.
+    /// Returns the physical link of a channel as an index below `channels() / 2`; `None` if the channel does not share
+    /// its link with another channel.
     pub fn shared_link(&self, channel: u32) -> Option<usize> {
         let port = (channel % self.ports).checked_sub(LINKS)?;
         let shared = self.lanes == 2
@@ -100,13 +103,13 @@ impl Wiring {
         shared.then_some(channel as usize / 2)
     }
 
-    /// Whether any link has two virtual channels.
+    /// Returns whether links have two virtual channels.
     pub fn shares_links(&self) -> bool {
         self.lanes == 2
     }
 
-    /// Writes the legs of the route, first to last, and returns its length in hops. `legs`
-    /// must have room for [`Wiring::most_legs`].
+    /// Writes the legs of the route, in order, and returns its length in hops. `legs` must have room for
+    /// [`Wiring::max_legs`].
     pub fn route(&self, src: NodeId, dst: NodeId, legs: &mut [Leg]) -> u32 {
         let mut route = Route { legs, used: 0, hops: 0 };
         route.push(Leg { first: src.0 * self.ports + INJECTION, step: 0, count: 1 });
@@ -133,14 +136,14 @@ impl Wiring {
                     differing &= differing - 1;
                 }
             }
-            Topology::Cluster(_) | Topology::MultiTorus(_) => {}
+            Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {}
         }
         let hops = route.hops - 1;
         route.push(Leg { first: dst.0 * self.ports + EJECTION, step: 0, count: 1 });
         hops
     }
 
-    /// The legs along one axis, whose position p is node `base` + p * `stride`.
+    /// Adds the legs along one axis, on which position p is node `base` + p * `stride`.
     fn along(
         &self,
         route: &mut Route<'_>,
@@ -162,7 +165,7 @@ impl Wiring {
                 count,
             }
         };
-        // The lane behind the dateline, where there are lanes.
+        // The lane from the dateline on, if there are two lanes.
         let behind = self.lanes - 1;
         match (positive, to > from) {
             (true, true) => route.push(leg(from, 0, to - from)),
@@ -180,7 +183,7 @@ impl Wiring {
         }
     }
 
-    /// What a channel number stands for; `None` for one that stands for no channel.
+    /// Returns the channel with a number; `None` if the number is unused.
     pub fn channel(&self, id: ChannelId) -> Option<Channel> {
         let (from, port) = (NodeId(id.0 / self.ports), id.0 % self.ports);
         if from.index() >= self.nodes() {
@@ -193,7 +196,9 @@ impl Wiring {
                 let bit = (bit - LINKS) as u8;
                 (bit < cube.dimensions()).then_some(Port::Bit(bit))?
             }
-            (_, Topology::Cluster(_) | Topology::MultiTorus(_)) => return None,
+            (_, Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_)) => {
+                return None;
+            }
             (port, Topology::Grid(grid)) => {
                 let (direction, lane) = ((port - LINKS) / self.lanes, (port - LINKS) % self.lanes);
                 let (i, positive) = (direction as usize / 2, direction % 2 == 1);

@@ -1,28 +1,28 @@
-//! A packet that has become head of its sender's queue.
+//! Worms: packets that have become head of their sender's queue.
 
 use super::wiring::Leg;
 use replay_core::topology::NodeId;
 
-/// A place on a route.
+/// A position on a route.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Walker {
-    /// The channel.
+    /// Number of the channel.
     pub channel: u32,
     step: u32,
-    /// Channels left of the leg.
+    /// Number of remaining channels in the leg.
     left: u32,
     leg: u32,
 }
 
 impl Walker {
-    /// At the first channel of the route.
+    /// Creates a position at the first channel of the route.
     #[inline]
     pub fn new(legs: &[Leg]) -> Self {
         let leg = legs[0];
         Self { channel: leg.first, step: leg.step, left: leg.count - 1, leg: 0 }
     }
 
-    /// To the next channel, which must exist.
+    /// Moves to the next channel, which must exist.
     #[inline]
     pub fn step(&mut self, legs: &[Leg]) {
         if self.left > 0 {
@@ -36,39 +36,39 @@ impl Walker {
     }
 }
 
-/// What changes with every hop: one cache line.
+/// The part of a worm's state that changes with every hop. This part fits into a cache line.
 #[derive(Clone, Default, Debug)]
 #[repr(align(64))]
 pub struct Worm {
-    /// The channel that the header asks for next, or has got as its last.
+    /// The channel that the header requests next, or the last channel that the header got.
     pub head: Walker,
-    /// The first channel that is not given up, or known to be at some time.
+    /// The first channel with a release that is not determined.
     pub tail: Walker,
-    /// Place of `head` on the path, 0 being the injection channel.
+    /// Position of `head` on the path; 0 is the injection channel.
     pub at: u32,
-    /// Place of the ejection channel.
+    /// Position of the ejection channel.
     pub last: u32,
     pub flits: u32,
     /// The next worm in the queue for the same channel.
     pub next: u32,
-    /// Cycle at which the header asked for `head`.
+    /// Cycle in which the header requested `head`.
     pub asked: u64,
-    /// Its waits so far, injection excluded.
+    /// Time for which the header has waited so far, without waits for the injection channel.
     pub blocked: u64,
 }
 
-/// What is looked at when a packet starts and ends.
+/// The part of a worm's state that is used only when its packet starts, ends or waits.
 #[derive(Clone, Debug)]
 pub struct Label {
     pub tag: u64,
     pub src: NodeId,
     pub dst: NodeId,
-    /// Cycle at which it became head of its queue.
+    /// Cycle in which the packet became head of its queue.
     pub clock: u64,
     pub head_arrived: u64,
-    /// Rank in the order in which headers began to wait, for the one that waits.
+    /// Rank of the header in the order in which headers began to wait.
     pub joined: u64,
-    /// Its tail has left its sender, or its delivery has been told: the first of the two. A
-    /// packet to its own sender may be delivered first.
+    /// Whether the first of the worm's two events was reported. The two events are that the tail has left the sender
+    /// and that the packet is delivered. A packet to its own sender may be delivered before its tail has left.
     pub half_done: bool,
 }

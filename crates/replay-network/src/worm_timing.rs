@@ -1,11 +1,10 @@
-//! When the flits of a worm move, in closed form.
+//! The timing of a worm's flits, in closed form.
 //!
-//! With single-flit buffers and injection no slower than the links (and a header that takes
-//! at least one cycle from one channel to the next), the flits of a worm
-//! whose header starts over channel k at cycle t follow it on the diagonal: flit f starts
-//! over channel k - f at t + f h, where h is `link` with hand-shake, else 0. Once the header
-//! starts over the ejection channel K, at cycle t, nothing can block the rest. One flit
-//! leaves every c cycles, and flit f starts over channel K - j at
+//! With single-flit buffers and injection no slower than the links (and a header that takes at least one cycle from one
+//! channel to the next), the flits of a worm follow its header on a diagonal. If the header starts over channel k at
+//! cycle t, flit f starts over channel k - f at t + f h, where h is `link` with hand-shake, and 0 otherwise. Once the
+//! header starts over the ejection channel K, at cycle t, the other flits cannot be blocked. One flit leaves every c
+//! cycles, and flit f starts over channel K - j at
 //!
 //! ```text
 //! hand-shake   t + f c                          j = 0        c = link + eject, eject >= link
@@ -13,9 +12,9 @@
 //! pipelined    t + (f - j) c                    0 <= j <= f  c = max(link, eject)
 //! ```
 //!
-//! Both follow from the three conditions of the module's documentation by induction over f;
-//! tests compare them with the conditions worked out flit by flit. A look costs a few
-//! additions, whatever the length of the packet.
+//! Both formulas follow by induction over f from the three conditions in the crate's documentation. Tests compare the
+//! formulas with the conditions evaluated flit by flit. A query takes a few additions, regardless of the length of the
+//! packet.
 
 use super::settings::{FlowControl, Settings, Switching};
 
@@ -30,11 +29,11 @@ pub struct WormTiming {
     pub eject: u64,
     pub release: u64,
     pub release_injection: u64,
-    /// Cycles by which a flit of a moving worm starts later than the one before it started
-    /// over the next channel: those for which a buffer stays taken when its flit moves on.
+    /// Number of cycles for which a buffer stays occupied when its flit moves on. The number equals the time from the
+    /// start of a flit over a channel to the start of the next flit over the previous channel.
     pub lag: u64,
     handshake: bool,
-    /// Cycles between two flits over the ejection channel.
+    /// Number of cycles between two flits over the ejection channel.
     drain: u64,
 }
 
@@ -57,7 +56,7 @@ impl WormTiming {
                 && settings.depth == 1
                 && inject <= link
                 && (eject >= link || !handshake)
-                // A flit is injected no sooner than a cycle after the one before it.
+                // A flit is injected at least one cycle after the previous flit.
                 && inject + route + lag >= 1,
             route,
             inject,
@@ -71,7 +70,8 @@ impl WormTiming {
         }
     }
 
-    /// Cycles of a flit over channel k of a path whose last channel is `last`.
+    /// Returns the number of cycles that a flit takes over channel k. `last` is the number of the last channel of the
+    /// path.
     #[inline]
     pub fn cross(&self, k: u32, last: u32) -> u64 {
         match k {
@@ -81,33 +81,33 @@ impl WormTiming {
         }
     }
 
-    /// Cycles from one flit over channel k to the next.
+    /// Returns the number of cycles from the start of a flit over channel k to the start of the next flit.
     #[inline]
     pub fn period(&self, k: u32, last: u32) -> u64 {
         self.cross(k, last).max(1)
     }
 
-    /// Cycles for which a buffer stays taken while its flit goes over channel k.
+    /// Returns the number of cycles for which a buffer stays occupied while its flit crosses channel k.
     #[inline]
     pub fn leave(&self, k: u32, last: u32) -> u64 {
         if self.handshake { self.cross(k, last) } else { 0 }
     }
 
-    /// Cycles for which channel k stays reserved behind the tail.
+    /// Returns the number of cycles for which channel k stays reserved behind the tail.
     #[inline]
-    pub fn kept(&self, k: u32) -> u64 {
+    pub fn release_delay(&self, k: u32) -> u64 {
         if k == 0 { self.release_injection } else { self.release }
     }
 
-    /// Start of flit f over the channel f places behind the header's, which it starts over at
-    /// `header`, a channel before the last.
+    /// Returns the start of flit f over the channel that is f positions behind the header's channel. The header starts
+    /// over its channel at `header`; this channel must not be the last channel.
     #[inline]
     pub fn moving(&self, header: u64, f: u32) -> u64 {
         header + u64::from(f) * self.lag
     }
 
-    /// Start of flit f over the channel `j <= f` places before the last, over which the header
-    /// starts at `header`.
+    /// Returns the start of flit f over the channel that is `j <= f` positions before the last channel. The header
+    /// starts over the last channel at `header`.
     #[inline]
     pub fn draining(&self, header: u64, f: u32, j: u32) -> u64 {
         let behind = u64::from(f - j);

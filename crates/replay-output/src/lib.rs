@@ -1,4 +1,4 @@
-//! What experiments write: data frames ([`frame`]), figures ([`plot`]), and text, pages and manifests ([`report`]).
+//! Output of experiments: data frames ([`frame`]), figures ([`plot`]), and text, pages and manifests ([`report`]).
 
 pub mod frame;
 pub mod plot;

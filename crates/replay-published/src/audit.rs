@@ -1,10 +1,10 @@
-//! Whether the verdicts can fail.
+//! Audit of the verdicts of the rows: how many verdicts could fail.
 //!
-//! A row that every strategy would pass says nothing of the strategy it is about. The *swap test*
-//! puts another strategy's number in the place of each judged row's own, or exchanges two strategies
-//! throughout a claim, and judges again: a swap after which the row still comes out as declared would
-//! go unnoticed. How many of them a suite has, and how many of its rows are undecided or
-//! know no swap, is declared here and must not change unseen.
+//! If every strategy passes a row, the row is not evidence for its own strategy. The *swap test* replaces the
+//! number of each judged row by the number of another strategy, or exchanges two strategies in all numbers of a
+//! claim, and judges the row again. A swap is unnoticed if the row still gets its declared verdict. For each suite,
+//! the numbers of unnoticed swaps, undecided rows and rows without a swap are declared in [`BASELINES`]. Any
+//! difference from these numbers is reported as a complaint.
 
 use super::{Cause, Check, Class, Measured, NotRun, Suite, Verdict};
 use std::collections::BTreeMap;
@@ -12,24 +12,24 @@ use std::collections::BTreeMap;
 use replay_core::table::{Column, Table, name};
 use replay_core::table::{Sheet, Shown};
 
-/// What an audit of a suite comes to.
+/// The counts of one audited suite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuditBaseline {
     /// Rows that are judged.
     pub judged: usize,
-    /// Of these, rows whose interval is too wide to tell.
+    /// Judged rows without a verdict because their interval is too wide.
     pub undecided: usize,
-    /// Of these, rows of which no swap is known.
+    /// Judged rows without a swap.
     pub unswapped: usize,
-    /// Swaps of all judged rows.
+    /// Swaps over all judged rows.
     pub swaps: usize,
-    /// Of these, swaps that would go unnoticed.
+    /// Swaps that are unnoticed.
     pub unnoticed: usize,
 }
 
-/// What the audits of the suites come to in the quick form: rows judged, undecided, without a swap,
-/// swaps, and swaps unnoticed. Those of johnson are counted without the log LLNL-T3D.
-pub const HELD: [(&str, AuditBaseline); 11] = [
+/// Declared counts of each suite in its quick form: judged rows, undecided rows, rows without a swap, swaps and
+/// unnoticed swaps. The counts of `johnson` exclude the log LLNL-T3D.
+pub const BASELINES: [(&str, AuditBaseline); 11] = [
     ("johnson", AuditBaseline::new([146, 7, 53, 1106, 575])),
     ("lo", AuditBaseline::new([68, 3, 0, 456, 115])),
     ("lo-messages", AuditBaseline::new([181, 17, 0, 1833, 447])),
@@ -49,26 +49,26 @@ impl AuditBaseline {
     }
 }
 
-/// The audit of one suite.
+/// Audit of one suite.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Audit {
-    /// The suite.
+    /// Name of the suite.
     pub suite: &'static str,
-    /// What was found.
+    /// Measured counts.
     pub found: AuditBaseline,
-    /// What is declared.
-    pub held: Option<AuditBaseline>,
-    /// Rows that did not run because their log is not here: with them more would be found.
+    /// Declared counts; `None` for a suite without a declaration.
+    pub baseline: Option<AuditBaseline>,
+    /// Rows that did not run because their log is absent. With the log, the counts would be higher.
     pub absent: usize,
-    /// Rows known to be beyond their tolerance.
+    /// Judged rows that are declared to be beyond their tolerance.
     pub known: usize,
-    /// Rows of the suite.
+    /// All rows of the suite.
     pub rows: usize,
-    /// Of these, rows that are shown without a verdict.
+    /// Rows that are shown without a verdict.
     pub not_judged: usize,
-    /// Of these, rows that did not run.
+    /// Rows that did not run.
     pub not_run: usize,
-    /// Why rows are not judged or did not run, and how many, by reason.
+    /// For each reason, the number of rows that have no verdict for this reason.
     pub reasons: BTreeMap<String, usize>,
     /// Judged rows by [class](Class::ALL).
     pub classes: [usize; Class::ALL.len()],
@@ -77,10 +77,10 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Audits the checks of a suite.
+    /// Audits all checks of a suite.
     pub fn new(suite: &Suite, checks: &[Check]) -> Self {
         let judged = || checks.iter().filter(|check| check.is_judged());
-        let held = HELD.iter().find(|(name, _)| *name == suite.name).map(|(_, held)| *held);
+        let baseline = BASELINES.iter().find(|(name, _)| *name == suite.name).map(|(_, it)| *it);
         let absent = |check: &&Check| {
             matches!(&check.ours, Measured::NotRun(NotRun::Absent(_) | NotRun::OtherLog(_)))
         };
@@ -96,7 +96,7 @@ impl Audit {
         Self {
             suite: suite.name,
             found,
-            held,
+            baseline,
             absent: checks.iter().filter(absent).count(),
             rows: checks.len(),
             not_judged: count(|verdict| matches!(verdict, Verdict::NotJudged(_))),
@@ -114,36 +114,40 @@ impl Audit {
         }
     }
 
-    /// Why rows have no verdict, the most frequent first.
-    fn reasons_shown(&self) -> String {
+    /// Lists the reasons for rows without a verdict, the most frequent reason first.
+    fn reasons_by_frequency(&self) -> String {
         let mut reasons: Vec<_> = self.reasons.iter().collect();
         reasons.sort_by_key(|(reason, rows)| (usize::MAX - **rows, *reason));
         let reasons = reasons.into_iter().map(|(reason, rows)| format!("{rows} {reason}"));
         reasons.collect::<Vec<_>>().join("; ")
     }
 
-    /// What could not be audited.
+    /// Returns a message if rows could not be audited because their logs are absent.
     pub fn missing(&self) -> Option<String> {
         let Self { suite, absent, found, .. } = self;
         let what = match found.judged {
             0 => "nothing was audited",
-            _ => "not all was audited",
+            _ => "some rows were not audited",
         };
-        (*absent > 0)
-            .then(|| format!("{suite}: {what}: {absent} rows are of logs that are not here"))
+        (*absent > 0).then(|| {
+            format!(
+                "{suite}: {what}: the logs of {absent} rows are absent \
+                 (scripts/fetch-traces.sh fetches them)"
+            )
+        })
     }
 
-    /// What is not as declared. Where a log is absent there may be less of everything.
+    /// Returns a message if the counts differ from the declared counts. If a log is absent, lower counts are accepted.
     pub fn complaint(&self) -> Option<String> {
         let (found, suite) = (self.found, self.suite);
-        let held = self.held?;
+        let declared = self.baseline?;
         let as_declared = match self.absent {
-            0 => found == held,
+            0 => found == declared,
             _ => {
-                found.judged <= held.judged
-                    && found.undecided <= held.undecided
-                    && found.unswapped <= held.unswapped
-                    && found.unnoticed <= held.unnoticed
+                found.judged <= declared.judged
+                    && found.undecided <= declared.undecided
+                    && found.unswapped <= declared.unswapped
+                    && found.unnoticed <= declared.unnoticed
             }
         };
         (!as_declared).then(|| {
@@ -155,16 +159,16 @@ impl Audit {
                 found.unswapped,
                 found.unnoticed,
                 found.swaps,
-                held.judged,
-                held.undecided,
-                held.unswapped,
-                held.unnoticed,
-                held.swaps,
+                declared.judged,
+                declared.undecided,
+                declared.unswapped,
+                declared.unnoticed,
+                declared.swaps,
             )
         })
     }
 
-    /// The audits as a table for people.
+    /// Returns the audits as a printable table.
     pub fn sheet(audits: &[Self]) -> Sheet {
         let shown = [
             name::suite,
@@ -195,36 +199,36 @@ impl Audit {
 impl Table for Audit {
     const NAME: &'static str = "audit";
     const ROW: &'static str =
-        "one row per suite of published numbers: whether its verdicts can fail";
+        "one row per suite of published numbers: how many of its verdicts could fail";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
             Column::text(name::suite, "suite of published numbers", |audit: &Self| Some(audit.suite)),
             Column::new(name::rows, "rows", "printed numbers and claims of the suite", |audit: &Self| audit.rows as u64),
-            Column::new(name::not_judged, "rows", "of these, rows shown without a verdict", |audit: &Self| audit.not_judged as u64),
-            Column::new(name::not_run, "rows", "of these, rows that did not run", |audit: &Self| audit.not_run as u64),
-            Column::new(name::absent, "rows", "rows that are not audited, since their log is not here", |audit: &Self| audit.absent as u64),
-            Column::new(name::judged, "rows", "rows that are judged", |audit: &Self| audit.found.judged as u64),
-            Column::new(name::undecided, "rows", "of these, rows whose interval is too wide to tell", |audit: &Self| audit.found.undecided as u64),
-            Column::new(name::declared, "rows", "of these, rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
-            Column::new(name::rows_claims, "rows", "of these, claims with a bound of ours", |audit: &Self| audit.classes[0] as u64),
-            Column::new(name::rows_implied, "rows", "of these, numbers that follow from printed constants that ours is computed from", |audit: &Self| audit.classes[1] as u64),
-            Column::new(name::rows_calibrated, "rows", "of these, numbers of a network that was calibrated on their table", |audit: &Self| audit.classes[2] as u64),
-            Column::new(name::rows_fitted, "rows", "of these, numbers on which a rule or a constant was chosen", |audit: &Self| audit.classes[3] as u64),
-            Column::new(name::rows_out_of_sample, "rows", "of these, printed numbers on which nothing was chosen", |audit: &Self| audit.classes[4] as u64),
-            Column::new(name::unswapped, "rows", "of these, rows of which no other strategy's number is known", |audit: &Self| audit.found.unswapped as u64),
-            Column::new(name::swaps, "swaps", "other strategies' numbers put in the place of a judged row's own", |audit: &Self| audit.found.swaps as u64),
-            Column::new(name::unnoticed, "swaps", "of these, swaps after which the row still comes out as declared", |audit: &Self| audit.found.unnoticed as u64),
-            Column::new(name::unnoticed_equal, "swaps", "of these, swaps of strategies that are equal by nature: intervals with a value in common, or at most 1 % apart", |audit: &Self| audit.causes[0] as u64),
-            Column::new(name::unnoticed_bound, "swaps", "of these, other swaps after which a bound still holds", |audit: &Self| audit.causes[1] as u64),
-            Column::new(name::unnoticed_wide, "swaps", "of these, swaps that a tolerance is too wide to notice", |audit: &Self| audit.causes[2] as u64),
-            Column::new(name::reasons, "", "why rows have no verdict, each with how many", Self::reasons_shown),
+            Column::new(name::not_judged, "rows", "rows shown without a verdict", |audit: &Self| audit.not_judged as u64),
+            Column::new(name::not_run, "rows", "rows that did not run", |audit: &Self| audit.not_run as u64),
+            Column::new(name::absent, "rows", "rows that were not audited because their log is absent", |audit: &Self| audit.absent as u64),
+            Column::new(name::judged, "rows", "judged rows", |audit: &Self| audit.found.judged as u64),
+            Column::new(name::undecided, "rows", "judged rows whose interval is too wide for a verdict", |audit: &Self| audit.found.undecided as u64),
+            Column::new(name::declared, "rows", "judged rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
+            Column::new(name::rows_claims, "rows", "judged rows: claims of the paper's text, with a bound chosen for replay", |audit: &Self| audit.classes[0] as u64),
+            Column::new(name::rows_implied, "rows", "judged rows: numbers that follow from printed constants; replay computes its value from the same constants", |audit: &Self| audit.classes[1] as u64),
+            Column::new(name::rows_calibrated, "rows", "judged rows: numbers from a table on which the network was calibrated", |audit: &Self| audit.classes[2] as u64),
+            Column::new(name::rows_fitted, "rows", "judged rows: numbers to which a rule or constant was fitted", |audit: &Self| audit.classes[3] as u64),
+            Column::new(name::rows_out_of_sample, "rows", "judged rows: printed numbers to which nothing was fitted", |audit: &Self| audit.classes[4] as u64),
+            Column::new(name::unswapped, "rows", "judged rows for which no other strategy's number is available", |audit: &Self| audit.found.unswapped as u64),
+            Column::new(name::swaps, "swaps", "replacements of a judged row's number by the number of another strategy", |audit: &Self| audit.found.swaps as u64),
+            Column::new(name::unnoticed, "swaps", "swaps after which the row still gets its declared verdict", |audit: &Self| audit.found.unnoticed as u64),
+            Column::new(name::unnoticed_equal, "swaps", "unnoticed swaps in which the two numbers are equal: their intervals overlap, or they differ by at most 1 %", |audit: &Self| audit.causes[0] as u64),
+            Column::new(name::unnoticed_bound, "swaps", "unnoticed swaps of unequal numbers on the same side of a bound", |audit: &Self| audit.causes[1] as u64),
+            Column::new(name::unnoticed_wide, "swaps", "unnoticed swaps of unequal numbers that are both within the tolerance", |audit: &Self| audit.causes[2] as u64),
+            Column::new(name::reasons, "", "reasons for rows without a verdict, each with its number of rows", Self::reasons_by_frequency),
         ]
     }
 }
 
-/// Why rows have no verdict, and how many by reason.
+/// Counts rows without a verdict by reason.
 fn reasons(checks: &[Check]) -> BTreeMap<String, usize> {
     let mut reasons = BTreeMap::new();
     for check in checks {
@@ -235,7 +239,7 @@ fn reasons(checks: &[Check]) -> BTreeMap<String, usize> {
     reasons
 }
 
-/// Rows without a verdict by suite and reason, for people.
+/// Returns a printable table of the rows without a verdict, by suite and reason.
 pub fn without_verdict(audits: &[Audit]) -> Sheet {
     let rows: Vec<(&str, &String, &usize)> = audits
         .iter()
@@ -250,7 +254,7 @@ pub fn without_verdict(audits: &[Audit]) -> Sheet {
     Sheet::of(&rows, shown)
 }
 
-/// A swap that would go unnoticed, for people.
+/// Returns a printable table with one row per unnoticed swap.
 pub fn unnoticed(checks: &[Check]) -> Sheet {
     let rows: Vec<(&Check, &super::StrategySwap)> = checks
         .iter()
@@ -300,8 +304,8 @@ mod tests {
     }
 
     #[test]
-    fn every_suite_is_held() {
-        assert_eq!(SUITES.map(|suite| suite.name), HELD.map(|(name, _)| name));
+    fn every_suite_has_a_baseline() {
+        assert_eq!(SUITES.map(|suite| suite.name), BASELINES.map(|(name, _)| name));
     }
 
     #[test]
@@ -312,27 +316,28 @@ mod tests {
             check(100.0, &[]).sample(Sample::Fitted),
             claim.clone(),
             claim.printed_bound(),
-            check(100.0, &[]).not_judged("it is open"),
-            check(100.0, &[]).not_judged("it is open"),
+            check(100.0, &[]).not_judged("open question"),
+            check(100.0, &[]).not_judged("open question"),
         ];
         let audit = Audit::new(&SUITES[0], &checks);
         assert_eq!(audit.causes, [0; 3]);
         assert_eq!((audit.rows, audit.not_judged, audit.not_run), (6, 2, 0));
         assert_eq!(audit.classes, [1, 0, 0, 1, 2]);
-        assert_eq!(audit.reasons_shown(), "2 not judged: it is open");
+        assert_eq!(audit.reasons_by_frequency(), "2 not judged: open question");
     }
 
     #[test]
-    fn a_swap_is_noticed_if_the_row_no_longer_comes_out_as_declared() {
+    fn a_swap_is_noticed_if_it_changes_the_declared_verdict() {
         let count = |check: &Check| check.unnoticed().count();
         assert_eq!(count(&check(100.0, &[109.0, 111.0, 120.0])), 1);
-        // A known miss: what is near it goes unnoticed, and what agrees with print does not.
+        // If a difference is declared, a swap to a number near the declared number is unnoticed. A swap to a number
+        // that agrees with the printed number is noticed.
         let known = check(150.0, &[100.0, 151.0, 200.0]).known(150.0, "why");
         assert_eq!(count(&known), 1);
     }
 
     #[test]
-    fn what_is_declared_is_exact_unless_a_log_is_absent() {
+    fn counts_must_equal_the_baseline_unless_a_log_is_absent() {
         let suite = SUITES[0];
         let audit = |checks: &[Check]| Audit::new(&suite, checks);
         let checks = [check(100.0, &[109.0, 120.0]), check(100.0, &[])];
@@ -341,11 +346,13 @@ mod tests {
             AuditBaseline { judged: 2, undecided: 0, unswapped: 1, swaps: 2, unnoticed: 1 };
         assert_eq!(found, expected);
         assert_eq!(audit(&checks).causes, [0, 0, 1]);
-        let held = |held, absent| Audit { held: Some(held), absent, ..audit(&checks) }.complaint();
-        assert_eq!(held(expected, 0), None);
+        let complaint = |baseline, absent| {
+            Audit { baseline: Some(baseline), absent, ..audit(&checks) }.complaint()
+        };
+        assert_eq!(complaint(expected, 0), None);
         let more = AuditBaseline { unnoticed: 2, ..expected };
-        assert!(held(more, 0).is_some_and(|text| text.contains("1 of 2 swaps unnoticed")));
-        assert_eq!(held(more, 1), None);
-        assert!(held(AuditBaseline { unnoticed: 0, ..expected }, 1).is_some());
+        assert!(complaint(more, 0).is_some_and(|text| text.contains("1 of 2 swaps unnoticed")));
+        assert_eq!(complaint(more, 1), None);
+        assert!(complaint(AuditBaseline { unnoticed: 0, ..expected }, 1).is_some());
     }
 }

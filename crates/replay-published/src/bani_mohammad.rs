@@ -3,24 +3,24 @@
 //!
 //! # 3D contiguous allocation (chapters 3 and 5)
 //!
-//! 1000 jobs from an empty 3D mesh; load is arrivals per time unit. In saturation the mean
-//! turnaround depends on that number of jobs.
+//! Each run begins with an empty 3D mesh and has 1000 jobs. The load is in arrivals per time unit. In
+//! saturation, the mean turnaround depends on the number of jobs.
 //!
 //! # Tolerances
 //!
-//! Means of Table 3.2 within 4 %, of Table 5.2 within 8 % (heavy tails are noisy),
-//! utilizations and lengths of the busy list within 4 %, ratios within 10 %, each of a value
-//! in our 95 % interval; printed 95 % intervals must have a value in common with ours (the printed relative errors follow from
-//! them); bounds, such as "cannot exceed 37 %", as they stand. Overhead is printed as time; here the elementary operations of the
-//! literal algorithms are counted, which is the same on every machine, and compared within
-//! 30 %. Strategies that are "very close" are within 2 %, and m and turnaround that "hardly depend" on the size of the mesh
-//! within 15 and 20 %. Where the thesis names no load, the note says so.
+//! A printed number must agree with at least one value in replay's 95 % interval: means of Table 3.2 within 4 %, means
+//! of Table 5.2 within 8 % (heavy tails are noisy), utilizations and lengths of the busy list within 4 %, ratios within
+//! 10 %. Printed 95 % intervals must overlap replay's intervals; the printed relative errors follow from the printed
+//! intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints overhead as time. replay
+//! counts elementary operations of the literal algorithms, which do not depend on the computer; they must agree within
+//! 30 %. Strategies that are "very close" must be within 2 %. The length m of the busy list and the turnaround, which
+//! "hardly depend" on the size of the mesh, must be within 15 % and 20 %. If the thesis names no load, the note
+//! contains the load that is used.
 //!
-//! The thesis contradicts itself in places. These are not judged: the order of BL and FF
-//! (text and Tables 3.2, 5.2 disagree; both within 3 % of each other is judged), "up to
-//! 65 %" in chapter 6 against 160 % and 1017 % in chapter 3. (Chapter 6's overhead 773 % higher is
-//! chapter 3's 11 % the other way round, rounded.) Fig. 5.23's "34 % of" is read as "34 %
-//! below".
+//! The thesis contradicts itself on two points, which are not judged. The text disagrees with Tables 3.2 and 5.2 about
+//! the order of BL and FF; the claim that BL and FF are within 3 % of each other is judged. Chapter 6 states "up to
+//! 65 %", but chapter 3 states 160 % and 1017 %. The 773 % in chapter 6 and the 11 % in chapter 3
+//! are the same ratio of overheads, inverted and rounded. "34 % of" at Fig. 5.23 is read as "34 % below".
 
 mod examples;
 
@@ -31,12 +31,12 @@ use super::{Check, Sample, Selection, Suite, Tolerance, VerifyError};
 use replay_core::workload::stochastic::Service;
 use replay_experiment::stream::Metric;
 
-/// The suite.
+/// Suite `bani-mohammad`.
 pub const SUITE: Suite = Suite {
     name: "bani-mohammad",
-    about: "Bani-Mohammad: busy lists against scanning in 3D, heavy-tailed run times (chapters 3 and 5: \
+    about: "Bani-Mohammad: busy-list and scanning allocators in 3D, heavy-tailed run times (chapters 3 and 5:  \
             Tables 3.2 and 5.2, figures, claims of the text)",
-    full: Some("replicates until turnaround and utilization are known to 5 %"),
+    full: Some("replicates until the half-widths of turnaround and utilization are at most 5 %"),
     verify,
 };
 
@@ -54,14 +54,15 @@ const EXPONENTIAL: &str = "exponential";
 const EXPONENTIAL_83: &str = "exponential[mean=83]";
 const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
 
-/// Loads of Figs. 3.8 and 3.9.
+/// The loads of Figs. 3.8 (uniform sides) and 3.9 (exponential sides).
 const UNIFORM_LOADS: [&str; 5] = ["1", "2.2", "3.4", "4.6", "5.8"];
 const EXPONENTIAL_LOADS: [&str; 8] = ["1", "2.6", "4.2", "5.8", "7.4", "9", "10.6", "12.2"];
-/// What the text says of chapter 5 without a figure. The rows of the table are of pairs that are "very close".
+/// Section of chapter 5 with the claims that have no figure. In the CSV file, the rows of this section are pairs of
+/// strategies that are "very close".
 const SECTION_5_4_2: &str = "section 5.4.2";
 const MESHES: [&str; 3] = ["8x8x8", "10x10x10", "12x12x12"];
 
-/// A point of chapter 3.
+/// Returns a point of chapter 3 on a given machine.
 fn chapter_3<'a>(machine: &'a str, sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
     Key {
         machine,
@@ -74,12 +75,12 @@ fn chapter_3<'a>(machine: &'a str, sides: &'a str, load: &'a str, strategy: &'a 
     }
 }
 
-/// A point of chapter 5.
+/// Returns a point of chapter 5 on the 8x8x8 mesh.
 fn chapter_5<'a>(sides: &'a str, load: &'a str, scheduler: &'a str, strategy: &'a str) -> Key<'a> {
     Key { machine: "8x8x8", sides, service: PARETO, load, scheduler, strategy, ..Key::default() }
 }
 
-/// The same with another machine.
+/// Replaces the machine of a point.
 fn on<'a>(machine: &'a str, key: Key<'a>) -> Key<'a> {
     Key { machine, ..key }
 }
@@ -94,7 +95,7 @@ fn literal(strategy: &str) -> &str {
     }
 }
 
-/// Requests whose allocation chapter 2 describes.
+/// The requests for which chapter 2 describes the allocation.
 const EXAMPLES: [Example; 2] = [
     Example { place: "Fig. 2.1", machine: "8x8", strategy: "buddy", size: 2, wasted: "50" },
     Example {
@@ -135,21 +136,22 @@ fn verify(
     Ok(checks)
 }
 
-/// Section 5.4: with alpha 3 and k 1 the bounded Pareto distribution is said to approach the exponential one with a mean
-/// of 1.
+/// Section 5.4: with alpha 3 and k 1, the bounded Pareto distribution approaches the exponential distribution with a
+/// mean of 1.
 fn pareto_near_exponential() -> Result<Check, VerifyError> {
     let defect = |error: &dyn std::fmt::Display| VerifyError::Table(error.to_string());
     let pareto: Service = "pareto[k=1,q=4241,alpha=3]".parse().map_err(|e| defect(&e))?;
     let what = "mean run time with alpha 3 and k 1";
     let tolerance = Tolerance::Relative(0.1);
     let check = claim("section 5.4", "pareto", what, "1", pareto.mean(), tolerance)?;
-    let note = "q is that of Table 5.1: the mean hardly depends on it";
+    let note = "q is from Table 5.1: the mean hardly depends on it";
     let check = Check { note: note.to_string(), ..check };
-    Ok(check.known(1.5, "no job is shorter than 1, and the mean is alpha k / (alpha - 1) = 1.5"))
+    Ok(check.known(1.5, "the shortest run time is 1, and the mean is alpha k / (alpha - 1) = 1.5"))
 }
 
-/// How exponential sides become integers was chosen on chapter 3: drawing again instead of limiting sides to the
-/// mesh misses its ratios. Chapters 4 and 5 use the same rule.
+/// The rule by which exponential sides become integers was chosen by the results of chapter 3. With the alternative
+/// rule, which redraws a side that exceeds the mesh instead of limiting it, the ratios of chapter 3 do not agree.
+/// Chapters 4 and 5 use the same rule.
 fn sample(row: &Row) -> Sample {
     match row.sides.as_str() {
         "exponential" if row.service == EXPONENTIAL => Sample::Fitted,
@@ -157,9 +159,9 @@ fn sample(row: &Row) -> Sample {
     }
 }
 
-/// Loads of chapter 5 at which the machine is saturated.
+/// The loads of chapter 5 at which the machine is saturated.
 const SATURATED: [(&str, &str); 2] = [("uniform", "0.105"), ("exponential", "0.205")];
-/// Where the operations of chapter 5 are counted on 8x8x8.
+/// Sides, load and scheduler of the points of chapter 5 at which operations are counted on 8x8x8.
 const LITERAL_OF_CHAPTER_5: [[&str; 3]; 4] = [
     ["uniform", "0.015", "fcfs"],
     ["uniform", "0.105", "fcfs"],
@@ -167,7 +169,7 @@ const LITERAL_OF_CHAPTER_5: [[&str; 3]; 4] = [
     ["exponential", "0.205", "fcfs"],
 ];
 
-/// What the claims need beyond the rows.
+/// Returns the points that the claims need in addition to the points of the rows.
 fn points() -> Vec<Key<'static>> {
     let mut points = Vec::new();
     for strategy in ALL {
@@ -207,12 +209,14 @@ fn points() -> Vec<Key<'static>> {
     points
 }
 
-/// Busy lists whose operations grow more with the load than "little": ours.
+/// Busy lists for which the number of operations increases with the load by more than "little". Each entry contains the
+/// measured increase.
 const LITTLE: [(&str, f64); 2] = [(TBL, 8.328), (BL, 3.686)];
-const WHY_LITTLE: &str = "the operations of a search grow with the square of the busy list, and refused jobs are searched for \
-    again; printed is time, whose fixed part does not grow";
+const WHY_LITTLE: &str = "the number of operations of a search grows with the square of the \
+    length of the busy list, and the search is repeated for each refused job; the thesis prints \
+    time, which has a constant part";
 
-/// The claims of the text that a reproduction must show.
+/// Claims of the text.
 struct Claims<'a>(&'a Runs<'a>);
 
 impl Claims<'_> {
@@ -232,12 +236,12 @@ impl Claims<'_> {
         self.0.mean(&key, metric)
     }
 
-    /// One metric at two points: the first in terms of the second.
+    /// Returns the ratio of the mean of a metric at point `a` to its mean at point `b`.
     fn ratio(&self, a: Key<'_>, b: Key<'_>, metric: Metric) -> Result<f64, VerifyError> {
         Ok(self.mean(a, metric)? / self.mean(b, metric)?)
     }
 
-    /// Claim 1: strategies of equal recognition are equal.
+    /// Claim 1: strategies with equal recognition have equal turnaround.
     fn same_recognition(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         for (sides, loads) in
@@ -258,7 +262,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 2 and 3: rotation pays, most at medium load.
+    /// Claims 2 and 3: rotation shortens turnaround, and the gain is largest at medium load.
     fn rotation(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         for (sides, medium, heavy) in [("uniform", "3.4", "5.8"), ("exponential", "5.8", "12.2")] {
@@ -293,7 +297,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claim 4: the busy list.
+    /// Claim 4: length of the busy list.
     fn busy_list(&self) -> Result<Vec<Check>, VerifyError> {
         let m = |machine, sides, strategy| {
             self.mean(chapter_3(machine, sides, "5.8", strategy), Metric::BusyList)
@@ -328,9 +332,8 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 5 and 21: what allocation costs, in elementary operations of the literal
-    /// algorithms. Those of scanning and of busy lists are of different kinds; times are in
-    /// the benchmarks.
+    /// Claims 5 and 21: cost of allocation in elementary operations of the literal algorithms. An operation of a scan
+    /// and an operation of a busy list are different operations; the benchmarks measure times.
     fn overhead(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |machine, strategy| {
             self.mean(chapter_3(machine, "uniform", "5.8", literal(strategy)), Metric::Operations)
@@ -342,7 +345,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Section 3.4.1: overhead against load and job sizes, on 8 x 8 x 8.
+    /// Section 3.4.1: overhead by load and job size, on 8 x 8 x 8.
     fn overhead_and_load(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |sides, load, strategy| {
             self.mean(chapter_3("8x8x8", sides, load, literal(strategy)), Metric::Operations)
@@ -354,7 +357,7 @@ impl Claims<'_> {
             let ours = uniform("5.8", busy)? / uniform("1", busy)?;
             let check =
                 claim("section 3.4.1", "8x8x8 uniform", &what, "2", ours, Tolerance::Below)?;
-            let note = "\"little\" has no number: the bound is ours";
+            let note = "the thesis gives no number for \"little\": the bound is chosen for replay";
             let check = Check { note: note.to_string(), ..check };
             checks.push(match LITTLE.iter().find(|(name, _)| *name == busy) {
                 Some((_, ours)) => check.known(*ours, WHY_LITTLE),
@@ -370,7 +373,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 6 and 22: the size of the machine matters little.
+    /// Claims 6 and 22: results hardly depend on the size of the machine.
     fn size(&self) -> Result<Vec<Check>, VerifyError> {
         let at = |machine| chapter_3(machine, "exponential", "12.2", TBL);
         let mut checks = vec![claim(
@@ -415,7 +418,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 17 to 20: heavy tails, and serving the shortest first.
+    /// Claims 17 to 20: heavy tails, and scheduling of the shortest job first.
     fn heavy_tails(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         let (mut turnaround, mut utilization) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -500,7 +503,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Section 5.4.2: what allocation costs with heavy tails, counted and judged as in chapter 3.
+    /// Section 5.4.2: cost of allocation with heavy tails. Operations are counted and judged as in chapter 3.
     fn overhead_with_heavy_tails(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |machine, (sides, load), scheduler, strategy| {
             let key = on(machine, chapter_5(sides, load, scheduler, literal(strategy)));
@@ -536,8 +539,8 @@ impl Claims<'_> {
     }
 }
 
-/// Operations on a larger mesh, and with rotation, by machine and strategy: those of scans grow with the
-/// machine, those of busy lists hardly do, and rotation costs more.
+/// Compares operations on a larger mesh, and operations with rotation. The operations of scans grow with the machine,
+/// the operations of busy lists hardly grow, and rotation increases the number of operations.
 fn overhead_and_size(
     figure: &str,
     scheduler: &str,
@@ -568,7 +571,7 @@ fn overhead_and_size(
     Ok(checks)
 }
 
-/// Operations by strategy: every busy list has fewer than every scan.
+/// Compares operations of strategies: every busy list needs fewer operations than every scan.
 fn lists_below_scans(
     figure: &str,
     streams: &str,
@@ -580,7 +583,7 @@ fn lists_below_scans(
     claim(figure, streams, what, "1", lists / scans, Tolerance::Below)
 }
 
-/// Operations by load and strategy: those of a scan are the farther above those of a busy list the higher the load.
+/// Compares operations at different loads: the difference between a scan and a busy list grows with the load.
 fn gap_and_load(
     figure: &str,
     streams: &str,
@@ -599,10 +602,10 @@ mod tests {
     use crate::streams;
 
     #[test]
-    fn every_published_row_can_be_read_and_names_something_we_run() {
-        let rows = streams::rows(TABLE).expect("the table is sound");
+    fn every_row_is_readable_and_names_a_known_point() {
+        let rows = streams::rows(TABLE).expect("a readable table");
         assert_eq!(rows.len(), 92);
-        streams::tests::are_sound(&rows);
+        streams::tests::are_valid(&rows);
         let fitted = rows.iter().filter(|row| sample(row) == Sample::Fitted);
         assert_eq!(fitted.count(), 7);
     }

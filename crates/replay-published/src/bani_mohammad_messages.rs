@@ -3,39 +3,43 @@
 //!
 //! # Tolerances
 //!
-//! Ratios and Table 4.2 within 10 %, bounds as they stand. Utilization in saturation, which does not
-//! depend on the load, is judged wherever the machine is saturated. The loads of packets of 64 flits are not
-//! printed: judged is the largest gap over five loads, from a sixteenth of the highest load of packets of 8 flits to
-//! that load; the order of the strategies (Figs 4.46 to 4.49) at the lowest and the highest of them. Packets of 16 and 32 flits,
-//! whose results are said to be alike, are not simulated: it would take too long. The relative errors of Table 4.2 follow from its means and intervals, which are judged.
+//! Ratios and Table 4.2 must be within 10 %. Bounds are applied as printed. Utilization in saturation does not depend
+//! on the load; it is judged at all loads at which the machine is saturated. For packets of 64 flits, the loads are not
+//! printed. Therefore five loads are used. They range from a sixteenth of the highest load for packets of 8 flits to
+//! this load. The largest gap over the five loads is judged, and the order of the strategies (Figs 4.46 to 4.49) is
+//! judged at the lowest and at the highest of the five loads. Packets of 16 and 32 flits are not simulated because of
+//! the run time; the thesis states that their results are similar. The relative errors of Table 4.2 follow from its
+//! means and intervals, which are judged.
 //!
 //! # Two readings of ranks
 //!
-//! "Processors allocated to a job are mapped to a linear array of processors using row-major indexing": literally, the
-//! ranks of a job run row-major over its whole allocation, whatever its units. The other reading is that of Lo et al.,
-//! row-major inside a unit, unit by unit. Whatever is said of GABL against others with one-to-all and all-to-all
-//! messages is judged under both; the literal one with MBS that splits blocks on demand (`mbs[splitting=on-demand]`). Where ours contradicts the thesis it is declared with the reason, and
-//! `results/experiments` has the readings tried.
+//! The thesis states: "Processors allocated to a job are mapped to a linear array of processors using row-major
+//! indexing". In the literal reading, the ranks of a job are in row-major order over its whole allocation, and its
+//! units do not matter. In the second reading, which follows Lo et al., ranks are in row-major order within each unit,
+//! one unit after the other. Claims that compare GABL with other strategies under one-to-all and all-to-all messages
+//! are judged under both readings. The literal reading uses MBS with blocks that are split on demand
+//! (`mbs[splitting=on-demand]`). Contradictions to the thesis are declared with their reasons. `results/experiments`
+//! lists the readings that were tried.
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
 use super::{Check, Selection, Suite, Tolerance, VerifyError};
 use replay_experiment::stream::Metric;
 
-/// The suite.
+/// Suite `bani-mohammad-messages`.
 pub const SUITE: Suite = Suite {
     name: "bani-mohammad-messages",
     about: "Bani-Mohammad: GABL with messages on a flit-level wormhole mesh (chapter 4: Table 4.2, figures, \
             claims of the text)",
-    full: Some("replicates until turnaround and utilization are known to 5 %"),
+    full: Some("replicates until the half-widths of turnaround and utilization are at most 5 %"),
     verify,
 };
 
 const TABLE: &str = include_str!("bani_mohammad_messages.csv");
 
-/// A network whose ranks run row-major over the whole allocation of a job.
+/// Network in which ranks are in row-major order over the whole allocation of a job.
 const ROW_MAJOR: &str = "bani-mohammad row-major";
-/// MBS as the literal reading has it.
+/// MBS in the literal reading.
 const ON_DEMAND: &str = "mbs[splitting=on-demand]";
 
 fn verify(
@@ -50,7 +54,7 @@ fn verify(
     Ok(checks)
 }
 
-/// A point of the chapter.
+/// Returns a point of chapter 4 on the 16x16 mesh with packets of 8 flits.
 fn key<'a>(pattern: &'a str, sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
     Key {
         machine: "16x16",
@@ -65,46 +69,49 @@ fn key<'a>(pattern: &'a str, sides: &'a str, load: &'a str, strategy: &'a str) -
     }
 }
 
-/// The same with ranks row-major over the whole allocation.
+/// Changes a point: ranks are in row-major order over the whole allocation.
 fn row_major(key: Key<'_>) -> Key<'_> {
     let strategy = if key.strategy == "mbs" { ON_DEMAND } else { key.strategy };
     Key { network: ROW_MAJOR, strategy, ..key }
 }
 
-/// The same on a mesh of 32 x 32.
+/// Changes a point: the machine is the 32x32 mesh.
 fn wider(key: Key<'_>) -> Key<'_> {
     Key { machine: "32x32", ..key }
 }
 
-/// The same with packets of 64 flits.
+/// Changes a point: packets have 64 flits.
 fn longer(key: Key<'_>) -> Key<'_> {
     Key { flits: "64", ..key }
 }
 
-/// A load for uniform sides at which hardly a job waits, by pattern.
+/// For each pattern, a load at which jobs with uniform sides hardly wait.
 const LIGHT: [(&str, &str); 3] =
     [("one-to-all", "0.0025"), ("all-to-all", "0.0035"), ("random", "0.01")];
 
-/// Patterns with heavy loads for uniform and exponential sides.
+/// For each pattern, the heavy load for uniform sides and the heavy load for exponential sides.
 const HEAVY: [(&str, &str, &str); 3] =
     [("one-to-all", "0.0205", "0.04"), ("all-to-all", "0.0305", "0.05"), ("random", "0.1", "0.1")];
 
-/// The figure of a pattern and a distribution of sides, of the six figures of a metric that begin with this number.
+/// Returns the figure for a pattern and a distribution of sides. Each metric has six figures; `first` is the number of
+/// the first of these figures.
 fn figure(first: usize, pattern: &str, sides: &str) -> String {
     let pattern = HEAVY.iter().position(|(name, ..)| *name == pattern).unwrap_or(0);
     format!("Fig. 4.{}", first + 2 * pattern + usize::from(sides == "exponential"))
 }
 
-/// Meshes on which m and b are plotted, and their processors over those of the first.
+/// Meshes on which m and b are plotted, each with the ratio of its number of processors to the number of processors of
+/// the first mesh.
 const MESHES: [(&str, f64); 3] = [("16x16", 1.0), ("20x20", 1.5625), ("24x24", 2.25)];
 
-/// What packets of 64 flits are plotted with: loads from a sixteenth of the highest load of short packets to that.
+/// Plot for packets of 64 flits. The loads range from a sixteenth of the highest load for packets of 8 flits to this
+/// highest load.
 struct Long {
     pattern: &'static str,
     sides: &'static str,
     loads: [&'static str; 5],
     figure: &'static str,
-    /// Strategies with the printed percentage by which turnaround of GABL is below theirs.
+    /// Strategies, each with the printed percentage by which the turnaround of GABL is lower.
     printed: &'static [(&'static str, &'static str)],
 }
 
@@ -132,11 +139,11 @@ const LONG: [Long; 3] = [
     },
 ];
 
-/// Which of the points with packets of 64 flits and of 8 is meant, and with which ranks.
+/// Selects one of two points (packets of 64 flits and packets of 8 flits), and sets the order of ranks.
 type Reading = fn([Key<'static>; 2]) -> Key<'static>;
 
 impl Long {
-    /// A point with packets of 64 flits, and the same with those of 8.
+    /// Returns the point with packets of 64 flits and the point with packets of 8 flits.
     fn keys<'a>(&self, load: &'a str, strategy: &'a str) -> [Key<'a>; 2] {
         let short = key(self.pattern, self.sides, load, strategy);
         [longer(short), short]
@@ -156,7 +163,7 @@ impl Long {
         self.loads.into_iter().flat_map(of_load)
     }
 
-    /// The least turnaround of GABL over that of another strategy, of all loads.
+    /// Returns the smallest ratio, over all loads, of the turnaround of GABL to the turnaround of another strategy.
     fn least<'a>(
         &self,
         runs: &Runs<'_>,
@@ -193,7 +200,7 @@ impl Long {
                 let check = claim(figure, &streams, &what, percent, ours, tolerance)?;
                 let note = match reading {
                     "" => "",
-                    _ => "ranks row-major over the whole allocation: the literal reading",
+                    _ => "literal reading: ranks row-major over the whole allocation",
                 };
                 let check = Check { is_claim: false, note: note.to_string(), ..check };
                 let known =
@@ -217,7 +224,7 @@ impl Long {
     }
 }
 
-/// By figure, strategy and reading where ours is known to be off with packets of 64 flits: ours.
+/// Declared differences with packets of 64 flits: figure, strategy, reading and measured value.
 const LONG_KNOWN: [(&str, &str, &str, f64); 6] = [
     ("Fig. 4.46", "paging", "", 28.0137),
     ("Fig. 4.46", "mbs", "", -1.4976),
@@ -228,8 +235,8 @@ const LONG_KNOWN: [(&str, &str, &str, f64); 6] = [
 ];
 const READ_ROW_MAJOR: &str = ", row-major ranks";
 
-/// The lowest and the highest load of packets of 64 flits, by pattern and sides: those at which the order of the strategies
-/// is judged.
+/// For each pattern and distribution of sides, the lowest and the highest load for packets of 64 flits. At these loads
+/// the order of the strategies is judged.
 const ENDS: [(&str, &str, [&str; 2]); 4] = [
     ("one-to-all", "uniform", ["0.0013", "0.0205"]),
     ("one-to-all", "exponential", ["0.0025", "0.04"]),
@@ -237,11 +244,11 @@ const ENDS: [(&str, &str, [&str; 2]); 4] = [
     ("all-to-all", "exponential", ["0.0031", "0.05"]),
 ];
 
-/// Both readings of ranks.
+/// A reading of the order of ranks, which changes a point.
 type Ranks = fn(Key<'_>) -> Key<'_>;
 const READINGS: [(&str, Ranks); 2] = [("", |key| key), (READ_ROW_MAJOR, row_major)];
 
-const WHY_LONG: &str = "long packets hold the links of short and long paths alike: at no load the gaps widen as printed";
+const WHY_LONG: &str = "long packets occupy the links of short paths for as much time as the links of long paths; the gaps do not widen at any load, in contrast to the thesis";
 
 const STRATEGIES: [&str; 4] = ["gabl", "mbs", "paging", "first-fit"];
 
@@ -304,7 +311,8 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
                 ] {
                     let what = format!("{name} of {one} over {other}");
                     let ours = mean(one, metric)? / mean(other, metric)?;
-                    // With random pairs and uniform sides only GABL is said to be apart.
+                    // With random pairs and uniform sides, the thesis claims only a difference between GABL and the
+                    // other strategies.
                     if pattern != "random" || sides != "uniform" || one == "gabl" {
                         checks.push(claim(
                             "claims 7, 8",
@@ -342,7 +350,7 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
                 let what = "turnaround of GABL over MBS, row-major ranks";
                 let ours = turnaround("gabl")? / turnaround("mbs")?;
                 let check = claim("claim 7", &streams, what, "1", ours, Tolerance::Below)?;
-                let note = "ranks row-major over the whole allocation: the literal reading";
+                let note = "literal reading: ranks row-major over the whole allocation";
                 checks.push(Check { note: note.to_string(), ..check });
             }
             let utilization = |strategy| mean(strategy, Metric::Utilization);
@@ -353,7 +361,7 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
             let check = claim(
                 "claim 10",
                 &streams,
-                // From 71 to 75 % in print.
+                // The thesis prints 71 to 75 %.
                 "utilization: spread of GABL, MBS and Paging(0), points",
                 "4",
                 high - low,
@@ -363,7 +371,8 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
             let check = claim(
                 "claim 10",
                 &streams,
-                // At most 50 % where the others have at least 71 %, whatever the load.
+                // For all loads, the thesis prints at most 50 % for First Fit and at least 71 % for the other
+                // strategies.
                 "utilization of First Fit over GABL",
                 "0.704",
                 utilization("first-fit")? / utilization("gabl")?,
@@ -419,7 +428,7 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
     Ok(checks.into_iter().map(declared).collect())
 }
 
-/// Declares what is known of the rows that have GABL ahead of MBS without a printed number.
+/// Declares known differences from claims that GABL is better than MBS. The thesis prints no number for these claims.
 fn declared(check: Check) -> Check {
     let is_of = |what: &str| what.contains("gabl over mbs") && !what.contains(READ_ROW_MAJOR);
     let behind = BEHIND_MBS.iter().find(|(figure, workload, _)| {
@@ -431,7 +440,8 @@ fn declared(check: Check) -> Check {
     }
 }
 
-/// Figure and workload of these rows where GABL is behind with ranks in the order of allocation: ours.
+/// Figure, workload and measured ratio of the rows in which GABL is worse than MBS if ranks are in the order of
+/// allocation.
 const BEHIND_MBS: [(&str, &str, f64); 14] = [
     ("section 4.3.2", "16x16 uniform one-to-all, load 0.0205", 1.0476),
     ("section 4.3.2", "16x16 exponential one-to-all, load 0.04", 1.0705),
@@ -449,7 +459,7 @@ const BEHIND_MBS: [(&str, &str, f64); 14] = [
     ("Fig. 4.49", "16x16 exponential all-to-all 64 flits", 1.0597),
 ];
 
-/// Where GABL is slower than MBS, and how much.
+/// Patterns and distributions of sides for which GABL is slower than MBS, with the measured ratio.
 const SLOWER: [(&str, &str, f64); 4] = [
     ("one-to-all", "uniform", 1.2593),
     ("one-to-all", "exponential", 1.1203),
@@ -457,11 +467,11 @@ const SLOWER: [(&str, &str, f64); 4] = [
     ("all-to-all", "exponential", 1.2276),
 ];
 
-const WHY_SLOWER: &str = "with ranks in the order of allocation MBS's power-of-two squares have shorter paths than GABL's \
-    long strips; routing delay, packet length and order of shrinking change nothing; the literal reading of ranks has a \
-    row of its own (results/experiments/gabl-mbs.md)";
+const WHY_SLOWER: &str = "with ranks in the order of allocation, the power-of-two squares of MBS have shorter paths than the \
+    long strips of GABL; routing delay, packet length and order of shrinking do not change this; the literal reading of ranks has a \
+    separate row (results/experiments/gabl-mbs.md)";
 
-/// Claim 12: GABL hands out fewer units than MBS, the more so the lower the load.
+/// Claim 12: GABL allocates fewer units than MBS, and the difference increases when the load decreases.
 fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Check>, VerifyError> {
     let light = LIGHT.iter().find(|(name, _)| *name == pattern).map_or(heavy, |(_, load)| load);
     let units = |load| -> Result<f64, VerifyError> {
@@ -474,8 +484,8 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
     Ok(vec![claim("claim 12", &streams, what, "1", ours, Tolerance::Above)?])
 }
 
-/// Claim 13 (Figs. 4.28 to 4.39): m is larger with exponential sides on every mesh, and b "less sensitive to the size
-/// of the mesh": it grows less than the processors.
+/// Claim 13 (Figs. 4.28 to 4.39): on every mesh, m is larger with exponential sides. b is "less sensitive to the size
+/// of the mesh": b grows by a smaller factor than the number of processors.
 fn busy_lists(
     runs: &Runs<'_>,
     (pattern, uniform, exponential): (&str, &str, &str),
@@ -510,7 +520,8 @@ fn busy_lists(
     Ok(checks)
 }
 
-/// Section 4.3.2: paths of messages, and turnaround and waits of GABL beside those of MBS where no number is printed.
+/// Section 4.3.2: lengths of message paths, and comparisons of GABL with MBS by turnaround and waits for which no
+/// number is printed.
 fn paths_and_waits(
     runs: &Runs<'_>,
     pattern: &str,
@@ -518,7 +529,7 @@ fn paths_and_waits(
     load: &str,
 ) -> Result<Vec<Check>, VerifyError> {
     let streams = format!("16x16 {sides} {pattern}, load {load}");
-    // Which ranks a random pair has does not matter.
+    // Ranks do not affect random pairs.
     let readings = if pattern == "random" { &READINGS[..1] } else { &READINGS };
     let mut checks = Vec::new();
     let mut compare = |figure: &str, metric, one, other, tolerance| {
@@ -549,14 +560,16 @@ fn paths_and_waits(
     Ok(checks)
 }
 
-/// Where waits of GABL are printed in percent of those of MBS.
+/// Patterns and distributions of sides for which the waits of GABL are printed in percent of the waits of MBS.
 const PRINTED_WAITS: [(&str, &str); 3] =
     [("one-to-all", "uniform"), ("all-to-all", "exponential"), ("random", "exponential")];
 
-const WHY_CONTENTION: &str = "a job sends five packets on average: of random pairs several at once, with one-to-all one after \
-    another, and with all-to-all most of them from one process after another, so that they meet less";
+const WHY_CONTENTION: &str = "a job sends five packets on average. With random pairs, it sends \
+    several packets at once. With one-to-all, it sends one packet after another, and with \
+    all-to-all, one process after another sends most packets. These two patterns therefore cause \
+    less contention";
 
-/// Section 4.3.2: packets are said to wait for links less with random pairs than with the other patterns.
+/// Section 4.3.2: with random pairs, packets wait for links for a shorter time than with the other patterns.
 fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {
     let [one_to_all, all_to_all, random] = HEAVY;
     let mut checks = Vec::new();
@@ -576,7 +589,7 @@ fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Claim 14 and Figs 4.40 to 4.45: larger machines.
+/// Claim 14 and Figs 4.40 to 4.45: results on larger machines.
 fn sizes(
     runs: &Runs<'_>,
     pattern: &str,
@@ -595,7 +608,7 @@ fn sizes(
         let check = claim(claim_14, &streams, &what, "1", ours, Tolerance::Above)?;
         checks.push(check);
     }
-    // The order of the strategies stays, but for random pairs, which do not tell them apart.
+    // The order of the strategies is the same as on the smaller mesh. With random pairs, the strategies do not differ.
     if pattern == "random" {
         for other in ["mbs", "paging"] {
             let ours = turnaround(wider(at("gabl")))? / turnaround(wider(at(other)))?;
@@ -618,7 +631,7 @@ fn sizes(
     Ok(checks)
 }
 
-/// Claim 15 and Figs 4.50 and 4.51: with random pairs longer packets leave the gaps as they are.
+/// Claim 15 and Figs 4.50 and 4.51: with random pairs, longer packets do not change the gaps between the strategies.
 fn lengths(runs: &Runs<'_>, sides: &str, load: &str) -> Result<Vec<Check>, VerifyError> {
     let at = |strategy| key("random", sides, load, strategy);
     let streams = format!("{sides} random, load {load}");
@@ -665,7 +678,7 @@ fn order_of_long(
     Ok(checks)
 }
 
-/// Claim 9: GABL gains most with all-to-all.
+/// Claim 9: the advantage of GABL is largest with all-to-all messages.
 fn largest_advantage(runs: &Runs<'_>) -> Result<Check, VerifyError> {
     let share = |(pattern, load, _): (&str, &str, &str)| -> Result<f64, VerifyError> {
         let turnaround =
@@ -684,9 +697,9 @@ mod tests {
     use crate::streams;
 
     #[test]
-    fn every_published_row_can_be_read_and_names_something_we_run() {
-        let rows = streams::rows(TABLE).expect("the table is sound");
+    fn every_row_is_readable_and_names_a_known_point() {
+        let rows = streams::rows(TABLE).expect("a readable table");
         assert_eq!(rows.len(), 88);
-        streams::tests::are_sound(&rows);
+        streams::tests::are_valid(&rows);
     }
 }

@@ -1,27 +1,27 @@
-//! What a verdict rests on: where the bound comes from, and whether rules were chosen on the number.
+//! Basis of a verdict: the source of the bound, and whether rules of replay were fitted to the printed number.
 
 use std::fmt;
 
-/// Whether a printed number is independent of the rules and networks compared with it.
+/// Whether a printed number is independent of the rules and networks of replay that it is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sample {
-    /// Nothing was chosen on it.
+    /// No rule or constant was fitted to the printed number.
     #[default]
     Outside,
-    /// It follows from constants that ours is computed from.
+    /// The printed number follows from printed constants. replay computes its value from the same constants.
     Implied,
-    /// Of a network whose constants were calibrated on the table that it belongs to.
+    /// The printed number is in a table on which the constants of the network were calibrated.
     Calibrated,
-    /// A rule or a constant was chosen on it.
+    /// A rule or a constant was fitted to the printed number.
     Fitted,
 }
 
-/// Who states the bound of a verdict.
+/// Source of the bound of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// The paper says it in words; the bound is ours.
+    /// The paper makes a claim in words, and the bound was chosen for replay.
     Ours,
-    /// The paper prints the number.
+    /// The paper prints the number or the bound.
     Printed,
 }
 
@@ -34,27 +34,27 @@ impl fmt::Display for Bound {
     }
 }
 
-/// The classes of judged rows.
+/// Class of a judged row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// A claim in words, with a bound of ours.
+    /// Claim in words, with a bound chosen for replay.
     Claim,
-    /// A printed number that follows from constants that ours is computed from.
+    /// Printed number that follows from printed constants. replay computes its value from the same constants.
     Implied,
-    /// A printed number of a network calibrated on its table.
+    /// Printed number in a table on which the network was calibrated.
     Calibrated,
-    /// A printed number on which a rule or constant was chosen.
+    /// Printed number to which a rule or a constant was fitted.
     Fitted,
-    /// A printed number on which nothing was chosen.
+    /// Printed number to which no rule or constant was fitted.
     OutOfSample,
 }
 
 impl Class {
-    /// Every class, in the order of summaries.
+    /// All classes, in the order of summaries.
     pub const ALL: [Self; 5] =
         [Self::Claim, Self::Implied, Self::Calibrated, Self::Fitted, Self::OutOfSample];
 
-    /// The class of a row. A bound of ours decides first: such a row claims nothing about a number.
+    /// Returns the class of a row. A row with [`Bound::Ours`] is always a claim, because it has no printed number.
     pub fn new(bound: Bound, sample: Sample) -> Self {
         match (bound, sample) {
             (Bound::Ours, _) => Self::Claim,
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_of_ours_is_a_claim_whatever_was_chosen() {
+    fn a_bound_chosen_for_replay_makes_a_claim_of_every_sample() {
         for sample in [Sample::Outside, Sample::Implied, Sample::Calibrated, Sample::Fitted] {
             assert_eq!(Class::new(Bound::Ours, sample), Class::Claim);
         }

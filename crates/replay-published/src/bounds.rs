@@ -1,16 +1,16 @@
-//! Bounds that are proved, held against every state of small machines.
+//! Checks of proved approximation bounds in every state of small machines.
 //!
-//! An allocation is the better the less its processors' pairwise L1 distances come to. Johnson, Bunde
-//! and Leung (section II and related work) quote how far two strategies can be from the best: Gen-Alg
-//! is a (2 - 2/k)-approximation for jobs of k processors (Krumke et al. 1997), MM a (2 - 1/(2d))-approximation on
-//! meshes of d dimensions (Bender et al. 2008): 7/4 in two, 11/6 in three.
+//! The quality of an allocation is the sum of the pairwise L1 distances of its processors. Johnson, Bunde and Leung
+//! (section II and related work) quote bounds for two strategies. Gen-Alg is a (2 - 2/k)-approximation for jobs of k
+//! processors (Krumke et al. 1997). MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008):
+//! 7/4 in two dimensions, 11/6 in three dimensions.
 //!
-//! # What is run
+//! # Method
 //!
-//! Each row asks a strategy about every set of free processors of a small mesh and every size from two to
-//! one less than are free (with all of them there is no choice), and compares with the best allocation there is, found by [`Optima`].
-//! A bound that is broken once is contradicted. Random pages, and others that have no such bound, stand
-//! in for the strategy in the swap test: they break it.
+//! Each row applies a strategy to every set of free processors of a small mesh. The job sizes range from 2 to the
+//! number of free processors minus 1, because a job that needs all free processors leaves no choice. Each allocation is
+//! compared with the optimum, which [`Optima`] computes. A single violation contradicts the bound. The swap test
+//! replaces the strategy by random processors and by other strategies without a proved bound, which violate the bound.
 
 mod optima;
 
@@ -25,16 +25,16 @@ use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
-/// The suite.
+/// Suite `bounds`.
 pub const SUITE: Suite = Suite {
     name: "bounds",
-    about: "Johnson, Bunde, Leung: the approximation bounds they quote for Gen-Alg and MM, against the best \
-            allocation of every state of small meshes",
-    full: Some("meshes of 18 processors as well"),
+    about: "Johnson, Bunde, Leung: approximation bounds quoted for Gen-Alg and MM, compared with the optimal \
+            allocation in every state of small meshes",
+    full: Some("also runs meshes of 18 processors"),
     verify,
 };
 
-/// Meshes of which every state is tried, and whether only in full.
+/// Meshes. All states of a mesh are tried. The flag is set for meshes that are tried only with `--full`.
 const MESHES: [(&str, bool); 6] = [
     ("4x4", false),
     ("3x5", false),
@@ -46,7 +46,7 @@ const MESHES: [(&str, bool); 6] = [
 
 const GEN_ALG: &str = "gen-alg";
 const MM: &str = "mm";
-/// Strategies without such a bound.
+/// Strategies without a proved bound.
 const OTHERS: [&str; 3] = ["mc1x1", "row-major-free-list", "random"];
 
 fn verify(
@@ -58,33 +58,34 @@ fn verify(
         if !selection.includes(mesh) || slow && !selection.full {
             continue;
         }
-        checks.extend(of_mesh(mesh, &selection.stop)?);
+        checks.extend(checks_on_mesh(mesh, &selection.stop)?);
         progress(&format!("{mesh}: every state"));
     }
     Ok(checks)
 }
 
-/// How far a strategy is from the best at most, over every state of a mesh.
+/// Comparison of one strategy with the optimum over every state of a mesh.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Worst {
-    /// Decisions in which the strategy had a choice.
+    /// Number of decisions in which the strategy had a choice.
     decisions: u64,
-    /// Decisions in which its allocation was a best one.
+    /// Number of decisions with an optimal allocation.
     best: u64,
-    /// Sum over decisions of its pairwise distance over the best.
+    /// Sum over all decisions of the ratio of the pairwise distance to the optimum.
     sum: f64,
-    /// The largest of these.
+    /// Largest ratio of the pairwise distance to the optimum.
     ratio: f64,
-    /// The largest share of 2 - 2/k that such a ratio has.
+    /// Largest value of the ratio to the optimum, divided by 2 - 2/k.
     of_gen_alg: f64,
-    /// The same of three processors or more: of two the best alone is within the bound.
+    /// Largest value of the ratio to the optimum, divided by 2 - 2/k, over k >= 3. For k = 2, the bound admits only the
+    /// optimum.
     of_gen_alg_from_three: f64,
 }
 
 impl Worst {
-    /// Counts a decision about `size` processors.
+    /// Adds a decision about `size` processors.
     fn push(&mut self, size: usize, ours: u32, best: u32) {
-        // Two processors or more are a distance apart.
+        // `best` is positive, because the distance of two or more processors is positive.
         let ratio = f64::from(ours) / f64::from(best);
         self.decisions += 1;
         self.best += u64::from(ours == best);
@@ -109,8 +110,8 @@ impl Worst {
     }
 }
 
-/// Both bounds on one mesh.
-fn of_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyError> {
+/// Checks both bounds on one mesh.
+fn checks_on_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyError> {
     let topology: Topology = mesh.parse().map_err(table)?;
     let optima = Optima::new(&topology);
     let of = |strategy: &'static str| -> Result<(&str, Worst), VerifyError> {
@@ -127,11 +128,11 @@ fn of_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyError> {
             claim("section II", mesh, what, &printed, value(&own.1), bounded)?.printed_bound();
         let Worst { decisions, best, sum, of_gen_alg_from_three, .. } = own.1;
         let larger = match own.0 {
-            GEN_ALG => format!("; from three processors on at most {of_gen_alg_from_three:.3}"),
+            GEN_ALG => format!("; at most {of_gen_alg_from_three:.3} for three processors or more"),
             _ => String::new(),
         };
         let note = format!(
-            "the best in {:.2} % of decisions, {:.4} times the best on average{larger}",
+            "optimal in {:.2} % of decisions, {:.4} times the optimum on average{larger}",
             100.0 * best as f64 / decisions as f64,
             sum / decisions as f64,
         );
@@ -160,10 +161,10 @@ fn of_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyError> {
     ])
 }
 
-/// Sets of free processors that one thread takes at a time.
+/// Number of sets of free processors per parallel task.
 const BATCH: usize = 1 << 10;
 
-/// Asks a strategy about every state of a machine.
+/// Applies a strategy to every state of a machine.
 fn worst(
     topology: &Topology,
     optima: &Optima,
@@ -205,9 +206,9 @@ mod tests {
     use crate::Verdict;
 
     #[test]
-    fn both_hold_in_every_state_and_would_not_for_random_processors() {
+    fn both_bounds_hold_in_every_state_and_random_processors_violate_them() {
         for mesh in ["3x4", "2x2x3"] {
-            let checks = of_mesh(mesh, &CancelToken::new()).expect("small meshes");
+            let checks = checks_on_mesh(mesh, &CancelToken::new()).expect("small meshes");
             for check in &checks {
                 assert_eq!(check.verdict(), Verdict::Within, "{check:?}");
                 let breaks = |name: &str| {
@@ -217,7 +218,7 @@ mod tests {
                 assert!(breaks("random"), "{check:?}");
                 assert!(breaks("row-major-free-list"), "{check:?}");
             }
-            // 2^12 sets with a choice of sizes from 2 to one less than are free.
+            // There are 2^12 sets. For each set, the job sizes range from 2 to the number of free processors minus 1.
             let decisions: u64 = (3..=12).map(|n| binomial(12, n) * (n - 2)).sum();
             assert!(
                 checks[0].log.as_ref().is_some_and(|log| log.starts_with(&decisions.to_string()))

@@ -1,28 +1,28 @@
 //! C. Chang and P. Mohapatra: "An Adaptive Job Allocation Method for Multicomputer Systems", ICDCS
 //! 1996.
 //!
-//! Jobs that are refused are folded (restricted size reduction, RSR-t). The paper's curves have no
-//! numbers; what its text says of them is checked, at the loads and between the schemes it names. A
-//! few words, such as "close", need a bound; a note says where it is ours.
+//! Refused jobs are folded (restricted size reduction, RSR-t). The curves of the paper have no numbers. The claims of
+//! its text are checked for the loads and the schemes that the text names. A few words, such as "close", need a bound.
+//! A note marks each bound that was chosen for replay.
 //!
-//! # What is run
+//! # Runs
 //!
-//! A mesh of 32 x 32 with uniform, uncorrelated sides (squares for the 2D buddy system), and a
-//! hypercube of eight dimensions with requests of 0 to 7 dimensions, uniform or nearly normal; FCFS,
-//! exponential service of mean 5, 500 completions left out. Jobs that come later delay no earlier one
-//! under FCFS, so that streams of so many jobs stand for the paper's runs up to so many completions.
-//! The load that a strategy can carry is measured on streams whose jobs are all there at the
-//! beginning: the later such a stream ends, the less it carries.
+//! The first machine is a mesh of 32 x 32. Its requests have uniform, uncorrelated sides (squares for the 2D buddy
+//! system). The second machine is a hypercube of eight dimensions. Its requests have 0 to 7 dimensions, with a uniform
+//! or a nearly normal distribution. Jobs are scheduled FCFS, service times are exponential with mean 5, and the first
+//! 500 completions are excluded. The paper's runs end after a given number of completions. Streams with this number of
+//! jobs are equivalent, because under FCFS later jobs do not delay earlier jobs. The load that a strategy can carry is
+//! measured on streams in which all jobs arrive at the beginning. A later end of the stream means a smaller load.
 //!
-//! # What the text leaves open
+//! # Ambiguities of the text
 //!
-//! * The smallest size of a job is printed as MIN(k - t, 0), which allows every job to be folded down to
-//!   one processor and below; it is taken for MAX.
-//! * RSR-t is compared with the limit that folds as often at most: RSR-7 with limit-0, RSR-2 with
-//!   limit-5, RSR-1 with limit-6. Between others it claims nothing: at a load of 0.7 limit-5 is better than
-//!   RSR-7, which folds large jobs up to seven times where limit-5 folds them twice.
-//! * Load is work over capacity: a fold keeps the work on a hypercube, and adds some on a mesh, where
-//!   an odd side is halved upwards.
+//! * The smallest size of a job is printed as MIN(k - t, 0). With this rule, every job could be folded to one processor
+//!   or less. The rule is read as MAX(k - t, 0).
+//! * RSR-t is compared with the limit that has the same maximum number of folds: RSR-7 with limit-0, RSR-2 with
+//!   limit-5, RSR-1 with limit-6. The paper makes no claim about other pairs. For example, at a load of 0.7, limit-5 is
+//!   better than RSR-7, because RSR-7 folds large jobs up to seven times and limit-5 folds them at most twice.
+//! * Load is the ratio of work to capacity. On a hypercube, a fold does not change the work. On a mesh, a fold can
+//!   increase the work, because half of an odd side is rounded up.
 
 mod claims;
 mod points;
@@ -32,16 +32,16 @@ use super::{Check, Selection, Suite, VerifyError};
 use claims::Claims;
 use points::{Points, System};
 
-/// The suite.
+/// Suite `chang-mohapatra`.
 pub const SUITE: Suite = Suite {
     name: "chang-mohapatra",
-    about: "Chang, Mohapatra: jobs folded when they are refused (restricted size reduction) against none and \
-            against fixed limits, on meshes and hypercubes (claims of the text)",
-    full: Some("50,500 jobs a replication, as in the paper, instead of 2,500"),
+    about: "Chang, Mohapatra: folding of refused jobs (restricted size reduction) against no folding and \
+            fixed limits, on meshes and hypercubes (claims of the text)",
+    full: Some("50,500 jobs per replication, as in the paper, instead of 2,500"),
     verify,
 };
 
-/// Jobs of a replication in the quick form, and in full, as in the paper.
+/// Number of jobs of a replication in the quick form and in the full form. The full form has the number of the paper.
 const JOBS: [u32; 2] = [2_500, 50_500];
 
 fn verify(
@@ -51,7 +51,7 @@ fn verify(
     let jobs = JOBS[usize::from(selection.full)];
     let points = Points::new(jobs, selection.stop.clone());
     let (checks, mut points) = claims(points, selection, progress)?;
-    // What is said with two of the strategies exchanged, from the same points.
+    // Judge the claims again on the same points, with two strategies exchanged.
     let strategies = points.strategies();
     with_swaps(checks, pairs(&strategies), |pair| {
         points.exchanged = Some(pair);
@@ -62,7 +62,7 @@ fn verify(
     })
 }
 
-/// All claims, from these points.
+/// Judges all claims. Returns the checks, and the points including the points that were added.
 fn claims(
     points: Points,
     selection: &Selection,

@@ -1,3 +1,5 @@
+//! A row of published numbers: the printed number, the measured value, the tolerance and the verdict.
+
 use std::fmt;
 
 use super::basis::{Bound, Class, Sample};
@@ -6,46 +8,46 @@ use replay_core::number::fixed;
 use replay_core::table::{Column, Table, name};
 use replay_core::table::{Sheet, Shown};
 
-/// What a check comes to.
+/// Verdict of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// To the last printed digit.
+    /// The measured value is equal to the printed number in all printed digits.
     Same,
-    /// Within the tolerance.
+    /// The measured value is within the tolerance.
     Within,
-    /// Part of the 95 % interval is within the tolerance and part is not; of a number that is compared
-    /// itself, only if ours is beyond the tolerance or its interval reaches farther than that. More
-    /// replications would say which.
+    /// One part of the 95 % interval is within the tolerance, and another part is beyond the tolerance. A number that
+    /// is compared directly is undecided only if the measured value is beyond the tolerance, or if its interval is
+    /// wider than the tolerance. More replications would give a verdict.
     Undecided,
-    /// A printed number, and ours is beyond the tolerance.
+    /// The measured value is beyond the tolerance of a printed number.
     Differs,
-    /// A claim of the text, and ours is beyond its bound.
+    /// The measured value is beyond the bound of a claim of the text.
     Contradicts,
-    /// Ours is known but not judged, and why.
+    /// The measured value is shown without a verdict. The text is the reason.
     NotJudged(String),
-    /// Not run, and why.
+    /// The check was not run.
     NotRun(NotRun),
 }
 
-/// Our number, and whether it is judged.
+/// Measured value, and whether it is judged.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Measured {
-    /// Judged by the tolerance.
+    /// The value is judged by the tolerance.
     Judged(f64),
-    /// Shown but not judged, and why.
+    /// The value is shown but not judged. The text is the reason.
     NotJudged(f64, String),
-    /// Not known, and why.
+    /// There is no value.
     NotRun(NotRun),
 }
 
-/// Why a number was not run.
+/// Reason why a number was not measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotRun {
-    /// The trace is not here; how it can be had.
+    /// The trace is absent. The text explains how to fetch it.
     Absent(String),
-    /// Another log than the paper's is here; how they differ.
+    /// The trace on disk is not the paper's log. The text describes the difference.
     OtherLog(String),
-    /// The run has no such number.
+    /// The run did not produce this number.
     NoValue,
 }
 
@@ -73,64 +75,64 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// That ours is known to be beyond the tolerance: declared where the row is.
+/// Declares that the measured value is known to be beyond the tolerance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Known {
-    /// Our number when this was declared.
+    /// Measured value at the time of the declaration.
     pub ours: f64,
-    /// What is thought of the reason.
+    /// Presumed reason.
     pub why: String,
 }
 
 impl Known {
-    /// How far from the declared number ours may come to, as a share of it, if its interval is narrower.
+    /// Accepted relative deviation from the declared value. A wider interval takes precedence.
     const DRIFT: f64 = 0.05;
 
-    /// Whether a value within `margin` of `ours` is the one declared.
+    /// Whether a value with this half-width agrees with the declared value.
     fn is_near(&self, ours: f64, margin: f64) -> bool {
         (ours - self.ours).abs() <= margin.max(Self::DRIFT * self.ours.abs())
     }
 }
 
-/// Why a row does not come out as declared.
+/// Difference of a row from its declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UndeclaredChange {
-    /// Beyond the tolerance, and not declared.
+    /// The value is beyond the tolerance without a declaration.
     New,
-    /// Declared to be beyond the tolerance, and within it.
+    /// The value is within the tolerance, but it is declared to be beyond the tolerance.
     Gone,
-    /// Declared to be beyond the tolerance, at another value.
+    /// The value is beyond the tolerance, but differs from the declared value.
     Moved,
 }
 
-/// What another strategy's number would come to in the place of a row's own.
+/// Value of a row after its strategy has been replaced by another strategy, or after two strategies have been
+/// exchanged.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StrategySwap {
-    /// The strategies exchanged.
+    /// Name of the strategy that replaces the row's strategy, or names of the two exchanged strategies.
     pub with: String,
-    /// The number then.
+    /// Value after the swap.
     pub ours: f64,
-    /// Half-width of its 95 % interval.
+    /// Half-width of the value's 95 % interval.
     pub margin: f64,
 }
 
-/// Why a swap goes unnoticed.
+/// The reason why a swap is unnoticed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The two strategies are equal by nature: the intervals of their numbers have a value in common, or the
-    /// numbers differ by at most 1 %.
+    /// The numbers before and after the swap are equal: their intervals overlap, or they differ by at most 1 %.
     Equal,
-    /// The row is a bound, and both numbers are on the same side of it.
+    /// The row has a bound, and both numbers are on the same side of the bound.
     Bound,
-    /// The numbers differ, and the tolerance admits both.
+    /// The numbers differ, and the tolerance admits both numbers.
     Wide,
 }
 
 impl Cause {
-    /// Every cause, in the order of the columns of the audit.
+    /// All causes, in the order of the columns of the audit.
     pub const ALL: [Self; 3] = [Self::Equal, Self::Bound, Self::Wide];
 
-    /// Largest relative difference of numbers that are equal by nature.
+    /// Largest relative difference at which two numbers are treated as equal.
     const ALIKE: f64 = 0.01;
 }
 
@@ -144,48 +146,48 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A published number beside ours.
+/// A published number and the measured value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Check {
     /// Name of the suite; empty until [`Suite::checks`](super::Suite::checks) sets it.
     pub suite: &'static str,
     /// Figure or table.
     pub figure: String,
-    /// The trace, or what streams, in the paper.
+    /// Trace or job stream of the paper.
     pub workload: String,
-    /// Log or replications that ran, if any did.
+    /// Log or replications that were run; `None` if nothing was run.
     pub log: Option<String>,
-    /// What the number is.
+    /// Description of the number.
     pub what: String,
-    /// The number as printed.
+    /// Number as printed.
     pub printed: String,
-    /// The number compared with: as printed, unless it is a known misprint.
+    /// Number to compare with. This is the printed number, except for known misprints.
     pub published: f64,
-    /// Our number.
+    /// Measured value.
     pub ours: Measured,
-    /// Half-width of its 95 % interval; 0 if it is exact.
+    /// Half-width of the measured value's 95 % interval; 0 if the value is exact.
     pub margin: f64,
-    /// How far they may be apart.
+    /// Accepted difference, or the direction of a bound.
     pub tolerance: Tolerance,
-    /// Anything else to know.
+    /// Remarks.
     pub note: String,
-    /// Whether the paper says it in words: `published` is then our bound for them, and
-    /// nothing was printed that ours could be the same as.
+    /// Whether the paper makes a claim in words. For a claim, `published` is a bound, and the verdict is never
+    /// [`Verdict::Same`]. The bound was chosen for replay unless `printed_bound` is set.
     pub is_claim: bool,
-    /// Whether, and why, ours is known to be beyond the tolerance.
+    /// Declaration that the value is beyond the tolerance; `None` if there is no declaration.
     pub known: Option<Known>,
-    /// What it would come to with the numbers of two strategies exchanged.
+    /// Values of the row in the swap test.
     pub swaps: Vec<StrategySwap>,
-    /// Of a mean over jobs the same as a mean over packets.
+    /// The mean over packets, if the measured value is a mean over jobs.
     pub over_packets: Option<f64>,
-    /// Whether rules or networks were chosen on the printed number.
+    /// Whether rules and networks of replay were fitted to the printed number.
     pub sample: Sample,
-    /// Whether the bound of a claim is printed.
+    /// Whether the paper prints the bound of the claim.
     pub printed_bound: bool,
 }
 
 impl Check {
-    /// Our number, if it is known.
+    /// Measured value; `None` if the row has no measured value.
     pub fn value(&self) -> Option<f64> {
         match self.ours {
             Measured::Judged(value) | Measured::NotJudged(value, _) => Some(value),
@@ -193,18 +195,18 @@ impl Check {
         }
     }
 
-    /// Whether a number was printed that ours could be the same as: no claim in words, no bound.
+    /// Whether the row is a printed number, and neither a claim in words nor a bound.
     pub fn is_number(&self) -> bool {
         !self.is_claim && self.tolerance.is_two_sided()
     }
 
-    /// How far ours may be from the published number, in its unit; `None` if it is not judged, or by a
-    /// bound on one side.
+    /// Accepted distance from the published number, in the unit of this number; `None` if the row is not judged or has
+    /// a one-sided bound.
     pub fn reach(&self) -> Option<f64> {
         self.is_judged().then(|| self.tolerance.reach(self.published)).flatten()
     }
 
-    /// The same, shown but not judged.
+    /// Marks a judged value as not judged, with the reason. If the row is already not judged, its reason is unchanged.
     pub fn not_judged(self, why: &str) -> Self {
         match self.ours {
             Measured::Judged(value) => {
@@ -214,43 +216,43 @@ impl Check {
         }
     }
 
-    /// The same, declared to be beyond the tolerance: at `ours`, and why.
+    /// Declares that the value is `ours`, which is beyond the tolerance, for the reason `why`.
     pub fn known(self, ours: f64, why: &str) -> Self {
         Self { known: Some(Known { ours, why: why.to_string() }), ..self }
     }
 
-    /// The check with its relation to what rules and networks were chosen on.
+    /// Sets whether rules and networks of replay were fitted to the printed number.
     pub fn sample(self, sample: Sample) -> Self {
         Self { sample, ..self }
     }
 
-    /// The claim, with a bound that the paper prints.
+    /// Marks the bound of a claim as printed.
     pub fn printed_bound(self) -> Self {
         Self { printed_bound: true, ..self }
     }
 
-    /// Who states the bound.
+    /// Source of the bound.
     pub fn bound(&self) -> Bound {
         if self.is_claim && !self.printed_bound { Bound::Ours } else { Bound::Printed }
     }
 
-    /// The class of the row.
+    /// Class of the row.
     pub fn class(&self) -> Class {
         Class::new(self.bound(), self.sample)
     }
 
-    /// Whether nothing was chosen on what the paper states: yes or no.
+    /// Returns `yes` if no rule or network was fitted to the printed number, else `no`.
     pub fn out_of_sample(&self) -> &'static str {
         if self.sample == Sample::Outside { "yes" } else { "no" }
     }
 
-    /// Whether it is judged at all.
+    /// Whether the row is judged by its tolerance.
     pub fn is_judged(&self) -> bool {
         matches!(self.ours, Measured::Judged(_))
     }
 
-    /// Why it does not come out as declared, if it does not.
-    pub fn surprise(&self) -> Option<UndeclaredChange> {
+    /// Returns how the row differs from its declaration; `None` if it does not differ.
+    pub fn undeclared_change(&self) -> Option<UndeclaredChange> {
         let Measured::Judged(ours) = self.ours else { return None };
         let verdict = self.verdict();
         match (&self.known, verdict) {
@@ -261,30 +263,32 @@ impl Check {
         }
     }
 
-    /// What is to be said of a row that does not come out as declared.
+    /// Returns a message if the row differs from its declaration.
     pub fn complaint(&self) -> Option<String> {
         let Self { figure, workload, what, .. } = self;
         let verdict = self.verdict();
         let known = self.known.as_ref().map_or(f64::NAN, |known| known.ours);
-        let what_is_wrong = match self.surprise()? {
+        let what_is_wrong = match self.undeclared_change()? {
             UndeclaredChange::New => format!("{verdict}, which is not declared"),
-            UndeclaredChange::Gone => format!("{verdict}, but declared not to be ({known})"),
-            UndeclaredChange::Moved => format!("{verdict}, but not at the declared value, {known}"),
+            UndeclaredChange::Gone => {
+                format!("{verdict}, but declared to be beyond the tolerance, at {known}")
+            }
+            UndeclaredChange::Moved => format!("{verdict}, but not at the declared value {known}"),
         };
         let ours = self.value().map_or(String::new(), |ours| format!(", {}", fixed(ours, 4)));
         Some(format!("{figure}, {workload}, {what}{ours}: {what_is_wrong}"))
     }
 
-    /// The swaps after which the row would come out as declared all the same.
+    /// Iterates over the swaps after which the row still agrees with its declaration.
     pub fn unnoticed(&self) -> impl Iterator<Item = &StrategySwap> {
         self.swaps.iter().filter(|swap| {
             let ours = Measured::Judged(swap.ours);
             let swapped = Self { ours, margin: swap.margin, swaps: Vec::new(), ..self.clone() };
-            swapped.surprise().is_none()
+            swapped.undeclared_change().is_none()
         })
     }
 
-    /// Why a swap that goes unnoticed does so.
+    /// Returns the reason why an unnoticed swap is unnoticed.
     pub fn cause(&self, swap: &StrategySwap) -> Cause {
         let ours = self.value().unwrap_or(f64::NAN);
         let apart = (swap.ours - ours).abs();
@@ -296,17 +300,18 @@ impl Check {
         }
     }
 
-    /// Digits after the decimal point in print.
+    /// Number of digits after the decimal point of the printed number.
     fn decimals(&self) -> usize {
         self.printed.split_once('.').map_or(0, |(_, fraction)| fraction.len())
     }
 
-    /// Digits after the decimal point to show of ours: a bound says nothing of its digits.
+    /// Number of digits after the decimal point of displayed values. For a bound, this number does not depend on the
+    /// printed digits, because the printed digits of a bound do not imply a precision.
     fn decimals_shown(&self) -> usize {
         if self.is_number() { self.decimals() } else { 3 }
     }
 
-    /// The verdict.
+    /// Computes the verdict.
     pub fn verdict(&self) -> Verdict {
         let ours = match &self.ours {
             Measured::NotRun(why) => return Verdict::NotRun(why.clone()),
@@ -317,7 +322,7 @@ impl Check {
         let Self { tolerance, published, margin, .. } = *self;
         let is_wide = tolerance.reach(published).is_some_and(|reach| margin > reach);
         let printed_value = self.is_number();
-        // Single logs differ by more than the number itself.
+        // The range over perturbed copies is wider than the number itself.
         let is_wide =
             is_wide || matches!(tolerance, Tolerance::OfShaken(by) if by > published.abs());
         let is_within = tolerance.admits(published, ours, 0.0) && !is_wide;
@@ -334,7 +339,7 @@ impl Check {
         }
     }
 
-    /// The published column of the table for people: nothing was printed of a claim.
+    /// Formats the published number for the printable table. Returns `-` for a claim.
     fn published_shown(&self) -> String {
         match self.is_claim {
             true => "-".to_string(),
@@ -342,7 +347,7 @@ impl Check {
         }
     }
 
-    /// The tolerance column: of a claim, its bound.
+    /// Formats the tolerance, or the bound of a claim.
     fn tolerance_shown(&self) -> String {
         let (bound, tolerance) = (&self.printed, self.tolerance);
         match tolerance {
@@ -353,24 +358,25 @@ impl Check {
             Tolerance::Below => format!("less than {bound}"),
             Tolerance::Above => format!("more than {bound}"),
             Tolerance::AtMost(by) => {
-                // Every digit of it: a rounded bound would hide what it lets pass.
+                // All digits are shown, because a rounded bound could differ from the bound that is applied.
                 format!("at most {}", (self.published * (1.0 + by) * 1e6).round() / 1e6)
             }
         }
     }
 
-    /// The note, after the reason for what is known.
+    /// Joins the reason of a declared difference and the note.
     fn note_shown(&self) -> String {
         let why = self.known.as_ref().map_or("", |known| known.why.as_str());
         let parts = [why, self.note.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
-    /// Ours less published, in percent of published where the tolerance is relative.
+    /// Formats the measured value minus the published value. If the tolerance is relative, the difference is in percent
+    /// of the published value.
     fn difference(&self) -> Option<String> {
         let (ours, published) = (self.value().filter(|_| !self.is_claim)?, self.published);
         Some(match self.tolerance {
-            // Nothing is a percentage of zero.
+            // If the published value is 0, a percentage of the published value is undefined.
             Tolerance::Relative(_) if published == 0.0 => {
                 format!("{:+.*}", self.decimals(), ours - published)
             }
@@ -382,7 +388,7 @@ impl Check {
         })
     }
 
-    /// The checks as a table for people.
+    /// Returns the checks as a printable table.
     pub fn sheet(checks: &[Check]) -> Sheet {
         let shown = |value: f64, check: &Self| fixed(value, check.decimals_shown());
         let shown = vec![
@@ -418,22 +424,22 @@ impl Table for Check {
         vec![
             Column::text(name::suite, "suite of published numbers", |check: &Self| Some(check.suite)),
             Column::text(name::figure, "figure, table or claim of the paper", |check: &Self| Some(&check.figure)),
-            Column::text(name::workload, "trace, or what streams, in the paper", |check: &Self| Some(&check.workload)),
-            Column::text(name::log, "log or replications that ran; null if none did", |check: &Self| check.log.as_deref()),
-            Column::text(name::what, "what the number is", |check: &Self| Some(&check.what)),
-            Column::text(name::printed, "the number as printed; of a claim, its bound", |check: &Self| Some(&check.printed)),
-            Column::new(name::published, "as printed", "the number compared with: as printed, unless it is a known misprint", |check: &Self| check.published),
-            Column::new(name::ours, "as printed", "our number; null if not run", Self::value),
-            Column::new(name::margin, "as printed", "half the width of its 95 % interval; 0 if it is exact", |check: &Self| check.margin),
-            Column::new(name::over_packets, "as printed", "where ours is a mean over jobs, the same as a mean over packets; null elsewhere", |check: &Self| check.over_packets),
-            Column::new(name::difference, "as printed", "ours less published; null if not run", |check: &Self| check.value().map(|ours| ours - check.published)),
-            Column::new(name::tolerance, "", "how far they may be apart", |check: &Self| check.tolerance.to_string()),
-            Column::new(name::bound, "", "ours (the paper says it in words) or printed", |check: &Self| check.bound().to_string()),
-            Column::text(name::out_of_sample, "yes or no: whether no rule, constant or network was chosen on what the paper states", |check: &Self| Some(check.out_of_sample())),
-            Column::new(name::verdict, "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run and why", |check: &Self| check.verdict().to_string()),
-            Column::new(name::known, "as printed", "our number when it was declared that it is beyond the tolerance; null if it is not", |check: &Self| check.known.as_ref().map(|known| known.ours)),
-            Column::text(name::known_why, "what is thought of the reason; null if there is none", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
-            Column::text(name::note, "anything else to know", |check: &Self| Some(&check.note)),
+            Column::text(name::workload, "trace or job stream of the paper", |check: &Self| Some(&check.workload)),
+            Column::text(name::log, "log or replications that were run; null if nothing was run", |check: &Self| check.log.as_deref()),
+            Column::text(name::what, "description of the number", |check: &Self| Some(&check.what)),
+            Column::text(name::printed, "number as printed, or bound of a claim", |check: &Self| Some(&check.printed)),
+            Column::new(name::published, "as printed", "number to compare with: as printed, except for known misprints", |check: &Self| check.published),
+            Column::new(name::ours, "as printed", "replay's number; null if the row was not run", Self::value),
+            Column::new(name::margin, "as printed", "half-width of the 95 % interval of `ours`; 0 if `ours` is exact", |check: &Self| check.margin),
+            Column::new(name::over_packets, "as printed", "mean over packets if `ours` is a mean over jobs; null otherwise", |check: &Self| check.over_packets),
+            Column::new(name::difference, "as printed", "`ours` minus `published`; null if the row was not run", |check: &Self| check.value().map(|ours| ours - check.published)),
+            Column::new(name::tolerance, "", "accepted difference, or direction of a bound", |check: &Self| check.tolerance.to_string()),
+            Column::new(name::bound, "", "source of the bound: ours (chosen for a claim in words) or printed", |check: &Self| check.bound().to_string()),
+            Column::text(name::out_of_sample, "yes if no rule, constant or network was fitted to the printed number or claim; otherwise no", |check: &Self| Some(check.out_of_sample())),
+            Column::new(name::verdict, "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run with the reason", |check: &Self| check.verdict().to_string()),
+            Column::new(name::known, "as printed", "replay's number at the time of the declaration that it is beyond the tolerance; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.ours)),
+            Column::text(name::known_why, "presumed reason of a declared difference; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
+            Column::text(name::note, "remarks", |check: &Self| Some(&check.note)),
         ]
     }
 }
@@ -469,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_are_seen_at_80_columns() {
+    fn the_numbers_are_visible_at_80_columns() {
         let row = |what: &str, printed, ours| Check {
             figure: "Fig. 9".to_string(),
             workload: "KTH-SP2".to_string(),
@@ -508,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_decides_nothing_by_being_wide() {
+    fn a_wide_interval_leaves_a_number_undecided() {
         let ours = of("100", 109.0, Tolerance::Relative(0.08));
         assert_eq!(Check { margin: 0.5, ..ours.clone() }.verdict(), Verdict::Differs);
         assert_eq!(Check { margin: 5.0, ..ours }.verdict(), Verdict::Undecided);
@@ -520,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_within_the_interval_decides_nothing() {
+    fn a_bound_within_the_interval_is_undecided() {
         let verdict = |ours, margin, tolerance| {
             Check { margin, is_claim: true, ..of("1", ours, tolerance) }.verdict()
         };
@@ -532,42 +538,40 @@ mod tests {
             assert_eq!(verdict(1.0 - 0.05 * side, 0.1, tolerance), Verdict::Undecided);
             assert_eq!(verdict(1.0 - 0.2 * side, 0.1, tolerance), Verdict::Contradicts);
         }
-        // A number that happens to be the printed one.
-        let lucky = Check { margin: 9.0, ..of("100", 100.0, Tolerance::Relative(0.08)) };
-        assert_eq!(lucky.verdict(), Verdict::Undecided);
+        // The row is undecided because of its wide interval, although the value equals the printed number.
+        let equal = Check { margin: 9.0, ..of("100", 100.0, Tolerance::Relative(0.08)) };
+        assert_eq!(equal.verdict(), Verdict::Undecided);
     }
 
     #[test]
-    fn what_is_known_must_stay_as_it_was_declared() {
+    fn a_declared_value_must_stay_near_its_declaration() {
         let of = |ours| Check { is_claim: true, ..of("1", ours, Tolerance::Below) };
         let known = |ours, margin| Check { margin, ..of(ours) }.known(1.3, "why");
-        assert_eq!(of(0.9).surprise(), None);
-        assert_eq!(of(1.3).surprise(), Some(UndeclaredChange::New));
+        assert_eq!(of(0.9).undeclared_change(), None);
+        assert_eq!(of(1.3).undeclared_change(), Some(UndeclaredChange::New));
         assert_eq!(known(1.3, 0.0).verdict(), Verdict::Contradicts);
-        assert_eq!(known(1.25, 0.0).surprise(), None);
-        assert_eq!(known(1.2, 0.0).surprise(), Some(UndeclaredChange::Moved));
-        assert_eq!(known(1.2, 0.11).surprise(), None);
-        assert_eq!(known(0.9, 0.01).surprise(), Some(UndeclaredChange::Gone));
-        assert_eq!(known(f64::NAN, 0.0).surprise(), Some(UndeclaredChange::Moved));
-        assert!(
-            known(0.9, 0.01).complaint().is_some_and(|text| text.contains("declared not to be"))
-        );
+        assert_eq!(known(1.25, 0.0).undeclared_change(), None);
+        assert_eq!(known(1.2, 0.0).undeclared_change(), Some(UndeclaredChange::Moved));
+        assert_eq!(known(1.2, 0.11).undeclared_change(), None);
+        assert_eq!(known(0.9, 0.01).undeclared_change(), Some(UndeclaredChange::Gone));
+        assert_eq!(known(f64::NAN, 0.0).undeclared_change(), Some(UndeclaredChange::Moved));
+        assert!(known(0.9, 0.01).complaint().is_some_and(|text| text.contains("declared to be")));
         assert!(of(1.3).complaint().is_some_and(|text| text.contains("not declared")));
-        assert_eq!(known(1.3, 0.0).not_judged("open").surprise(), None);
+        assert_eq!(known(1.3, 0.0).not_judged("open").undeclared_change(), None);
     }
 
     #[test]
-    fn what_is_not_judged_is_known_and_what_is_not_run_is_not() {
+    fn a_row_not_judged_has_a_value_and_a_row_not_run_has_none() {
         let check = of("100", 500.0, Tolerance::Absolute(1.0));
-        let shown = check.clone().not_judged("it is open");
-        assert_eq!(shown.verdict(), Verdict::NotJudged("it is open".to_string()));
+        let shown = check.clone().not_judged("open question");
+        assert_eq!(shown.verdict(), Verdict::NotJudged("open question".to_string()));
         assert_eq!((shown.value(), check.verdict()), (Some(500.0), Verdict::Differs));
-        // The first reason stays.
+        // The first reason is kept.
         assert_eq!(shown.clone().not_judged("another").verdict(), shown.verdict());
         let absent = NotRun::Absent("fetch it".to_string());
         let not_run = Check { ours: Measured::NotRun(absent.clone()), ..check };
         assert_eq!((not_run.value(), not_run.verdict()), (None, Verdict::NotRun(absent.clone())));
-        assert_eq!(not_run.not_judged("it is open").verdict(), Verdict::NotRun(absent));
+        assert_eq!(not_run.not_judged("open question").verdict(), Verdict::NotRun(absent));
     }
 
     #[test]
@@ -583,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_follow_print_and_tolerance() {
+    fn verdicts_follow_printed_digits_and_tolerance() {
         assert_eq!(check("575.399", 575.3994, Tolerance::Absolute(0.001)), Verdict::Same);
         assert_eq!(check("575.399", 575.3998, Tolerance::Absolute(0.001)), Verdict::Within);
         assert_eq!(check("575.399", 575.4011, Tolerance::Absolute(0.001)), Verdict::Differs);

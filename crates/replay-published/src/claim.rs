@@ -2,7 +2,10 @@
 
 use super::{Check, Measured, Sample, Tolerance, VerifyError};
 
-/// A claim in words as a comparison of one number with a bound.
+/// Creates a row that compares a number with the bound of a claim in words.
+///
+/// # Errors
+/// [`VerifyError::Table`] if `bound` is not a number.
 pub fn claim(
     figure: &str,
     streams: &str,
@@ -12,7 +15,7 @@ pub fn claim(
     tolerance: Tolerance,
 ) -> Result<Check, VerifyError> {
     let published =
-        bound.parse().map_err(|_| VerifyError::Table(format!("\"{bound}\" is no number")))?;
+        bound.parse().map_err(|_| VerifyError::Table(format!("\"{bound}\" is not a number")))?;
     Ok(Check {
         suite: "",
         figure: figure.to_string(),

@@ -1,11 +1,11 @@
-//! What rows come to when two strategies are exchanged: the swaps of an audit.
+//! Swaps of an audit: the values of rows after two strategies have been exchanged.
 
 use std::fmt::Display;
 
 use super::{Check, Measured, StrategySwap, VerifyError};
 
-/// The checks, each with what it comes to under every exchange that changes it. `judge` makes the same
-/// checks, in the same order, with two strategies exchanged.
+/// Adds one swap to a check for every exchange of two strategies that changes the value of the check. `judge` computes
+/// the checks after two strategies have been exchanged; the order of the checks must not change.
 pub(super) fn with_swaps<T: Display + Clone>(
     mut checks: Vec<Check>,
     exchanges: impl IntoIterator<Item = [T; 2]>,
@@ -28,7 +28,7 @@ pub(super) fn with_swaps<T: Display + Clone>(
     Ok(checks)
 }
 
-/// Every pair of distinct strategies, in their order.
+/// Iterates over all pairs of distinct strategies, in the order of the list.
 pub(super) fn pairs<'a, T: Clone>(strategies: &'a [T]) -> impl Iterator<Item = [T; 2]> + 'a {
     let others =
         |(i, a): (usize, &'a T)| strategies[i + 1..].iter().map(move |b| [a.clone(), b.clone()]);
@@ -42,7 +42,7 @@ mod tests {
     use crate::claim::claim;
 
     #[test]
-    fn a_swap_is_what_a_row_comes_to_and_only_if_it_changes() {
+    fn only_an_exchange_that_changes_the_value_is_a_swap() {
         let check = |ours| claim("Fig. 1", "8x8", "a over b", "1", ours, Tolerance::Below);
         let rows = |[a, b]: [f64; 2]| Ok(vec![check(a / b)?, check(0.5)?, check(a)?]);
         let strategies = ["a", "b", "c"];

@@ -2,16 +2,19 @@
 //!
 //! # Tolerances
 //!
-//! The paper names the versions of its logs. Where that very version runs, means must
-//! agree within 0.001 (hops, or percentage points of an improvement), tie counts within 1, and what is
-//! printed with one decimal must round to it. The archive has since converted some logs anew: the same jobs
-//! with slightly different times. On those, means, ties and improvements must agree within
-//! what 95 % of perturbed copies of the log do, by log and scheduler (`johnson/spread.csv`); how single job
-//! sizes fare hangs on few jobs, whose mean changes by many percent if a job is moved by a second: it is
-//! shown but not judged on one log. With shaken copies of it ([`Selection::shake`]) such a row is
-//! judged by their interval: ours is their mean, and the printed number, that of a single log, must
-//! lie where 95 % of single logs do, mean ± t s √(1 + 1/N) of N copies with standard deviation s.
-//! A log with another number of jobs than the paper's is not compared.
+//! The paper names the versions of its logs. On exactly the same version, means must agree within 0.001 (hops, or
+//! percentage points of an improvement), tie counts must agree within 1, and numbers that are printed with one decimal
+//! must be equal after rounding.
+//!
+//! After the paper was published, the archive converted some logs again. In the new versions the same jobs have
+//! slightly different times. On these logs, means, ties and improvements must agree within the range that contains 95 %
+//! of perturbed copies of the log, for each log and scheduler (`johnson/spread.csv`). A result for a single job size
+//! depends on few jobs. If one of these jobs is moved by a second, the result can change by many percent. On a
+//! converted log, these results are shown but not judged. With perturbed copies ([`Selection::shake`]) they are judged:
+//! replay's value is the mean of N copies with standard deviation s. The printed number is from a single log. It must
+//! be within mean ± t s √(1 + 1/N). This range contains 95 % of single logs.
+//!
+//! A log is not compared if its number of jobs differs from the number in the paper.
 
 mod claims;
 mod spread;
@@ -32,7 +35,7 @@ use replay_experiment::shaken::CONFIDENCE;
 use replay_experiment::{Cell, Measure, RunContext, RunResult, Trace, run_cells};
 use spread::Spread;
 
-/// The suite.
+/// Suite `johnson`.
 pub const SUITE: Suite = Suite {
     name: "johnson",
     about: "Johnson, Bunde, Leung: tie-breaking for MC1x1 on real traces (Figs. 3, 4, 8, 10, 12, 14, 15, 16, 18, claims of the text)",
@@ -40,10 +43,10 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-/// The numbers as printed.
+/// The printed numbers, as CSV.
 const TABLE: &str = include_str!("johnson.csv");
 
-/// What is printed.
+/// Quantity that the paper prints.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Deserialize, serde::Serialize,
 )]
@@ -74,7 +77,7 @@ enum Metric {
 }
 
 impl Metric {
-    /// Whether it is about single job sizes.
+    /// Whether the metric is about single job sizes.
     fn is_by_size(self) -> bool {
         use Metric::*;
         !self.is_of_the_log()
@@ -84,13 +87,13 @@ impl Metric {
             )
     }
 
-    /// Whether it counts jobs of the log, whatever the strategy.
+    /// Whether the metric counts jobs of the log. A count of jobs does not depend on the strategy.
     fn is_of_the_log(self) -> bool {
         use Metric::*;
         matches!(self, Jobs | JobsOfFixedSize | PercentOfFixedSize | JobsOfSize2 | RankOfSize2)
     }
 
-    /// Whether it is an amount of single job sizes, of which there is a mean over logs.
+    /// Whether the metric is about single job sizes and can be averaged over logs.
     fn is_amount_by_size(self) -> bool {
         use Metric::*;
         matches!(self, TopSizesImproved | WorstWorsening | SizesWorseBy15Percent | WorseningOfSize2)
@@ -100,7 +103,7 @@ impl Metric {
         matches!(self, Metric::TiedDecisions | Metric::TiedPercent | Metric::MeanTied)
     }
 
-    /// Its name in words.
+    /// Name of the metric in words.
     fn words(self) -> String {
         let name = serde_json::to_value(self).unwrap_or_default();
         name.as_str().unwrap_or_default().replace('_', " ")
@@ -119,7 +122,7 @@ struct Row {
     metric: Metric,
     printed: String,
     corrected: String,
-    /// Our number, if it is known to be beyond the tolerance.
+    /// Measured value, if it is declared to be beyond the tolerance.
     known: Option<f64>,
     known_why: String,
     note: String,
@@ -142,8 +145,8 @@ impl Row {
         format!("{} {} {}{tie}", self.metric.words(), self.scheduler, self.allocator)
     }
 
-    /// The order of equally frequent sizes, the processors of the last shell and the walls of a corner were chosen
-    /// on one number each.
+    /// Three rules were each fitted to one printed number: the order of equally frequent sizes, the processors of the
+    /// last shell, and the walls of a corner.
     fn sample(&self) -> Sample {
         let is_kth =
             self.trace.starts_with("KTH") && ["", "2,13,20,6"].contains(&self.tie.as_str());
@@ -182,10 +185,10 @@ fn rows() -> Result<Vec<Row>, VerifyError> {
     rows.map_err(|e| VerifyError::Table(e.to_string()))
 }
 
-/// The log that stands for a trace of the paper, or why there is none.
+/// Returns the log for a trace of the paper, or the reason why the log is missing.
 fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
-    // The paper's own version first, then whatever the archive has now.
+    // The version that the paper used takes precedence over the current version of the archive.
     let known = manifest.matching(trace).next();
     let alias = known.and_then(|known| known.aliases.first()).map_or(trace, String::as_str);
     let mut paths =
@@ -197,10 +200,10 @@ fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotR
     Ok(Ok(Arc::new(workload)))
 }
 
-/// Why a log is another than the paper's, which had so many jobs.
+/// Returns the reason not to compare a log if its number of jobs differs from the number in the paper.
 fn other_log(workload: &Workload, jobs: usize) -> Option<NotRun> {
     let (name, found) = (&workload.name, workload.jobs.len());
-    let difference = || format!("{name} has {found} jobs, the paper's log {jobs}");
+    let difference = || format!("{name} has {found} jobs, but the paper's log has {jobs}");
     (found != jobs).then(|| NotRun::OtherLog(difference()))
 }
 
@@ -237,7 +240,7 @@ fn verify(
         if let Some(why) = other_log(&workload, first.jobs) {
             progress(&format!("{}: not run: {why}", first.trace));
             for (at, row) in of_trace {
-                // That the log has another number of jobs is itself a number of Fig. 3.
+                // The number of jobs is itself a number of Fig. 3.
                 let ours = match row.metric {
                     Metric::Jobs => Measured::Judged(workload.jobs.len() as f64),
                     _ => Measured::NotRun(why.clone()),
@@ -270,7 +273,7 @@ fn verify(
             let mut check = check(row, log, ours, &spreads_of_logs)?;
             check.swaps = swaps(row, &wanted, &results, &workload);
             let elsewhere = row.metric.is_by_size() && !own_log;
-            let why = "judged on the paper's own log, or by shaken copies (--shake)";
+            let why = "judged only on the paper's own log or by perturbed copies (--shake)";
             checks.push(match spreads.get(&at_of(row)) {
                 Some(spread) => (at, by_spread(check, spread)),
                 None => (at, if elsewhere { check.not_judged(why) } else { check }),
@@ -280,23 +283,23 @@ fn verify(
     if selection.only.is_empty() {
         claimed.push(claims::most_are_tied(&tied_percents)?);
     }
-    // In the order of the table, whatever the order of the runs.
+    // The rows are in the order of the CSV file, not in the order of the runs.
     checks.sort_by_key(|&(at, _)| at);
     Ok(checks.into_iter().map(|(_, check)| check).chain(claimed).collect())
 }
 
-/// Results by (scheduler, strategy).
+/// Results, indexed by scheduler and strategy.
 type Results = BTreeMap<(String, String), RunResult>;
 
-/// By row: what its number comes to on every shaken copy of the log.
+/// Values of the rows on all perturbed copies of a log.
 type Spreads = BTreeMap<(String, String, Metric), Accumulator>;
 
-/// What tells rows of one trace apart that are about single job sizes.
+/// Key of the rows of one trace about single job sizes.
 fn at_of(row: &Row) -> (String, String, Metric) {
     (row.scheduler.clone(), row.strategy(), row.metric)
 }
 
-/// The numbers of these rows on shaken copies of the trace.
+/// Measures rows on perturbed copies of a trace.
 fn spreads(
     rows: &[&Row],
     trace: &Arc<Trace>,
@@ -308,7 +311,7 @@ fn spreads(
     if rows.is_empty() {
         return Ok(spreads);
     }
-    progress(&format!("{}: running {} shaken copies", trace.workload.name, shake.copies));
+    progress(&format!("{}: running {} perturbed copies", trace.workload.name, shake.copies));
     for copy in 1..=shake.copies {
         let trace = trace.shaken(shake, copy);
         let results = run_all(rows, &[], &trace, &selection.stop)?;
@@ -321,18 +324,18 @@ fn spreads(
     Ok(spreads)
 }
 
-/// The check of a number of one log, judged by what single shaken logs come to.
+/// Judges a number from a single log by the range of single perturbed copies.
 fn by_spread(check: Check, spread: &Accumulator) -> Check {
     let (copies, mean) = (spread.count(), spread.estimate(CONFIDENCE));
     if copies < 2 {
-        return check.not_judged("no two shaken copies have such a number");
+        return check.not_judged("this number was measured on fewer than two perturbed copies");
     }
     let single = spread.variance() * (1.0 + 1.0 / copies as f64);
     let reach = student_t(CONFIDENCE, copies - 1) * single.sqrt();
     let ours = check
         .value()
         .map_or(String::new(), |ours| format!("{} on the log itself; ", fixed(ours, 3)));
-    let note = format!("{ours}mean of {copies} shaken copies {}", check.note);
+    let note = format!("{ours}mean of {copies} perturbed copies {}", check.note);
     Check {
         ours: Measured::Judged(mean.mean),
         margin: mean.half_width,
@@ -342,17 +345,17 @@ fn by_spread(check: Check, spread: &Accumulator) -> Check {
     }
 }
 
-/// The log on the machine of the paper.
+/// Creates the trace of a log on the machine of the paper.
 fn trace_of(rows: &[&Row], workload: Arc<Workload>) -> Result<Arc<Trace>, VerifyError> {
     let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
-    let none = || VerifyError::Table("a trace without a number".to_string());
+    let none = || VerifyError::Table("a trace without rows".to_string());
     let topology = rows.first().ok_or_else(none)?.mesh.parse().map_err(|e| table(&e))?;
     let schedulers = rows.iter().map(|row| row.scheduler.parse()).collect::<Result<Vec<_>, _>>();
     let schedulers = schedulers.map_err(|e| table(&e))?;
     Ok(Arc::new(Trace::new(workload, topology, Policy::JOHNSON.name, &schedulers)))
 }
 
-/// Runs what the rows need, and more strategies under FCFS.
+/// Runs the strategies of the rows. The strategies in `more` are run under FCFS.
 fn run_all(
     rows: &[&Row],
     more: &[String],
@@ -360,7 +363,7 @@ fn run_all(
     stop: &CancelToken,
 ) -> Result<Results, VerifyError> {
     let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
-    // (scheduler, strategy) -> whether ties are counted
+    // The key is (scheduler, strategy); the value is `true` if ties are counted.
     let mut wanted: BTreeMap<(String, String), bool> = BTreeMap::new();
     for row in rows {
         *wanted.entry((row.scheduler.clone(), row.strategy())).or_default() |=
@@ -401,7 +404,7 @@ fn run_all(
         if let Some(error) = failure {
             return Err(error.into());
         }
-        // An interrupted suite has not the numbers that it was asked for.
+        // If the suite was cancelled, some results are missing.
         if done < batch.len() {
             return Err(Cancelled.into());
         }
@@ -441,9 +444,9 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
     by_size_value(row.metric, &baseline.by_size, &result.by_size, result.processors)
 }
 
-/// What the row would come to with the runs of the other strategies of its log and scheduler.
+/// Returns the row's value for each other strategy of its log and scheduler.
 fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Vec<StrategySwap> {
-    // The jobs of the log do not depend on the strategy.
+    // Counts of jobs of the log do not depend on the strategy.
     if row.metric.is_of_the_log() {
         return Vec::new();
     }
@@ -454,7 +457,7 @@ fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Ve
         .collect();
     let swap = |(with, other): (String, &Row)| {
         let (allocator, tie) = (other.allocator.clone(), other.tie.clone());
-        // Against no tie-breaking, of which nothing can be said by size.
+        // For the run without tie-breaking, a comparison with the run without tie-breaking is undefined.
         let of_baseline = row.metric.is_by_size() || row.metric == Metric::ImprovementPercent;
         if of_baseline && tie.is_empty() {
             return None;
@@ -465,8 +468,8 @@ fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Ve
     others.into_iter().filter_map(swap).collect()
 }
 
-/// What the paper says of single job sizes (section III, Figs. 9 to 14). Sizes that no
-/// allocator can change are neither improved nor worsened.
+/// Returns a metric of single job sizes (section III, Figs. 9 to 14). Sizes that no allocator can change count neither
+/// as improved nor as worsened.
 fn by_size_value(
     metric: Metric,
     baseline: &[SizeRow],
@@ -495,7 +498,7 @@ fn by_size_value(
     })
 }
 
-/// A row beside ours; `log` is what ran, and whether it is the paper's own.
+/// Creates the check of a row. `log` is the log that was run, and whether it is the version that the paper used.
 fn check(
     row: &Row,
     log: Option<(&str, bool)>,
@@ -503,8 +506,9 @@ fn check(
     spreads: &[Spread],
 ) -> Result<Check, VerifyError> {
     let compared = if row.corrected.is_empty() { &row.printed } else { &row.corrected };
-    let published =
-        compared.parse().map_err(|_| VerifyError::Table(format!("\"{compared}\" is no number")))?;
+    let published = compared
+        .parse()
+        .map_err(|_| VerifyError::Table(format!("\"{compared}\" is not a number")))?;
     let check = Check {
         suite: "",
         figure: row.figure.clone(),
@@ -535,16 +539,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_of_one_log_is_judged_by_what_single_logs_come_to() {
-        let row =
-            rows().expect("the table").into_iter().find(|row| row.metric == Metric::WorstWorsening);
-        let row = row.expect("such a row");
+    fn a_number_of_one_log_is_judged_by_the_range_of_single_logs() {
+        let row = rows()
+            .expect("a readable table")
+            .into_iter()
+            .find(|row| row.metric == Metric::WorstWorsening);
+        let row = row.expect("a row with this metric");
         let judged = |values: &[f64]| {
             let check = check(&row, None, Measured::Judged(50.0), &[]).expect("a number");
             let check = Check { published: 10.0, printed: "10".to_string(), ..check };
             by_spread(check, &values.iter().copied().collect())
         };
-        // Mean 14, s 2: t(3) = 3.182 times 2 times the root of 1.25 is 7.12.
+        // The mean is 14 and s is 2; t(3) = 3.182, and 3.182 x 2 x √1.25 = 7.12.
         let near =
             judged(&[12.0, 16.0, 12.0, 16.0].map(|v: f64| 14.0 + (v - 14.0) * 0.75_f64.sqrt()));
         let Tolerance::OfShaken(reach) = near.tolerance else { panic!("{near:?}") };
@@ -556,23 +562,24 @@ mod tests {
     }
 
     #[test]
-    fn every_published_row_can_be_read_and_names_something_we_run() {
-        let rows = rows().expect("the table is sound");
+    fn every_row_is_readable_and_names_a_known_strategy() {
+        let rows = rows().expect("a readable table");
         assert_eq!(rows.len(), 137);
         for row in rows {
             row.strategy()
                 .parse::<replay_core::allocator::registry::AllocatorSpec>()
-                .expect("known");
+                .expect("a known allocator");
             row.scheduler
                 .parse::<replay_core::scheduler::registry::SchedulerSpec>()
-                .expect("known");
+                .expect("a known scheduler");
             row.mesh.parse::<replay_core::topology::Topology>().expect("a mesh");
             check(&row, None, Measured::NotRun(NotRun::NoValue), &[]).expect("a number");
         }
     }
+
     #[test]
-    fn a_suite_that_was_stopped_has_no_numbers() {
-        let rows = rows().expect("the table");
+    fn a_cancelled_suite_has_no_numbers() {
+        let rows = rows().expect("a readable table");
         let wanted: Vec<&Row> = rows.iter().filter(|row| row.trace == rows[0].trace).collect();
         let swf = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n";
         let jobs = Workload::from_reader(
@@ -584,8 +591,8 @@ mod tests {
         );
         let trace = trace_of(&wanted, Arc::new(jobs.expect("jobs"))).expect("a trace");
         let stop = CancelToken::new();
-        let all = run_all(&wanted, &[], &trace, &stop).expect("nobody stops it");
-        // Every result is that of its own name.
+        let all = run_all(&wanted, &[], &trace, &stop).expect("not cancelled");
+        // Each result is from the scheduler and the strategy of its key.
         for ((scheduler, strategy), result) in &all {
             assert_eq!(&result.key.scheduler, scheduler);
             assert_eq!(strategy.contains("tie="), result.key.tie.is_some(), "{strategy}");

@@ -1,20 +1,19 @@
-//! Published numbers, and whether ours agree.
+//! Comparison of numbers that are printed in papers with the results of replay.
 //!
-//! A [`Suite`] knows the numbers of one work, what has to be run for them, and the rule
-//! for each tolerance. [`Check`] is one number beside ours. The numbers stand in CSV
-//! files next to the code, as printed.
+//! A [`Suite`] contains the numbers of one publication, the runs that they need, and the tolerances. A [`Check`] is one
+//! printed number and the measured value. The printed numbers are in CSV files next to the code.
 //!
-//! # How to add one
+//! # How to add numbers
 //!
-//! 1. A number of a work that is here: a line of its CSV file. Of a stream it names a
-//!    [`Metric`](replay_experiment::stream::Metric) and a point, and nothing else is needed.
-//! 2. A claim in words: a call of `claim` in the suite's file, with a bound and our value.
-//! 3. A work: its file with a [`Suite`] and its CSV file, and a line in [`SUITES`].
+//! 1. To add a number of a publication that has a suite, add a line to the CSV file. For a job stream, the line needs
+//!    only a [`Metric`](replay_experiment::stream::Metric) and a point.
+//! 2. To add a claim in words, add a call of `claim` with a bound and the measured value to the file of the suite.
+//! 3. To add a publication, add a file with a [`Suite`], a CSV file, and an entry in [`SUITES`].
 //!
-//! What cannot be judged is [shown with the reason](Check::not_judged). What is judged and known to be
-//! beyond its tolerance is [declared](Check::known) with our number and the reason: it is an error when a
-//! row is beyond its tolerance undeclared, comes within it although declared, or moves.
-//! [`Audit`] says which verdicts could not fail.
+//! A row that cannot be judged is [shown with the reason](Check::not_judged). A judged row that is known to be beyond
+//! its tolerance is [declared](Check::known), with the measured value and the reason. It is an error if a row without a
+//! declaration is beyond its tolerance. It is also an error if a row with a declaration is within its tolerance, or if
+//! the value of such a row differs from the declared value. An [`Audit`] counts the verdicts that could not fail.
 
 mod audit;
 pub mod bani_mohammad;
@@ -44,24 +43,24 @@ pub use tolerance::Tolerance;
 use replay_core::cancel::CancelToken;
 use replay_core::workload::{SearchPath, Shake};
 
-/// What to verify, and where the traces are.
+/// The rows to verify, and the search path of traces.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Where traces are looked for.
+    /// Directories that are searched for traces.
     pub traces: SearchPath,
-    /// Only published traces whose name matches one of these, ignoring case and
-    /// punctuation; all if empty.
+    /// Names of traces, meshes or side distributions to verify. The names are matched as prefixes; case and punctuation
+    /// are ignored. If the list is empty, everything is verified.
     pub only: Vec<String>,
-    /// Replicate until every interval is as narrow as the papers', instead of a few times.
+    /// Whether to run the full form of each suite, see [`Suite::full`].
     pub full: bool,
-    /// Shaken copies of real traces by which rows are judged that one log cannot decide.
+    /// Perturbed copies of real traces. Some rows can be judged only with perturbed copies.
     pub shake: Option<Shake>,
-    /// Once raised, what is running fails.
+    /// Token that cancels the verification.
     pub stop: CancelToken,
 }
 
 impl Selection {
-    /// Whether a published trace is asked for.
+    /// Whether a published trace, mesh or side distribution is selected.
     pub fn includes(&self, trace: &str) -> bool {
         let plain = |text: &str| -> String {
             text.chars()
@@ -69,7 +68,7 @@ impl Selection {
                 .map(|c| c.to_ascii_lowercase())
                 .collect()
         };
-        // SDSC-Par95 means SDSC-Par-1995.
+        // SDSC-Par95 is a short name of SDSC-Par-1995.
         let names = [plain(trace), plain(&trace.replace("-19", ""))];
         self.only.is_empty()
             || self
@@ -79,21 +78,24 @@ impl Selection {
     }
 }
 
-/// The numbers of one work.
+/// The numbers of one publication.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
-    /// Name as typed.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it reproduces.
+    /// Description of the numbers.
     pub about: &'static str,
-    /// What the full form does beyond the quick one; none: there is only one form.
+    /// Description of the full form (`--full`); `None` if the suite has only one form.
     pub full: Option<&'static str>,
-    /// Runs what is needed and compares; progress lines go to the callback.
+    /// Runs the suite.
     pub verify: Verify,
 }
 
 impl Suite {
-    /// Runs the suite and names it in each check; progress lines go to the callback.
+    /// Runs the suite. Returns the checks, with the name of the suite. The callback receives progress lines.
+    ///
+    /// # Errors
+    /// The error of the first trace, table or run that fails, or [`VerifyError::Cancelled`] if the suite was cancelled.
     pub fn checks(
         &self,
         selection: &Selection,
@@ -104,10 +106,10 @@ impl Suite {
     }
 }
 
-/// Runs a suite; progress lines go to the callback.
+/// A function that runs a suite. The callback receives progress lines.
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
-/// Every suite.
+/// All suites.
 pub const SUITES: [Suite; 11] = [
     johnson::SUITE,
     lo::SUITE,
@@ -122,25 +124,25 @@ pub const SUITES: [Suite; 11] = [
     lublin::SUITE,
 ];
 
-/// A suite that cannot be run at all.
+/// The failure of a whole suite.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// A trace is there but cannot be used.
+    /// A trace cannot be loaded.
     #[error(transparent)]
     Load(#[from] replay_core::workload::LoadError),
-    /// A published row that cannot be read: a defect of the program.
+    /// A published row is unreadable. This is a defect of the program.
     #[error("published numbers: {0}")]
     Table(String),
     /// A run failed.
     #[error(transparent)]
     Cell(#[from] replay_experiment::CellError),
-    /// A stream failed.
+    /// A run of a job stream failed.
     #[error(transparent)]
     Stream(#[from] replay_experiment::stream::PointError),
-    /// It was stopped before it had all its numbers.
+    /// The suite was cancelled before all its numbers were computed.
     #[error(transparent)]
     Cancelled(#[from] replay_core::cancel::Cancelled),
-    /// Two jobs on shared hosts failed.
+    /// A simulation of two jobs on shared hosts failed.
     #[error(transparent)]
     Pair(#[from] replay_core::simulation::SimulationError),
 }

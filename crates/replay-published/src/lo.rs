@@ -3,19 +3,19 @@
 //!
 //! # Fragmentation (Table 1, Figs. 5 to 8)
 //!
-//! 1000 jobs on a 32 x 32 mesh, FCFS; load is mean service over mean inter-arrival time. A
-//! published mean must lie within 2 % (Paging) or 5 % (contiguous strategies) of a value in
-//! our 95 % interval: the paper's own runs stop at a half-width of 5 %.
+//! 1000 jobs on a 32 x 32 mesh are scheduled FCFS. Load is the ratio of the mean service time to the mean inter-arrival
+//! time. A published mean must be within 2 % (Paging) or 5 % (contiguous strategies) of a value in replay's 95 %
+//! interval. The runs of the paper stop at a half-width of 5 %.
 //!
 //! # Tolerances of the claims
 //!
-//! The loads at which response times take off are read off plots ("about"); here it is the
-//! load at which utilization reaches 90 % of its value at load 10, within 30 %. Ours contradicts
-//! one of them, First Fit with decreasing sides, as does the paper: by its own Table 1 (39 %
-//! utilization, 1000 jobs in 238 time units) it cannot lie below 3.8. The peak of utilization is
-//! the load at which it reaches 98 % of that value, within 30 % as well. The report says that more
-//! page size means longer response times and less utilization, and names no load: the claims compare
-//! each page size with the one before at a load near saturation and at load 10.
+//! The paper reads the loads at which response times rise steeply from plots ("about"). replay computes the load at
+//! which utilization reaches 90 % of its value at load 10; the two loads must agree within 30 %. The result for First
+//! Fit with decreasing sides contradicts the claim. The claim also contradicts Table 1 of the paper: with 39 %
+//! utilization and 1000 jobs in 238 time units, the load cannot be below 3.8. The load of the utilization peak is the
+//! load at which utilization reaches 98 % of its value at load 10. It must also agree within 30 %. The report states
+//! that larger pages lengthen response times and lower utilization, but names no load. These claims compare each page
+//! size with the next smaller page size, at a load near saturation and at load 10.
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
@@ -23,18 +23,18 @@ use super::worked::Example;
 use super::{Check, Sample, Selection, Suite, Tolerance, VerifyError};
 use replay_experiment::stream::Metric;
 
-/// The suite.
+/// Suite `lo`.
 pub const SUITE: Suite = Suite {
     name: "lo",
     about: "Lo, Windisch, Liu, Nitzberg: fragmentation of contiguous allocation against Random, Paging \
             and MBS (Table 1, Figs. 5-8 and the claims of the text)",
-    full: Some("replicates until turnaround and utilization are known to 5 %"),
+    full: Some("replicates until the half-widths of turnaround and utilization are at most 5 %"),
     verify,
 };
 
 const TABLE: &str = include_str!("lo.csv");
 
-/// The machine and discipline of Table 1.
+/// Returns a point with the machine and the scheduler of Table 1.
 fn key<'a>(sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
     Key {
         machine: "32x32",
@@ -47,15 +47,15 @@ fn key<'a>(sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
     }
 }
 
-/// Loads at which the plots of the paper and ours have a point.
+/// The loads at which replay runs points of the paper's plots.
 const LOADS: [&str; 12] = ["0.5", "1", "1.5", "2", "2.5", "3", "4", "5", "6", "8", "9", "10"];
-/// Paging by size of its pages, 2^0 to 2^3.
+/// Paging with pages of side 2^0 to 2^3.
 const PAGES: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "paging[size=3]"];
-/// Loads at which page sizes are compared, by distribution of the sides.
+/// The loads at which page sizes are compared, by distribution of sides.
 const PAGED_AT: [(&str, [&str; 2]); 2] = [("uniform", ["2.5", "10"]), ("decreasing", ["8", "10"])];
 const CONTIGUOUS: [&str; 3] = ["first-fit", "best-fit", "frame-sliding"];
 
-/// Requests whose allocation the paper draws.
+/// The requests for which a figure of the paper shows the allocation.
 const EXAMPLES: [Example; 2] = [
     Example { place: "Fig. 1", machine: "8x8", strategy: "paging[size=1]", size: 6, wasted: "25" },
     Example { place: "Fig. 3", machine: "8x8", strategy: "buddy", size: 5, wasted: "69" },
@@ -92,8 +92,8 @@ fn verify(
     Ok(checks)
 }
 
-/// How exponential sides become integers, what *best* means in Best Fit and how frames meet the walls were chosen
-/// on Table 1.
+/// Three rules were fitted to Table 1: how exponential sides become integers, what *best* means in Best Fit, and how
+/// frames end at the walls.
 fn sample(row: &Row) -> Sample {
     match (row.strategy.as_str(), row.sides.as_str()) {
         ("best-fit" | "frame-sliding", _) | (_, "exponential") => Sample::Fitted,
@@ -117,7 +117,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
             best = best.max(runs.mean(&key(name, "10", strategy), Metric::Utilization)?);
         }
         let paging = runs.mean(&key(name, "10", "paging"), Metric::Utilization)?;
-        // Best Fit, whose rule was chosen on this table, is among them.
+        // The contiguous strategies include Best Fit. A rule of Best Fit was fitted to this table.
         let check = claim(
             "Table 1",
             &format!("32x32 {name}"),
@@ -130,7 +130,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
         )?;
         checks.push(check.printed_bound().sample(Sample::Fitted));
     }
-    // By strategy the loads at which response times take off, and at which utilization peaks.
+    // For each strategy, the load at which response times rise steeply, and the load at which utilization peaks.
     let contiguous = CONTIGUOUS.into_iter().flat_map(|strategy| {
         [("uniform", strategy, ["1.5", "2"]), ("decreasing", strategy, ["3", "4"])]
     });
@@ -150,7 +150,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
             )?;
             let contradicted = (name, strategy, percent) == ("decreasing", "first-fit", 90);
             checks.push(match contradicted {
-                true => check.known(3.9069, "the paper's own Table 1 implies 3.8 or more"),
+                true => check.known(3.9069, "the paper's own Table 1 implies at least 3.8"),
                 false => check,
             });
         }
@@ -186,7 +186,7 @@ fn page_sizes(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check
     Ok(checks)
 }
 
-/// Section 4.1: what Paging(0) gains at load 10 over the best contiguous strategy.
+/// Section 4.1: gain of Paging(0) over the best contiguous strategy at load 10.
 fn gains(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, VerifyError> {
     let best = |name, metric: Metric, falling: bool| -> Result<f64, VerifyError> {
         let values: Result<Vec<f64>, _> = CONTIGUOUS
@@ -234,8 +234,8 @@ fn gains(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, Ve
     Ok(checks)
 }
 
-/// The load at which utilization reaches this share of its value at the highest load, between
-/// the points by a straight line.
+/// Returns the load at which utilization reaches a given share of its value at the highest load. Values between points
+/// are interpolated linearly.
 fn saturation(
     runs: &Runs<'_>,
     sides: &str,
@@ -262,10 +262,10 @@ mod tests {
     use crate::streams;
 
     #[test]
-    fn every_published_row_can_be_read_and_names_something_we_run() {
-        let rows = streams::rows(TABLE).expect("the table is sound");
+    fn every_row_is_readable_and_names_a_known_point() {
+        let rows = streams::rows(TABLE).expect("a readable table");
         assert_eq!(rows.len(), 32);
-        streams::tests::are_sound(&rows);
+        streams::tests::are_valid(&rows);
         let fitted = rows.iter().filter(|row| sample(row) == Sample::Fitted);
         assert_eq!(fitted.count(), 20);
     }

@@ -1,16 +1,18 @@
 //! U. Lublin and D. G. Feitelson: "The workload on parallel supercomputers: modeling the characteristics
-//! of rigid jobs", JPDC 63(11), 2003: the moments of the model.
+//! of rigid jobs", JPDC 63(11), 2003: moments of the model.
 //!
-//! The constants stand in `lublin.csv` as the authors' program prints them (`m_lublin99.c`, for 128 processors). What the model
-//! then means for sizes, run times and arrivals has a closed form or is one integral
-//! (`closed`); ours are the moments of jobs as [the generator](replay_core::workload::lublin) draws
-//! them. The two share no code: a constant mistyped in one of them, a wrong order of a draw or a shifted
-//! daily cycle shows. In the swap test the jobs of another class take the place of a row's own.
+//! `lublin.csv` contains the constants of the authors' program (`m_lublin99.c`, for 128 processors). The constants
+//! determine the moments of sizes, run times and arrivals. Each moment has a closed form or is a single integral
+//! (`closed`). These moments are compared with the moments of jobs from [the
+//! generator](replay_core::workload::lublin). The generator and this computation share no code. The comparison
+//! therefore finds a mistyped constant, random numbers in a wrong order, or a shifted daily cycle. The swap test uses
+//! the jobs of another class.
 //!
 //! # Tolerances
 //!
-//! Sizes and logarithms of run times within 1 %. Arrivals come in bursts: mean gaps within 5 %, the share of
-//! the working day within 3 %. Of each a 95 % interval over replications, which must be narrower than that.
+//! Sizes and logarithms of run times must agree within 1 %. Arrivals are bursty; mean gaps must agree within 5 %, and
+//! the share of arrivals in the working day within 3 %. Each measured value has a 95 % interval over replications. The
+//! interval must be narrower than the tolerance.
 
 mod closed;
 
@@ -25,28 +27,29 @@ use replay_core::workload::lublin::{
 };
 use replay_experiment::shaken::CONFIDENCE;
 
-/// The suite.
+/// Suite `lublin`.
 pub const SUITE: Suite = Suite {
     name: "lublin",
-    about: "Lublin, Feitelson: moments of sizes, run times and arrivals that the model's printed constants \
-            imply, against the jobs drawn",
+    about: "Lublin, Feitelson: moments of sizes, run times and arrivals that follow from the model's printed \
+            constants, against generated jobs",
     full: None,
     verify,
 };
 
 const TABLE: &str = include_str!("lublin.csv");
 
-/// The machine for which the constants are printed.
+/// Number of processors of the machine for which the constants are printed.
 const PROCESSORS: u32 = 128;
 const JOBS: usize = 20_000;
 const REPLICATIONS: u64 = 20;
 
-/// Jobs of at least so many processors are the large ones of the rows.
+/// Smallest number of processors of a large job.
 const LARGE: u32 = 16;
-/// The working day of the rows, in half hours from midnight: 9:00 to 18:00.
+/// The working day, 9:00 to 18:00, in half hours since midnight.
 const WORKING_DAY: std::ops::Range<usize> = 18..36;
 
-/// What a row is about: in words, how far apart it may be, what the constants imply, and what jobs come to.
+/// The quantity of a row: description, relative tolerance, value that follows from the constants, and value of
+/// generated jobs.
 struct Quantity {
     what: &'static str,
     tolerance: f64,
@@ -125,7 +128,7 @@ fn share(jobs: &[SyntheticJob], which: impl Fn(&SyntheticJob) -> bool) -> f64 {
     mean(jobs.iter().map(|job| f64::from(u8::from(which(job)))))
 }
 
-/// The printed constants by class.
+/// Returns the printed constants by class.
 fn classes() -> Result<BTreeMap<String, Constants>, VerifyError> {
     let rows = csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize();
     let named = |row: Result<Constants, csv::Error>| row.map(|row| (row.class.clone(), row));
@@ -136,7 +139,7 @@ fn table(error: impl std::fmt::Display) -> VerifyError {
     VerifyError::Table(error.to_string())
 }
 
-/// The generator of one class alone.
+/// Returns the generator of a single class.
 fn generator(class: &str) -> Result<LublinFeitelson, VerifyError> {
     Ok(match class {
         "batch" => LublinFeitelson::batch(PROCESSORS),
@@ -144,11 +147,11 @@ fn generator(class: &str) -> Result<LublinFeitelson, VerifyError> {
             LublinFeitelson { batch: None, ..LublinFeitelson::batch_and_interactive(PROCESSORS) }
         }
         "untyped" => LublinFeitelson::untyped(PROCESSORS),
-        _ => return Err(table(format!("no class \"{class}\""))),
+        _ => return Err(table(format!("unknown class \"{class}\""))),
     })
 }
 
-/// What the jobs of a class come to, by quantity.
+/// Measures all quantities on generated jobs of a class.
 fn drawn(class: &str, selection: &Selection) -> Result<Vec<Accumulator>, VerifyError> {
     let model = generator(class)?;
     let mut found = vec![Accumulator::default(); QUANTITIES.len()];
@@ -195,7 +198,7 @@ fn verify(
                 log: Some(format!("{REPLICATIONS} x {JOBS} jobs on {PROCESSORS} processors")),
                 published: implied,
                 margin: ours.half_width,
-                note: "published is what the printed constants imply".to_string(),
+                note: "published follows from the printed constants".to_string(),
                 is_claim: false,
                 sample: Sample::Implied,
                 swaps: classes.keys().filter(|other| *other != class).map(swap).collect(),
@@ -213,10 +216,10 @@ mod tests {
 
     #[test]
     fn every_class_of_the_table_has_a_generator() {
-        let classes = classes().expect("the table is sound");
+        let classes = classes().expect("a readable table");
         assert_eq!(classes.len(), 3);
         for class in classes.keys() {
-            let jobs = generator(class).expect("a class").generate(200, 1).expect("jobs");
+            let jobs = generator(class).expect("a known class").generate(200, 1).expect("jobs");
             let kinds = jobs.iter().map(|job| format!("{:?}", job.kind).to_lowercase());
             assert!(kinds.into_iter().all(|kind| kind == *class), "{class}");
         }

@@ -1,9 +1,8 @@
-//! Golden schedules: small workloads whose schedules were made by hand.
+//! Golden schedules, which were computed by hand for small workloads.
 //!
-//! The workloads and their schedules lie in `traces/golden`, with a README that says how each schedule
-//! comes about, so that any simulator can be held against them. Here ours is. There is no tolerance: every
-//! start is as written, or the row contradicts. In the swap test another discipline's schedule takes
-//! the place of a row's own, where the two differ by hand.
+//! The workloads and their schedules are in `traces/golden`. A README explains each schedule, so that any simulator can
+//! be compared with the schedules. There is no tolerance: every start time must be equal. The swap test uses the
+//! schedule of another scheduler if the two schedules differ.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +13,10 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::Timeline;
 use replay_core::workload::{Job, Policy, Window, Workload};
 
-/// The suite.
+/// Suite `scheduling`.
 pub const SUITE: Suite = Suite {
     name: "scheduling",
-    about: "Golden schedules of small workloads, made by hand, under FCFS, EASY and conservative \
+    about: "Golden schedules of small workloads, computed by hand, under FCFS, EASY and conservative \
             backfilling (traces/golden)",
     full: None,
     verify,
@@ -25,7 +24,7 @@ pub const SUITE: Suite = Suite {
 
 const SCHEDULES: &str = include_str!("../../../traces/golden/schedules.csv");
 
-/// The workloads as traces.
+/// Traces of the workloads.
 const TRACES: [(&str, &str); 5] = [
     ("backfill", include_str!("../../../traces/golden/backfill.swf")),
     ("beside", include_str!("../../../traces/golden/beside.swf")),
@@ -34,7 +33,7 @@ const TRACES: [(&str, &str); 5] = [
     ("same-instant", include_str!("../../../traces/golden/same-instant.swf")),
 ];
 
-/// A job and when it starts, seconds.
+/// A job and its start time under each scheduler. Times are in seconds.
 #[derive(Clone, Debug, serde::Deserialize)]
 struct Row {
     workload: String,
@@ -49,7 +48,7 @@ struct Row {
     conservative: i64,
 }
 
-/// Number, submission, run time, size and estimate: what a job is, apart from when it starts.
+/// Job number, submit time, run time, size and estimate of a job.
 type Key = (i64, i64, i64, u32, i64);
 
 impl Row {
@@ -62,13 +61,13 @@ fn key(job: &Job) -> Key {
     (job.number, job.submit, job.run, job.size, job.estimate)
 }
 
-/// A discipline and its column.
+/// A scheduler, and the column with the start times under this scheduler.
 type Discipline = (&'static str, fn(&Row) -> i64);
 
 const DISCIPLINES: [Discipline; 3] =
     [("fcfs", |row| row.fcfs), ("easy", |row| row.easy), ("conservative", |row| row.conservative)];
 
-/// Rows by workload.
+/// Reads the rows by workload.
 fn rows() -> Result<BTreeMap<String, Vec<Row>>, VerifyError> {
     let mut workloads: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     for row in csv::Reader::from_reader(SCHEDULES.as_bytes()).into_deserialize() {
@@ -82,7 +81,7 @@ fn table(error: impl std::fmt::Display) -> VerifyError {
     VerifyError::Table(error.to_string())
 }
 
-/// The jobs of a workload, as its trace has them.
+/// Reads the jobs of a workload from its trace.
 fn jobs(name: &str, trace: &str) -> Result<Vec<Job>, VerifyError> {
     let source = format!("{name}.swf");
     let options = Default::default();
@@ -97,10 +96,10 @@ fn verify(
     let schedules = rows()?;
     let mut checks = Vec::new();
     for (name, trace) in TRACES.into_iter().filter(|(name, _)| selection.includes(name)) {
-        let rows = schedules.get(name).ok_or_else(|| table(format!("no schedule of {name}")))?;
+        let rows = schedules.get(name).ok_or_else(|| table(format!("{name} has no schedule")))?;
         let jobs = jobs(name, trace)?;
         if rows.iter().map(Row::key).ne(jobs.iter().map(key)) {
-            return Err(table(format!("{name}: its schedule is about other jobs than its trace")));
+            return Err(table(format!("{name}: the schedule and the trace have different jobs")));
         }
         for discipline in DISCIPLINES {
             checks.push(of_discipline(name, rows, &jobs, discipline, &selection.stop)?);
@@ -112,7 +111,7 @@ fn verify(
     Ok(checks)
 }
 
-/// One discipline's schedule of one workload.
+/// Checks the schedule of one workload under one scheduler.
 fn of_discipline(
     name: &str,
     rows: &[Row],
@@ -125,14 +124,14 @@ fn of_discipline(
     let timeline = Timeline::compute(jobs, processors, spec.build(processors).as_mut(), stop);
     let starts = timeline.map_err(table)?;
     let starts = starts.starts();
-    // How many jobs ours starts at another time than a column says.
+    // Number of jobs for which the start time in replay differs from the start time in a column.
     let differ = |start: fn(&Row) -> i64| {
         let differs = |(row, ours): &(&Row, &i64)| start(row) != **ours;
         rows.iter().zip(starts).filter(differs).count()
     };
     let wrong = || rows.iter().zip(starts).find(|(row, ours)| start(row) != **ours);
     let note = wrong().map_or(String::new(), |(row, ours)| {
-        format!("the first of them is job {}: {} by hand, {ours} here", row.job, start(row))
+        format!("the first is job {}: {} by hand, {ours} in replay", row.job, start(row))
     });
     let swap = |&(other, theirs): &Discipline| {
         let apart = rows.iter().any(|row| start(row) != theirs(row));
@@ -168,10 +167,10 @@ mod tests {
 
     #[test]
     fn traces_and_schedules_have_the_same_jobs() {
-        let rows = rows().expect("the file is sound");
+        let rows = rows().expect("a readable file");
         assert_eq!(rows.len(), TRACES.len());
         for (name, trace) in TRACES {
-            let jobs = jobs(name, trace).expect("the trace is sound");
+            let jobs = jobs(name, trace).expect("a readable trace");
             assert!(rows[name].iter().map(Row::key).eq(jobs.iter().map(key)), "{name}");
             let processors = rows[name][0].processors;
             assert!(rows[name].iter().all(|row| row.processors == processors), "{name}");
@@ -180,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn no_schedule_by_hand_needs_more_processors_than_there_are() {
-        for (name, rows) in rows().expect("the file is sound") {
+    fn no_golden_schedule_exceeds_the_machine() {
+        for (name, rows) in rows().expect("a readable file") {
             for (discipline, start) in DISCIPLINES {
                 for row in &rows {
                     let at = start(row);
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn every_start_is_the_one_by_hand() {
+    fn every_start_agrees_with_the_golden_schedule() {
         let checks = verify(&selection(), &mut |_| {}).expect("small workloads");
         assert_eq!(checks.len(), TRACES.len() * DISCIPLINES.len());
         for check in &checks {
@@ -205,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_start_is_told() {
-        let schedules = rows().expect("the file is sound");
+    fn a_wrong_start_is_reported() {
+        let schedules = rows().expect("a readable file");
         let mut rows = schedules["backfill"].clone();
         rows[3].easy += 1;
-        let jobs = jobs("backfill", TRACES[0].1).expect("the trace is sound");
+        let jobs = jobs("backfill", TRACES[0].1).expect("a readable trace");
         let check = of_discipline("backfill", &rows, &jobs, DISCIPLINES[1], &CancelToken::new());
         let check = check.expect("a small workload");
         assert_eq!((&check.ours, check.verdict()), (&Measured::Judged(1.0), Verdict::Contradicts));
-        assert_eq!(check.note, "the first of them is job 4: 71 by hand, 70 here");
+        assert_eq!(check.note, "the first is job 4: 71 by hand, 70 in replay");
     }
 }

@@ -1,5 +1,5 @@
-//! Published numbers of replicated streams: the rows of a table, the points they need, and
-//! what they come to.
+//! Published numbers of replicated job streams. This module computes the estimates of the points that rows need, and
+//! the checks of rows and claims.
 
 mod row;
 
@@ -17,20 +17,23 @@ pub use row::{Key, Row, rows};
 /// Seed of every published stream.
 const SEED: u64 = 1;
 
-/// The points of a suite, each estimated once; or a view of them, with two strategies exchanged or
-/// without some of their replications.
+/// Estimates of all points of a suite. In a view of these estimates, two strategies are exchanged or some replications
+/// are missing.
 #[derive(Clone)]
 pub struct Runs<'a> {
-    /// Those of equal replications, which can be compared one by one.
+    /// Estimates of all points. Their numbers of replications are equal, so that replications can be paired.
     estimates: Rc<BTreeMap<Key<'a>, Estimates>>,
-    /// The same, with more replications of points whose rows they leave undecided.
+    /// Estimates of all points, with more replications at the points of undecided rows.
     decided: Rc<BTreeMap<Key<'a>, Estimates>>,
     exchanged: Option<[&'a str; 2]>,
 }
 
 impl<'a> Runs<'a> {
-    /// Estimates the points of the rows and `more`. Quickly: a fixed few replications, and more of
-    /// points without messages whose rows they leave undecided; in full: until turnaround and utilization are known to 5 %, as in the papers.
+    /// Estimates the points of the rows and the points in `more`.
+    ///
+    /// The quick form has a fixed number of replications. If rows without messages are undecided, their points are
+    /// replicated more often. The full form replicates until the half-widths of turnaround and utilization are at most
+    /// 5 %, as in the papers.
     pub fn new(
         rows: &'a [Row],
         more: impl IntoIterator<Item = Key<'a>>,
@@ -43,9 +46,9 @@ impl<'a> Runs<'a> {
         let mut estimates = BTreeMap::new();
         for key in keys {
             let rule = rule(&key, selection.full)?;
-            let watch = RunContext::new(&selection.stop);
+            let context = RunContext::new(&selection.stop);
             let point = key.point()?;
-            estimates.insert(key, estimate_unless(watch, &point, SEED, &rule, &WATCHED)?);
+            estimates.insert(key, estimate_unless(context, &point, SEED, &rule, &WATCHED)?);
             if estimates.len() % 20 == 0 || estimates.len() == count {
                 progress(&format!("{} of {count} points", estimates.len()));
             }
@@ -58,7 +61,7 @@ impl<'a> Runs<'a> {
         Ok(runs)
     }
 
-    /// Replicates the points of undecided rows without messages so many times.
+    /// Estimates the points of undecided rows without messages again, with `replications` replications.
     fn decide(
         &mut self,
         rows: &'a [Row],
@@ -77,18 +80,22 @@ impl<'a> Runs<'a> {
         if keys.is_empty() {
             return Ok(());
         }
-        progress(&format!("{} points again, {replications} times: undecided", keys.len()));
+        progress(&format!(
+            "replicating {} points of undecided rows {replications} times",
+            keys.len()
+        ));
         let mut estimates = BTreeMap::clone(&self.decided);
         for key in keys {
-            let (watch, rule) = (RunContext::new(&selection.stop), StopRule::exactly(replications));
-            let again = estimate_unless(watch, &key.point()?, SEED, &rule, &WATCHED)?;
+            let (context, rule) =
+                (RunContext::new(&selection.stop), StopRule::exactly(replications));
+            let again = estimate_unless(context, &key.point()?, SEED, &rule, &WATCHED)?;
             estimates.insert(key, again);
         }
         self.decided = Rc::new(estimates);
         Ok(())
     }
 
-    /// What rows are judged by.
+    /// Returns a view with the estimates by which rows are judged.
     fn of_rows(&self) -> Self {
         Self { estimates: self.decided.clone(), ..self.clone() }
     }
@@ -104,12 +111,12 @@ impl<'a> Runs<'a> {
         other.or_else(|| all.get(key)).ok_or_else(missing)
     }
 
-    /// A metric at one of the points.
+    /// Returns the estimate of a metric at a point.
     pub fn of(&self, key: &Key<'_>, metric: Metric) -> Result<Estimate, VerifyError> {
         Ok(self.at(key)?.of(metric))
     }
 
-    /// A metric at one of the points over that at another, with the interval of paired
+    /// Returns the ratio of a metric at one point to the metric at another point, with the interval of paired
     /// replications.
     pub fn ratio(
         &self,
@@ -120,24 +127,24 @@ impl<'a> Runs<'a> {
         Ok(self.at(key)?.ratio(self.at(base)?, metric))
     }
 
-    /// The mean of a metric at one of the points.
+    /// Returns the mean of a metric at a point.
     pub fn mean(&self, key: &Key<'_>, metric: Metric) -> Result<f64, VerifyError> {
         Ok(self.of(key, metric)?.mean)
     }
 
-    /// The rows beside our estimates, with what they would come to if strategies were exchanged.
+    /// Computes the checks of rows, including their values if strategies are exchanged.
     pub fn checks(&self, rows: &[Row]) -> Result<Vec<Check>, VerifyError> {
         let judged = |runs: &Self| rows.iter().map(|row| row.check(runs)).collect();
         let of_rows = self.of_rows();
         of_rows.swapped(judged(&of_rows)?, |runs, _| judged(runs))
     }
 
-    /// Claims about these points, as `claims` makes them of any view of the runs: their intervals, and
-    /// what they would come to if strategies were exchanged.
+    /// Computes the checks of claims, including their intervals and their values if strategies are exchanged. `claims`
+    /// computes the claims from a view of the runs.
     ///
-    /// The intervals are those of a grouped jackknife, t √((g - 1) / g Σ (without group i - with all)²)
-    /// over g groups of replications: for any number that follows from means over paired replications,
-    /// a ratio, a difference or the largest of several.
+    /// The intervals are computed by a grouped jackknife over g groups of replications:
+    /// t √((g - 1) / g Σ (value without group i - value with all groups)²). This method applies to any number that is
+    /// computed from means over paired replications: a ratio, a difference, or the largest of several numbers.
     pub fn claims(
         &self,
         claims: impl Fn(&Self) -> Result<Vec<Check>, VerifyError>,
@@ -159,7 +166,7 @@ impl<'a> Runs<'a> {
             }
             let share = (groups as f64 - 1.0) / groups as f64;
             for (check, squares) in whole.iter_mut().zip(squares) {
-                // Nothing that is the same without any of its replications has a width.
+                // A number that does not depend on the replications is exact.
                 check.margin = if squares > 0.0 { t * (share * squares).sqrt() } else { 0.0 };
             }
             Ok(whole)
@@ -167,14 +174,14 @@ impl<'a> Runs<'a> {
         self.swapped(with_intervals(None)?, |_, exchanged| with_intervals(Some(exchanged)))
     }
 
-    /// The checks with what each comes to when two strategies are exchanged, if it then changes.
+    /// Adds to each check the values with two strategies exchanged. Values that do not change are omitted.
     fn swapped(
         &self,
         checks: Vec<Check>,
         judge: impl Fn(&Self, [&'a str; 2]) -> Result<Vec<Check>, VerifyError>,
     ) -> Result<Vec<Check>, VerifyError> {
         let strategies: BTreeSet<&'a str> = self.estimates.keys().map(|key| key.strategy).collect();
-        // An indexing scheme is run for one claim, and no row is of it.
+        // Indexing schemes are run only for one claim and have no rows.
         let strategies: Vec<&'a str> =
             strategies.into_iter().filter(|name| !name.contains("index=")).collect();
         let exchanges = pairs(&strategies).filter(|[a, b]| plain(a) != plain(b));
@@ -183,7 +190,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// The same points without a group of their replications.
+    /// Returns a view in which every point lacks one group of its replications.
     fn without(&self, group: usize, of: usize) -> Self {
         let less = |estimates: &Estimates| estimates.without(group, of);
         let estimates = self.estimates.iter().map(|(key, all)| (*key, less(all))).collect();
@@ -191,7 +198,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// A strategy without its engine and its rule of splitting: another reading of a strategy is not another strategy.
+/// Returns a strategy without its engine and its splitting rule. Different readings of the same strategy are not
+/// exchanged.
 fn plain(name: &str) -> String {
     let Some((strategy, parameters)) = name.split_once('[') else { return name.to_string() };
     let of_reading =
@@ -200,21 +208,22 @@ fn plain(name: &str) -> String {
     format!("{strategy}[{}]", kept.join(",")).trim_end_matches("[]").to_string()
 }
 
-/// Most groups of replications of a jackknife.
+/// Maximum number of groups of replications in a jackknife.
 const GROUPS: u64 = 20;
 
-/// How often a point is replicated at first.
+/// Returns the stop rule for the first replications of a point. The points of undecided rows are replicated more often
+/// after that.
 fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
-    // Literal algorithms are slow, and what they count varies little.
+    // Literal algorithms are slow, and the number of operations varies little between replications.
     if key.point()?.allocator.name().get("engine") == Some("literal") {
         return Ok(StopRule::exactly(LITERAL));
     }
     Ok(match key.network {
-        // As many runs as the report's, where they take seconds.
+        // The number of replications is the number in the report, unless the replications take too long.
         "lo" => StopRule::exactly(match key.pattern {
             pattern if pattern.starts_with("all-to-all") && !full => 3,
             "n-body" if !full => 5,
-            // Some means lie so near the bounds that ten do not tell.
+            // With ten replications, means that are close to the bounds are undecided.
             "multigrid" if full => 60,
             _ => 10,
         }),
@@ -223,16 +232,16 @@ fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
     })
 }
 
-/// What is known to 5 % in the full form.
+/// In the full form, the half-widths of these metrics are at most 5 %.
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
-/// Replications of the quick form.
+/// Number of replications of the quick form.
 const QUICK: u64 = 20;
 
-/// Replications of points in the quick form whose rows fewer leave undecided.
+/// Increased numbers of replications in the quick form, for points of rows that are undecided with fewer replications.
 const MORE: [u64; 2] = [60, 180];
 
-/// Replications of literal algorithms in both forms.
+/// Number of replications of literal algorithms in both forms.
 const LITERAL: u64 = 4;
 
 #[cfg(test)]
@@ -241,7 +250,7 @@ pub mod tests {
     use super::*;
 
     #[test]
-    fn a_reading_of_a_strategy_is_not_another_strategy() {
+    fn readings_of_one_strategy_are_not_exchanged() {
         for (name, expected) in [
             ("mbs", "mbs"),
             ("mbs[splitting=on-demand]", "mbs"),
@@ -253,12 +262,12 @@ pub mod tests {
         }
     }
 
-    /// Every row names what can be run, and every number can be read.
-    pub fn are_sound(rows: &[Row]) {
+    /// Asserts that every row has a valid point, allocator and number.
+    pub fn are_valid(rows: &[Row]) {
         for row in rows {
             for key in [row.key(), row.baseline()] {
                 let point = key.point().expect("a point");
-                point.allocator.build(&point.topology, 0).expect("it works there");
+                point.allocator.build(&point.topology, 0).expect("supported there");
             }
             row.printed.parse::<f64>().expect("a number");
             assert_eq!(

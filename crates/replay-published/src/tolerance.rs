@@ -1,27 +1,30 @@
+//! Tolerances between printed and measured numbers.
+
 use std::fmt;
 
 use replay_core::number::fixed;
 
-/// How far ours may be from the published value.
+/// Accepted difference between the measured and the published value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tolerance {
-    /// By no more than this.
+    /// The difference, in either direction, may be at most this value.
     Absolute(f64),
-    /// By no more than this fraction of the published value.
+    /// The difference, in either direction, may be at most this fraction of the published value.
     Relative(f64),
-    /// Ours must be below the published value.
+    /// The measured value must be below the published value.
     Below,
-    /// Ours must be above the published value.
+    /// The measured value must be above the published value.
     Above,
-    /// Ours must not exceed the published value by more than this fraction of it.
+    /// The measured value may exceed the published value by at most this fraction of the published value.
     AtMost(f64),
-    /// By no more than this, within which 95 % of shaken copies of the log come out.
+    /// The difference, in either direction, may be at most this value. The value is the half-width of the range that
+    /// contains 95 % of single perturbed copies of the log.
     OfShaken(f64),
 }
 
 impl Tolerance {
-    /// Whether a value within `margin` of `ours` is near enough. The bounds allow for the
-    /// rounding of binary fractions, nothing more.
+    /// Whether at least one value within `margin` of `ours` is accepted. Rounding errors of binary fractions are
+    /// allowed at the limits.
     pub fn admits(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = margin + 1e-9 * published.abs().max(1.0);
         match self {
@@ -35,7 +38,7 @@ impl Tolerance {
         }
     }
 
-    /// Whether every value within `margin` of `ours` is on the right side of a bound.
+    /// Whether every value within `margin` of `ours` satisfies a bound.
     pub(super) fn clears(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = 1e-9 * published.abs().max(1.0);
         match self {
@@ -46,7 +49,7 @@ impl Tolerance {
         }
     }
 
-    /// How far ours may be from the published value either way, if it compares the value itself.
+    /// Accepted distance from the published value in either direction; `None` for a bound.
     pub(super) fn reach(self, published: f64) -> Option<f64> {
         match self {
             Tolerance::Absolute(by) | Tolerance::OfShaken(by) => Some(by),
@@ -55,8 +58,7 @@ impl Tolerance {
         }
     }
 
-    /// Whether it compares the value itself, not with a bound. What shaken logs come to is neither: the
-    /// printed number is of one log.
+    /// Whether the value itself is compared. The result is false for a bound and for the range of perturbed copies.
     pub(super) fn is_two_sided(self) -> bool {
         matches!(self, Tolerance::Absolute(_) | Tolerance::Relative(_))
     }

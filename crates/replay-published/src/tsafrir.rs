@@ -1,22 +1,23 @@
 //! D. Tsafrir, Y. Etsion, D. G. Feitelson: "Backfilling using system-generated predictions rather than user
-//! runtime estimates", IEEE TPDS 18(6), 2007: what EASY with the users' estimates comes to, the paper's
-//! baseline, on three logs.
+//! runtime estimates", IEEE TPDS 18(6), 2007. This suite contains the results of EASY with user estimates, which is the
+//! baseline of the paper, on three logs.
 //!
 //! # Nothing is judged
 //!
-//! The numbers were quoted to us from memory; the printed table is not at hand. They are shown beside
-//! ours and wait for somebody who has the paper.
+//! The printed numbers were quoted from memory and have not been compared with the paper. The numbers are shown
+//! without a verdict.
 //!
-//! # What is run
+//! # Runs
 //!
-//! EASY under the policy `johnson`, an estimate below the run time raised to it. CTC-SP2 runs on all 512 nodes
-//! of the machine, of which the archive's header counts the batch partition of 338 alone: on these EASY's
-//! mean wait would be 250 minutes. Mean wait in minutes; slowdowns are bounded at 10 s.
+//! EASY runs under the policy `johnson`, with estimates raised to the run time. CTC-SP2 runs on all 512 nodes of the
+//! machine. The header of the archive's log counts only the batch partition of 338 nodes; on these nodes, the mean wait
+//! under EASY would be 250 minutes. Mean wait is in minutes. Slowdowns are bounded at 10 s.
 //!
-//! The paper ran the archive's versions of its time, and only of KTH-SP2 are two versions at hand: they
-//! differ by 0.05 minutes. SDSC-SP2 comes out 3 % and 6 % below what is remembered. The 5,669 jobs of that log
-//! which were cancelled before they had processors, and which the policy drops, are not the reason: with them, as jobs of no length, both are far
-//! above.
+//! The paper used the versions of the logs that the archive had at the time. Only KTH-SP2 is available in two versions;
+//! their results differ by 0.05 minutes. The results for SDSC-SP2 are 3 % and 6 % lower than the quoted numbers. In
+//! this log, 5,669 jobs were cancelled before they had processors, and the policy drops these jobs. These jobs are not
+//! the cause of the difference: if they are included with a run time of zero, both results are far above the quoted
+//! numbers.
 
 use std::path::{Path, PathBuf};
 
@@ -27,17 +28,17 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::Timeline;
 use replay_core::workload::{Manifest, Policy, SizeSource, Window, Workload};
 
-/// The suite.
+/// Suite `tsafrir`.
 pub const SUITE: Suite = Suite {
     name: "tsafrir",
-    about: "Tsafrir, Etsion, Feitelson: EASY's mean wait and bounded slowdown on CTC-SP2, KTH-SP2 and \
-            SDSC-SP2 (from memory: shown, not judged)",
+    about: "Tsafrir, Etsion, Feitelson: mean wait and bounded slowdown of EASY on CTC-SP2, KTH-SP2 and \
+            SDSC-SP2 (printed numbers quoted from memory: not judged)",
     full: None,
     verify,
 };
 
-/// A log, its processors, and what the paper is remembered to print: mean wait in minutes and mean bounded
-/// slowdown.
+/// For each log, the number of processors, and the paper's mean wait in minutes and mean bounded slowdown, both quoted
+/// from memory.
 const LOGS: [(&str, u32, [&str; 2]); 4] = [
     ("CTC-SP2-1996-3.1-cln", 512, ["21", "4.6"]),
     ("KTH-SP2-1996-2", 100, ["114", "90"]),
@@ -45,7 +46,7 @@ const LOGS: [(&str, u32, [&str; 2]); 4] = [
     ("SDSC-SP2-1998-4.2-cln", 128, ["363", "99"]),
 ];
 
-/// What the rows are, and their value in the paper's units.
+/// Label of a row, and the function that computes its value in the units of the paper.
 type Quantity = (&'static str, fn(&ScheduleMetrics) -> f64);
 
 const QUANTITIES: [Quantity; 2] = [
@@ -53,12 +54,12 @@ const QUANTITIES: [Quantity; 2] = [
     ("mean bounded slowdown under EASY", |metrics| metrics.mean_bounded_slowdown),
 ];
 
-/// Policies, and what is to be said of them.
+/// Returns the policies of a log, each with a note.
 fn policies(log: &str) -> Vec<(Policy, &'static str)> {
     let mut policies = vec![(Policy::JOHNSON, "")];
     if log.starts_with("SDSC-SP2") {
         let size = SizeSource::AllocatedElseRequested;
-        let cancelled = "jobs cancelled while they waited stay, as jobs of no length";
+        let cancelled = "jobs cancelled while waiting are kept, with zero run time";
         policies.push((Policy { size, ..Policy::JOHNSON }, cancelled));
     }
     policies
@@ -91,7 +92,7 @@ fn verify(
                         ours: Measured::Judged(value(metrics)),
                         ..check
                     }
-                    .not_judged("the printed number is quoted from memory"),
+                    .not_judged("the printed number was quoted from memory"),
                     Err(why) => Check { ours: Measured::NotRun(why.clone()), ..check },
                 });
             }
@@ -101,7 +102,7 @@ fn verify(
     Ok(checks)
 }
 
-/// Where exactly this version of a log lies.
+/// Returns the path of a log in exactly the named version.
 fn path(log: &str, selection: &Selection) -> Result<Result<PathBuf, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
     let found = selection.traces.resolve(log, &manifest);
@@ -109,7 +110,7 @@ fn path(log: &str, selection: &Selection) -> Result<Result<PathBuf, NotRun>, Ver
     Ok(found.map_err(|_| fetch()))
 }
 
-/// A log under EASY on so many processors: its name, and what that comes to.
+/// Runs a log under EASY on `processors` processors and returns its name and its metrics.
 fn easy(
     path: &Path,
     policy: &Policy,
@@ -133,7 +134,7 @@ mod tests {
     use replay_core::workload::SearchPath;
 
     #[test]
-    fn without_its_logs_nothing_runs_and_every_row_says_how_to_get_them() {
+    fn without_logs_every_row_names_the_script_that_fetches_them() {
         let selection = Selection {
             traces: SearchPath::new([]),
             only: vec!["SDSC-SP2".to_string()],
@@ -141,7 +142,7 @@ mod tests {
             shake: None,
             stop: CancelToken::new(),
         };
-        let checks = verify(&selection, &mut |_| {}).expect("nothing to fail");
+        let checks = verify(&selection, &mut |_| {}).expect("runs without logs");
         assert_eq!(checks.len(), 4);
         for check in checks {
             let Verdict::NotRun(why) = check.verdict() else { panic!("{check:?}") };
@@ -150,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn every_log_is_one_the_project_knows() {
-        let manifest = Manifest::embedded().expect("the manifest is sound");
+    fn every_log_is_in_the_manifest() {
+        let manifest = Manifest::embedded().expect("a readable manifest");
         for (log, processors, printed) in LOGS {
             let known = manifest.traces.iter().find(|known| known.name == log);
             assert!(known.is_some_and(|known| known.procs <= processors), "{log}");

@@ -1,4 +1,4 @@
-//! Worked examples of the papers: what one request gets on an empty machine.
+//! Worked examples of the papers: the internal fragmentation of a single request on an empty machine.
 
 use super::claim::claim;
 use super::{Check, StrategySwap, Tolerance, VerifyError};
@@ -7,23 +7,23 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
 use replay_core::topology::Topology;
 
-/// Strategies that one of an example is exchanged with.
+/// Strategies that replace the example's strategy in the swap test.
 const OTHERS: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "buddy"];
 
-/// A request on an empty machine, and what a paper prints of it.
+/// A request on an empty machine, and the printed waste.
 pub struct Example {
-    /// Section or figure.
+    /// Section or figure of the paper.
     pub place: &'static str,
     pub machine: &'static str,
     pub strategy: &'static str,
-    /// Processors asked for.
+    /// Requested processors.
     pub size: u32,
-    /// Percent of the processors it gets that it did not ask for, as printed.
+    /// Printed share, in percent, of the allocated processors that were not requested.
     pub wasted: &'static str,
 }
 
 impl Example {
-    /// The printed share beside ours.
+    /// Computes the check of the printed share.
     pub fn check(&self) -> Result<Check, VerifyError> {
         let Self { place, machine, strategy, size, wasted } = *self;
         let what = format!("{size} processors under {strategy}: internal fragmentation %");
@@ -38,7 +38,7 @@ impl Example {
         Ok(Check { is_claim: false, swaps, ..check })
     }
 
-    /// Percent of what a strategy gives that was not asked for.
+    /// Share, in percent, of the processors that a strategy allocates beyond the request.
     fn wasted_by(&self, strategy: &str) -> Result<f64, VerifyError> {
         let defect = |error: &dyn std::fmt::Display| VerifyError::Table(error.to_string());
         let topology: Topology = self.machine.parse().map_err(|e| defect(&e))?;
@@ -59,12 +59,12 @@ mod tests {
     use crate::Verdict;
 
     #[test]
-    fn a_share_is_judged_and_every_other_strategy_is_noticed() {
+    fn an_example_agrees_and_every_swap_is_noticed() {
         let (place, machine, strategy) = ("Fig. 1", "8x8", "paging[size=1]");
         let example = Example { place, machine, strategy, size: 6, wasted: "25" };
-        let check = example.check().expect("it is served");
+        let check = example.check().expect("a valid example");
         assert_eq!(check.verdict(), Verdict::Same);
-        // Pages of 4 x 4 waste 62.5 %, single processors nothing, a square of 4 x 4 62.5 %.
+        // With pages of 4 x 4 and with the square of 4 x 4, the waste is 62.5 %. With single processors, it is 0 %.
         assert_eq!(check.swaps.len(), 3);
         assert_eq!(check.unnoticed().count(), 0);
     }

@@ -1,4 +1,4 @@
-//! Allocators written in Python.
+//! Allocators that are written in Python.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,10 +18,10 @@ use replay_core::machine;
 use replay_core::naming::{Entry, Table};
 use replay_core::topology::{NodeId, Topology};
 
-/// Decisions between two looks at signals.
+/// Number of decisions between two checks of signals.
 const POLL: u32 = 1 << 10;
 
-/// Integers that numpy reads in place, through its array interface.
+/// An array of integers that numpy reads without a copy, through its array interface.
 #[pyclass(frozen, module = "replay._engine")]
 pub struct SharedArray {
     values: Arc<[AtomicI64]>,
@@ -29,7 +29,7 @@ pub struct SharedArray {
 
 #[pymethods]
 impl SharedArray {
-    /// Where the integers are: a read-only array of 64-bit integers.
+    /// Address, type and shape of the read-only array of 64-bit integers.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
@@ -42,18 +42,18 @@ impl SharedArray {
     }
 }
 
-/// Writes the free processors in scan order.
+/// Writes the numbers of the free processors in ascending order and returns their number.
 fn write_free(machine: &machine::Machine, into: &[AtomicI64]) -> usize {
     let mut count = 0;
     for (node, &free) in machine.free_map().iter().enumerate() {
-        // Without a branch: whether a processor is free is hard to predict.
+        // Every number is written, because a branch on free processors would be mispredicted often.
         into[count].store(node as i64, Ordering::Relaxed);
         count += usize::from(free);
     }
     count
 }
 
-/// The machine as an allocator sees it during `allocate`.
+/// The machine in its state during a call of `allocate`.
 #[pyclass(frozen, module = "replay")]
 pub struct Machine {
     name: String,
@@ -61,12 +61,12 @@ pub struct Machine {
     processors: usize,
     free: Arc<[AtomicI64]>,
     free_count: AtomicUsize,
-    /// A numpy array of all of `free`.
+    /// A numpy array of the whole of `free`, of which the first `free_count` values are valid.
     array: Py<PyAny>,
 }
 
 impl Machine {
-    /// A machine of this topology.
+    /// Creates a machine of the given topology without free processors.
     pub fn new(py: Python<'_>, topology: &Topology) -> PyResult<Self> {
         let processors = topology.slots();
         let free: Arc<[AtomicI64]> = (0..processors).map(|_| AtomicI64::new(0)).collect();
@@ -80,7 +80,7 @@ impl Machine {
         Ok(Self { name, shape, processors, free, free_count, array })
     }
 
-    /// Takes over which processors are free.
+    /// Copies the free processors of `machine`.
     pub fn update(&self, machine: &machine::Machine) {
         self.free_count.store(write_free(machine, &self.free), Ordering::Relaxed);
     }
@@ -88,20 +88,20 @@ impl Machine {
 
 #[pymethods]
 impl Machine {
-    /// The machine, such as `10x10`.
+    /// Name of the machine, such as `10x10`.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// Extents of a mesh or torus, the slowest first; else the number of processors alone.
-    /// `numpy.unravel_index(processors, machine.shape)` gives coordinates.
+    /// Extents of a mesh or torus, such that `numpy.unravel_index(processors, machine.shape)` returns coordinates. On other
+    /// machines, a tuple of the number of processors.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.shape)
     }
 
-    /// Number of processors, free or not.
+    /// Number of processors, free and busy.
     #[getter]
     fn processors(&self) -> usize {
         self.processors
@@ -113,8 +113,8 @@ impl Machine {
         self.free_count.load(Ordering::Relaxed)
     }
 
-    /// The numbers of the free processors in ascending order, as a read-only numpy array of 64-bit integers. It is valid
-    /// until `allocate` returns; copy it to keep it.
+    /// Numbers of the free processors in ascending order, as a read-only numpy array of 64-bit integers. The array is valid
+    /// until `allocate` returns; copy the array to keep it.
     #[getter]
     fn free<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let count = self.free_count() as isize;
@@ -131,16 +131,16 @@ impl Machine {
     }
 }
 
-/// What a job asks for.
+/// The request of a job for processors.
 #[pyclass(frozen, module = "replay", get_all)]
 pub struct Request {
-    /// Processors.
+    /// Number of processors.
     size: u32,
-    /// Side lengths along x, y, z, if the job came with a shape; else `None`.
+    /// Side lengths along x, y, z; `None` if the job has no shape.
     shape: Option<[u16; 3]>,
     /// Time of the request, in seconds of the trace.
     now: i64,
-    /// Run time that the user asked for, in seconds; `None` if unknown.
+    /// User's estimate of the run time, in seconds; `None` if unknown.
     limit: Option<u32>,
     /// Number of the job in the trace; `None` if unknown.
     job: Option<i64>,
@@ -154,22 +154,22 @@ impl Request {
 }
 
 impl Request {
-    /// The request of a job.
+    /// Converts a request of the engine.
     pub fn new(request: allocator::Request) -> Self {
         let allocator::Request { size, shape, times } = request;
         Self { size, shape, now: times.now, limit: times.limit, job: times.job }
     }
 }
 
-/// Where an exception waits until the engine has returned.
+/// The exception that an allocator raised, stored until the engine has returned.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// Takes the exception that an allocator raised.
+/// Takes the stored exception.
 pub fn raised(slot: &Raised) -> Option<PyErr> {
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// An allocator object as options of a strategy.
+/// A Python object as options of a strategy.
 #[derive(Clone)]
 struct Options {
     object: Arc<Py<PyAny>>,
@@ -184,17 +184,17 @@ impl PartialEq for Options {
     }
 }
 
-/// Makes a strategy of an object with a method `allocate`. Its exceptions are left in `raised`.
+/// Creates a strategy of an object with a method `allocate`. Exceptions of the object are stored in `raised`.
 pub fn strategy(object: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<AllocatorSpec> {
     if !object.hasattr("allocate")? {
         let name = object.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
-            "alloc: names of allocators and objects of replay.Allocator are needed, not {name}"
+            "alloc: {name} is neither the name of an allocator nor a replay.Allocator"
         )));
     }
     if object.py().import("numpy").is_err() {
         return Err(UsageError::new_err(
-            "alloc: allocators written in Python need numpy: pip install numpy",
+            "alloc: allocators that are written in Python require numpy: pip install numpy",
         ));
     }
     let name = match object.getattr_opt("name")? {
@@ -207,15 +207,18 @@ pub fn strategy(object: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Allocato
     };
     let object = Arc::new(object.clone().unbind());
     let options = Options { object, name, keeps_schedule, raised: raised.clone() };
-    let entry =
-        Entry::new(options.name.clone(), options.clone()).about("An allocator written in Python.");
+    let entry = Entry::new(options.name.clone(), options.clone())
+        .about("An allocator that is written in Python.");
     Ok(AllocatorSpec::new(&Arc::new(Table::new("allocator", [entry])), options))
 }
 
 impl AllocatorOptions for Options {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         if topology.slots() > topology.processors() {
-            return Err("allocators written in Python give whole processors".to_string());
+            return Err(
+                "allocators that are written in Python do not support clusters of shared hosts"
+                    .to_string(),
+            );
         }
         let machine = Python::attach(|py| Py::new(py, Machine::new(py, topology)?));
         let machine = machine.map_err(|error| error.to_string())?;
@@ -227,7 +230,7 @@ impl AllocatorOptions for Options {
 struct PythonAllocator {
     options: Options,
     machine: Py<Machine>,
-    /// By processor, the decision that chose it last.
+    /// Number of the last decision that chose each processor.
     seen: Vec<u32>,
     decision: u32,
 }
@@ -280,7 +283,7 @@ impl Allocator for PythonAllocator {
 }
 
 impl PythonAllocator {
-    /// Keeps the first exception.
+    /// Stores an exception, unless an earlier exception is stored.
     fn keep(&self, error: PyErr) {
         let mut raised = self.options.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.get_or_insert(error);
@@ -307,7 +310,7 @@ impl PythonAllocator {
                 false => Ok(Err(Refusal::Fragmented)),
                 true => Err(self.wrong(
                     request,
-                    "returned None; an allocator that may refuse has keeps_schedule = False",
+                    "returned None; an allocator that can refuse jobs must set keeps_schedule = False",
                 )),
             };
         }
@@ -318,7 +321,7 @@ impl PythonAllocator {
         }
     }
 
-    /// Reads processor numbers of an array or a sequence.
+    /// Reads processor numbers from an array or an iterable.
     fn read(
         &self,
         answer: &Bound<'_, PyAny>,
@@ -335,7 +338,7 @@ impl PythonAllocator {
         };
         let Ok(items) = list.try_iter() else {
             return Err(
-                self.wrong(request, &format!("returned {}, not processor numbers", kind(answer)))
+                self.wrong(request, &format!("returned {}, which is not iterable", kind(answer)))
             );
         };
         for item in items {
@@ -343,10 +346,10 @@ impl PythonAllocator {
             let Ok(number) = item.extract::<i64>() else {
                 return Err(self.wrong(
                     request,
-                    &format!("returned {} among the processor numbers", kind(&item)),
+                    &format!("returned a processor number of type {}", kind(&item)),
                 ));
             };
-            // A number that is too large for any machine stays too large.
+            // Numbers out of range become the largest number, which is on no machine.
             chosen.push(NodeId(u32::try_from(number).unwrap_or(u32::MAX)));
             if chosen.len() > self.seen.len() {
                 break;
@@ -355,7 +358,7 @@ impl PythonAllocator {
         Ok(())
     }
 
-    /// Why the job cannot have these processors.
+    /// Returns why the chosen processors are invalid; `None` if they are valid.
     fn problem(
         &mut self,
         machine: &machine::Machine,
@@ -363,12 +366,12 @@ impl PythonAllocator {
         chosen: &[NodeId],
     ) -> Option<String> {
         if chosen.len() != size {
-            return Some(format!("returned {} processors for a job of {size}", chosen.len()));
+            return Some(format!("returned {} processors for a job of size {size}", chosen.len()));
         }
         for &node in chosen {
             let Some(seen) = self.seen.get_mut(node.index()) else {
                 return Some(format!(
-                    "returned a processor that is not from 0 to {}",
+                    "returned a processor number that is not from 0 to {}",
                     self.seen.len() - 1
                 ));
             };
@@ -382,17 +385,19 @@ impl PythonAllocator {
         None
     }
 
-    /// The decision in words.
-    fn place(&self, request: allocator::Request) -> String {
+    /// Describes the decision: allocator, job and time.
+    fn describe(&self, request: allocator::Request) -> String {
         let job = request.times.job.map_or("a job".to_string(), |job| format!("job {job}"));
         format!("{}, {job}, time {} s", self.options.name, request.times.now)
     }
 
+    /// Returns an error that names allocator, job and time.
     fn wrong(&self, request: allocator::Request, problem: &str) -> PyErr {
-        AllocatorError::new_err(format!("{}: {problem}", self.place(request)))
+        AllocatorError::new_err(format!("{}: {problem}", self.describe(request)))
     }
 
-    /// An exception of the allocator with the decision in which it was raised. Exceptions that end a program stay.
+    /// Wraps an exception of the allocator in an `AllocatorError` with job and time. `KeyboardInterrupt` and other
+    /// exceptions that are not subclasses of `Exception` are returned unchanged.
     fn failed(&self, py: Python<'_>, request: allocator::Request, error: PyErr) -> PyErr {
         if !error.is_instance_of::<PyException>(py) {
             return error;

@@ -1,4 +1,4 @@
-//! Jobs of an Arrow table as a trace in the Standard Workload Format.
+//! Converts Arrow tables of jobs to traces in the Standard Workload Format.
 
 use std::fmt::Write;
 
@@ -9,8 +9,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-/// The columns that are read, with the fields of the format that they fill, counted from 0. Several names of one field
-/// are alternatives.
+/// Names of columns with the field of the Standard Workload Format that each column fills, counted from 0. Columns with
+/// the same field are alternatives.
 pub const COLUMNS: [(&str, usize); 14] = [
     ("job", 0),
     ("submit", 1),
@@ -28,14 +28,14 @@ pub const COLUMNS: [(&str, usize); 14] = [
     ("partition", 15),
 ];
 
-/// Fields of a record.
+/// Number of fields of a record.
 const FIELDS: usize = 18;
 
-/// Takes the batches of an object with an Arrow stream.
+/// Reads all batches of an object with an Arrow stream.
 fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<Box<dyn Array>>> {
     let Ok(capsule) = table.call_method0("__arrow_c_stream__") else {
         return Err(PyTypeError::new_err(format!(
-            "a table with an Arrow stream (__arrow_c_stream__) is needed, not {}; pandas has it since 2.2",
+            "{} is not a table with an Arrow stream (__arrow_c_stream__); pandas supports the interface from version 2.2",
             table.get_type().name()?
         )));
     };
@@ -43,8 +43,9 @@ fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<Box<dyn Array>>> {
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<ArrowArrayStream>();
     let wrong = |error: polars::prelude::PolarsError| PyValueError::new_err(error.to_string());
     let mut arrays = Vec::new();
-    // SAFETY: the name of the capsule says that it holds a stream of Arrow's C interface, which stays there as long as
-    // the capsule lives; the reader leaves it without a next batch, and the capsule releases it.
+    // SAFETY: `pointer_checked` has compared the name of the capsule, by which the Arrow PyCapsule interface guarantees
+    // that the pointer refers to a valid stream for the lifetime of the capsule. The capsule outlives the reader and
+    // releases the stream.
     #[allow(unsafe_code)]
     unsafe {
         let mut reader = ArrowArrayStreamReader::try_new(&mut *pointer.as_ptr()).map_err(wrong)?;
@@ -55,7 +56,7 @@ fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<Box<dyn Array>>> {
     Ok(arrays)
 }
 
-/// A column of numbers, times in whole seconds.
+/// Reads a column of numbers. Times and durations are converted to seconds and rounded down.
 fn numbers(name: &str, array: &dyn Array) -> PyResult<Vec<Option<i64>>> {
     let per_second = match array.dtype() {
         ArrowDataType::Timestamp(unit, _) | ArrowDataType::Duration(unit) => match unit {
@@ -86,27 +87,27 @@ fn numbers(name: &str, array: &dyn Array) -> PyResult<Vec<Option<i64>>> {
         PhysicalType::Primitive(PrimitiveType::UInt16) => of!(u16, |it| Some(it.into())),
         PhysicalType::Primitive(PrimitiveType::UInt32) => of!(u32, |it| Some(it.into())),
         PhysicalType::Primitive(PrimitiveType::UInt64) => of!(u64, |it| i64::try_from(it).ok()),
-        PhysicalType::Primitive(PrimitiveType::Float32) => of!(f32, |it| whole(it.into())),
-        PhysicalType::Primitive(PrimitiveType::Float64) => of!(f64, whole),
+        PhysicalType::Primitive(PrimitiveType::Float32) => of!(f32, |it| rounded(it.into())),
+        PhysicalType::Primitive(PrimitiveType::Float64) => of!(f64, rounded),
         PhysicalType::Null => Some(vec![None; array.len()]),
         _ => None,
     };
     let Some(values) = values else {
         let dtype = array.dtype();
         return Err(PyTypeError::new_err(format!(
-            "column {name} has type {dtype:?}; numbers or times are needed"
+            "column {name} has type {dtype:?}; use numbers, times or durations"
         )));
     };
     Ok(values.into_iter().map(|it| it.map(|it: i64| it.div_euclid(per_second))).collect())
 }
 
-/// A number of seconds, rounded; `None` if it is not finite.
-fn whole(value: f64) -> Option<i64> {
+/// Rounds a number; `None` if the number is not finite.
+fn rounded(value: f64) -> Option<i64> {
     value.is_finite().then(|| value.round() as i64)
 }
 
-/// Writes the rows of a table as records, in the order of their submission. Times count from the first submission if
-/// they are timestamps.
+/// Writes the rows of a table as records, ordered by submission time. Timestamps are converted to seconds since the first
+/// submission.
 pub fn records(table: &Bound<'_, PyAny>, processors: u32) -> PyResult<String> {
     let mut rows: Vec<[Option<i64>; FIELDS]> = Vec::new();
     let mut dated = false;
@@ -123,7 +124,7 @@ pub fn records(table: &Bound<'_, PyAny>, processors: u32) -> PyResult<String> {
             let other = std::mem::replace(&mut filled[place], name);
             if !other.is_empty() {
                 return Err(PyValueError::new_err(format!(
-                    "columns {other} and {name} mean the same; leave one out"
+                    "columns {other} and {name} have the same meaning; remove one"
                 )));
             }
             dated |= place == 1 && matches!(array.dtype(), ArrowDataType::Timestamp(..));
@@ -134,12 +135,12 @@ pub fn records(table: &Bound<'_, PyAny>, processors: u32) -> PyResult<String> {
         for (names, place) in [("submit", 1), ("run", 3), ("size", 4)] {
             if filled[place].is_empty() {
                 let known: Vec<&str> = batch.fields().iter().map(|it| it.name.as_str()).collect();
-                let message = format!("no column {names}; there are {}", known.join(", "));
+                let message = format!("no column {names}; the table has {}", known.join(", "));
                 return Err(PyValueError::new_err(message));
             }
         }
     }
-    // The sort is stable: jobs submitted at the same time stay in order.
+    // The sort is stable: jobs with the same submission time keep their order.
     rows.sort_by_key(|row| row[1]);
     let origin = if dated { rows.iter().find_map(|row| row[1]).unwrap_or(0) } else { 0 };
     let mut text = format!("; Version: 2.2\n; MaxProcs: {processors}\n");

@@ -5,20 +5,35 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use replay::cli::embed::EmbedError;
 
-create_exception!(replay, ReplayError, PyException, "What the program refuses, with its message.");
-create_exception!(replay, CellError, ReplayError, "Some runs failed (exit code 1 of the program).");
+create_exception!(
+    replay,
+    ReplayError,
+    PyException,
+    "The program rejects its input; the text is the message of the program."
+);
+create_exception!(
+    replay,
+    CellError,
+    ReplayError,
+    "Some runs failed (exit code 1 of the program). The attribute results contains the other runs."
+);
 create_exception!(
     replay,
     UsageError,
     ReplayError,
-    "Wrong usage or configuration (exit code 2 of the program)."
+    "An invalid option or configuration (exit code 2 of the program)."
 );
-create_exception!(replay, DataError, ReplayError, "Bad input data (exit code 3 of the program).");
+create_exception!(
+    replay,
+    DataError,
+    ReplayError,
+    "Invalid input data (exit code 3 of the program)."
+);
 create_exception!(
     replay,
     AllocatorError,
     ReplayError,
-    "An allocator written in Python raised an exception or returned processors that the job cannot have."
+    "An allocator that is written in Python raised an exception or returned invalid processors."
 );
 
 /// Returns the exception for an exit code of the program.
@@ -32,12 +47,13 @@ pub fn error_of(code: i32, message: String) -> PyErr {
     }
 }
 
-/// Returns the exception for what the command line refuses.
-pub fn refused(error: EmbedError) -> PyErr {
+/// Returns the exception for options that the command line rejects.
+pub fn rejected(error: EmbedError) -> PyErr {
     error_of(error.code, error.message)
 }
 
-/// Passes lines that the program would write to standard error to the package: warnings, and log records.
+/// Issues the lines that the program would write to standard error as Python warnings or log records. If `all_warn` is
+/// true, every line is a warning.
 pub fn report(py: Python<'_>, lines: Vec<String>, all_warn: bool) -> PyResult<()> {
     if lines.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Long work beside the interpreter.
+//! Long work outside of the interpreter lock, which Ctrl-C cancels.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -9,14 +9,15 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use replay_core::cancel::CancelToken;
 
-/// Time between two looks at signals.
+/// Time between two checks of signals.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Stack of the thread that works, as that of a main thread.
+/// Stack size of the worker thread in bytes; the usual size of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Does `work` on a thread of its own with the interpreter lock released. Meanwhile this thread handles signals and
-/// calls `tick`; if one of them raises, `cancel` is raised and the exception is returned once the work has ended.
+/// Runs `work` on a new thread, with the interpreter lock released. Meanwhile, the calling thread handles signals and
+/// calls `tick`. If a signal handler or `tick` raises an exception, `cancel` is raised, and the exception is returned
+/// after `work` has ended.
 ///
 /// # Errors
 /// The exception of a signal handler (`KeyboardInterrupt`) or of `tick`.
@@ -31,7 +32,7 @@ pub fn interruptible<T: Send>(
     thread::scope(|scope| {
         let builder = thread::Builder::new().name("replay".to_string()).stack_size(STACK);
         let worker = builder.spawn_scoped(scope, move || {
-            // Dropped at the end of the work, also by a panic: that ends the wait.
+            // The sender is dropped when the work ends, even by a panic; this ends the wait below.
             let _sender = sender;
             work()
         });

@@ -1,7 +1,7 @@
-//! The Python module `replay._engine`: the library behind the package `replay`, which documents the names.
+//! The Python module `replay._engine`, on which the package `replay` is built.
 //!
-//! Options are those of the command line, as text, and resolved by it ([`replay::cli::embed`]): names, defaults and
-//! messages are one. The interpreter lock is released while the engine runs ([`interrupt`]).
+//! Functions take options of the command line as text and pass them to the command line ([`replay::cli::embed`]), so that
+//! names, defaults and messages are the same. The interpreter lock is released while the engine runs ([`interrupt`]).
 
 use std::ffi::OsString;
 
@@ -16,7 +16,8 @@ mod simulation;
 mod table;
 mod trace;
 
-/// Runs the command-line program with these arguments, of which the first is its name, and returns its exit code.
+/// Runs the command-line program with the given arguments and returns its exit code. The first argument is the program
+/// name.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     py.detach(|| replay::cli::embed::run(&arguments))

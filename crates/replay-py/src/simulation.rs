@@ -1,4 +1,4 @@
-//! A simulation whose scheduler is the caller.
+//! A simulation in which the caller is the scheduler.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use replay::cli::embed;
 
 use crate::allocator::{Raised, raised, strategy};
-use crate::error::{UsageError, refused, report};
+use crate::error::{UsageError, rejected, report};
 use crate::table::Table;
 use crate::trace::Workload;
 use replay_core::allocator::registry::AllocatorSpec;
@@ -21,33 +21,33 @@ use replay_core::topology::NodeId;
 use replay_core::workload::Job;
 use replay_experiment::{Measure, Trace};
 
-/// A job that waits, as `Simulation.queue` lists it.
+/// A waiting job in `Simulation.queue`.
 #[pyclass(frozen, module = "replay", get_all)]
 #[derive(Clone)]
 pub struct WaitingJob {
     /// Number of the job in the trace.
     job: i64,
-    /// Submission, in seconds of the trace.
+    /// Submission time, in seconds of the trace.
     submit: i64,
-    /// Processors.
+    /// Number of processors.
     size: u32,
-    /// The user's estimate of the run time, in seconds.
+    /// User's estimate of the run time, in seconds.
     estimate: i64,
 }
 
-/// A job that runs, as `Simulation.running` lists it.
+/// A running job in `Simulation.running`.
 #[pyclass(frozen, module = "replay", get_all)]
 #[derive(Clone)]
 pub struct RunningJob {
     /// Number of the job in the trace.
     job: i64,
-    /// Start, in seconds of the trace.
+    /// Start time, in seconds of the trace.
     start: i64,
-    /// Processors.
+    /// Number of processors.
     size: u32,
-    /// End by the user's estimate, in seconds of the trace.
+    /// End according to the user's estimate, in seconds of the trace.
     estimated_end: i64,
-    /// The numbers of its processors.
+    /// Numbers of the processors of the job.
     processors: Vec<u32>,
 }
 
@@ -67,7 +67,7 @@ impl RunningJob {
     }
 }
 
-/// A job with its start.
+/// A job and its start time.
 struct Row {
     job: Job,
     start: Option<i64>,
@@ -80,59 +80,68 @@ impl Rows for Row {
     fn columns() -> Vec<Column<Self>> {
         vec![
             Column::new(name::job, "", "job number in the trace", |row: &Self| row.job.number),
-            Column::new(name::submit, "s", "submission", |row: &Self| row.job.submit),
-            Column::new(name::size, "processors", "processors", |row: &Self| row.job.size),
+            Column::new(name::submit, "s", "submission time", |row: &Self| row.job.submit),
+            Column::new(name::size, "processors", "number of processors", |row: &Self| {
+                row.job.size
+            }),
             Column::new(name::run_time, "s", "run time", |row: &Self| row.job.run),
             Column::new(
                 name::start,
                 "s",
-                "start; null if the job has not started",
+                "start time; null if the job has not started",
                 |row: &Self| row.start,
             ),
-            Column::new(name::wait, "s", "start less submission", |row: &Self| {
-                row.start.map(|start| start - row.job.submit)
-            }),
+            Column::new(
+                name::wait,
+                "s",
+                "start time minus submission time; null if the job has not started",
+                |row: &Self| row.start.map(|start| start - row.job.submit),
+            ),
         ]
     }
 }
 
-/// The engine step by step: the caller decides which waiting job starts and when time goes on.
+/// A simulation that the caller advances step by step. The caller selects the waiting jobs that start.
 #[pyclass(subclass, module = "replay._engine")]
 pub struct Simulation {
     trace: Arc<Trace>,
     machine: Machine,
-    /// The first places jobs; each makes a proposal.
+    /// The first allocator places jobs; every allocator can propose a placement.
     allocators: Mutex<Vec<Box<dyn Allocator>>>,
     raised: Raised,
     now: i64,
-    /// Jobs that have arrived.
+    /// Number of jobs that have arrived.
     arrived: usize,
+    /// Indices of the waiting jobs in order of arrival.
     queue: Vec<usize>,
-    /// Ends of running jobs; ties by job.
+    /// End times and indices of the running jobs.
     ends: BinaryHeap<Reverse<(i64, usize)>>,
+    /// Start time of each job; `None` if the job has not started.
     starts: Vec<Option<i64>>,
+    /// Processors of each job; empty unless the job is running.
     held: Vec<Vec<NodeId>>,
 }
 
 impl Simulation {
     fn request(&self, id: usize) -> Request {
         let job = &self.trace.jobs()[id];
-        let times = Times { now: self.now, limit: job.limit, job: Some(job.number) };
+        let (submitted, number) = (Some(job.submit), Some(job.number));
+        let times = Times { now: self.now, limit: job.limit, submitted, job: number };
         Request { times, ..Request::shaped(job.size, job.shape) }
     }
 
-    /// The job at a position of the queue.
+    /// Returns the index of the job at a position of the queue.
     fn waiting(&self, position: usize) -> PyResult<usize> {
         let waiting = self.queue.len();
         let none = || {
             PyIndexError::new_err(format!(
-                "no job at position {position} of the queue; {waiting} wait"
+                "no job at position {position} of the queue; the queue has {waiting} jobs"
             ))
         };
         self.queue.get(position).copied().ok_or_else(none)
     }
 
-    /// Asks an allocator for processors; `None` if it refuses.
+    /// Requests processors for a job from an allocator; `None` if the allocator refuses.
     fn ask(&mut self, allocator: usize, id: usize) -> PyResult<Option<Vec<NodeId>>> {
         let request = self.request(id);
         let mut chosen = Vec::new();
@@ -148,14 +157,14 @@ impl Simulation {
     }
 }
 
-/// Processor numbers for the caller.
+/// Returns the numbers of processors.
 fn numbers(nodes: &[NodeId]) -> Vec<u32> {
     nodes.iter().map(|node| node.0).collect()
 }
 
 #[pymethods]
 impl Simulation {
-    /// The first jobs have arrived, none has started.
+    /// Creates a simulation at the instant of the first submission.
     #[new]
     #[pyo3(signature = (workload, options, allocators, seed, first=0, count=None))]
     fn new(
@@ -183,13 +192,15 @@ impl Simulation {
         let resolve = || embed::resolve(&options, vec![workload.jobs.clone()], Measure::default());
         let (grid, messages) = embed::with_messages(resolve);
         report(py, messages, false)?;
-        let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(refused)?.traces) {
+        let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.traces) {
             Ok([trace]) => trace,
-            Err(_) => return Err(UsageError::new_err("a simulation takes one machine")),
+            Err(_) => {
+                return Err(UsageError::new_err("Simulation: exactly one machine is required"));
+            }
         };
         if !trace.outages().is_empty() || !trace.chains().follows.is_empty() {
             return Err(UsageError::new_err(
-                "a simulation step by step supports neither outages nor dependencies",
+                "Simulation does not support outages and dependencies",
             ));
         }
         let jobs = trace.workload.jobs.iter().skip(first).take(count.unwrap_or(usize::MAX));
@@ -198,7 +209,10 @@ impl Simulation {
             _ => Arc::new(trace.with_jobs(jobs.copied().collect())),
         };
         if trace.jobs().is_empty() {
-            return Err(UsageError::new_err(format!("first={first}: the trace has no such job")));
+            return Err(UsageError::new_err(format!(
+                "first={first}: the trace has only {} jobs",
+                trace.workload.jobs.len()
+            )));
         }
         let mut built = Vec::new();
         for spec in specs {
@@ -211,16 +225,16 @@ impl Simulation {
             let (folds, hosts) = (capabilities.folds, capabilities.hosts.is_some());
             if spec.recorded() || folds || hosts || capabilities.rejects_unsupported_sizes {
                 return Err(UsageError::new_err(format!(
-                    "a simulation step by step does not support {spec}"
+                    "Simulation does not support the allocator {spec}"
                 )));
             }
-            // Allocators with books of their own take what they propose for placed.
+            // Allocators that record their own allocations would record proposals as allocations.
             if allocators.len() > 1
                 && (!capabilities.keeps_schedule || allocator.stats().census.is_some())
             {
-                let problem = "several allocators: each serves every job with single processors";
+                let problem = "with several allocators, each must choose any free processors and never refuse";
                 return Err(UsageError::new_err(format!(
-                    "{spec} cannot make proposals beside others ({problem})"
+                    "Simulation does not support {spec} in a list of allocators: {problem}"
                 )));
             }
             let setup = RunSetup { jobs: trace.jobs(), ..RunSetup::default() };
@@ -246,13 +260,13 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// The time, in seconds of the trace.
+    /// Current time, in seconds of the trace.
     #[getter]
     fn now(&self) -> i64 {
         self.now
     }
 
-    /// The waiting jobs in order of arrival.
+    /// Waiting jobs in order of arrival.
     #[getter]
     fn queue(&self) -> Vec<WaitingJob> {
         let waiting = |&id: &usize| {
@@ -262,13 +276,13 @@ impl Simulation {
         self.queue.iter().map(waiting).collect()
     }
 
-    /// The number of waiting jobs.
+    /// Number of waiting jobs.
     #[getter]
     fn waiting_count(&self) -> usize {
         self.queue.len()
     }
 
-    /// The running jobs, in order of submission.
+    /// Running jobs in order of submission.
     #[getter]
     fn running(&self) -> Vec<RunningJob> {
         let mut ids: Vec<usize> = self.ends.iter().map(|Reverse((_, id))| *id).collect();
@@ -282,19 +296,19 @@ impl Simulation {
         ids.into_iter().map(running).collect()
     }
 
-    /// The numbers of the free processors in ascending order.
+    /// Numbers of the free processors in ascending order.
     #[getter]
     fn free(&self) -> Vec<u32> {
         self.machine.free_nodes().map(|node| node.0).collect()
     }
 
-    /// The number of free processors.
+    /// Number of free processors.
     #[getter]
     fn free_count(&self) -> usize {
         self.machine.free_count()
     }
 
-    /// The number of processors.
+    /// Number of processors of the machine.
     #[getter]
     fn processors(&self) -> usize {
         self.machine.processors()
@@ -306,31 +320,33 @@ impl Simulation {
         self.arrived == self.starts.len() && self.queue.is_empty() && self.ends.is_empty()
     }
 
-    /// The starts so far, a row for each job.
+    /// Table of all jobs with the start times so far.
     #[getter]
     fn jobs(&self) -> PyResult<Table> {
         let rows = self.trace.jobs().iter().zip(&self.starts);
         Table::of(&rows.map(|(job, start)| Row { job: *job, start: *start }).collect::<Vec<_>>())
     }
 
-    /// The processors that each allocator would give the job at a position of the queue, in the order of the
-    /// allocators; `None` for one that refuses.
+    /// Returns the processors that each allocator would choose for the job at a position of the queue, in the order of the
+    /// allocators; `None` for an allocator that refuses.
     fn propose(&mut self, position: usize) -> PyResult<Vec<Option<Vec<u32>>>> {
         let id = self.waiting(position)?;
         let count = self.allocators.get_mut().map_or(0, |allocators| allocators.len());
         if count < 2 {
-            return Err(UsageError::new_err("proposals need several allocators"));
+            return Err(UsageError::new_err(
+                "propose: the simulation has only one allocator; pass a list as alloc",
+            ));
         }
         let proposals = (0..count).map(|allocator| self.ask(allocator, id));
         proposals.map(|proposal| Ok(proposal?.as_deref().map(numbers))).collect()
     }
 
-    /// The sum of the distances between these processors, in hops.
+    /// Returns the sum of the distances between all pairs of the given processors, in hops.
     fn pairwise_l1(&self, processors: Vec<u32>) -> PyResult<u64> {
         let topology = self.machine.topology();
         if let Some(wrong) = processors.iter().find(|&&node| node as usize >= topology.processors())
         {
-            return Err(PyIndexError::new_err(format!("there is no processor {wrong}")));
+            return Err(PyIndexError::new_err(format!("processor {wrong} is not on the machine")));
         }
         let pairs = processors.iter().enumerate().flat_map(|(i, &a)| {
             processors[..i].iter().map(move |&b| u64::from(topology.hops(NodeId(a), NodeId(b))))
@@ -338,8 +354,9 @@ impl Simulation {
         Ok(pairs.sum())
     }
 
-    /// Starts the job at a position of the queue, 0 for its head, on processors of the first allocator or on these.
-    /// Returns whether it starts: `False` if too few processors are free or the allocator refuses.
+    /// Starts the job at a position of the queue; position 0 is the head. The job gets the given processors, or the
+    /// processors that the first allocator chooses. Returns `False` if too few processors are free or the allocator
+    /// refuses; the job then keeps its position.
     #[pyo3(signature = (position, processors=None))]
     fn start(&mut self, position: usize, processors: Option<Vec<u32>>) -> PyResult<bool> {
         let id = self.waiting(position)?;
@@ -382,8 +399,8 @@ impl Simulation {
         Ok(true)
     }
 
-    /// Goes on to the next instant at which jobs end or arrive. Returns whether there is one; with waiting jobs that were
-    /// not started and nothing to come it is an error.
+    /// Advances to the next instant at which a job ends or arrives. Returns `False` if all jobs have ended. Raises
+    /// `UsageError` if jobs wait, no job is running, and no job arrives later.
     fn advance(&mut self) -> PyResult<bool> {
         let jobs = self.trace.jobs();
         let arrival = jobs.get(self.arrived).map(|job| job.submit);
@@ -394,7 +411,7 @@ impl Simulation {
             }
             let waiting = self.queue.len();
             return Err(UsageError::new_err(format!(
-                "{waiting} jobs wait, and nothing runs or arrives: start one"
+                "advance: {waiting} jobs wait, no job is running and no job arrives later; start a job"
             )));
         };
         self.now = next;

@@ -1,4 +1,4 @@
-//! Tables, handed out through the Arrow PyCapsule interface.
+//! Tables with the Arrow PyCapsule interface.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,26 +17,26 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 use replay_core::table::{Align, Sheet, Table as Rows, TableInfo, ranges};
 use replay_output::frame::frame;
 
-/// Rows that the representations show.
-const SHOWN: usize = 10;
-/// Characters of a line of `repr`.
+/// Maximum number of rows in `repr` and HTML.
+const MAX_ROWS: usize = 10;
+/// Maximum number of characters of a line of `repr`.
 const WIDTH: usize = 120;
 
-/// A table of results: columns of text, integers, floats or lists of integers, of which each value may be null.
+/// A table of results. Columns contain text, integers, floats or lists of integers; every value may be null.
 #[pyclass(frozen, module = "replay")]
 pub struct Table {
     frame: DataFrame,
-    /// Unit and meaning by column; empty where they are not known.
+    /// Unit and meaning of each column; empty if unknown.
     about: Vec<[String; 2]>,
 }
 
-/// A polars error as an exception.
+/// Converts a polars error to an exception.
 fn failed(error: PolarsError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
 impl Table {
-    /// The rows of a table.
+    /// Creates a table of the given rows.
     pub fn of<Row: Rows>(rows: &[Row]) -> PyResult<Self> {
         let frame = frame(rows).map_err(failed)?;
         let columns = TableInfo::of::<Row>().columns;
@@ -45,12 +45,12 @@ impl Table {
         Ok(Self { frame, about })
     }
 
-    /// A table of columns without documentation.
+    /// Creates a table of a data frame, with unit and meaning of each column.
     pub fn new(frame: DataFrame, about: Vec<[String; 2]>) -> Self {
         Self { frame, about }
     }
 
-    /// Field `row` of a column as text; `None` if it is null.
+    /// Returns the value in row `row` of a column as text; `None` if the value is null.
     fn text(column: &Column, row: usize) -> Option<String> {
         let number =
             |text: Result<String, _>| text.unwrap_or_else(|_: serde_json::Error| String::new());
@@ -65,14 +65,14 @@ impl Table {
         }
     }
 
-    /// The same for a reader: floats with at most four decimals, long texts cut.
-    fn shown(column: &Column, row: usize) -> Option<String> {
+    /// Returns the value in row `row` of a column for display: floats with at most four decimals, long text truncated.
+    fn display_text(column: &Column, row: usize) -> Option<String> {
         match column.dtype() {
             DataType::Float64 => {
                 let text = format!("{:.4}", column.f64().ok()?.get(row)?);
                 Some(text.trim_end_matches('0').trim_end_matches('.').to_string())
             }
-            _ => Self::text(column, row).map(short),
+            _ => Self::text(column, row).map(truncated),
         }
     }
 
@@ -92,30 +92,30 @@ impl Table {
         };
         let header: Vec<_> = columns.iter().map(|it| (it.name().as_str(), align(it))).collect();
         let mut sheet = Sheet::new(&header);
-        for row in 0..self.frame.height().min(SHOWN) {
-            let text = |column| Self::shown(column, row).unwrap_or_else(|| "-".to_string());
+        for row in 0..self.frame.height().min(MAX_ROWS) {
+            let text = |column| Self::display_text(column, row).unwrap_or_else(|| "-".to_string());
             sheet.push(columns.iter().map(text).collect());
         }
         sheet
     }
 }
 
-/// The beginning of a long text.
-fn short(text: String) -> String {
+/// Truncates long text.
+fn truncated(text: String) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
 }
 
-/// The integers of a list column in a row.
+/// Returns the integers in a row of a list column.
 fn integers(column: &Column, row: usize) -> Option<Vec<i64>> {
     let values = column.list().ok()?.get(row)?;
     let values = values.as_any().downcast_ref::<PrimitiveArray<i64>>()?;
     Some(values.values_iter().copied().collect())
 }
 
-/// The schema and batches of a struct array for each chunk.
+/// Returns the chunks of a data frame as struct arrays.
 fn batches(frame: &DataFrame, dtype: &ArrowDataType) -> Vec<Result<Box<dyn Array>, PolarsError>> {
     let batch = |batch: RecordBatch| {
         let (rows, arrays) = (batch.len(), batch.into_arrays());
@@ -126,30 +126,30 @@ fn batches(frame: &DataFrame, dtype: &ArrowDataType) -> Vec<Result<Box<dyn Array
 
 #[pymethods]
 impl Table {
-    /// The number of rows.
+    /// Number of rows.
     fn __len__(&self) -> usize {
         self.frame.height()
     }
 
-    /// The names of the columns in order.
+    /// Names of the columns in order.
     #[getter]
     fn columns(&self) -> Vec<&str> {
         self.frame.columns().iter().map(|column| column.name().as_str()).collect()
     }
 
-    /// Units by column: `s`, `hops`, `processors`, `%`, ...; empty for names and pure numbers.
+    /// Unit of each column, such as `s`, `hops`, `processors` or `%`; empty for names and for numbers without a unit.
     #[getter]
     fn units<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.documentation(py, 0)
     }
 
-    /// Meanings by column, and when a value is null.
+    /// Meaning of each column, and the reason for null values.
     #[getter]
     fn meanings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.documentation(py, 1)
     }
 
-    /// The values of a column; `None` for nulls.
+    /// Values of a column as a list; null values are `None`.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let unknown = |_| PyKeyError::new_err(name.to_string());
         let column = self.frame.column(name).map_err(unknown)?;
@@ -169,7 +169,7 @@ impl Table {
         }
     }
 
-    /// The columns by name, as lists.
+    /// Columns by name, as lists.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for name in self.columns() {
@@ -178,8 +178,8 @@ impl Table {
         Ok(columns)
     }
 
-    /// The table as CSV, the same bytes as a file of the program. `path`: a file to write; without it the text is
-    /// returned.
+    /// Writes the table as CSV to the file `path`, with the same bytes as the CSV files of the program. Returns the text
+    /// if `path` is `None`.
     #[pyo3(signature = (path=None))]
     fn to_csv(&self, path: Option<PathBuf>) -> PyResult<Option<String>> {
         let mut text = String::new();
@@ -198,22 +198,22 @@ impl Table {
         Ok(None)
     }
 
-    /// The Arrow schema as a PyCapsule.
+    /// Arrow schema as a PyCapsule.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let field = ArrowField::new("".into(), ArrowDataType::Struct(self.fields()), false);
         let schema: ArrowSchema = export_field_to_c(&field);
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// The table as an Arrow stream in a PyCapsule, which pandas, polars, pyarrow, duckdb and others read. The data is
-    /// shared, not copied, except texts.
+    /// Arrow stream of the table as a PyCapsule, which pandas, polars, pyarrow and duckdb read. Numbers are shared with the
+    /// table without a copy; text is copied.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A consumer that asks for another schema converts by itself, as the interface allows.
+        // The interface allows to ignore the requested schema; the consumer then converts the data.
         drop(requested_schema);
         let mut frame = self.frame.clone();
         frame.align_chunks();
@@ -232,11 +232,11 @@ impl Table {
             String::from_utf8(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let (rows, columns) = (self.frame.height(), self.frame.width());
         text += &format!("{rows} rows, {columns} columns");
-        if rows > SHOWN {
-            text += &format!(" (first {SHOWN} rows)");
+        if rows > MAX_ROWS {
+            text += &format!(" (first {MAX_ROWS} rows)");
         }
-        if !fitted.alike.is_empty() {
-            text += &format!("; in all rows: {}", fitted.alike.join(", "));
+        if !fitted.constant.is_empty() {
+            text += &format!("; in all rows: {}", fitted.constant.join(", "));
         }
         if !fitted.left_out.is_empty() {
             text += &format!("; not shown: {}", fitted.left_out.join(", "));
@@ -254,10 +254,10 @@ impl Table {
             html += &format!("<th title=\"{title}\">{}</th>", escaped(column.name()));
         }
         html += "</tr></thead><tbody>";
-        for row in 0..self.frame.height().min(SHOWN) {
+        for row in 0..self.frame.height().min(MAX_ROWS) {
             html += "<tr>";
             for column in self.frame.columns() {
-                let text = Self::shown(column, row).unwrap_or_default();
+                let text = Self::display_text(column, row).unwrap_or_default();
                 html += &format!("<td>{}</td>", escaped(&text));
             }
             html += "</tr>";
@@ -281,7 +281,7 @@ impl Table {
     }
 }
 
-/// A field of CSV.
+/// Quotes a CSV field if necessary.
 fn quoted(text: String) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -293,7 +293,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Reads a Parquet file of the program, with the documentation of its columns.
+/// Reads a Parquet file of the program with units and meanings of its columns.
 #[pyfunction]
 pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| {
@@ -313,7 +313,8 @@ pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     })
 }
 
-/// Reads CSV that the program writes: a column is of integers, floats or text, by its fields.
+/// Reads CSV of the program. A column has integers if all its values are integers, floats if all its values are numbers,
+/// and text otherwise.
 #[pyfunction]
 pub fn read_csv(text: &str) -> PyResult<Table> {
     let wrong = |error: csv::Error| PyValueError::new_err(error.to_string());

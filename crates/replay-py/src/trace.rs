@@ -6,20 +6,20 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use replay::cli::embed::{self, TraceText};
 
-use crate::error::{refused, report};
+use crate::error::{rejected, report};
 use crate::table::Table;
 use replay_core::table::{Column, Table as Rows, name};
 use replay_core::workload::{Job, Workload as Jobs};
 
-/// Cleaned jobs of a trace, loaded.
+/// A loaded trace with its cleaned jobs.
 #[pyclass(frozen, module = "replay")]
 pub struct Workload {
     pub jobs: Arc<Jobs>,
-    /// The text, if it comes from no file.
+    /// Contents of the trace in the Standard Workload Format; `None` if the trace is a file.
     text: Option<String>,
 }
 
-/// A job of a trace.
+/// A row of the table of jobs.
 struct Row<'a>(&'a Job);
 
 impl Rows for Row<'_> {
@@ -29,28 +29,25 @@ impl Rows for Row<'_> {
     fn columns() -> Vec<Column<Self>> {
         vec![
             Column::new(name::job, "", "job number in the trace", |row: &Self| row.0.number),
-            Column::new(name::submit, "s", "submission", |row: &Self| row.0.submit),
+            Column::new(name::submit, "s", "submission time", |row: &Self| row.0.submit),
             Column::new(name::run_time, "s", "run time", |row: &Self| row.0.run),
-            Column::new(
-                name::estimate,
-                "s",
-                "the user's estimate of the run time",
-                |row: &Self| row.0.estimate,
-            ),
-            Column::new(name::size, "processors", "processors", |row: &Self| row.0.size),
+            Column::new(name::estimate, "s", "user's estimate of the run time", |row: &Self| {
+                row.0.estimate
+            }),
+            Column::new(name::size, "processors", "number of processors", |row: &Self| row.0.size),
         ]
     }
 }
 
 #[pymethods]
 impl Workload {
-    /// Loads the trace that options of the command line name.
+    /// Loads the trace that the options of the command line name.
     #[staticmethod]
     fn load(py: Python<'_>, options: Vec<OsString>) -> PyResult<Self> {
         Self::loaded(py, &options, None)
     }
 
-    /// Makes a trace of an Arrow table on a machine of so many processors.
+    /// Converts an Arrow table to a trace of a machine with the given number of processors.
     #[staticmethod]
     fn from_arrow(
         py: Python<'_>,
@@ -63,31 +60,31 @@ impl Workload {
         Self::loaded(py, &options, Some((name, text)))
     }
 
-    /// The name.
+    /// Name of the trace.
     #[getter]
     fn name(&self) -> &str {
         &self.jobs.name
     }
 
-    /// Processors of the machine, as the header says; `None` if it does not.
+    /// Number of processors of the machine according to the header; `None` if the header does not state it.
     #[getter]
     fn processors(&self) -> Option<i64> {
         self.jobs.header.max_procs().map(|processors| processors as i64)
     }
 
-    /// What cleaning did, in one line.
+    /// Summary of the cleaning in one line.
     #[getter]
     fn cleaning(&self) -> String {
         self.jobs.report.to_string()
     }
 
-    /// The text in the Standard Workload Format, if the trace comes from no file.
+    /// Contents of the trace in the Standard Workload Format; `None` if the trace is a file.
     #[getter]
     fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// The jobs as a table.
+    /// Table of the jobs.
     #[getter]
     fn table(&self) -> PyResult<Table> {
         Table::of(&self.jobs.jobs.iter().map(Row).collect::<Vec<_>>())
@@ -108,7 +105,7 @@ impl Workload {
         let load = || embed::with_messages(|| embed::load(options, given));
         let (loaded, messages) = py.detach(load);
         report(py, messages, false)?;
-        let jobs = loaded.map_err(refused)?;
+        let jobs = loaded.map_err(rejected)?;
         Ok(Self { jobs, text: text.map(|(_, text)| text) })
     }
 }

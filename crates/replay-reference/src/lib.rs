@@ -1,5 +1,6 @@
-//! Plain versions of fast code, written as their definitions read. Tests and benches compare with them; no program uses
-//! them.
+//! Reference implementations that follow the definitions directly. Tests and benchmarks compare the fast
+//! implementations with the reference implementations. The `replay` program does not use this crate.
 
+pub mod hierarchy;
 pub mod network;
 pub mod scheduler;

@@ -1,8 +1,9 @@
-//! The network stepped cycle by cycle and flit by flit, with which the event-driven
-//! [`Network`](replay_network::Network) is compared.
+//! Reference network, which is simulated cycle by cycle and flit by flit. Tests compare the event-driven
+//! [`Network`](replay_network::Network) with it.
 //!
-//! It shares no code with the engine but [`Settings`]: every cycle it tries to start every
-//! flit that has not started, by the conditions in the documentation of [`replay_network`]. Cost per cycle: all flits in flight.
+//! The reference network shares only [`Settings`] with the engine. In every cycle it tries to start every flit that has
+//! not started, under the conditions in the documentation of [`replay_network`]. The cost per cycle is proportional to
+//! the number of flits in flight.
 
 mod routes;
 
@@ -13,104 +14,104 @@ use routes::Key;
 use replay_core::topology::{NodeId, Topology};
 use replay_network::{FlowControl, Settings, Switching};
 
-/// A packet that is handed over at a given cycle.
+/// A packet and the cycle at which it is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PlainPacket {
+pub struct ReferencePacket {
     /// Sender.
     pub src: NodeId,
     /// Receiver.
     pub dst: NodeId,
     /// Length, at least 1.
     pub flits: u32,
-    /// Cycle at which it is handed to the sender's queue.
+    /// Cycle at which the packet enters the sender's queue.
     pub cycle: u64,
 }
 
-/// What became of a packet.
+/// The delivery of a packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct PlainDelivery {
-    /// Cycle at which it became head of its queue.
+pub struct ReferenceDelivery {
+    /// Cycle at which the packet became the head of its queue.
     pub clock: u64,
-    /// Cycle at which its tail had reached the receiver.
+    /// Cycle at which the tail of the packet reached the receiver.
     pub delivered: u64,
-    /// Waits of its header, injection excluded.
+    /// Waiting time of the packet's header in cycles, excluding injection.
     pub blocked: u64,
-    /// Links crossed.
+    /// Number of links on the packet's path.
     pub hops: u32,
-    /// `starts[f][k]`: cycle at which flit f started to cross channel k.
+    /// `starts[f][k]` is the cycle at which flit f started to cross channel k.
     pub starts: Vec<Vec<u64>>,
 }
 
 #[derive(Default)]
-struct PlainChannel {
+struct ReferenceChannel {
     held: bool,
     free_at: Option<u64>,
     waiting: VecDeque<usize>,
-    /// The physical link, if another virtual channel uses it too.
+    /// The physical link, if another virtual channel also uses this link.
     link: Option<usize>,
 }
 
 struct Worm {
-    packet: PlainPacket,
+    packet: ReferencePacket,
     path: Vec<usize>,
     starts: Vec<Vec<Option<u64>>>,
-    /// Flits a buffer holds.
+    /// Capacity of a buffer in flits.
     depth: usize,
     clock: u64,
-    asked: u64,
-    joined: u64,
+    requested_at: u64,
+    joined_at: u64,
     granted: usize,
     blocked: u64,
     delivered: Option<u64>,
 }
 
-/// The stepped network.
-pub struct Plain {
+/// The reference network.
+pub struct ReferenceNetwork {
     topology: Topology,
     settings: Settings,
     now: u64,
-    channels: Vec<PlainChannel>,
-    /// Channels whose `free_at` is known.
+    channels: Vec<ReferenceChannel>,
+    /// Channels with a known `free_at`.
     closing: Vec<usize>,
     numbers: HashMap<Key, usize>,
-    /// Last cycle in which a flit started on a shared link.
+    /// The last cycle in which a flit started on each shared link.
     link_used: Vec<Option<u64>>,
     worms: Vec<Worm>,
     queues: BTreeMap<u32, VecDeque<usize>>,
-    /// Grants whose flits have not all started: (worm, channel's place on its path).
+    /// Grants for which not all flits have started: the worm, and the index of the channel on the worm's path.
     waves: Vec<(usize, usize)>,
-    /// Headers that will ask for their next channel, in the order in which that was settled.
+    /// Worms whose headers will request their next channel, in the order in which they were added.
     requests: Vec<usize>,
-    /// Tails that leave their sender, with the cycle.
+    /// Tails that will leave their senders: the cycle, and the worm.
     departures: Vec<(u64, usize)>,
     joins: u64,
     flit_hops: u64,
     in_flight: usize,
 }
 
-/// Replays packets, which must be sorted by cycle, to the last delivery. `None` if that
+/// Simulates packets until the last delivery. The packets must be sorted by cycle. Returns `None` if the simulation
 /// takes more than `limit` cycles.
 pub fn run(
     topology: &Topology,
     settings: Settings,
-    packets: &[PlainPacket],
+    packets: &[ReferencePacket],
     limit: u64,
-) -> Option<Vec<PlainDelivery>> {
-    let mut plain = Plain::new(topology, settings);
+) -> Option<Vec<ReferenceDelivery>> {
+    let mut reference = ReferenceNetwork::new(topology, settings);
     let mut left = packets;
-    while plain.now < limit {
-        let (due, rest) = left.split_at(left.partition_point(|p| p.cycle <= plain.now));
+    while reference.now < limit {
+        let (due, rest) = left.split_at(left.partition_point(|p| p.cycle <= reference.now));
         left = rest;
-        plain.step(due);
-        if left.is_empty() && plain.in_flight == 0 {
-            return Some(plain.worms.iter().map(Worm::delivery).collect());
+        reference.step(due);
+        if left.is_empty() && reference.in_flight == 0 {
+            return Some(reference.worms.iter().map(Worm::delivery).collect());
         }
     }
     None
 }
 
-impl Plain {
-    /// An empty network at cycle 0.
+impl ReferenceNetwork {
+    /// Creates an empty network at cycle 0.
     pub fn new(topology: &Topology, settings: Settings) -> Self {
         Self {
             topology: topology.clone(),
@@ -131,30 +132,30 @@ impl Plain {
         }
     }
 
-    /// Cycles simulated so far.
+    /// Returns the number of cycles simulated so far.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Flits that have crossed a channel of any kind.
+    /// Returns the number of flits that have crossed a channel of any kind, summed over channels.
     pub fn flit_hops(&self) -> u64 {
         self.flit_hops
     }
 
-    /// Packets handed over whose last flit has not started to leave the network.
+    /// Returns the number of sent packets whose last flit has not yet started to leave the network.
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    /// One cycle, in which `packets` are handed over.
-    pub fn step(&mut self, packets: &[PlainPacket]) {
+    /// Simulates one cycle; `packets` are sent in this cycle.
+    pub fn step(&mut self, packets: &[ReferencePacket]) {
         self.move_flits(0);
         self.release();
         self.depart();
         for &packet in packets {
             self.hand_over(packet);
         }
-        // Requests may be added to this cycle's while they are served.
+        // Serving requests may add requests of this cycle.
         while let Some(i) = self.requests.iter().position(|&worm| self.is_due(worm)) {
             let worm = self.requests.remove(i);
             self.request(worm);
@@ -163,7 +164,7 @@ impl Plain {
         self.now += 1;
     }
 
-    /// Cycles of a crossing of channel k of a path that ends with channel `last`.
+    /// Returns the number of cycles that a flit needs to cross channel k of a path that ends with channel `last`.
     fn cross(&self, k: usize, last: usize) -> u64 {
         u64::from(match k {
             0 => self.settings.inject,
@@ -172,7 +173,7 @@ impl Plain {
         })
     }
 
-    /// Tries all flits of the waves from the given one on, in order of the grants.
+    /// Tries to start all flits of the waves from wave `first` on, in the order of the grants.
     fn move_flits(&mut self, first: usize) {
         for i in first..self.waves.len() {
             let (worm, granted) = self.waves[i];
@@ -246,7 +247,7 @@ impl Plain {
             }
         }
         if f == 0 && k > 0 {
-            self.worms[worm].blocked += now - self.worms[worm].asked;
+            self.worms[worm].blocked += now - self.worms[worm].requested_at;
         }
         if let Some(link) = link {
             self.link_used[link] = Some(now);
@@ -255,23 +256,23 @@ impl Plain {
         self.flit_hops += 1;
     }
 
-    /// Frees the channels whose time has come: to the longest waiting header first.
+    /// Frees the channels that are due. Grants each freed channel to the header that has waited longest.
     fn release(&mut self) {
         loop {
             let Self { channels, closing, worms, now, .. } = self;
             closing.retain(|&c| {
                 let channel = &mut channels[c];
-                let nobody_waits =
+                let is_unrequested =
                     channel.free_at.is_some_and(|at| at <= *now) && channel.waiting.is_empty();
-                if nobody_waits {
+                if is_unrequested {
                     (channel.held, channel.free_at) = (false, None);
                 }
-                !nobody_waits
+                !is_unrequested
             });
             let freed =
                 closing.iter().filter(|&&c| channels[c].free_at.is_some_and(|at| at <= *now));
             let longest =
-                freed.min_by_key(|&&c| channels[c].waiting.front().map(|&w| worms[w].joined));
+                freed.min_by_key(|&&c| channels[c].waiting.front().map(|&w| worms[w].joined_at));
             let Some(&channel) = longest else { return };
             closing.retain(|&c| c != channel);
             channels[channel].free_at = None;
@@ -281,7 +282,7 @@ impl Plain {
         }
     }
 
-    /// Lets the next packet of a queue follow a tail that has left.
+    /// Makes the next packet of a queue the head of the queue when the tail of the previous packet has left.
     fn depart(&mut self) {
         let now = self.now;
         let (due, later) = self.departures.iter().partition(|(at, _)| *at <= now);
@@ -296,7 +297,7 @@ impl Plain {
         }
     }
 
-    fn hand_over(&mut self, packet: PlainPacket) {
+    fn hand_over(&mut self, packet: ReferencePacket) {
         let path = self.path(packet.src, packet.dst);
         let flits = packet.flits as usize;
         let depth = match self.settings.switching {
@@ -311,8 +312,8 @@ impl Plain {
             path,
             depth,
             clock: 0,
-            asked: 0,
-            joined: 0,
+            requested_at: 0,
+            joined_at: 0,
             granted: 0,
             blocked: 0,
             delivered: None,
@@ -329,7 +330,7 @@ impl Plain {
         self.requests.push(worm);
     }
 
-    /// Whether a header asks for its next channel in this cycle.
+    /// Returns whether a header requests its next channel in this cycle.
     fn is_due(&self, worm: usize) -> bool {
         let Worm { starts, granted, path, .. } = &self.worms[worm];
         let Some(k) = granted.checked_sub(1) else { return true };
@@ -342,12 +343,12 @@ impl Plain {
     }
 
     fn request(&mut self, worm: usize) {
-        self.worms[worm].asked = self.now;
+        self.worms[worm].requested_at = self.now;
         let channel = &mut self.channels[self.worms[worm].path[self.worms[worm].granted]];
         if channel.held {
             channel.waiting.push_back(worm);
             self.joins += 1;
-            self.worms[worm].joined = self.joins;
+            self.worms[worm].joined_at = self.joins;
         } else {
             self.grant(worm);
         }
@@ -366,9 +367,9 @@ impl Plain {
 }
 
 impl Worm {
-    fn delivery(&self) -> PlainDelivery {
+    fn delivery(&self) -> ReferenceDelivery {
         let row = |row: &Vec<Option<u64>>| row.iter().flatten().copied().collect();
-        PlainDelivery {
+        ReferenceDelivery {
             clock: self.clock,
             delivered: self.delivered.unwrap_or(0),
             blocked: self.blocked,

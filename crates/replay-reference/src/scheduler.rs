@@ -1,4 +1,4 @@
-//! Scheduling disciplines as their definitions read.
+//! Reference implementations of scheduling disciplines, which follow the definitions directly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use replay_core::scheduler::{
 };
 use replay_core::workload::JobId;
 
-/// A queue in order, and what the allocator has refused since the last completion: with the number of
-/// processors that were free if the refusal does not last.
+/// A sorted queue, and the jobs that were refused since the last completion. If a refusal does not last, the number of
+/// free processors at the refusal is recorded.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     order: QueueOrder,
     jobs: Vec<QueuedJob>,
     refused: BTreeMap<JobId, Option<u32>>,
-    named: Option<(usize, QueuedJob, u32)>,
+    selected: Option<(usize, QueuedJob, u32)>,
 }
 
 impl Queue {
@@ -29,35 +29,36 @@ impl Queue {
         job.size <= free && !self.refused.get(&job.id).is_some_and(stands)
     }
 
-    fn name(&mut self, position: usize, free: u32) -> Option<Selection> {
+    fn select(&mut self, position: usize, free: u32) -> Option<Selection> {
         let job = self.jobs.remove(position);
-        self.named = Some((position, job, free));
+        self.selected = Some((position, job, free));
         Some(Selection::new(job.id, None))
     }
 
-    /// The job named last goes back to its place.
+    /// Puts the last selected job back at its position in the queue, and returns the job.
     fn refused(&mut self, lasts: bool) -> QueuedJob {
-        let (position, job, free) = self.named.take().expect("a job was named");
+        let (position, job, free) = self.selected.take().expect("a selected job");
         self.jobs.insert(position, job);
         self.refused.insert(job.id, (!lasts).then_some(free));
         job
     }
 }
 
-/// [`Easy`](replay_core::scheduler::Easy), asked from the head again after every start.
+/// Reference version of [`Easy`](replay_core::scheduler::Easy). This version searches the queue from the head after
+/// every start.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
     free: u32,
     missed: Option<JobId>,
-    /// The first guarantee of every job that was given one.
+    /// The first guaranteed start time of every job that got a guarantee.
     pub guarantees: Vec<(JobId, i64)>,
-    /// Jobs that were refused although as many processors as they take were free.
+    /// Jobs that were refused although enough processors were free.
     pub all_missed: BTreeSet<JobId>,
 }
 
 impl Easy {
-    /// An empty queue in the given order.
+    /// Creates an empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
         Self { queue: Queue { order, ..Queue::default() }, ..Self::default() }
     }
@@ -77,7 +78,7 @@ impl Scheduler for Easy {
         self.free = free;
         let head = *self.queue.jobs.first()?;
         if self.queue.may_be_placed(&head, free) {
-            return self.queue.name(0, free);
+            return self.queue.select(0, free);
         }
         if running.iter().any(|job| job.estimated_end == now) {
             return None;
@@ -98,11 +99,11 @@ impl Scheduler for Easy {
             self.queue.may_be_placed(job, free) && (now + job.estimate <= shadow || beside)
         };
         let at = (1..self.queue.jobs.len()).find(|&i| may(&self.queue.jobs[i]))?;
-        self.queue.name(at, free)
+        self.queue.select(at, free)
     }
 
     fn on_refused(&mut self, job: JobId, rejection: Rejection) {
-        let is_head = self.queue.named.is_some_and(|(position, ..)| position == 0);
+        let is_head = self.queue.selected.is_some_and(|(position, ..)| position == 0);
         if self.queue.refused(rejection.lasts()).takes <= self.free && is_head {
             self.missed = Some(job);
             self.all_missed.insert(job);
@@ -114,23 +115,24 @@ impl Scheduler for Easy {
     }
 }
 
-/// [`Easy`](replay_core::scheduler::Easy) that keeps a place, which is determined anew after every start and at every instant.
+/// Reference version of [`Easy`](replay_core::scheduler::Easy) with reserved placements. This version determines the
+/// reserved placement again after every start and at every instant.
 #[derive(Clone, Debug, Default)]
 pub struct EasyWithPlace {
     queue: Queue,
-    found: Option<(JobId, i64)>,
-    /// Jobs that would have taken processors of the place, when, and how many jobs ran then.
+    reserved: Option<(JobId, i64)>,
+    /// Jobs that would have used processors of the reserved placement, with the time and the number of running jobs.
     would_take: Vec<(JobId, i64, usize)>,
-    asked: (i64, usize),
+    called_at: (i64, usize),
 }
 
 impl EasyWithPlace {
-    /// An empty queue in the given order.
+    /// Creates an empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
         Self { queue: Queue { order, ..Queue::default() }, ..Self::default() }
     }
 
-    /// The head, if it cannot start and others may.
+    /// Returns the head of the queue if it cannot start and other jobs may start.
     fn blocked(&self, system: &System<'_>) -> Option<QueuedJob> {
         let head = *self.queue.jobs.first()?;
         let fits = self.queue.may_be_placed(&head, system.free);
@@ -150,21 +152,21 @@ impl Scheduler for EasyWithPlace {
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let System { now, free, running, .. } = system;
-        self.asked = (now, running.iter().count());
+        self.called_at = (now, running.iter().count());
         let head = *self.queue.jobs.first()?;
         if self.queue.may_be_placed(&head, free) {
-            return self.queue.name(0, free);
+            return self.queue.select(0, free);
         }
         self.blocked(&system).filter(|_| free > 0)?;
-        let (_, at) = self.found.filter(|(job, _)| *job == head.id)?;
-        let (instant, running) = self.asked;
+        let (_, at) = self.reserved.filter(|(job, _)| *job == head.id)?;
+        let (instant, running) = self.called_at;
         let may = |job: &QueuedJob| {
             self.queue.may_be_placed(job, free)
                 && !self.would_take.contains(&(job.id, instant, running))
         };
         let first = (1..self.queue.jobs.len()).find(|&i| may(&self.queue.jobs[i]))?;
         let respects_reservation = now + self.queue.jobs[first].estimate > at;
-        let selected = self.queue.name(first, free)?;
+        let selected = self.queue.select(first, free)?;
         Some(Selection { respects_reservation, ..selected })
     }
 
@@ -174,7 +176,7 @@ impl Scheduler for EasyWithPlace {
                 self.queue.refused(lasts);
             }
             Rejection::TakesReserved { .. } => {
-                let (now, running) = self.asked;
+                let (now, running) = self.called_at;
                 self.queue.refused(false);
                 self.queue.refused.remove(&job);
                 self.would_take.push((job, now, running));
@@ -201,7 +203,7 @@ impl Reservation for EasyWithPlace {
     }
 
     fn set_reservation(&mut self, job: JobId, at: i64) {
-        self.found = Some((job, at));
+        self.reserved = Some((job, at));
     }
 
     fn promises(&self) -> Promises {
@@ -209,12 +211,13 @@ impl Reservation for EasyWithPlace {
     }
 }
 
-/// [`OutOfOrder`](replay_core::scheduler::OutOfOrder), its queue walked from the head every time.
+/// Reference version of [`OutOfOrder`](replay_core::scheduler::OutOfOrder). This version always searches the queue from
+/// the head.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder(Queue);
 
 impl OutOfOrder {
-    /// An empty queue in the given order.
+    /// Creates an empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
         Self(Queue { order, ..Queue::default() })
     }
@@ -232,7 +235,7 @@ impl Scheduler for OutOfOrder {
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let fits = |job: &QueuedJob| self.0.may_be_placed(job, system.free);
         let at = self.0.jobs.iter().position(fits)?;
-        self.0.name(at, system.free)
+        self.0.select(at, system.free)
     }
 
     fn on_refused(&mut self, _job: JobId, rejection: Rejection) {
@@ -244,12 +247,12 @@ impl Scheduler for OutOfOrder {
     }
 }
 
-/// [`Strict`](replay_core::scheduler::Strict) with a sorted list.
+/// Reference version of [`Strict`](replay_core::scheduler::Strict) with a sorted list.
 #[derive(Clone, Debug, Default)]
 pub struct Strict(Queue);
 
 impl Strict {
-    /// An empty queue in the given order.
+    /// Creates an empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
         Self(Queue { order, ..Queue::default() })
     }
@@ -266,7 +269,7 @@ impl Scheduler for Strict {
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let head = self.0.jobs.first()?;
-        if self.0.may_be_placed(head, system.free) { self.0.name(0, system.free) } else { None }
+        if self.0.may_be_placed(head, system.free) { self.0.select(0, system.free) } else { None }
     }
 
     fn on_refused(&mut self, _job: JobId, rejection: Rejection) {
@@ -278,12 +281,13 @@ impl Scheduler for Strict {
     }
 }
 
-/// [`Conservative`](replay_core::scheduler::Conservative) with a profile in one list, searched and changed step by step.
+/// Reference version of [`Conservative`](replay_core::scheduler::Conservative). The profile of this version is a single
+/// list, which is searched and changed step by step.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
     queue: Vec<QueuedJob>,
-    /// Reserved starts, parallel to `queue`.
+    /// Reserved start times, in the order of `queue`.
     reserved: Vec<i64>,
     running: Vec<JobReservation>,
     profile: Profile,
@@ -298,7 +302,7 @@ struct JobReservation {
 }
 
 impl Conservative {
-    /// An empty queue in the given order for a machine of `processors`.
+    /// Creates an empty queue in the given order for a machine of `processors`.
     pub fn new(order: QueueOrder, processors: u32) -> Self {
         Self {
             order,
@@ -310,7 +314,7 @@ impl Conservative {
         }
     }
 
-    /// A job without an estimate still needs its processors for an instant.
+    /// Returns the duration of a job's reservation. A job with estimate 0 needs its processors for one second.
     fn duration(job: &QueuedJob) -> i64 {
         job.estimate.max(1)
     }
@@ -328,7 +332,7 @@ impl Conservative {
 impl Scheduler for Conservative {
     fn arrive(&mut self, job: QueuedJob, now: i64) {
         if self.compress {
-            // The reservation is made in the schedule as it stands now.
+            // The reservation must be made in the compressed schedule.
             self.compress(now);
             self.compress = false;
         }
@@ -359,7 +363,7 @@ impl Scheduler for Conservative {
         let due = |i: &usize| self.reserved[*i] <= now && self.queue[*i].size <= system.free;
         let at = (0..self.queue.len()).find(due)?;
         let (job, start) = (self.queue.remove(at), self.reserved.remove(at));
-        // A reservation that slipped is served late: it holds its processors from now.
+        // The reservation is late, so the job holds its processors from now on.
         let duration = Self::duration(&job);
         self.profile.take(start, start + duration, -i64::from(job.size));
         self.profile.take(now, now + duration, i64::from(job.size));
@@ -368,17 +372,20 @@ impl Scheduler for Conservative {
     }
 
     fn on_refused(&mut self, job: JobId, _rejection: Rejection) {
-        unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
+        unreachable!(
+            "job {} was refused, but conservative backfilling does not support refusals",
+            job.0
+        );
     }
 
-    /// Reservations are made for the numbers of processors asked for; a job that cannot be
-    /// placed when its reservation is due, or takes more, would break those of all others.
+    /// Reservations are made for the requested numbers of processors. If a job could not be placed when its reservation
+    /// is due, or if it got more processors, all other reservations would be invalid.
     fn capabilities(&self) -> Capabilities {
         Capabilities { takes_refusals: false, ..Capabilities::default() }
     }
 
-    /// The earliest reservation to come: compression can leave it at an instant when no job
-    /// ends. One that has slipped waits for a completion, others must not wait with it.
+    /// Returns the time of the next reservation, because compression can move a reservation to a time at which no job
+    /// ends. A reservation whose time has passed waits for a completion and must not delay other reservations.
     fn next_wakeup(&self, after: i64) -> Option<i64> {
         self.reserved.iter().copied().filter(|&start| start > after).min()
     }
@@ -388,21 +395,21 @@ impl Scheduler for Conservative {
     }
 }
 
-/// Processors free in the future, as a step function of time.
+/// The future number of free processors as a step function of time.
 #[derive(Clone, Debug)]
 struct Profile {
-    /// (from this time on, free processors); times increase; the first is the past.
+    /// Steps of the function: start time and number of free processors. Times increase. The first step starts in the
+    /// past.
     steps: Vec<(i64, i64)>,
 }
 
 impl Profile {
-    /// `processors` free for ever.
+    /// Creates a profile in which `processors` are always free.
     fn new(processors: u32) -> Self {
         Self { steps: vec![(i64::MIN, i64::from(processors))] }
     }
 
-    /// Earliest start, not before `now`, at which `size` processors are free for
-    /// `duration` seconds on end.
+    /// Returns the earliest time, `now` or later, from which `size` processors are free for `duration` seconds.
     fn earliest(&self, now: i64, size: u32, duration: i64) -> i64 {
         let size = i64::from(size);
         let first = self.steps.partition_point(|&(time, _)| time <= now) - 1;
@@ -418,7 +425,7 @@ impl Profile {
         start
     }
 
-    /// Takes `size` processors (gives them back if negative) from `from` until `to`.
+    /// Subtracts `size` free processors between `from` and `to`. A negative `size` adds processors.
     fn take(&mut self, from: i64, to: i64, size: i64) {
         if from >= to {
             return;
@@ -431,13 +438,13 @@ impl Profile {
         self.merge_around(first);
     }
 
-    /// Forgets what was before `now`.
+    /// Removes the part of the profile before `now`.
     fn forget_before(&mut self, now: i64) {
         let first = self.steps.partition_point(|&(time, _)| time <= now) - 1;
         self.steps.drain(..first);
     }
 
-    /// Index of the step that begins at `time`, made if there is none.
+    /// Returns the index of the step that starts at `time`, creating it if necessary.
     fn step_at(&mut self, time: i64) -> usize {
         let at = self.steps.partition_point(|&(t, _)| t < time);
         if self.steps.get(at).is_none_or(|&(t, _)| t != time) {

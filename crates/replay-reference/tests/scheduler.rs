@@ -1,4 +1,5 @@
-//! The fast disciplines agree with the plain ones: by count of free processors, and with allocators that refuse.
+//! Comparison of the fast disciplines with the reference disciplines, with counts of free processors and with
+//! allocators that refuse requests.
 
 use proptest::prelude::*;
 
@@ -12,13 +13,13 @@ use replay_core::scheduler::{
 use replay_core::simulation::{Decision, Observer, Simulation, SimulationError, Starts, Timeline};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{Job, JobId};
-use replay_reference::scheduler as plain;
+use replay_reference::scheduler as reference;
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
     Job { number: 0, submit, run, estimate, size, line: 0, shape: None, limit: None }
 }
 
-/// Jobs by seconds since the one before, run time, estimate less run time, and size.
+/// Creates jobs from gaps between submissions, run times, differences between estimates and run times, and sizes.
 fn jobs_of(drawn: Vec<(i64, i64, i64, u32)>) -> Vec<Job> {
     let mut now = 0;
     let place = |(gap, run, over, size)| {
@@ -42,12 +43,11 @@ proptest! {
         jobs in proptest::collection::vec((0i64..4, 0i64..12, 0i64..6, 1u32..9), 1..60).prop_map(jobs_of),
         order in orders(),
     ) {
-        let plain = timeline(&jobs, 8, &mut plain::Easy::new(order));
-        prop_assert_eq!(timeline(&jobs, 8, &mut Easy::new(order)), plain);
+        let reference = timeline(&jobs, 8, &mut reference::Easy::new(order));
+        prop_assert_eq!(timeline(&jobs, 8, &mut Easy::new(order)), reference);
     }
 
-    /// Estimates are wrong in both directions; machines are larger than what one bound of the
-    /// profile serves.
+    /// Estimates are too high or too low; some machines have more sizes than the profile has bounds.
     #[test]
     fn conservative_agrees_with_its_definition(
         jobs in proptest::collection::vec((0i64..30, 0i64..60, -1.0..3.0f64, 0.0..1.0f64), 1..150),
@@ -61,12 +61,12 @@ proptest! {
             let estimate = (pace * run) as f64 * (1.0 + over);
             job(now, pace * run, estimate as i64, (f64::from(processors).powf(share) as u32).max(1))
         }).collect();
-        let plain = timeline(&jobs, processors, &mut plain::Conservative::new(order, processors));
+        let reference = timeline(&jobs, processors, &mut reference::Conservative::new(order, processors));
         let fast = timeline(&jobs, processors, &mut Conservative::new(order, processors));
-        prop_assert_eq!(fast, plain);
+        prop_assert_eq!(fast, reference);
     }
 
-    /// Queues too long for a list.
+    /// Compares queues that are too long for a list.
     #[test]
     fn disciplines_agree_with_their_definitions(
         jobs in proptest::collection::vec((0i64..30, 1i64..500, 0.0..3.0f64, 0.0..1.0f64), 1..900),
@@ -80,18 +80,18 @@ proptest! {
             job(now, run, estimate, (f64::from(processors).powf(share) as u32).max(1))
         }).collect();
         let pairs: [(Box<dyn Scheduler>, Box<dyn Scheduler>); 3] = [
-            (Box::new(plain::Strict::new(order)), Box::new(Strict::new(order))),
-            (Box::new(plain::Easy::new(order)), Box::new(Easy::new(order))),
-            (Box::new(plain::OutOfOrder::new(order)), Box::new(OutOfOrder::new(order))),
+            (Box::new(reference::Strict::new(order)), Box::new(Strict::new(order))),
+            (Box::new(reference::Easy::new(order)), Box::new(Easy::new(order))),
+            (Box::new(reference::OutOfOrder::new(order)), Box::new(OutOfOrder::new(order))),
         ];
-        for (mut plain, mut fast) in pairs {
-            let plain = timeline(&jobs, processors, plain.as_mut());
-            prop_assert_eq!(timeline(&jobs, processors, fast.as_mut()), plain);
+        for (mut reference, mut fast) in pairs {
+            let reference = timeline(&jobs, processors, reference.as_mut());
+            prop_assert_eq!(timeline(&jobs, processors, fast.as_mut()), reference);
         }
     }
 }
 
-/// Processors in a row, numbered on; first fit. Refuses wherever no gap is long enough.
+/// First fit on a row of processors: a job gets the first run of free processors that is long enough, or is refused.
 struct Intervals;
 
 impl Allocator for Intervals {
@@ -121,7 +121,7 @@ impl Allocator for Intervals {
     }
 }
 
-/// By job: start and processors; and the number of refusals.
+/// Start time and processors of each job, and the number of refusals.
 #[derive(PartialEq, Debug)]
 struct Log {
     starts: Vec<i64>,
@@ -154,7 +154,8 @@ fn run(
     Ok(log)
 }
 
-/// Every registered strategy, and variants of some, that may refuse or round up on a machine.
+/// Returns all registered strategies, and variants of some strategies, that may refuse or round up requests on a
+/// machine.
 fn refusing(topology: &Topology) -> impl Iterator<Item = AllocatorSpec> {
     let variants = [
         "paging[size=1]",
@@ -198,10 +199,10 @@ fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// With every strategy that refuses or rounds up; and EASY keeps the guarantee it gives to a head that no shape holds
-    /// up.
+    /// Compares schedules with every strategy that may refuse or round up. Checks that the head of an EASY queue starts
+    /// at its guaranteed time unless fragmentation delays it.
     #[test]
-    fn disciplines_agree_where_jobs_are_refused(
+    fn disciplines_agree_if_jobs_are_refused(
         jobs in jobs(30),
         order in orders(),
         machine in proptest::sample::select(vec!["8x8", "6x7", "torus:5x6", "4x4x4", "2x4x4"]),
@@ -209,13 +210,13 @@ proptest! {
         let topology: Topology = machine.parse().expect("a machine");
         for spec in refusing(&topology) {
             let mut built = spec.build(&topology, 5).expect("it works");
-            let mut plain = plain::Easy::new(order);
-            let expected = run(&jobs, &topology, &mut plain, built.as_mut()).expect("it runs");
+            let mut reference = reference::Easy::new(order);
+            let expected = run(&jobs, &topology, &mut reference, built.as_mut()).expect("it runs");
             let log = run(&jobs, &topology, &mut Easy::new(order), built.as_mut()).expect("it runs");
             prop_assert_eq!(&log, &expected, "{}", spec);
             let pairs: [(Box<dyn Scheduler>, Box<dyn Scheduler>); 2] = [
-                (Box::new(plain::Strict::new(order)), Box::new(Strict::new(order))),
-                (Box::new(plain::OutOfOrder::new(order)), Box::new(OutOfOrder::new(order))),
+                (Box::new(reference::Strict::new(order)), Box::new(Strict::new(order))),
+                (Box::new(reference::OutOfOrder::new(order)), Box::new(OutOfOrder::new(order))),
             ];
             for (mut literal, mut fast) in pairs {
                 let expected = run(&jobs, &topology, literal.as_mut(), built.as_mut()).expect("it runs");
@@ -223,9 +224,9 @@ proptest! {
                 prop_assert_eq!(log, expected, "{}", spec);
             }
             if order == QueueOrder::Fifo {
-                for (head, latest) in plain.guarantees {
+                for (head, latest) in reference.guarantees {
                     let start = log.starts[head.index()];
-                    prop_assert!(start <= latest || plain.all_missed.contains(&head), "{} {:?}", spec, head);
+                    prop_assert!(start <= latest || reference.all_missed.contains(&head), "{} {:?}", spec, head);
                 }
             }
         }
@@ -235,9 +236,10 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// With a row of processors, and every strategy with copies.
+    /// Compares schedules with contiguous allocation on a row of processors, and with every strategy that supports
+    /// copies.
     #[test]
-    fn easy_with_a_place_agrees_with_its_definition(
+    fn easy_with_reserved_places_agrees_with_its_definition(
         jobs in jobs(16),
         order in proptest::sample::select(vec![QueueOrder::Fifo, QueueOrder::Smallest]),
         machine in proptest::sample::select(vec!["4x4", "1x20", "torus:2x4x4"]),
@@ -256,7 +258,7 @@ proptest! {
                     .map(|log| (log.starts, log.nodes))
                     .map_err(|error| error.to_string())
             };
-            let expected = outcome(&mut plain::EasyWithPlace::new(order));
+            let expected = outcome(&mut reference::EasyWithPlace::new(order));
             let fast = outcome(&mut Easy::new(order).with_guard(Guard::Place));
             prop_assert_eq!(fast, expected, "{}", name);
         }

@@ -1,4 +1,4 @@
-//! `replay compare`: two runs of the same jobs, job by job.
+//! `replay compare`: compares two runs of the same jobs, job by job.
 
 mod projection;
 mod schedule;
@@ -16,7 +16,7 @@ pub use projection::Projected;
 use projection::{Axes, RunMeasure};
 
 use crate::cli::args::ProcessArgs;
-use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::figure_args::FigureArgs;
 use crate::cli::named_value::one;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
@@ -28,9 +28,9 @@ use replay_core::sanitize::excerpt;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
-use replay_experiment::contention::ranking::{Decided, Stretches, decided_by_two};
+use replay_experiment::contention::ranking::{Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::files::{ResultError, ResultFolder};
-use replay_experiment::schedule_diff::Moved;
+use replay_experiment::schedule_diff::StartChange;
 use replay_output::frame::read::{self, JobsTable, ReadError};
 use replay_output::plot::{FigureStyle, Plots};
 use std::io::stdout;
@@ -46,38 +46,38 @@ use std::io::stdout;
   replay compare out:0 out:3 --schedule --out out/moved
   replay compare out/contend:0 out/contend:1 --measure stretch
 
-Compares results with a table of every job: of a replay (jobs.parquet, unless --no-jobs), of a sweep
+Compares results that have a table of jobs: those of a replay (jobs.parquet, unless --no-jobs), of a sweep
 with --job-table, and of contend (contend_jobs.parquet).
-Less is better for every measure. Results of contend also have medians and trimmed means (without 5 % of
+Smaller is better for every measure. Results of contend also have medians and trimmed means (without 5 % of
 the jobs at each end); a warning names the two jobs that decide an order by a mean stretch. The 95 %
 interval of a change is Student's t over weeks of submission, or over days if there are fewer than eight
-weeks. Weeks and days in which the measure is 0 do not count; fewer than five that count give no interval.
+weeks. Weeks and days in which the measure is 0 do not count; fewer than five others give no interval.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
-    /// Base of the comparison: a folder of results of a replay, sweep or contend, or one of its runs, FOLDER:RUN.
+    /// Base of the comparison: a folder of results of a replay, sweep or contend, or one run of a folder, FOLDER:RUN.
     #[arg(value_name = "FOLDER[:RUN]")]
     base: String,
 
     /// Folder or run to compare with the base.
     ///
-    /// Several runs are paired by trace, machine, scheduler, strategy, policy, seed and copy; a single run is compared with
-    /// any other single run. Not needed with --row and --col.
+    /// Several runs are paired by trace, machine, scheduler, strategy, policy, seed and copy. A single run is compared
+    /// with any other single run. With --row and --col, this argument may be omitted.
     #[arg(value_name = "FOLDER[:RUN]", required_unless_present = "row")]
     other: Option<String>,
 
     /// Compare these measures.
     ///
-    /// Of two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance, all by default. Of results of contend:
-    /// stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1, distance. Of one folder,
-    /// with --row and --col: any column of the table of runs.
+    /// For two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance; the default is all of them. For
+    /// results of contend: stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1,
+    /// distance. For one folder, with --row and --col: any column of the table of runs.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     measure: Vec<String>,
 
     /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy.
     ///
-    /// For one folder a cell has the mean of the measure over its runs, which may differ in seed and copy only; a star
-    /// marks the best of a row, for distances the best of the runs that fold no job. For two folders a cell has the
-    /// change, behind ~ where it is not significant.
+    /// For one folder, a cell has the mean of the measure over the runs of the cell, which may differ only in seed and
+    /// copy. A star marks the best value of a row; for distances, runs that fold jobs are not considered. For two
+    /// folders, a cell has the change, with a leading ~ if the change is not significant.
     #[arg(long, value_name = "KEY", requires = "col")]
     row: Option<String>,
 
@@ -85,13 +85,14 @@ pub struct CompareArgs {
     #[arg(long, value_name = "KEY", requires = "row")]
     col: Option<String>,
 
-    /// Print which jobs start earlier and which later, instead of means.
+    /// Print the jobs that start earlier or later, instead of means.
     #[arg(long, requires = "other", conflicts_with_all = ["row", "measure", "by_size", "fail_if_worse"])]
     schedule: bool,
 
     /// Write results into this folder.
     ///
-    /// A figure for each pair of runs, with each job by its submission and by how much later it starts.
+    /// There is a figure for each pair of runs. The figure shows, for each job at its submission time, by how much
+    /// later the job starts in the second run.
     #[arg(long, value_name = "DIR", group = "figures", requires = "schedule")]
     out: Option<PathBuf>,
 
@@ -129,14 +130,14 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         super::output::writable(dir)?;
     }
     let Some(other) = &args.other else {
-        // The definition asks for both of them.
+        // Without a second folder, the parser requires --row and --col.
         return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
     let [base, others] = Runs::read_both([&args.base, other], &Wanted::Jobs)?;
     for runs in [&base, &others] {
         if runs.manifest.is_null() && !args.process.quiet {
-            tell(format_args!(
-                "{}: it has no manifest.json, so its tables are not checked",
+            eprint_line(format_args!(
+                "{}: has no manifest.json; the tables of the folder are not checked",
                 runs.text
             ));
         }
@@ -144,7 +145,9 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let tables = base.tables;
     if tables != others.tables {
         let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
-        return Err(Failure::usage_message(format!("{one}, {two}: name two of one kind")));
+        return Err(Failure::usage_message(format!(
+            "{one}, {two}: name two folders of the same kind"
+        )));
     }
     if args.schedule {
         return schedules(args, style, &base, &others);
@@ -167,7 +170,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         (&of_both[..], args.table.format, args.process.quiet)
         && pair[0].differing(pair[1]).count() > 1
     {
-        tell(table::pair_in_words(*pair, [&base.text, &others.text].map(String::as_str)));
+        eprint_line(table::pair_in_words(*pair, [&base.text, &others.text].map(String::as_str)));
     }
     let bases: Vec<RunRow> = of_both.iter().map(|[first, _]| RunRow::clone(first)).collect();
     for [first, second] in of_both {
@@ -175,26 +178,26 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         let folds = [base.folding.contains(&first.run), others.folding.contains(&second.run)];
         if folds[0] != folds[1] && !args.process.quiet {
             let one = &names[usize::from(folds[1])];
-            tell(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
+            eprint_line(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
         }
         if let (Some(stretch), false) = (stretch, args.process.quiet) {
-            decided_by_two_jobs(&pairs, stretch, &names, second).iter().for_each(tell);
+            decided_by_two_jobs(&pairs, stretch, &names, second).iter().for_each(eprint_line);
         }
         let [name, other_name] = names.each_ref().map(String::as_str);
-        let everybody = [1, i64::MAX];
+        let all_sizes = [1, i64::MAX];
         let compare = |measure: usize, sizes: [i64; 2]| {
             let compared = pairs.compare([name, other_name], (tables, measure), sizes);
             compared.of_folding(folds)
         };
         for &measure in &measures {
-            compared.push(compare(measure, everybody));
+            compared.push(compare(measure, all_sizes));
             if args.by_size {
                 let classes = pairs.classes().into_iter();
                 compared.extend(classes.map(|sizes| compare(measure, sizes)));
             }
         }
         of_runs.resize(compared.len(), second.clone());
-        let limited = limits.iter().map(|&(measure, limit)| (limit, compare(measure, everybody)));
+        let limited = limits.iter().map(|&(measure, limit)| (limit, compare(measure, all_sizes)));
         limits_of.extend(limited);
     }
     corrected(compared.iter_mut());
@@ -212,12 +215,12 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     args.table
         .print(compared.iter().map(|(_, row)| row), for_people, &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
-    failed.iter().for_each(tell);
+    failed.iter().for_each(eprint_line);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// A line about each mean of the stretch by which two jobs decide the order of two runs; `run` is
-/// one of them.
+/// Returns a line for each mean stretch by which two jobs determine the order of two runs; `run` is one of the two
+/// runs.
 fn decided_by_two_jobs(
     pairs: &Pairs,
     stretch: usize,
@@ -233,14 +236,14 @@ fn decided_by_two_jobs(
         Some((_, copy)) if copy != "0" => format!(" copy {copy}"),
         _ => String::new(),
     };
-    let line = |one: &Decided| {
+    let line = |one: &TwoJobReversal| {
         let mean = one.mean.name();
         format!("seed {seed}{copy}: two jobs decide the order by {mean}: {one}")
     };
-    decided_by_two(&stretches).iter().map(line).collect()
+    two_job_reversals(&stretches).iter().map(line).collect()
 }
 
-/// Corrects verdicts for the comparisons of one measure: those of all sizes, and those of classes of size.
+/// Corrects verdicts for the number of comparisons of one measure, separately for all sizes and for classes of size.
 fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     let mut families: BTreeMap<(Name, bool), Vec<&mut Compared>> = BTreeMap::new();
     for one in compared {
@@ -249,8 +252,8 @@ fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     families.into_values().for_each(|family| correct(family, 0));
 }
 
-/// The message on a mean that is worse by more than `limit` percent, unless it may not be worse at all. With
-/// too few blocks for a verdict the change alone decides.
+/// Returns a message if a mean is worse by more than `limit` percent and the verdict is worse; `None` otherwise. If
+/// there are too few blocks for a verdict, only the change is checked.
 fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     let few = one.blocks < FEWEST;
     if one.change.is_nan() || one.change <= limit || !(few || one.verdict() == "worse") {
@@ -265,14 +268,14 @@ fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     };
     let (run, measure, change) = (&one.run, one.measure, fixed(one.change, 2));
     Some(format!(
-        "{run}: {measure} is worse by {change} % ({interval}); at most {limit} % is allowed"
+        "{run}: {measure} is worse by {change} % ({interval}); --fail-if-worse allows {limit} %"
     ))
 }
 
-/// One folder by two properties of its runs.
+/// Prints measures of one folder as tables by two properties of its runs.
 fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     if args.by_size || !args.fail_if_worse.is_empty() {
-        let message = "--by-size and --fail-if-worse: are for two folders";
+        let message = "--by-size and --fail-if-worse need two folders";
         return Err(Failure::usage_message(message));
     }
     let sorting = args.sort.of::<Projected>()?;
@@ -286,7 +289,7 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Two folders by the starts of their jobs.
+/// Prints the starts of the jobs of two folders.
 fn schedules(
     args: &CompareArgs,
     style: FigureStyle,
@@ -295,17 +298,17 @@ fn schedules(
 ) -> Result<Exit, Failure> {
     if base.tables.start.is_none() {
         return Err(Failure::usage_message(format!(
-            "--schedule: {} has {}, whose jobs have no starts in seconds of the trace",
+            "--schedule: {} has {}; jobs of these results have no start times in seconds of the trace",
             base.text,
             base.holds()
         )));
     }
-    let sorting = args.sort.of::<Moved>()?;
-    let pairs: Vec<Vec<Moved>> = paired(base, others, args.process.quiet)?
+    let sorting = args.sort.of::<StartChange>()?;
+    let pairs: Vec<Vec<StartChange>> = paired(base, others, args.process.quiet)?
         .into_iter()
         .map(|[first, second]| {
             let (names, pairs) = jobs(args, [base, others], [first, second])?;
-            Ok(pairs.moves(names.each_ref().map(String::as_str)))
+            Ok(pairs.start_changes(names.each_ref().map(String::as_str)))
         })
         .collect::<Result<_, Failure>>()?;
     let plots = args.out.as_deref().map(|dir| Plots::new(dir, style));
@@ -313,7 +316,7 @@ fn schedules(
     Ok(Exit::Done)
 }
 
-/// The names of two runs, and their jobs in pairs.
+/// Returns the names of two runs, and pairs of their jobs.
 fn jobs(
     args: &CompareArgs,
     [base, others]: [&Runs; 2],
@@ -321,7 +324,7 @@ fn jobs(
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
     let pairs = Pairs::new(&base.jobs(first)?, &others.jobs(second)?);
-    // Where both have one name, the folders tell them apart.
+    // Runs with the same name are distinguished by the names of their folders.
     let mut names = [first.name(), second.name()];
     if names[0] == names[1] {
         names =
@@ -334,61 +337,68 @@ fn jobs(
         )));
     }
     if pairs.unpaired > 0 && !args.process.quiet {
-        tell(format_args!(
-            "{name} and {other_name}: {} jobs that only one of them has are left out",
+        eprint_line(format_args!(
+            "{name} and {other_name}: {} jobs that only one run has are omitted",
             grouped(pairs.unpaired as u64)
         ));
     }
     Ok((names, pairs))
 }
 
-/// The runs of a folder that are meant.
+/// The selected runs of a folder.
 struct Runs {
+    /// The argument as typed.
     text: String,
     tables: &'static JobTables,
     runs: Vec<RunRow>,
-    /// Numbers of the runs that fold jobs; none if the table lacks that column.
+    /// Numbers of the runs that fold jobs; empty if the table does not have this column.
     folding: HashSet<i64>,
     data: Rc<Data>,
-    /// What the folder says of itself; null if that cannot be read.
+    /// The manifest; JSON null if the manifest cannot be read.
     manifest: Rc<serde_json::Value>,
 }
 
-/// One reading of a folder: all tables are of one manifest.
+/// The contents of a folder, which is read once, so that all tables belong to the same manifest.
 struct Contents {
     tables: &'static JobTables,
     runs: Vec<RunRow>,
-    /// Numbers of the runs that fold jobs; none if the table lacks that column.
+    /// Numbers of the runs that fold jobs; empty if the table does not have this column.
     folding: HashSet<i64>,
     data: Rc<Data>,
-    /// What the folder says of itself; null if that cannot be read.
+    /// The manifest; JSON null if the manifest cannot be read.
     manifest: Rc<serde_json::Value>,
 }
 
-/// What is read of a folder beside its runs.
+/// The data to read in addition to the runs of a folder.
 enum Wanted<'a> {
-    /// Their jobs.
+    /// Jobs.
     Jobs,
-    /// Measures of the runs, as `--measure` names them; the usual ones if it names none.
+    /// Measures with these names of `--measure`; the default measures if there are no names.
     Columns(&'a [String]),
 }
 
-/// What was read of it.
+/// Data of the runs of a folder.
 enum Data {
     Jobs(JobsTable),
-    /// Measures, and by the number of a run its values in their order.
+    /// Measures, and for each run number the values of these measures.
     Columns(Vec<RunMeasure>, HashMap<i64, Vec<f64>>),
 }
 
 impl Runs {
-    /// Reads the runs that `text` names: FOLDER, or FOLDER:RUN.
+    /// Reads the runs of an argument, FOLDER or FOLDER:RUN.
+    ///
+    /// # Errors
+    /// A usage error for a wrong argument, a data error for results that cannot be read.
     fn read(text: &str, wanted: &Wanted<'_>) -> Result<Self, Failure> {
         let (dir, number) = folder_and_run(text)?;
         Contents::read(dir, wanted)?.select(text, dir, number)
     }
 
-    /// Reads two arguments. A folder that both name is read once: two readings could be of two
-    /// results, if another command replaces them in between.
+    /// Reads two arguments. If both arguments name the same folder, the folder is read only once, because another
+    /// command could replace the results between two reads.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
     fn read_both(texts: [&String; 2], wanted: &Wanted<'_>) -> Result<[Self; 2], Failure> {
         let [(dir, number), (other, other_number)] =
             [folder_and_run(texts[0])?, folder_and_run(texts[1])?];
@@ -404,12 +414,12 @@ impl Runs {
         ])
     }
 
-    /// What the folder holds.
+    /// Returns a description of the kind of results in the folder.
     fn holds(&self) -> &'static str {
         if *self.tables == CONTENDED { "results of contend" } else { "replays" }
     }
 
-    /// The measures of the columns that were read; none if jobs were.
+    /// Returns the measures whose columns were read; empty if jobs were read.
     fn measures(&self) -> &[RunMeasure] {
         match &*self.data {
             Data::Jobs(_) => &[],
@@ -417,7 +427,7 @@ impl Runs {
         }
     }
 
-    /// The jobs of a run; none if they were not read.
+    /// Returns the jobs of a run; empty if jobs were not read.
     fn jobs(&self, run: &RunRow) -> Result<Vec<JobRow>, Failure> {
         match &*self.data {
             Data::Jobs(jobs) => jobs.of(run.run).map_err(bad),
@@ -425,7 +435,7 @@ impl Runs {
         }
     }
 
-    /// The value of a run in one of the columns, if they were read.
+    /// Returns the value of a run in a column, if columns were read.
     fn value(&self, run: &RunRow, column: usize) -> Option<f64> {
         match &*self.data {
             Data::Jobs(_) => None,
@@ -433,7 +443,7 @@ impl Runs {
         }
     }
 
-    /// The digest of a log's text, if the manifest has it.
+    /// Returns the digest of a trace, if the manifest contains it.
     fn digest(&self, trace: &str) -> Option<&str> {
         let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
         traces.find(|one| one["name"] == trace)?["digest"].as_str()
@@ -480,7 +490,10 @@ impl Contents {
         Ok(Self { tables, runs, folding, data, manifest })
     }
 
-    /// The runs that an argument names: all, or the one of this number.
+    /// Selects the runs of an argument: all runs, or the run with the given number.
+    ///
+    /// # Errors
+    /// A usage error if there is no such run.
     fn select(&self, text: &str, dir: &Path, number: Option<i64>) -> Result<Runs, Failure> {
         let mut runs = self.runs.clone();
         if let Some(number) = number {
@@ -507,10 +520,10 @@ impl Contents {
     }
 }
 
-/// The folder of an argument, and the run that it names after a colon, if it names one.
+/// Splits an argument into the folder and the number of a run after a colon.
 fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
     match text.rsplit_once(':') {
-        // A folder may have a colon in its name.
+        // The name of a folder may contain a colon.
         Some((dir, number)) if !Path::new(text).exists() => match number.parse::<i64>() {
             Ok(number) => Ok((Path::new(dir), Some(number))),
             Err(_) if Path::new(dir).is_dir() => Err(Failure::usage_message(format!(
@@ -523,7 +536,7 @@ fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
     }
 }
 
-/// The error of a folder without the table of jobs, with the option that writes it.
+/// Returns the failure for a folder without the table of jobs. The message names the option that writes this table.
 fn no_jobs(
     error: &ResultError,
     folder: &ResultFolder,
@@ -531,15 +544,15 @@ fn no_jobs(
     manifest: &serde_json::Value,
 ) -> Failure {
     let writes = match manifest["kind"].as_str() {
-        Some("sweep") => "the same sweep with --job-table writes it",
-        Some("run") => "the same command without --no-jobs writes it",
+        Some("sweep") => "the same sweep with --job-table writes this table",
+        Some("run") => "the same command without --no-jobs writes this table",
         _ => return Failure::data(anyhow::anyhow!("{error}")),
     };
     let path = folder.path().join(JobsTable::file(tables));
     Failure::data(anyhow::anyhow!("{} does not exist: {writes}", path.display()))
 }
 
-/// Which tables a folder has to compare.
+/// Returns the tables of a folder that can be compared.
 fn tables(
     folder: &ResultFolder,
     manifest: &serde_json::Value,
@@ -554,12 +567,14 @@ fn tables(
         Some(kind) => {
             let name = kind.name();
             let instead = match kind {
-                Kind::Stream => "; its rows have 95 % intervals of their own (stream.csv)",
-                Kind::Search => "; replay the vectors that it found into a folder (--tie, --out)",
+                Kind::Stream => "; the rows of stream.csv already have 95 % intervals",
+                Kind::Search => {
+                    "; replay the vectors that the search found into a folder (--tie, --out)"
+                }
                 _ => "",
             };
             Err(Failure::usage_message(format!(
-                "{}: holds results of {name}; compare takes those of replays, sweeps (--job-table) and \
+                "{}: holds results of {name}; compare takes results of replays, sweeps (--job-table) and \
                  contend{instead}",
                 dir.display()
             )))
@@ -569,15 +584,16 @@ fn tables(
     }
 }
 
-/// Refuses to pair jobs of different logs: equal job numbers are not equal jobs. A log by another name, as at
-/// another load, is the same; so is another version of a log by the same name.
+/// Returns an error for jobs of different logs, because equal job numbers of different logs denote different jobs. Two
+/// logs are considered the same if they have the same digest (the names may differ because of different loads) or the
+/// same name (the digests may differ because of different versions).
 fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     let [(name, digest), (other, other_digest)] =
         [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));
     match (digest, other_digest) {
         (Some(digest), Some(other_digest)) if name != other && digest != other_digest => {
             Err(Failure::usage_message(format!(
-                "{} is of {name} and {} of {other}: their jobs are not the same ones",
+                "{} is of {name} and {} of {other}: they have different jobs",
                 runs[0].text, runs[1].text
             )))
         }
@@ -585,7 +601,10 @@ fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     }
 }
 
-/// Which runs are compared.
+/// Pairs the runs of two folders by their keys.
+///
+/// # Errors
+/// A usage error if no runs have the same key.
 fn paired<'a>(
     base: &'a Runs,
     others: &'a Runs,
@@ -599,7 +618,7 @@ fn paired<'a>(
         others.runs.iter().filter_map(|other| Some([of(other)?, other])).collect();
     if pairs.is_empty() {
         return Err(Failure::usage_message(format!(
-            "{} ({} runs) and {} ({} runs) have no run in common: {}; FOLDER:RUN names one",
+            "{} ({} runs) and {} ({} runs) have no run in common: {}; FOLDER:RUN names one run",
             base.text,
             base.runs.len(),
             others.text,
@@ -609,7 +628,7 @@ fn paired<'a>(
     }
     let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
     if alone > 0 && !quiet {
-        tell(format_args!("{alone} runs that only one folder has are left out"));
+        eprint_line(format_args!("{alone} runs that only one folder has are omitted"));
     }
     Ok(pairs)
 }

@@ -1,4 +1,4 @@
-//! `replay compare --row X --col Y`: a measure of many runs as a table of two dimensions.
+//! `replay compare --row X --col Y`: a measure of many runs as a two-dimensional table.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use replay_core::number::fixed;
 use replay_core::table::{Column, Name, Table, name};
 use replay_experiment::RunResult;
 use replay_experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
-use replay_experiment::contention::Contended;
+use replay_experiment::contention::ContentionRun;
 use replay_output::report::{Align, Sheet};
 
-/// Allocator and tie vector together.
+/// Property that consists of allocator and tie vector.
 const STRATEGY: &str = "strategy";
 
-/// What rows and columns are.
+/// The properties of runs in rows and columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Axes {
     pub row: &'static str,
@@ -24,7 +24,10 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Axes by the names that a user gives.
+    /// Returns the axes of these names.
+    ///
+    /// # Errors
+    /// A usage error if a name is unknown, or if both names are equal.
     pub fn of(row: &str, col: &str) -> Result<Self, Failure> {
         let names: Vec<(&'static str, &'static str)> = RunRow::KEY
             .map(Name::text)
@@ -39,12 +42,12 @@ impl Axes {
         }
     }
 
-    /// Row and column of a run.
+    /// Returns row and column of a run.
     fn place(self, run: &RunRow) -> [String; 2] {
         [self.row, self.col].map(|name| value(run, name))
     }
 
-    /// Refuses runs of one cell that differ in more than what is drawn at random.
+    /// Returns an error if runs of the same cell differ in more than seed and copy.
     fn check<'a>(self, runs: impl Iterator<Item = &'a RunRow>) -> Result<(), Failure> {
         let mut first: HashMap<[String; 2], &RunRow> = HashMap::new();
         for run in runs {
@@ -56,11 +59,11 @@ impl Axes {
             if let Some(name) = RunRow::KEY.into_iter().find(|&name| !alike(name)) {
                 let [row, col] = place;
                 let advice = match name {
-                    name::tie => format!("{STRATEGY} is allocator and tie together"),
+                    name::tie => format!("{STRATEGY} combines allocator and tie"),
                     _ => "name one run of a folder by FOLDER:RUN".to_string(),
                 };
                 return Err(Failure::usage_message(format!(
-                    "--row {} --col {}: several runs are of {row} and {col}; they differ in {name} ({advice})",
+                    "--row {} --col {}: the cell {row}, {col} has several runs that differ in {name} ({advice})",
                     self.row, self.col
                 )));
             }
@@ -81,7 +84,7 @@ fn value(run: &RunRow, name: &str) -> String {
     }
 }
 
-/// Distinct texts in the order of their first occurrence.
+/// Returns distinct texts in the order of their first occurrence.
 fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for one in all {
@@ -92,7 +95,7 @@ fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
     distinct
 }
 
-/// A value of a measure at a place of the projection.
+/// The value of a measure in a cell of the projection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Projected {
     row: String,
@@ -129,7 +132,7 @@ impl Table for Projected {
     }
 }
 
-/// A measure of runs: a column of their table.
+/// A measure of runs: a column of the table of runs.
 #[derive(Clone, Copy, Debug)]
 pub struct RunMeasure {
     pub name: Name,
@@ -138,7 +141,10 @@ pub struct RunMeasure {
 }
 
 impl RunMeasure {
-    /// The measures of these names, the usual ones without any.
+    /// Returns the measures with these names, or the default measures if there are no names.
+    ///
+    /// # Errors
+    /// A usage error if a name is unknown.
     pub fn all_of(names: &[String], tables: &JobTables) -> Result<Vec<Self>, Failure> {
         match names {
             [] => Self::usual(tables).iter().map(|name| Self::of(name, tables)).collect(),
@@ -146,7 +152,7 @@ impl RunMeasure {
         }
     }
 
-    /// The measures that are printed unless others are named.
+    /// Returns the default measures.
     fn usual(tables: &JobTables) -> [Name; 4] {
         match *tables == REPLAYED {
             true => [name::wait, name::turnaround, name::bounded_slowdown, name::pairwise_l1],
@@ -159,11 +165,11 @@ impl RunMeasure {
         }
     }
 
-    /// The column of the table of runs that a measure names: `wait` is the mean of the waits.
+    /// Returns the column of the table of runs for a measure: `wait` is the mean of the waits.
     fn of(name: &str, tables: &JobTables) -> Result<Self, Failure> {
         let all = match *tables == REPLAYED {
             true => Self::all::<RunResult>(),
-            false => Self::all::<Contended>(),
+            false => Self::all::<ContentionRun>(),
         };
         let known: Vec<_> = all.into_iter().map(|measure| (measure.name.text(), measure)).collect();
         let mean = format!("mean_{name}");
@@ -179,8 +185,11 @@ impl RunMeasure {
     }
 }
 
-/// The measures of the runs of one folder by two of their properties; the sheets for people have a table for
-/// each measure with the best of each row marked.
+/// Returns the measures of the runs of one folder by two properties of the runs, and a sheet for each measure. In a
+/// sheet, the best value of each row is marked.
+///
+/// # Errors
+/// A usage error if runs of one cell differ in more than seed and copy.
 pub fn of_values(
     axes: Axes,
     runs: &Runs,
@@ -219,15 +228,14 @@ pub fn of_values(
     Ok((projected, sheets))
 }
 
-/// What stands in a cell: the mean of a measure over runs, and whether these fold jobs, where that
-/// decides what they are comparable with.
+/// A cell: the mean of a measure over runs and, for distances, whether the runs fold jobs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Cell {
     mean: f64,
     folds: bool,
 }
 
-/// Digits after the point that tell values of this size apart.
+/// Returns the number of decimals for values of this magnitude.
 fn digits(values: impl Iterator<Item = f64>) -> usize {
     match values.fold(0.0, |most: f64, value| most.max(value.abs())) {
         ..10.0 => 3,
@@ -250,7 +258,7 @@ fn sheet(
     for (row, cells) in rows.iter().zip(cells) {
         let folds: Vec<bool> = cells.iter().flatten().map(|cell| cell.folds).collect();
         let mut ranked = comparable::ranked(&folds).into_iter();
-        // Each with whether it is ranked in its row.
+        // Every value, and whether it is ranked in its row.
         let values: Vec<Option<(f64, bool)>> = cells
             .iter()
             .map(|cell| cell.map(|cell| (cell.mean, ranked.next().unwrap_or(true))))
@@ -259,7 +267,7 @@ fn sheet(
             || values.iter().flatten().filter(|(_, ranked)| *ranked).map(|(mean, _)| *mean);
         let better = |a: f64, b: f64| if rises { a > b } else { a < b };
         let best = of_ranked().reduce(|a, b| if better(b, a) { b } else { a });
-        // Where all are alike none is best.
+        // If all values are equal, no value is marked.
         let differ = of_ranked().any(|value| Some(value) != best);
         let marks = differ || values.iter().flatten().any(|(_, ranked)| !ranked);
         let mut fields = vec![row.clone()];
@@ -281,12 +289,15 @@ fn sheet(
     sheet.led_by(lead)
 }
 
-/// Changes of a measure by two properties of the runs: a table for each measure.
+/// Returns a sheet for each measure with the changes of the measure by two properties of the runs.
+///
+/// # Errors
+/// A usage error if a cell has several pairs of runs.
 pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<Sheet>, Failure> {
-    let everybody = || compared.iter().filter(|(_, one)| one.sizes[1] == i64::MAX);
-    let measures = distinct(everybody().map(|(_, one)| one.measure.to_string()));
-    let rows = distinct(everybody().map(|(run, _)| value(run, axes.row)));
-    let cols = distinct(everybody().map(|(run, _)| value(run, axes.col)));
+    let all_sizes = || compared.iter().filter(|(_, one)| one.sizes[1] == i64::MAX);
+    let measures = distinct(all_sizes().map(|(_, one)| one.measure.to_string()));
+    let rows = distinct(all_sizes().map(|(run, _)| value(run, axes.row)));
+    let cols = distinct(all_sizes().map(|(run, _)| value(run, axes.col)));
     let mut sheets = Vec::new();
     for measure in &measures {
         let title = format!("{measure}, change %");
@@ -296,7 +307,7 @@ pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<She
         for row in &rows {
             let mut fields = vec![row.clone()];
             for col in &cols {
-                let mut here = everybody()
+                let mut here = all_sizes()
                     .filter(|(run, one)| {
                         one.measure == *measure && axes.place(run) == [row.clone(), col.clone()]
                     })
@@ -304,8 +315,7 @@ pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<She
                 let first = here.next();
                 if here.next().is_some() {
                     return Err(Failure::usage_message(format!(
-                        "--row {} --col {}: several pairs of runs are of {row} and {col}; a change is of one \
-                         pair (FOLDER:RUN)",
+                        "--row {} --col {}: the cell {row}, {col} has several pairs of runs; name one pair by FOLDER:RUN",
                         axes.row, axes.col
                     )));
                 }
@@ -318,7 +328,7 @@ pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<She
     Ok(sheets)
 }
 
-/// A change as it stands in a cell: behind `~` where nothing can be told.
+/// Formats a change for a cell, with a leading `~` if the change is not significant.
 fn change(one: &Compared) -> String {
     let percent = match one.change.is_finite() {
         true => format!("{}{}", if one.change > 0.0 { "+" } else { "" }, fixed(one.change, 2)),

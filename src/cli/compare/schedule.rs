@@ -1,29 +1,32 @@
-//! `replay compare --schedule`: who starts earlier, who later.
+//! `replay compare --schedule`: jobs that start earlier or later.
 
 use std::io::Write;
 
 use crate::cli::exit::Failure;
 use crate::cli::print::{FormatArg, Sorting, TableArgs};
 use replay_core::number::{fixed, grouped};
-use replay_experiment::schedule_diff::{Moved, ScheduleDiff};
+use replay_experiment::schedule_diff::{ScheduleDiff, StartChange};
 use replay_output::plot::{FileNames, Plots, Shift, Shifts, save};
 use replay_output::report::{Sheet, Shown};
 use std::io::stdout;
 
-/// So many jobs that move most are told to people.
-const TOLD: usize = 20;
+/// Maximum number of jobs in the table of the largest shifts.
+const ROWS: usize = 20;
 
-/// Prints where jobs of pairs of runs start, and draws it into a folder.
+/// Prints the start times of the jobs of pairs of runs, and draws figures of them.
+///
+/// # Errors
+/// A usage error if a file cannot be written.
 pub fn show(
-    pairs: &[Vec<Moved>],
+    pairs: &[Vec<StartChange>],
     table: TableArgs,
-    sorting: Option<Sorting<Moved>>,
+    sorting: Option<Sorting<StartChange>>,
     plots: Option<&Plots>,
 ) -> Result<(), Failure> {
     let printed = match table.format {
-        FormatArg::Table | FormatArg::Md => for_people(pairs, table, sorting.as_ref()),
+        FormatArg::Table | FormatArg::Md => print_summary(pairs, table, sorting.as_ref()),
         FormatArg::Json | FormatArg::Csv => {
-            let mut rows: Vec<&Moved> = pairs.iter().flatten().collect();
+            let mut rows: Vec<&StartChange> = pairs.iter().flatten().collect();
             if let Some(sorting) = &sorting {
                 rows.sort_by(|a, b| sorting.order(a, b));
             }
@@ -36,14 +39,14 @@ pub fn show(
     for pair in pairs {
         let Some(first) = pair.first() else { continue };
         let figure = figure(pair, first);
-        let stem = stems.give(&["schedule", &first.base, &first.run]);
+        let stem = stems.unique(&["schedule", &first.base, &first.run]);
         save(plots, &stem, &figure).map_err(|e| Failure::output(plots.dir().display(), e))?;
     }
     Ok(())
 }
 
-fn figure(pair: &[Moved], first: &Moved) -> Shifts {
-    let shift = |row: &Moved| Shift { job: row.job, submit: row.submit, later: row.later() };
+fn figure(pair: &[StartChange], first: &StartChange) -> Shifts {
+    let shift = |row: &StartChange| Shift { job: row.job, submit: row.submit, later: row.later() };
     Shifts {
         title: "Which jobs start earlier, which later".to_string(),
         subtitle: vec![first.run.clone(), format!("against {}", first.base)],
@@ -51,11 +54,11 @@ fn figure(pair: &[Moved], first: &Moved) -> Shifts {
     }
 }
 
-/// Of each pair a sentence, and the jobs that move most.
-fn for_people(
-    pairs: &[Vec<Moved>],
+/// Prints a sentence for each pair, and the jobs with the largest shifts.
+fn print_summary(
+    pairs: &[Vec<StartChange>],
     table: TableArgs,
-    sorting: Option<&Sorting<Moved>>,
+    sorting: Option<&Sorting<StartChange>>,
 ) -> std::io::Result<()> {
     let mut out = stdout();
     for (i, pair) in pairs.iter().enumerate() {
@@ -67,7 +70,7 @@ fn for_people(
         let part = |(jobs, seconds): (u64, i64), how: &str| match jobs {
             0 => format!("none starts {how}"),
             _ => format!(
-                "{} start {how}, by {} s in the mean",
+                "{} start {how}, by {} s on average",
                 grouped(jobs),
                 fixed(seconds as f64 / jobs as f64, 0)
             ),
@@ -82,23 +85,23 @@ fn for_people(
             part(later, "later"),
             grouped(same)
         )?;
-        let mut most: Vec<&Moved> = pair.iter().filter(|row| row.later() != 0).collect();
+        let mut most: Vec<&StartChange> = pair.iter().filter(|row| row.later() != 0).collect();
         match sorting {
             Some(sorting) => most.sort_by(|a, b| sorting.order(a, b)),
             None => most.sort_by_key(|row| (-row.later().abs(), row.job)),
         }
-        let more = most.len().saturating_sub(TOLD);
-        most.truncate(TOLD);
+        let more = most.len().saturating_sub(ROWS);
+        most.truncate(ROWS);
         if most.is_empty() {
             continue;
         }
         let shown = vec![
-            Shown::text("job", |row: &&Moved| Some(row.job.to_string())).right(),
-            Shown::text("size", |row: &&Moved| Some(grouped(row.size))).right(),
-            Shown::text("submit s", |row: &&Moved| Some(grouped(row.submit))).right(),
-            Shown::text("base start s", |row: &&Moved| Some(grouped(row.starts[0]))).right(),
-            Shown::text("start s", |row: &&Moved| Some(grouped(row.starts[1]))).right(),
-            Shown::text("later s", |row: &&Moved| Some(grouped(row.later()))).right(),
+            Shown::text("job", |row: &&StartChange| Some(row.job.to_string())).right(),
+            Shown::text("size", |row: &&StartChange| Some(grouped(row.size))).right(),
+            Shown::text("submit s", |row: &&StartChange| Some(grouped(row.submit))).right(),
+            Shown::text("base start s", |row: &&StartChange| Some(grouped(row.starts[0]))).right(),
+            Shown::text("start s", |row: &&StartChange| Some(grouped(row.starts[1]))).right(),
+            Shown::text("later s", |row: &&StartChange| Some(grouped(row.later()))).right(),
         ];
         writeln!(out)?;
         table.sheet(&Sheet::of(&most, shown), 0, &mut out)?;

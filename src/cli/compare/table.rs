@@ -1,13 +1,13 @@
-//! The table of `replay compare` for people.
+//! The printed table of `replay compare`.
 
 use replay_core::metrics::JobMeasures;
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Name, Table, name};
 use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
-use replay_experiment::contention::ContendedJob;
+use replay_experiment::contention::ContentionJobRow;
 use replay_output::report::{Align, Sheet, with_unit};
 
-/// What stays longest where there is no room for all: who and what is compared, and by how much it changes.
+/// Ranks of columns. In a narrow terminal, the columns with the lowest ranks are omitted first.
 const RANKS: [(&str, u8); 14] = [
     ("run", 3),
     ("measure", 3),
@@ -28,11 +28,11 @@ const RANKS: [(&str, u8); 14] = [
 /// Titles of medians and trimmed means.
 const ROBUST: [&str; 4] = ["base median", "median", "base trimmed", "trimmed"];
 
-/// Measures that are ratios near 1.
+/// Measures with values near 1.
 const RATIOS: [Name; 3] = [name::stretch, name::placement_factor, name::contention_factor];
 
-/// One pair of runs in a line: which runs they are, and in what they differ. `folders` are the runs as the
-/// user names them.
+/// Describes a pair of runs in a line, with the properties in which the runs differ. `folders` has the arguments as
+/// typed.
 pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
     let [base, other] = [0, 1].map(|i| format!("{} ({})", folders[i], runs[i].name()));
     let differ: Vec<&str> = runs[0].differing(runs[1]).map(named).collect();
@@ -46,7 +46,7 @@ pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
     format!("{other} against {base}{differ}")
 }
 
-/// A part of a run's key as the options call it.
+/// Returns the name of a part of a run's key in options.
 fn named(key: Name) -> &'static str {
     match key {
         name::topology => "machine",
@@ -55,16 +55,16 @@ fn named(key: Name) -> &'static str {
     }
 }
 
-/// A measure with its unit.
+/// Returns a measure with its unit.
 fn titled(measure: Name, tables: &JobTables) -> String {
     match *tables == REPLAYED {
         true => with_unit(&JobMeasures::columns(), measure, &measure),
-        false => with_unit(&ContendedJob::columns(), measure, &measure),
+        false => with_unit(&ContentionJobRow::columns(), measure, &measure),
     }
 }
 
-/// The rows with the run of each, of two folders; `bases` are the runs that they are compared with. A line
-/// above the table names the runs, and what all of them share.
+/// Returns the table of the rows; each row is given with its run. `bases` are the runs with which these runs are
+/// compared. A line above the table names the runs and the properties that all runs share.
 pub fn sheet(
     rows: &[(RunRow, Compared)],
     bases: &[RunRow],
@@ -83,7 +83,8 @@ pub fn sheet(
     if classes {
         header.push(("processors", Align::Right));
     }
-    // One job can decide a mean of contend, whose rankings go by median and trimmed mean.
+    // For results of contend, a single job can decide the order of means, so the median and the trimmed mean are also
+    // shown.
     let robust = *tables == CONTENDED;
     header.extend([("jobs", Align::Right), ("base", Align::Right), ("mean", Align::Right)]);
     if robust {
@@ -151,7 +152,7 @@ pub fn sheet(
     sheet.explained_by(legend(rows.iter().map(|(_, row)| row)))
 }
 
-/// What `-` and `~` mean in a table of these comparisons; `None` if neither occurs.
+/// Returns the legend of `-` and `~` in a table of these comparisons; `None` if the table contains neither symbol.
 pub fn legend<'a>(rows: impl Iterator<Item = &'a Compared>) -> Option<String> {
     let (mut dash, mut tilde) = (false, false);
     for row in rows {
@@ -168,15 +169,15 @@ pub fn legend<'a>(rows: impl Iterator<Item = &'a Compared>) -> Option<String> {
     (!marks.is_empty()).then(|| marks.join("; "))
 }
 
-/// How runs are called where they stand beside each other: by what they differ in.
+/// Short names of runs in one table. A name consists of the properties in which the runs differ.
 struct Names {
-    /// By part of the key, whether runs differ in it.
+    /// For each part of the key, whether the runs differ in this part.
     differ: Vec<bool>,
-    /// What they have in common.
+    /// The properties that all runs share.
     common: String,
 }
 
-/// A part of a key as it is read; nothing of one that says nothing.
+/// Formats a part of a key; `None` for an empty tie vector or copy 0.
 fn part(key: Name, text: &str) -> Option<String> {
     match (key, text) {
         (_, "") | (name::copy, "0") => None,
@@ -190,23 +191,23 @@ impl Names {
         let differs = |place: usize| runs.iter().any(|run| run.key[place] != runs[0].key[place]);
         let differ: Vec<bool> = (0..RunRow::KEY.len()).map(differs).collect();
         let names = Self { differ, common: String::new() };
-        // Seeds and the like are said where they differ only.
+        // Policy, seed and copy are named only if they differ.
         let shared = |place: usize| !names.differ[place] && place < 5;
         let common = runs.first().map(|run| names.parts(run, shared)).unwrap_or_default();
         Self { common, ..names }
     }
 
-    fn parts(&self, run: &RunRow, is_said: impl Fn(usize) -> bool) -> String {
+    fn parts(&self, run: &RunRow, is_shown: impl Fn(usize) -> bool) -> String {
         let parts = RunRow::KEY.iter().zip(&run.key).enumerate();
-        let said = parts.filter(|(place, _)| is_said(*place));
-        let said: Vec<String> = said.filter_map(|(_, (name, text))| part(*name, text)).collect();
-        said.join(" ")
+        let shown = parts.filter(|(place, _)| is_shown(*place));
+        let shown: Vec<String> = shown.filter_map(|(_, (name, text))| part(*name, text)).collect();
+        shown.join(" ")
     }
 
-    /// What tells a run from the others.
+    /// Returns the properties that distinguish a run from the other runs.
     fn short(&self, run: &RunRow) -> String {
         match self.parts(run, |place| self.differ[place]) {
-            // The one without a tie vector or copy.
+            // A run without tie vector and of copy 0 has the name of its allocator.
             name if name.is_empty() => run.key[3].clone(),
             name => name,
         }
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_called_by_what_they_differ_in() {
+    fn names_of_runs_have_the_properties_in_which_they_differ() {
         let first = run(["KTH", "10x10", "easy", "mc1x1", "", "johnson", "1", "0"]);
         let second = run(["KTH", "10x10", "easy", "mc1x1", "2,1,1,1", "johnson", "2", "0"]);
         let other = run(["KTH", "10x10", "easy", "random", "", "johnson", "1", "0"]);
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_named_with_all_that_differs() {
+    fn a_pair_is_described_with_all_its_differences() {
         let base = run(["KTH", "10x10", "fcfs", "mc1x1", "", "johnson", "1", "0"]);
         let other = run(["KTH", "10x10", "easy", "mc1x1", "2,1,1,1", "johnson", "1", "0"]);
         assert_eq!(
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_change_and_its_interval_are_left_where_there_is_little_room() {
+    fn a_narrow_table_keeps_the_change_and_its_interval() {
         let compared = |measure| Compared {
             base: String::new(),
             run: String::new(),
@@ -293,7 +294,7 @@ mod tests {
         fitted.sheet.write_plain(&mut out).expect("memory");
         let text = String::from_utf8(out).expect("text");
         assert!(text.contains("first-fit  wait s") && text.contains("pairwise_l1 hops"), "{text}");
-        // What says the same in all rows is said once.
+        // Columns with the same value in all rows are omitted first.
         let mut mixed = rows.clone();
         mixed[0].1.sizes = [1, i64::MAX];
         mixed[0].1.change = 7.0;

@@ -1,5 +1,4 @@
-//! Figures of `replay contend`: allocators compared, what stands behind their correlations, and the use of
-//! the links.
+//! Figures of `replay contend`: comparisons of allocators, scatter plots of their correlations, and the use of links.
 
 use replay_core::table::{Name, name};
 use std::path::PathBuf;
@@ -7,7 +6,7 @@ use std::path::PathBuf;
 use replay_core::number::grouped;
 use replay_experiment::RunKey;
 use replay_experiment::contention::{
-    Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
+    Contention, ContentionRun, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
 };
 use replay_experiment::shaken::ShakenRow;
 use replay_output::plot::{
@@ -15,16 +14,19 @@ use replay_output::plot::{
     ScatterPanel, SpreadCurve, Spreads, save, spreads,
 };
 
-/// Draws a comparison of every setting and how the stretch of its jobs spreads, the points of every row of correlations, and a map of every run
-/// of a trace as it is on a 2D machine; the paths of the files. Names have a seed that is not 0; subtitles
-/// say the seed, and how many jobs send packets.
+/// Draws a comparison and the distribution of stretch for each setting, a scatter plot for each row of correlations,
+/// and link maps for each run of an unperturbed trace on a 2D machine. Returns the paths of the files. File names
+/// contain the seed if it is not 0. Subtitles contain the seed and the number of jobs that send packets.
+///
+/// # Errors
+/// Those of drawing and writing.
 pub fn write(
     plots: &Plots,
-    outcomes: &[Contended],
+    outcomes: &[ContentionRun],
     shaken: &[ShakenRow],
 ) -> anyhow::Result<Vec<PathBuf>> {
     let most = plots.style().strategies;
-    // As in the gallery, unless it is that of the default.
+    // As in the gallery, file names omit the default seed.
     let seed_in_name = |key: &RunKey| (key.seed != 0).then(|| seed_of(key));
     let mut stems = FileNames::default();
     let mut files = Vec::new();
@@ -34,10 +36,10 @@ pub fn write(
         let mut parts = vec!["contention", &key.trace, &key.topology, &key.scheduler];
         parts.extend(seed.as_deref());
         let figure = comparison(&group, shaken).truncated(most);
-        files.extend(save(plots, &stems.give(&parts), &figure)?);
+        files.extend(save(plots, &stems.unique(&parts), &figure)?);
         if let Some(figure) = stretches(&group, most) {
             parts[0] = "stretch";
-            files.extend(save(plots, &stems.give(&parts), &figure)?);
+            files.extend(save(plots, &stems.unique(&parts), &figure)?);
         }
     }
     let drawn = |one: &Correlations<'_>| one.points.len() >= FEWEST_POINTS;
@@ -48,19 +50,19 @@ pub fn write(
         let mut parts = vec!["scatter", kind, &key.trace, &key.topology, &key.scheduler];
         parts.extend(one.over_jobs.then_some(strategy.as_str()));
         parts.extend(seed.as_deref());
-        // Of a run its own jobs, of allocators those of all of them.
+        // A row over jobs counts the jobs of its run; a row over allocators counts the jobs of all its runs.
         let runs = settings(outcomes).into_iter().find(|group| of_setting(&group[0].key, key));
         let mut runs = runs.unwrap_or_default();
         runs.retain(|run| !one.over_jobs || run.key == *key);
         let figure = scatter(&one, &outcomes[0].pattern, &runs, most);
-        files.extend(save(plots, &stems.give(&parts), &figure)?);
+        files.extend(save(plots, &stems.unique(&parts), &figure)?);
     }
     let drawn = outcomes
         .iter()
         .filter(|outcome| outcome.is_unshaken())
         .filter_map(|outcome| Some((outcome, link_maps(outcome)?)));
-    let drawn: Vec<(&Contended, LinkMaps)> = drawn.collect();
-    // Who is compared has one scale: all that ran on a trace and machine.
+    let drawn: Vec<(&ContentionRun, LinkMaps)> = drawn.collect();
+    // All runs of a trace and machine share one scale.
     let most = |key: &RunKey| {
         let alike = drawn.iter().filter(|(other, _)| {
             (&other.key.trace, &other.key.topology) == (&key.trace, &key.topology)
@@ -73,34 +75,34 @@ pub fn write(
         let figure = LinkMaps { most: most(key), ..figure.clone() };
         let mut parts = vec!["links", key.trace.as_str(), &key.topology, &key.scheduler, &strategy];
         parts.extend(seed.as_deref());
-        files.extend(save(plots, &stems.give(&parts), &figure)?);
+        files.extend(save(plots, &stems.unique(&parts), &figure)?);
     }
     Ok(files)
 }
 
-/// Fewest points of a figure.
+/// Minimum number of points of a figure.
 const FEWEST_POINTS: usize = 4;
 
 fn seed_of(key: &RunKey) -> String {
     format!("seed {}", key.seed)
 }
 
-/// Whether runs have one setting, that of a figure.
+/// Returns whether two runs have the same setting.
 fn of_setting(a: &RunKey, b: &RunKey) -> bool {
     (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)
         == (&b.trace, &b.policy, &b.topology, &b.scheduler, b.seed)
 }
 
-/// The first line of a subtitle: what ran, and with which seed.
+/// Returns the first line of a subtitle: the run and its seed.
 fn line(key: &RunKey, strategy: Option<&str>) -> String {
     let seed = seed_of(key);
     let parts = [Some(&*key.trace), Some(&*key.topology), Some(&*key.scheduler), strategy];
     parts.into_iter().flatten().chain([seed.as_str()]).collect::<Vec<_>>().join(", ")
 }
 
-/// How many jobs of runs send packets; a strategy that leaves jobs out has fewer.
-fn senders(runs: &[&Contended]) -> String {
-    let of = |run: &&Contended| run.result.jobs.iter().filter(|job| job.packets > 0).count();
+/// Returns the number of jobs that send packets, or a range if the runs differ in this number.
+fn senders(runs: &[&ContentionRun]) -> String {
+    let of = |run: &&ContentionRun| run.result.jobs.iter().filter(|job| job.packets > 0).count();
     let (least, most) = runs
         .iter()
         .map(of)
@@ -114,14 +116,15 @@ fn senders(runs: &[&Contended]) -> String {
     }
 }
 
-/// Metrics beside a median: the ends of its interval, trimmed mean, 95 % percentile.
+/// Columns that are shown with a median: the ends of the interval of the median, the trimmed mean and the 95th
+/// percentile.
 struct Beside {
     interval: [Name; 2],
     trimmed_mean: Name,
     p95: Name,
 }
 
-/// What strategies are compared by: title, metric, what stands beside it, factor, where bars begin.
+/// Compared metrics: title, column, columns shown with it, factor, and the value at which bars begin.
 const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     (
         "Stretch",
@@ -160,12 +163,12 @@ const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     ("Dispersal (%)", name::mean_sending_dispersal, None, 100.0, 0.0),
 ];
 
-/// Medians of stretch and its factors with what stands beside them, and mean distances; over shaken copies, with
-/// their intervals, where there are any. The first by [`order`](ranking::order) is on top.
-fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
+/// Returns the comparison of the medians of stretch and its factors, and of mean distances. If there are perturbed
+/// copies, the values are means over the copies. Strategies are in the [order](ranking::order) of the ranking.
+fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
-    // A metric of a run, and half the width of its interval over copies.
-    let value = |run: &Contended, metric: Name| -> Option<(f64, Option<f64>)> {
+    // A metric of a run, and the half width of its interval over copies.
+    let value = |run: &ContentionRun, metric: Name| -> Option<(f64, Option<f64>)> {
         match shaken {
             [] => {
                 let column = columns.iter().find(|column| column.name == metric)?;
@@ -177,12 +180,12 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
             }
         }
     };
-    let number = |run: &Contended, metric: Name| value(run, metric).map(|(value, _)| value);
+    let number = |run: &ContentionRun, metric: Name| value(run, metric).map(|(value, _)| value);
     let mut runs = group.to_vec();
     match shaken {
         [] => runs.sort_by(|a, b| ranking::order(&a.means, &b.means)),
         _ => runs.sort_by(|a, b| {
-            let key = |run: &Contended| {
+            let key = |run: &ContentionRun| {
                 [name::median_stretch, name::trimmed_mean_stretch]
                     .map(|metric| number(run, metric).unwrap_or(f64::INFINITY))
             };
@@ -190,21 +193,21 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
             a.total_cmp(&b).then(first.total_cmp(&second))
         }),
     }
-    let of_run = |run: &&Contended| {
+    let of_run = |run: &&ContentionRun| {
         let values = COMPARED.map(|(_, metric, _, by, _)| Some(by * number(run, metric)?));
         (run.key.strategy(), values.to_vec())
     };
-    let interval = |run: &Contended, metric: Name, beside: Option<Beside>, by: f64| {
+    let interval = |run: &ContentionRun, metric: Name, beside: Option<Beside>, by: f64| {
         if let (value, Some(half)) = value(run, metric)? {
             return Some([value - half, value + half].map(|end| by * end));
         }
         let ends = beside?.interval.map(|end| number(run, end));
         Some([by * ends[0]?, by * ends[1]?])
     };
-    let intervals = |run: &&Contended| {
+    let intervals = |run: &&ContentionRun| {
         COMPARED.map(|(_, metric, beside, by, _)| interval(run, metric, beside, by)).to_vec()
     };
-    let marks = |run: &&Contended| {
+    let marks = |run: &&ContentionRun| {
         let marks = |beside: Option<Beside>| {
             let Beside { trimmed_mean, p95, .. } = beside?;
             Some(Marks { trimmed_mean: number(run, trimmed_mean)?, p95: number(run, p95)? })
@@ -214,7 +217,7 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
     let mut subtitle = vec![line(key, None), senders(group), pattern.to_string()];
-    // The last ones first give way on a small page.
+    // A small page omits the last lines.
     subtitle.push(match copies {
         Some(n) => format!("means over {n} shaken copies of the trace, 95 % intervals"),
         None => "95 % intervals of the medians over jobs".to_string(),
@@ -233,9 +236,9 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
     }
 }
 
-/// How stretch spreads over the jobs of each strategy; nothing if none sends.
-fn stretches(group: &[&Contended], most: usize) -> Option<Spreads> {
-    let spread = |run: &&Contended| {
+/// Returns the distribution of stretch over the jobs of each strategy; `None` if no job sends packets.
+fn stretches(group: &[&ContentionRun], most: usize) -> Option<Spreads> {
+    let spread = |run: &&ContentionRun| {
         let jobs = run.result.jobs.iter();
         (run.key.strategy(), Distribution::of(jobs.filter_map(|job| job.stretch())))
     };
@@ -246,16 +249,16 @@ fn stretches(group: &[&Contended], most: usize) -> Option<Spreads> {
         strategies: vec![name.clone()],
         spread,
     });
-    // The figure itself counts the jobs, which are those that send packets.
+    // The figure adds the number of jobs; only jobs that send packets are counted.
     spreads(STRETCHES, vec![line(key, None), pattern.clone()], curves.collect(), most)
 }
 
-/// The points of a row of correlations, pair by pair, of these runs.
-fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended], most: usize) -> Scatter {
+/// Returns the points of a row of correlations, with a panel for each pair of measures.
+fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&ContentionRun], most: usize) -> Scatter {
     let key = of.key;
     let strategy = of.over_jobs.then(|| key.strategy());
     let panel = |pair: &replay_experiment::contention::Pair| ScatterPanel {
-        name: pair.words(&of.points),
+        name: pair.summary(&of.points),
         x_title: pair.axes.0.to_string(),
         y_title: pair.axes.1.to_string(),
         points: pair.points(&of.points),
@@ -275,17 +278,17 @@ fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended], most: usiz
                 false => format!("{pattern}; means over the jobs that send packets, in-sample"),
             },
         ],
-        // More than so many colours cannot be told apart: then all points have one.
+        // If there are more names than distinct colours, all points have the same colour.
         names: if of.names.len() > most { Vec::new() } else { of.names.clone() },
         panels: PAIRS.iter().map(panel).collect(),
     }
 }
 
-/// The directions of a 2D machine, as [`LinkUse`] has them, and where they lead on the map.
+/// Names of the link directions of a 2D machine in the order of [`LinkUse`], with the direction on the map.
 const DIRECTIONS: [&str; 4] = ["-x (to the left)", "+x (to the right)", "-y (down)", "+y (up)"];
 
-/// Use of links by place, on 2D machines.
-fn link_maps(outcome: &Contended) -> Option<LinkMaps> {
+/// Returns the maps of link use; `None` unless the machine is a 2D grid.
+fn link_maps(outcome: &ContentionRun) -> Option<LinkMaps> {
     let grid = outcome.trace.topology.grid().filter(|grid| grid.dimensions() == 2)?;
     let (width, length) = (grid.extent(0) as u16, grid.extent(1) as u16);
     let map = |name: &str, of: &dyn Fn(&LinkUse) -> Option<f64>| LinkMap {

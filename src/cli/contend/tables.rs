@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use replay_core::number::fixed;
 use replay_experiment::RunKey;
-use replay_experiment::contention::{Contended, Contention, Correlations, PAIRS};
+use replay_experiment::contention::{Contention, ContentionRun, Correlations, PAIRS};
 use replay_experiment::shaken::ShakenRow;
 use replay_output::frame::{FrameError, write as write_table};
 use replay_output::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
 
-/// The runs of traces as they are for people, how their measures go together, and what all comes to over
-/// shaken copies.
-pub fn sheets(runs: &[Contended], shaken: &[ShakenRow]) -> Vec<Sheet> {
+/// Returns the printed tables: runs, correlations of their measures, and means over perturbed copies.
+pub fn sheets(runs: &[ContentionRun], shaken: &[ShakenRow]) -> Vec<Sheet> {
     let mut sheets = vec![stretches(runs), traffic(runs), correlations(&Correlations::of(runs))];
     if !shaken.is_empty() {
         sheets.push(shaken_summary(shaken, CONTENTION_FIGURES, &Contention::columns()));
@@ -20,14 +19,17 @@ pub fn sheets(runs: &[Contended], shaken: &[ShakenRow]) -> Vec<Sheet> {
     sheets
 }
 
-/// Writes the tables of runs, jobs, correlations and, if there are any, shaken copies; their paths.
+/// Writes the tables of runs, jobs, correlations and, if there are any, perturbed copies. Returns the paths of the files.
+///
+/// # Errors
+/// Those of writing.
 pub fn write(
     dir: &Path,
-    runs: &[Contended],
+    runs: &[ContentionRun],
     shaken: &[ShakenRow],
     metadata: &[(String, String)],
 ) -> Result<Vec<PathBuf>, FrameError> {
-    let jobs: Vec<_> = runs.iter().flat_map(Contended::job_rows).collect();
+    let jobs: Vec<_> = runs.iter().flat_map(ContentionRun::job_rows).collect();
     let mut files = write_table(dir, runs, metadata)?;
     files.extend(write_table(dir, &jobs, metadata)?);
     files.extend(write_table(dir, &Correlations::of(runs), metadata)?);
@@ -37,15 +39,16 @@ pub fn write(
     Ok(files)
 }
 
-/// What is said above the table of stretches.
+/// Line above the table of stretches.
 const STRETCHES: &str = "stretch, placement and contention: medians over the jobs that send packets; trimmed: mean \
-     without 5 % of these jobs at each end; off target: jobs whose time alone misses run time x scale by more than 1 %";
+     without 5 % of these jobs at each end; off target: jobs whose time without other jobs differs from run time x scale by \
+     more than 1 %";
 
-/// Stretch and its factors for people.
-fn stretches(runs: &[Contended]) -> Sheet {
+/// Returns the table of stretch and its factors.
+fn stretches(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.push(Shown::column(name::median_stretch, "stretch", 4));
-    let interval = |run: &Contended| {
+    let interval = |run: &ContentionRun| {
         let [low, high] = [run.means.median_stretch_low?, run.means.median_stretch_high?];
         Some(format!("{} to {}", fixed(low, 4), fixed(high, 4)))
     };
@@ -73,8 +76,8 @@ fn stretches(runs: &[Contended]) -> Sheet {
     sheet.led_by(Some(STRETCHES.to_string()))
 }
 
-/// Packets, places and times for people.
-fn traffic(runs: &[Contended]) -> Sheet {
+/// Returns the table of packets, distances and times.
+fn traffic(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.extend([
         Shown::measure(name::mean_latency, "latency", 2),
@@ -91,8 +94,8 @@ fn traffic(runs: &[Contended]) -> Sheet {
     Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown)
 }
 
-/// The columns that tell runs apart. Machines and seeds are shown if there are several.
-fn keys<'a>(runs: &[Contended]) -> Vec<Shown<'a, Contended>> {
+/// Returns the columns that identify runs; machine and seed only if there are several.
+fn keys<'a>(runs: &[ContentionRun]) -> Vec<Shown<'a, ContentionRun>> {
     let (machines, seeds) = varied(runs.iter().map(|run| &run.key));
     let mut shown = vec![Shown::column(name::trace, "trace", 0)];
     shown.extend(machines.then(|| Shown::column(name::topology, "machine", 0)));
@@ -104,7 +107,7 @@ fn keys<'a>(runs: &[Contended]) -> Vec<Shown<'a, Contended>> {
     shown
 }
 
-/// Correlations for people.
+/// Returns the table of correlations.
 fn correlations(all: &[Correlations<'_>]) -> Sheet {
     let (machines, seeds) = varied(all.iter().map(|one| one.key));
     let over = move |one: &Correlations<'_>| {
@@ -132,7 +135,7 @@ fn correlations(all: &[Correlations<'_>]) -> Sheet {
     Sheet::of(all, shown)
 }
 
-/// Whether runs of one trace have several machines, and whether there are several seeds.
+/// Returns whether runs of one trace have several machines, and whether there are several seeds.
 pub fn varied<'a>(keys: impl Iterator<Item = &'a RunKey> + Clone) -> (bool, bool) {
     let Some(first) = keys.clone().next() else { return (false, false) };
     let machines = keys.clone().any(|key| {

@@ -1,3 +1,5 @@
+//! Arguments of `replay search`.
+
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -29,8 +31,8 @@ pub struct SearchArgs {
 
     /// Run one of N parts, 1/N to N/N, which replay merge combines.
     ///
-    /// A part evaluates every N-th vector. Only exhaustive, and random with --spare 0, have parts: the other strategies
-    /// choose vectors by the results of earlier ones.
+    /// A part evaluates every N-th vector. Only searches with exhaustive, or with random and --spare 0, have parts,
+    /// because the other strategies choose vectors by the results of earlier vectors.
     #[arg(long, value_name = "I/N", requires = "out", help_heading = "Output")]
     pub shard: Option<Shard>,
 
@@ -40,8 +42,8 @@ pub struct SearchArgs {
 
     /// Optimize this column: COLUMN[goal=min|max,weights=jobs|size|RANGE:WEIGHT,..].
     ///
-    /// COLUMN is a column of the table of runs that a tie vector can change. Weights are those of the jobs in the mean of
-    /// mean_pairwise_l1: all equal (jobs), the number of processors (size), or by job size, as in
+    /// COLUMN is a column of the table of runs that a tie vector can change. The weight of a job in the mean of
+    /// mean_pairwise_l1 is 1 (jobs) or its number of processors (size), or is given for ranges of job sizes, as in
     /// weights=2..16:3,17..100:1.
     #[arg(
         long,
@@ -54,8 +56,8 @@ pub struct SearchArgs {
     /// Reject vectors that break this constraint, such as 'worst-class[jobs=20]<=1'; may be repeated.
     ///
     /// SUBJECT<=PERCENT bounds how much a subject may be worse than without tie-breaking. A subject is a column, or
-    /// worst-class: the job size whose mean pairwise L1 worsens most, with jobs=N among sizes of at least N jobs, with
-    /// sizes=A..B among these sizes.
+    /// worst-class, which is the job size with the largest increase of mean pairwise L1. The setting jobs=N considers
+    /// only sizes with at least N jobs, and sizes=A..B considers only these sizes.
     #[arg(long, value_name = "SUBJECT<=PERCENT", help_heading = "Search")]
     pub constraint: Vec<String>,
 
@@ -64,8 +66,9 @@ pub struct SearchArgs {
 
     /// Try these slacks, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
     ///
-    /// A slack is the share of the best score by which a candidate may be worse and still compete by tie value. Vectors of
-    /// --tie and --start may name one, SR,AF,WF,BF@SLACK; without it they have the smallest of these.
+    /// Candidates compete by tie value if their score is worse than the best score by at most this share of the best
+    /// score. Vectors of --tie and --start may include a slack, SR,AF,WF,BF@SLACK; other vectors have the smallest
+    /// slack of this list.
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Tie vectors")]
     pub slack: Vec<String>,
 
@@ -79,7 +82,8 @@ pub struct SearchArgs {
 
     /// Stop after this time, such as 90s, 10m or 1h; results then depend on the computer.
     ///
-    /// With --each the traces share the time. Given vectors, and those found on other traces, are tried after it.
+    /// With --each, the time is divided among the traces. Given vectors, and vectors found on other traces, are
+    /// evaluated after this time.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 
@@ -91,15 +95,15 @@ pub struct SearchArgs {
     #[arg(long, value_name = "COMMAND", help_heading = "Search")]
     pub ask_command: Option<String>,
 
-    /// Try the vectors that are found on this trace as well; may be repeated.
+    /// Also try the vectors found on this trace; may be repeated.
     #[arg(long, value_name = "TRACE", help_heading = "Search")]
     pub test: Vec<String>,
 
-    /// Search on the jobs before this share of each trace's time and test on the others.
+    /// Search on the jobs before this share of each trace's time and test on the later jobs.
     #[arg(long, value_name = "SHARE", help_heading = "Search")]
     pub split: Option<f64>,
 
-    /// Search each trace separately and try the best vector of each on all.
+    /// Search each trace separately and try the best vector of each trace on all traces.
     #[arg(long, help_heading = "Search")]
     pub each: bool,
 
@@ -111,16 +115,17 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Search")]
     pub top: u32,
 
-    /// Stop evaluations that cannot be among the N best, with 0 none [default: 10 for random, else 0].
+    /// Stop evaluations that cannot be among the N best; 0 stops none [default: 10 for random, else 0].
     ///
-    /// The N best of the evaluated vectors are the same, because sums only grow; the others have an upper bound in place
-    /// of a value. local and external, which choose by values, may choose other vectors.
+    /// The N best of the evaluated vectors do not change, because sums only grow. A stopped vector has an upper bound
+    /// instead of a value. The strategies local and external choose vectors by values, so this option may change their
+    /// choices.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,
 }
 
 impl SearchArgs {
-    /// Whether the search evaluates the exhaustive grid.
+    /// Returns whether the search evaluates the exhaustive grid.
     pub fn takes_grid(&self) -> bool {
         match self.strategy {
             StrategyArg::Exhaustive => true,
@@ -131,7 +136,7 @@ impl SearchArgs {
         }
     }
 
-    /// Whether the search evaluates vectors beside the exhaustive grid.
+    /// Returns whether the search evaluates vectors that are not in the exhaustive grid.
     pub fn moves_freely(&self) -> bool {
         self.strategy != StrategyArg::Exhaustive
     }
@@ -143,9 +148,9 @@ pub enum StrategyArg {
     /// Every ratio of the grid, once.
     #[default]
     Exhaustive,
-    /// Ratios near the best so far, with restarts.
+    /// Ratios near the best ratio so far, with restarts.
     Local,
-    /// Ratios drawn at random.
+    /// Random ratios.
     Random,
     /// Vectors chosen by another program, see --ask-command.
     External,

@@ -1,4 +1,4 @@
-//! `replay search`: looks for good tie vectors.
+//! `replay search`: searches for good tie vectors.
 
 mod args;
 mod output;
@@ -15,13 +15,13 @@ pub use shard::merge;
 
 use args::StrategyArg;
 use output::Findings;
-use progress::{Progress, account};
+use progress::{Progress, summary_line};
 use task::{SearchTask, Start, failure};
 
-use super::compatible::hides_outages;
-use super::eta::Cost;
-use super::exit::{Exit, Failure, tell};
+use super::eta::EtaReporter;
+use super::exit::{Exit, Failure, eprint_line};
 use super::journal::{PLAN_FILE, PlanFile, of_journal};
+use super::refused_options::hide_outage_options;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
@@ -38,11 +38,11 @@ use replay_experiment::search::{
 };
 use replay_output::report::page::{Csv, searched};
 
-/// Evaluations of strategies that would never end, unless the user says otherwise.
+/// Default number of evaluations of strategies that do not end by themselves.
 const RANDOM_EVALUATIONS: u64 = 500;
 const LOCAL_EVALUATIONS: u64 = 1000;
 
-/// Runs the search, or a part of it.
+/// Runs the search, or a shard of it.
 pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Search, &args.output, command)?;
     match args.shard.filter(|shard| !shard.is_whole()) {
@@ -51,8 +51,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
 }
 
-/// Searches, and says what was found. With the folders of `shards` their evaluations are not done
-/// again.
+/// Searches and reports the best vectors. Evaluations of `shards` are read from their journals.
 fn search_all(
     args: &SearchArgs,
     mut session: Session,
@@ -62,8 +61,8 @@ fn search_all(
     let quiet = args.output.process.quiet;
     let sorting = args.sort.of()?;
     let stop = CancelToken::new();
-    let cost = Cost::new(quiet);
-    let forecast = |forecast| cost.hear_plainly(forecast);
+    let reporter = EtaReporter::new(quiet);
+    let forecast = |forecast| reporter.update_on_stderr(forecast);
     let task =
         SearchTask::resolve(args, RunContext { forecast: &forecast, ..RunContext::new(&stop) })?;
     session.reads(task.train.inputs());
@@ -82,10 +81,10 @@ fn search_all(
     let mut overdue = false;
     let mut archives = Vec::new();
     let (mut given, mut equal_ratios, mut ended) = (Vec::new(), Vec::new(), Vec::new());
-    // What fails later costs nothing that was found before.
+    // A failure does not discard earlier results.
     let mut failure = None;
     for (done, problem) in task.searches.iter().enumerate() {
-        // What is left of the time, in equal parts.
+        // The remaining time is divided equally among the remaining searches.
         let searches = (task.searches.len() - done) as u32;
         let share = args.time.map(|time| time.saturating_sub(begin.elapsed()) / searches);
         let own = match share {
@@ -103,29 +102,33 @@ fn search_all(
             Ok((_, end)) => why_ended(args, *end, stop.is_raised()),
             Err(_) => "an evaluation failed".to_string(),
         };
-        // A whole grid and a program that asks no more end as they were meant to.
+        // A search ends regularly when the grid is exhausted or the external program ends.
         let is_complete = matches!(args.strategy, StrategyArg::Exhaustive | StrategyArg::External);
-        let is_told = match outcome {
+        let is_reported = match outcome {
             Ok((_, End::Exhausted)) => !is_complete || args.time.is_some(),
             Ok((_, End::Evaluations | End::Halted)) => true,
             Err(_) => false,
         };
-        if is_told && !quiet {
-            tell(format_args!("{}: the search ended: {why}", problem.name()));
+        if is_reported && !quiet {
+            eprint_line(format_args!("{}: the search ended: {why}", problem.name()));
         }
         ended.push(why);
         if !quiet {
-            tell(account(&problem.name(), &archive, problem.decisions(), equal));
+            eprint_line(summary_line(&problem.name(), &archive, problem.decisions(), equal));
             if archive.best().is_some_and(|best| !best.is_feasible()) {
-                tell(format_args!("{}: no vector keeps the constraints", problem.name()));
+                eprint_line(format_args!(
+                    "{}: no vector satisfies the constraints",
+                    problem.name()
+                ));
             }
         }
-        // Apart from the search, which must not profit from them; whatever the time.
+        // Evaluate the given vectors after the search and without the limits of the search, so that their results do
+        // not affect the search.
         let mut references = Archive::default();
         let search = Search { watch: RunContext { stop: &stop, ..watch }, ..search };
         let referred = search.ask(&mut List::new(task.given.clone()), &mut references, None, None);
-        if let Some(error) = memory.trouble() {
-            session.say(format_args!("replay: {error}; what is found is not lost by that"));
+        if let Some(error) = memory.write_error() {
+            session.print_line(format_args!("replay: {error}; the results are complete"));
         }
         given.push(references);
         archives.push(archive);
@@ -159,28 +162,28 @@ fn search_all(
     };
     let tally = Tally::done("evaluations", evaluations, stop.is_raised());
     if failure.is_some() {
-        session.keep_going();
+        session.keep_journal_beside_results();
     }
     let mut rows = findings.rows(sorting);
     if !quiet {
-        rows.as_good().iter().for_each(tell);
+        rows.as_good().iter().for_each(eprint_line);
     }
-    // In the order of the search, however they are printed.
+    // Use the order of the search, not the order of --sort.
     let first = searched(&Csv::of(rows.rows()));
     let exit = session.publish(&mut rows, &tally)?;
     if !quiet {
-        first.iter().for_each(tell);
+        first.iter().for_each(eprint_line);
     }
     if let (Exit::Done, Some(failure)) = (exit, failure) {
         return Err(failure);
     }
     if overdue && !quiet {
-        tell("replay: the time is up; what is found depends on the machine");
+        eprint_line("replay: --time is up; the results depend on the speed of the computer");
     }
     Ok(exit)
 }
 
-/// Why a search ended, in words.
+/// Returns the reason why a search ended.
 fn why_ended(args: &SearchArgs, end: End, interrupted: bool) -> String {
     match end {
         End::Exhausted => "the strategy has no more vectors".to_string(),
@@ -199,7 +202,7 @@ fn why_ended(args: &SearchArgs, end: End, interrupted: bool) -> String {
     }
 }
 
-/// The default of `--evaluations` for strategies without an end of their own.
+/// Returns the default of `--evaluations` for strategies that do not end by themselves.
 fn usual_evaluations(strategy: StrategyArg) -> u64 {
     match strategy {
         StrategyArg::Local => LOCAL_EVALUATIONS,
@@ -210,10 +213,10 @@ fn usual_evaluations(strategy: StrategyArg) -> u64 {
 /// Journals of evaluations.
 type Journals = Vec<Mutex<Journal<Evaluation>>>;
 
-/// Those of shards, once they are known to be all of a search.
+/// Function that opens the journals of shards and checks that they are complete.
 type Merged<'a> = dyn Fn(&SearchTask) -> Result<Journals, Failure> + 'a;
 
-/// The journal that a search goes on by, if it has a folder.
+/// Opens the journal of a search; `None` without a folder.
 fn kept(
     session: &mut Session,
     task: &SearchTask,
@@ -222,29 +225,30 @@ fn kept(
     plan.evaluated = Some(output::evaluated(task)?);
     let kept = JournalHandle::begin(session, plan)?;
     if let Some(done) = kept.as_ref().map(|kept| kept.open().len()).filter(|&done| done > 0) {
-        session.say(format_args!("search: {} evaluations done before", grouped(done as u64)));
+        session
+            .print_line(format_args!("search: {} evaluations done before", grouped(done as u64)));
     }
     Ok(kept)
 }
 
-/// Of how many best vectors the evaluations are certain to be whole; `None` for all.
+/// Returns the number of best vectors that early stopping must keep; `None` if no evaluation is stopped early.
 pub fn keep(args: &SearchArgs) -> Option<usize> {
     let usual = match args.strategy {
         StrategyArg::Random => 10,
-        // The others show or go by every value.
+        // With the other strategies, every value is printed or used.
         _ => 0,
     };
     let keep = args.spare.unwrap_or(usual) as usize;
     (keep > 0).then_some(keep.max(args.top as usize))
 }
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
-    hides_outages(command)
+    hide_outage_options(command)
         .mut_arg("trace", |arg| arg.visible_alias("train"))
         .mut_arg("tie", |arg| {
-            arg.help("Show this vector beside those found; may be repeated").long_help(
-                "Show this vector beside those found; may be repeated.\n\nIt is evaluated after the search.",
+            arg.help("Show this vector in addition to the vectors found; may be repeated").long_help(
+                "Show this vector in addition to the vectors found; may be repeated.\n\nThe vector is evaluated after the search.",
             )
         })
         .mut_arg("seed", |arg| {
@@ -253,13 +257,13 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
         .mut_arg("alloc", |arg| {
             arg.long_help(
-                "Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: mc1x1].\n\nA search takes \
-                 one, which breaks ties by a vector.",
+                "Set the allocator (replay list allocators) [default: mc1x1].\n\nA search takes \
+                 one allocator, which must break ties by a vector.",
             )
         })
 }
 
-/// One search of one problem.
+/// The search for the best vectors of one problem.
 struct Search<'a> {
     args: &'a SearchArgs,
     task: &'a SearchTask,
@@ -269,8 +273,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The starts, then the strategy itself. Returns how many vectors of a grid were left out because of their
-    /// ratios, and why the strategy ended.
+    /// Runs the starts, then the strategy. Returns the number of grid vectors that have the same ratio as another
+    /// vector, and the reason why the search ended.
     fn run(&self, archive: &mut Archive) -> Result<(u64, End), Failure> {
         let Self { args, task, .. } = *self;
         let grid = || task.grid.grid();
@@ -283,7 +287,9 @@ impl Search<'_> {
                 let count = all.len() as u64;
                 if let Some(most) = args.evaluations.filter(|&most| most < count) {
                     let (most, count) = (grouped(most), grouped(count));
-                    tell(format_args!("--evaluations {most}: the first of {count} ratios only"));
+                    eprint_line(format_args!(
+                        "--evaluations {most}: only this number of the {count} ratios is evaluated"
+                    ));
                 }
                 let end = self.phase(&mut List::new(all), archive, args.evaluations)?;
                 Ok((left_out(&task.grid), end))
@@ -321,7 +327,7 @@ impl Search<'_> {
                         }
                     }
                 }
-                // Without an end of its own, unless there is a time.
+                // The default number of evaluations applies only without --time.
                 let evaluations = match args.time {
                     Some(_) => args.evaluations,
                     None => usual(),
@@ -332,7 +338,7 @@ impl Search<'_> {
         }
     }
 
-    /// Lets a strategy ask, with the user's choice of what may be spared.
+    /// Runs a strategy with early stopping as chosen by the options.
     fn phase(
         &self,
         strategy: &mut dyn SearchStrategy,
@@ -342,6 +348,7 @@ impl Search<'_> {
         self.ask(strategy, archive, evaluations, keep(self.args))
     }
 
+    /// Runs a strategy. Early stopping does not stop the evaluations of the `keep` best vectors.
     fn ask(
         &self,
         strategy: &mut dyn SearchStrategy,
@@ -356,7 +363,7 @@ impl Search<'_> {
         let control = Control {
             evaluations,
             keep,
-            memory: Some(self.memory),
+            cache: Some(self.memory),
             watch: RunContext { jobs_done: &jobs_done, ..self.watch },
             progress: &|archive| watched.show(archive),
         };
@@ -366,8 +373,8 @@ impl Search<'_> {
     }
 }
 
-/// The best candidates on every trace, if there is more than one trace: of a single search
-/// those to print, of several searches the best of each. `None` as well if it was halted.
+/// Evaluates the best candidates on every trace: the printed candidates of a single search, or the best candidate of
+/// each of several searches. Returns `None` if there is only one trace, or if the evaluation was cancelled.
 fn portability(
     args: &SearchArgs,
     task: &SearchTask,

@@ -1,4 +1,4 @@
-//! Where the results of a search go.
+//! Results of a search: tables, figures and manifest.
 
 use std::path::{Path, PathBuf};
 
@@ -20,40 +20,40 @@ use replay_experiment::search::{
     Space, improvement, rows, shaken_improvement,
 };
 use replay_output::frame::{self, FrameError};
-use replay_output::plot::{Plots, Searched, search_gallery};
+use replay_output::plot::{Plots, SearchRun, search_gallery};
 use replay_output::report::{Sheet, portability_summary, search_summary};
 
-/// What a search has found.
+/// The evaluations of a search.
 pub struct Findings<'a> {
-    /// What was asked for.
+    /// Options.
     pub args: &'a SearchArgs,
-    /// What was searched.
+    /// Problems and traces.
     pub task: &'a SearchTask,
-    /// By search.
+    /// Evaluations of each search.
     pub archives: &'a [Archive],
-    /// Evaluations of the given vectors, by search.
+    /// For each search, the evaluations of the given vectors.
     pub given: &'a [Archive],
-    /// Vectors of the grid that were not tried, by search.
+    /// For each search, the number of grid vectors that have the same ratio as another vector.
     pub equal_ratios: &'a [u64],
-    /// Why each search ended, in words.
+    /// For each search, the reason why it ended.
     pub ended: &'a [String],
-    /// Vectors tried on other traces.
+    /// Evaluations of the best vectors on other traces.
     pub portability: Option<&'a Portability>,
 }
 
-/// The same with its rows.
+/// The rows of a search.
 pub struct SearchReport<'a> {
     found: &'a Findings<'a>,
-    /// Of all vectors.
+    /// Rows of all vectors.
     all: Vec<SearchRow>,
-    /// Of the best, of those given, and of no tie-breaking.
+    /// Rows of the best vectors, of the given vectors, and of the run without tie-breaking.
     rows: Vec<SearchRow>,
-    /// In which order they are printed.
+    /// The printed order.
     sorting: Option<Sorting<SearchRow>>,
 }
 
 impl Findings<'_> {
-    /// Ready to be printed and written.
+    /// Returns the rows to print and to write.
     pub fn rows(&self, sorting: Option<Sorting<SearchRow>>) -> SearchReport<'_> {
         let rows = self.all_rows();
         let top = |row: &&SearchRow| {
@@ -67,7 +67,7 @@ impl Findings<'_> {
         SearchReport { found: self, rows: shown, all: rows, sorting }
     }
 
-    /// All rows, search by search.
+    /// Returns all rows, search by search.
     fn all_rows(&self) -> Vec<SearchRow> {
         let mut all = Vec::new();
         let archives = self.archives.iter().zip(self.given);
@@ -93,14 +93,16 @@ impl Findings<'_> {
         all
     }
 
-    /// What decides the numbers of the search, beside the traces.
+    /// Returns the settings that determine the numbers of the search, without the traces.
     fn settings(&self) -> serde_json::Value {
         settings(self.args, self.task)
     }
 }
 
-/// What identifies the results of a search: [`settings`], with traces as they are replayed in place
-/// of the names of their files.
+/// Returns the identity of the results of a search: the [`settings`], and the digests of the replayed traces.
+///
+/// # Errors
+/// A usage error if a strategy cannot be named.
 pub fn identity(args: &SearchArgs, task: &SearchTask) -> Result<serde_json::Value, Failure> {
     let digest = |loaded: &ResolvedGrid| loaded.plan.digest().map_err(Failure::usage);
     let mut settings = settings(args, task);
@@ -108,21 +110,26 @@ pub fn identity(args: &SearchArgs, task: &SearchTask) -> Result<serde_json::Valu
     Ok(json!({"plan": digest(&task.train)?, "search": settings}))
 }
 
-/// Digest of the traces that a search evaluates vectors on, and of what it measures there: a
-/// journal goes on only with these.
+/// Returns the digest of the traces and the objective of a search. A journal is continued only if this digest is equal.
+///
+/// # Errors
+/// A usage error if a strategy cannot be named.
 pub fn evaluated(task: &SearchTask) -> Result<String, Failure> {
     let plan = task.train.plan.digest().map_err(Failure::usage)?;
     earlier::digest(Kind::Search, &json!([plan, task.objective.to_string()]))
         .map_err(|e| Failure::output("the configuration", e))
 }
 
-/// What decides the numbers of a search.
+/// Returns the configuration of a search as JSON, for the metadata of its tables.
+///
+/// # Errors
+/// None for this type.
 pub fn origin(args: &SearchArgs, task: &SearchTask) -> serde_json::Result<String> {
     let run = serde_json::to_value(configuration(&task.train, false))?;
     Ok(json!({"run": run, "search": settings(args, task)}).to_string())
 }
 
-/// The same, beside the traces.
+/// Returns the settings that determine the numbers of a search, without the traces.
 fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
     let text = |values: &[Candidate]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
     let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
@@ -148,7 +155,7 @@ fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
     })
 }
 
-/// The factors of a grid: one list where all are equal, else one for each.
+/// Returns the factors of a grid: one list if the lists of all three factors are equal, or else a list for each factor.
 fn factors(grid: &Space) -> serde_json::Value {
     let [af, wf, bf] = grid.factors.each_ref().map(ToString::to_string);
     match af == wf && wf == bf {
@@ -158,7 +165,8 @@ fn factors(grid: &Space) -> serde_json::Value {
 }
 
 impl SearchReport<'_> {
-    /// Of every search on shaken copies, how many vectors cannot be told from its best.
+    /// Returns a line for each search on perturbed copies with the number of vectors that are not significantly worse than the
+    /// best.
     pub fn as_good(&self) -> Vec<String> {
         let of_search = self.all.chunk_by(|a, b| a.searched == b.searched);
         let line = |rows: &[SearchRow]| {
@@ -167,7 +175,7 @@ impl SearchReport<'_> {
             let ranked = rows.iter().filter(|row| row.rank.is_some()).count() - 1;
             let as_good = rows.iter().filter(|row| row.is_as_good()).count();
             Some(format!(
-                "{}: {} of {} other vectors cannot be told from the best ({}) on {copies} shaken copies",
+                "{}: {} of {} other vectors are not significantly worse than the best ({}) on {copies} perturbed copies",
                 best.searched,
                 grouped(as_good as u64),
                 grouped(ranked as u64),
@@ -193,7 +201,7 @@ impl Results for SearchReport<'_> {
 
     fn sheets(&self) -> Vec<Sheet> {
         let objective = &self.found.task.objective;
-        let title = match objective.sought.column.unit {
+        let title = match objective.search_column.column.unit {
             "" => objective.to_string(),
             unit => format!("{objective} {unit}"),
         };
@@ -231,7 +239,11 @@ impl Results for SearchReport<'_> {
         let Findings { task, archives, equal_ratios, portability, .. } = self.found;
         let mut spared = Vec::new();
         for ((problem, archive), &equal) in task.searches.iter().zip(*archives).zip(*equal_ratios) {
-            spared.extend(SkippedWorkRow::of(problem, &archive.spared(problem.decisions()), equal));
+            spared.extend(SkippedWorkRow::of(
+                problem,
+                &archive.skipped_work(problem.decisions()),
+                equal,
+            ));
         }
         let mut written = frame::write(dir, &self.all, metadata)?;
         written.extend(frame::write(dir, &spared, metadata)?);
@@ -245,7 +257,7 @@ impl Results for SearchReport<'_> {
         let Findings { task, archives, given, portability, .. } = self.found;
         let names: Vec<String> = task.searches.iter().map(Problem::name).collect();
         let each = names.iter().zip(*archives).zip(*given).zip(&task.searches);
-        let searched = each.map(|(((name, archive), given), problem)| Searched {
+        let searched = each.map(|(((name, archive), given), problem)| SearchRun {
             name,
             archive,
             given,

@@ -1,3 +1,5 @@
+//! Progress bar and summary line of a search.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::ProgressBar;
@@ -7,18 +9,19 @@ use crate::cli::threads::Ticker;
 use replay_core::number::{counted, fixed, grouped};
 use replay_experiment::search::Archive;
 
-/// Progress of a search on standard error: evaluations, the best so far, time.
+/// Progress of a search on standard error: evaluations, best vector so far, time.
 pub struct Progress {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
-    /// Decisions of an evaluation.
+    /// Number of decisions of an evaluation.
     per: u64,
-    /// Decisions since the archive was shown last.
+    /// Number of decisions since the last update from the archive.
     decisions: AtomicU64,
 }
 
 impl Progress {
-    /// Watches a search of so many decisions an evaluation, and of so many evaluations if that is known.
+    /// Returns the progress of a search with `per` decisions for each evaluation, and with `evaluations` evaluations if
+    /// this number is known.
     pub fn new(quiet: bool, evaluations: Option<u64>, per: u64) -> Self {
         let template = match evaluations {
             Some(_) => "{wide_bar} {human_pos}/{human_len} vectors{msg}, {left}",
@@ -28,13 +31,13 @@ impl Progress {
         Self { bar, _ticker, per: per.max(1), decisions: AtomicU64::new(0) }
     }
 
-    /// So many decisions have been made of evaluations that go on: many are done at once.
+    /// Counts decisions of running evaluations.
     pub fn decided(&self, decisions: u64) {
         let before = self.decisions.fetch_add(decisions, Ordering::Relaxed);
         self.bar.inc((before + decisions) / self.per - before / self.per);
     }
 
-    /// The archive has grown.
+    /// Updates the bar from the archive.
     pub fn show(&self, archive: &Archive) {
         self.decisions.store(0, Ordering::Relaxed);
         self.bar.set_position(archive.evaluations().len() as u64);
@@ -44,15 +47,15 @@ impl Progress {
         }
     }
 
-    /// The search has ended.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// What a search did, in one line.
-pub fn account(name: &str, archive: &Archive, decisions: u64, equal_ratios: u64) -> String {
-    let spared = archive.spared(decisions);
+/// Returns a line about the work of a search.
+pub fn summary_line(name: &str, archive: &Archive, decisions: u64, equal_ratios: u64) -> String {
+    let spared = archive.skipped_work(decisions);
     let mut line = format!(
         "{name}: {}, {}",
         counted(archive.evaluations().len() as u64, "evaluation"),
@@ -68,7 +71,7 @@ pub fn account(name: &str, archive: &Archive, decisions: u64, equal_ratios: u64)
     part(spared.repeats, "repeated");
     part(spared.stopped, "stopped early");
     if !parts.is_empty() {
-        line.push_str(&format!("; spared: {}", parts.join(", ")));
+        line.push_str(&format!("; skipped: {}", parts.join(", ")));
     }
     line
 }

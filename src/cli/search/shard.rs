@@ -1,4 +1,5 @@
-//! A search in parts: each evaluates some of the vectors, and what they wrote down is put together.
+//! Shards of a search. Each shard evaluates some of the vectors, and `replay merge` combines the journals of the
+//! shards.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -11,8 +12,8 @@ use super::output::origin;
 use super::progress::Progress;
 use super::task::SearchTask;
 use super::{RANDOM_EVALUATIONS, failure, search_all};
-use crate::cli::eta::Cost;
-use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::eta::EtaReporter;
+use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::journal::{PLAN_FILE, PlanFile, of_journal};
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
@@ -30,30 +31,33 @@ use replay_experiment::search::{
 use replay_experiment::sweep::{Build, Shard, text_digest};
 use std::io::stdout;
 
-/// What the plan of a shard says.
+/// The plan of a shard.
 #[derive(Serialize, Deserialize)]
 struct ShardPlan {
     #[serde(flatten)]
     build: Build,
-    /// The command line, the name of the program first.
+    /// Command line, beginning with the name of the program.
     arguments: Vec<String>,
-    /// What makes two searches one.
+    /// Digest of the whole search.
     digest: String,
 }
 
-/// All that a search asks, search by search.
-fn asked(args: &SearchArgs, task: &SearchTask) -> Result<Vec<Candidate>, Failure> {
-    let asked = match args.strategy {
+/// Returns all vectors of a search.
+///
+/// # Errors
+/// Those of the strategy.
+fn vectors(args: &SearchArgs, task: &SearchTask) -> Result<Vec<Candidate>, Failure> {
+    let vectors = match args.strategy {
         StrategyArg::Random => {
             let most = args.evaluations.unwrap_or(RANDOM_EVALUATIONS);
             questions(&mut Random::new(task.free.clone(), task.seed), Some(most))
         }
         _ => questions(&mut List::new(task.grid.grid()), args.evaluations),
     };
-    asked.map_err(failure)
+    vectors.map_err(failure)
 }
 
-/// What makes two searches one: what they ask of what, and how their results are written.
+/// Returns the digest of the configuration of a search, its vectors, and the number of printed vectors.
 fn digest(args: &SearchArgs, task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
     let mut text = origin(args, task).map_err(|e| Failure::output("the configuration", e))?;
     text.push_str(&format!("\n{}\n", args.top));
@@ -61,15 +65,18 @@ fn digest(args: &SearchArgs, task: &SearchTask, ids: &[CellId]) -> Result<String
     Ok(text_digest(&text))
 }
 
-/// The ids of all that a search asks, in order.
-fn ids(asked: &[Candidate], task: &SearchTask) -> Vec<CellId> {
+/// Returns the ids of all evaluations, in order.
+fn ids(vectors: &[Candidate], task: &SearchTask) -> Vec<CellId> {
     let of_search = |problem: String| {
-        asked.iter().map(move |&candidate| Question::whole(candidate).id(&problem))
+        vectors.iter().map(move |&candidate| Question::whole(candidate).id(&problem))
     };
     task.searches.iter().flat_map(|problem| of_search(problem.identity())).collect()
 }
 
-/// Evaluates a part of the vectors. It has no results of its own; what it leaves is its journal.
+/// Evaluates a part of the vectors. Writes a journal, and prints the path of the journal on standard output.
+///
+/// # Errors
+/// Those of reading traces and of the journal.
 pub fn run(
     args: &SearchArgs,
     mut session: Session,
@@ -78,23 +85,24 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let stop = CancelToken::new();
-    let cost = Cost::new(quiet);
-    let forecast = |forecast| cost.hear_plainly(forecast);
+    let reporter = EtaReporter::new(quiet);
+    let forecast = |forecast| reporter.update_on_stderr(forecast);
     let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
     let task = SearchTask::resolve(args, watch)?;
     session.reads(task.train.inputs());
     session.reads(task.test.iter().flat_map(ResolvedGrid::inputs));
-    let asked = asked(args, &task)?;
-    let ids = ids(&asked, &task);
+    let vectors = vectors(args, &task)?;
+    let ids = ids(&vectors, &task);
     let plan = ShardPlan {
         build: crate::cli::build::this(),
-        arguments: command.iter().map(told).collect::<Result<_, _>>()?,
+        arguments: command.iter().map(utf8).collect::<Result<_, _>>()?,
         digest: digest(args, &task, &ids)?,
     };
     let plan = serde_json::to_value(plan).map_err(|e| Failure::output(PLAN_FILE, e))?;
     let plan = PlanFile::of_shard(Kind::Search, shard.to_string(), Vec::new(), plan);
     let Some(kept) = JournalHandle::<Evaluation>::begin(&mut session, plan)? else {
-        let message = format!("--shard {shard}: the folder of --out has what another command left");
+        let message =
+            format!("--shard {shard}: the folder of --out has the journal of another command");
         return Err(Failure::usage_message(message));
     };
     let own = |place: usize| shard.of_cell(place as u32) == shard;
@@ -104,20 +112,20 @@ pub fn run(
     };
     let (all, to_run) = ((0..ids.len()).filter(|&at| own(at)).count(), left(&kept));
     for (number, problem) in task.searches.iter().enumerate() {
-        let places = (0..asked.len()).filter(|place| own(number * asked.len() + place));
-        let own: Vec<Candidate> = places.map(|place| asked[place]).collect();
+        let places = (0..vectors.len()).filter(|place| own(number * vectors.len() + place));
+        let own: Vec<Candidate> = places.map(|place| vectors[place]).collect();
         let watched = Progress::new(quiet, Some(own.len() as u64), problem.decisions());
         let jobs_done = |jobs| watched.decided(jobs);
         let memory = EvaluationCache::new(problem, std::slice::from_ref(&kept.journal), true);
         let control = Control {
             evaluations: None,
             keep: None,
-            memory: Some(&memory),
+            cache: Some(&memory),
             watch: RunContext { jobs_done: &jobs_done, ..watch },
             progress: &|archive| {
                 watched.show(archive);
-                if memory.is_troubled() {
-                    // There would be nothing to put together.
+                if memory.has_write_error() {
+                    // A shard without a journal cannot be merged.
                     stop.raise();
                 }
             },
@@ -125,18 +133,18 @@ pub fn run(
         let searched = search(problem, &mut List::new(own), &mut Archive::default(), control);
         watched.finish();
         searched.map_err(failure)?;
-        if let Some(error) = memory.trouble() {
+        if let Some(error) = memory.write_error() {
             return Err(of_journal(error));
         }
     }
     kept.open().sync().map_err(of_journal)?;
     let left = left(&kept);
     let [all, before, done] = [all, all - to_run, to_run - left].map(|n| grouped(n as u64));
-    session.say(format_args!("search: {all} evaluations: {before} done before, {done} run"));
+    session.print_line(format_args!("search: {all} evaluations: {before} done before, {done} run"));
     if left > 0 {
-        let goes_on = session.goes_on().unwrap_or_default().to_string();
+        let goes_on = session.continuation().unwrap_or_default().to_string();
         let left = grouped(left as u64);
-        tell(format_args!("replay: interrupted, {left} evaluations left; {goes_on}"));
+        eprint_line(format_args!("replay: interrupted, {left} evaluations left; {goes_on}"));
         return Ok(Exit::Interrupted);
     }
     writeln!(stdout(), "{}", kept.open().path().display())
@@ -144,19 +152,22 @@ pub fn run(
     Ok(Exit::Done)
 }
 
-/// An argument as it can be written down.
-fn told(argument: &OsString) -> Result<String, Failure> {
+/// Returns an argument as UTF-8.
+fn utf8(argument: &OsString) -> Result<String, Failure> {
     let text = argument.to_str().map(str::to_string);
     text.ok_or_else(|| {
         let argument = argument.to_string_lossy();
         Failure::usage_message(format!(
-            "--shard: {argument} is no UTF-8 and cannot be written down"
+            "--shard: argument {argument} is not UTF-8 and cannot be recorded"
         ))
     })
 }
 
-/// Puts the shards of a search together: the search as it would be without them, but for the
-/// evaluations that they have. `search_of` says what search a command line is.
+/// Merges the shards of a search: runs the whole search with the evaluations of the shards. `search_of` parses the
+/// arguments of a search.
+///
+/// # Errors
+/// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
 pub fn merge(
     args: &MergeArgs,
     command: &[OsString],
@@ -168,7 +179,7 @@ pub fn merge(
     for part in parts {
         let PlanFile { shard, earlier_builds, plan, .. } = &part.plan;
         let Some(shard) = shard else {
-            let message = format!("{}: it has no shard, but a whole search", part.path.display());
+            let message = format!("{}: contains a whole search, not a shard", part.path.display());
             return Err(Failure::data(anyhow::anyhow!(message)));
         };
         let shard = shard.parse::<Shard>().map_err(|e| no_plan(&part.path, e))?;
@@ -184,8 +195,9 @@ pub fn merge(
     let shards = Shards::of_one_plan(shards, args.other_build)?;
     shards.apart_from(&args.out)?;
     let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
-    let mut asks = search_of(&arguments)
-        .ok_or_else(|| no_plan(&parts[0].path, anyhow::anyhow!("its command is no search")))?;
+    let mut asks = search_of(&arguments).ok_or_else(|| {
+        no_plan(&parts[0].path, anyhow::anyhow!("the command of the plan is not a search"))
+    })?;
     asks.shard = None;
     (asks.output.out, asks.output.force) = (Some(args.out.clone()), args.force);
     asks.output.process = args.process.clone();
@@ -194,11 +206,11 @@ pub fn merge(
         asks.sort = args.sort.clone();
     }
     let journals = |task: &SearchTask| {
-        let ids = ids(&asked(&asks, task)?, task);
+        let ids = ids(&vectors(&asks, task)?, task);
         if digest(&asks, task, &ids)? != expected {
             let place = parts[0].path.display();
             let message = format!(
-                "{place}: its traces, or this program, are no longer those that its vectors were tried on"
+                "{place}: the traces or the program have changed since the vectors of this shard were evaluated"
             );
             return Err(Failure::data(anyhow::anyhow!(message)));
         }
@@ -210,7 +222,7 @@ pub fn merge(
     let session = Session::begin(Kind::Search, &asks.output, command)?;
     let exit = search_all(&asks, session, Some(&journals))?;
     if !args.process.quiet {
-        tell(format_args!("merge: a search of {} folders", parts.len()));
+        eprint_line(format_args!("merge: a search of {} folders", parts.len()));
     }
     Ok(exit)
 }

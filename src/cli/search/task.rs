@@ -1,15 +1,15 @@
-//! From arguments to problems.
+//! Resolves the arguments of a search into problems.
 
 use std::sync::Arc;
 
 use super::args::{SearchArgs, StrategyArg};
 use super::keep;
 use crate::cli::args::GridArgs;
-use crate::cli::compatible::never_down;
 use crate::cli::exit::Failure;
-use crate::cli::interrupt::attend;
+use crate::cli::interrupt::cancel_by_signal;
 use crate::cli::journal::of_journal;
 use crate::cli::named_value::one;
+use crate::cli::refused_options::reject_outage_options;
 use crate::cli::resolved_grid::{ResolvedGrid, seeds};
 use replay_core::allocator::centre::{Slack, SlackRule, TieVector};
 use replay_core::allocator::registry::AllocatorSpec;
@@ -17,56 +17,60 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Shake;
 use replay_experiment::grid::Values;
 use replay_experiment::search::{
-    Candidate, Constraint, Numbers, Objective, Part, Problem, SearchError, Space, split, width,
+    Candidate, Constraint, Numbers, Objective, Problem, SearchError, SearchTrace, Space, split,
+    width,
 };
 use replay_experiment::{Measure, RunContext, Trace};
 
-/// What a search comes down to.
+/// A search with its traces.
 pub struct SearchTask {
-    /// The traces to search, as loaded.
+    /// Traces to search.
     pub train: ResolvedGrid,
-    /// The traces to try on, as loaded, if others.
+    /// Traces of `--test`.
     pub test: Option<ResolvedGrid>,
-    /// What is wanted.
+    /// The objective.
     pub objective: Objective,
-    /// What must not happen.
+    /// The constraints.
     pub constraints: Vec<Constraint>,
-    /// What the user gave to compare with.
+    /// Vectors of `--tie`.
     pub given: Vec<Candidate>,
-    /// Where local begins.
+    /// Starts of the strategy local.
     pub starts: Vec<Start>,
-    /// Each is searched by itself.
+    /// Problems. Each problem is searched separately.
     pub searches: Vec<Problem>,
-    /// Every trace by itself: those searched, then those to try on.
+    /// One problem for each trace: first the searched traces, then the test traces.
     pub singles: Vec<Problem>,
-    /// How many of `singles` are only tried on.
+    /// Number of test traces in `singles`.
     pub tests: usize,
     /// The exhaustive grid.
     pub grid: Space,
-    /// Where strategies move freely.
+    /// The space of the other strategies.
     pub free: Space,
-    /// Seed of all draws.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// Where local begins.
+/// A start of the strategy local.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     /// The exhaustive grid.
     Exhaustive,
-    /// Ratios drawn at random.
+    /// Random ratios.
     Random,
     /// A candidate.
     Candidate(Candidate),
 }
 
 impl SearchTask {
-    /// Resolves arguments, loads and schedules the traces. Everything that can be checked
-    /// before a trace is read is. Every trace is measured without tie-breaking.
+    /// Resolves arguments, loads the traces, computes their schedules, and measures each trace without tie-breaking.
+    /// Options are checked before a trace is read.
+    ///
+    /// # Errors
+    /// A usage error for a wrong option, a data error for an invalid trace.
     pub fn resolve(args: &SearchArgs, watch: RunContext<'_>) -> Result<Self, Failure> {
         check_combination(args)?;
         check_parts(args)?;
-        never_down(&args.grid)?;
+        reject_outage_options(&args.grid)?;
         let shake = args.shake.checked()?;
         let objective: Objective = args.objective.parse().map_err(Failure::usage)?;
         let constraints = args
@@ -83,7 +87,7 @@ impl SearchTask {
         let starts = starts(&args.start, slacks[0])?;
         let space = space(args, slacks)?;
         let [seed] = seeds(&args.grid.seed)?[..] else {
-            return Err(Failure::usage_message("--seed: a search takes one"));
+            return Err(Failure::usage_message("--seed: a search takes one seed"));
         };
         let (measure, quiet) = (Measure::default(), args.output.process.quiet);
         let train = ResolvedGrid::resolve(&grid, None, measure, quiet)?;
@@ -94,8 +98,8 @@ impl SearchTask {
                 Some(ResolvedGrid::resolve(&elsewhere, None, measure, quiet)?)
             }
         };
-        // From here on nothing waits for others.
-        attend(watch.stop, quiet);
+        // Standard input has been read. From here on, the token is checked frequently.
+        cancel_by_signal(watch.stop, quiet);
         let allocators = train.allocators();
         let ([scheduler], [allocator]) = (&train.plan.grid.schedulers[..], &allocators[..]) else {
             return Err(one_each());
@@ -137,10 +141,10 @@ impl SearchTask {
         };
         let tests = held.len();
         if args.each && searches.len() < 2 {
-            return Err(Failure::usage_message("--each: there is one trace to search"));
+            return Err(Failure::usage_message("--each: needs several traces to search"));
         }
         if args.scale_sr && singles.len() < 2 {
-            let message = "--scale-sr: there is no other trace to try vectors on";
+            let message = "--scale-sr: needs another trace on which vectors are tried";
             return Err(Failure::usage_message(message));
         }
         Ok(Self {
@@ -170,19 +174,20 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Traces, or the shaken copies of each, as parts; traces have distinct names.
+    /// Returns a part of a problem for each trace or, if there are perturbed copies, for each copy. Traces have
+    /// distinct names.
     fn parts(
         &self,
         searched: &[Arc<Trace>],
         held: &[Arc<Trace>],
-    ) -> Result<Vec<Vec<Part>>, Failure> {
+    ) -> Result<Vec<Vec<SearchTrace>>, Failure> {
         let all: Vec<&Arc<Trace>> = searched.iter().chain(held).collect();
-        // Whether something else tells apart traces of one name.
+        // Returns whether traces with the same name differ in a property.
         let differ = |trace: &Trace, what: &dyn Fn(&Trace) -> String| {
             let namesakes = all.iter().filter(|other| other.workload.name == trace.workload.name);
             namesakes.map(|other| what(other)).any(|other| other != what(trace))
         };
-        let copies = |trace: &&Arc<Trace>| -> Result<Vec<Part>, Failure> {
+        let copies = |trace: &&Arc<Trace>| -> Result<Vec<SearchTrace>, Failure> {
             let mut name = trace.workload.name.clone();
             if differ(trace, &|trace| trace.topology.to_string()) {
                 name += &format!(" on {}", trace.topology);
@@ -195,21 +200,27 @@ impl Maker<'_> {
                 Some(shake) => (1..=shake.copies).map(|copy| trace.shaken(&shake, copy)).collect(),
             };
             let part = |copy| {
-                Part::new(name.clone(), copy, &self.scheduler, self.objective, self.watch.stop)
+                SearchTrace::new(
+                    name.clone(),
+                    copy,
+                    &self.scheduler,
+                    self.objective,
+                    self.watch.stop,
+                )
             };
             copies.into_iter().map(part).collect::<Result<_, _>>().map_err(failure)
         };
         all.iter().map(copies).collect()
     }
 
-    fn problem(&self, parts: Vec<Part>) -> Result<Problem, Failure> {
+    fn problem(&self, parts: Vec<SearchTrace>) -> Result<Problem, Failure> {
         let (objective, constraints) = (self.objective.clone(), self.constraints.to_vec());
         let allocator = self.allocator.clone();
         Problem::new(parts, allocator, objective, constraints, self.watch).map_err(failure)
     }
 }
 
-/// What failed is the input or what was asked for.
+/// Converts an error of a search: invalid input is a data error, all other errors are usage errors.
 pub fn failure(error: SearchError) -> Failure {
     match error {
         SearchError::Cancelled(_) => Failure::interrupted(),
@@ -223,8 +234,8 @@ fn one_each() -> Failure {
     Failure::usage_message("a search takes one scheduler (--sched) and one allocator (--alloc)")
 }
 
-/// Before any trace is read: one scheduler, and one allocator that takes a vector and has
-/// none.
+/// Checks that there is one scheduler and one allocator. The allocator must have a parameter for the tie vector, and
+/// the parameter must not be set.
 fn check_single(grid: &GridArgs) -> Result<AllocatorSpec, Failure> {
     let schedulers = grid.sched.iter().flat_map(|list| replay_core::naming::split_list(list));
     if schedulers.count() > 1 {
@@ -239,25 +250,27 @@ fn check_single(grid: &GridArgs) -> Result<AllocatorSpec, Failure> {
     Ok(allocator)
 }
 
-/// The slacks to search: those asked for, or the allocator's own.
+/// Returns the slacks to search: the slacks of `--slack`, or the slack of the allocator.
 fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Failure> {
     let own = allocator.tie_breaking().unwrap_or_default().slack;
     match own {
         SlackRule::Auto => {
             let message =
-                format!("{allocator}: a search tries given slacks, not one that is tuned");
+                format!("{allocator}: a search takes fixed slacks (--slack), not slack=auto");
             return Err(Failure::usage_message(message));
         }
         SlackRule::Fixed(own) if texts.is_empty() => return Ok(vec![own]),
         SlackRule::Fixed(own) if !own.is_none() => {
-            return Err(Failure::usage_message(format!("--slack: {allocator} has one already")));
+            return Err(Failure::usage_message(format!(
+                "--slack: {allocator} already has a slack"
+            )));
         }
         SlackRule::Fixed(_) => {}
     }
     listed_slacks(texts)
 }
 
-/// The slacks of `--slack`, in ascending order.
+/// Returns the slacks of `--slack` in ascending order.
 fn listed_slacks(texts: &[String]) -> Result<Vec<Slack>, Failure> {
     let listed: Values = texts.iter().map(|text| text.trim()).collect();
     let texts = listed.texts().map_err(|e| Failure::usage_message(format!("--slack: {e}")))?;
@@ -268,10 +281,10 @@ fn listed_slacks(texts: &[String]) -> Result<Vec<Slack>, Failure> {
     Ok(slacks)
 }
 
-/// The exhaustive grid.
+/// Returns the exhaustive grid.
 ///
 /// # Errors
-/// A usage error if a list is out of range, or if the grid is too large to be run.
+/// A usage error if a list is out of range, or if the grid is too large.
 fn space(args: &SearchArgs, slacks: Vec<Slack>) -> Result<Space, Failure> {
     let refuse = |message: String| Err(Failure::usage_message(message));
     let usual = Space::johnson();
@@ -284,10 +297,10 @@ fn space(args: &SearchArgs, slacks: Vec<Slack>) -> Result<Space, Failure> {
     let largest = |list: &Numbers| list.ends()[1];
     let option = args.tie_lists.first_factor().unwrap_or("--factors");
     if factors.iter().all(|list| largest(list) == 0) {
-        return refuse(format!("{option}: all factors are 0, which break no tie"));
+        return refuse(format!("{option}: all factors are 0, so no vector breaks a tie"));
     }
     if factors.iter().chain([&scan_radii]).any(|list| largest(list) > limit) {
-        return refuse(format!("--sr, {option}: the largest entry is at most 1,000,000"));
+        return refuse(format!("--sr, {option}: entries must not exceed 1,000,000"));
     }
     let largest = args.largest.unwrap_or(usual.largest);
     let space = Space { scan_radii, factors, largest, slacks };
@@ -299,7 +312,7 @@ fn space(args: &SearchArgs, slacks: Vec<Slack>) -> Result<Space, Failure> {
     Ok(space)
 }
 
-/// Before any trace is read: whether there are parts that can be done by themselves.
+/// Checks that the search has shards that are independent of each other.
 fn check_parts(args: &SearchArgs) -> Result<(), Failure> {
     let refuse = |message: String| Err(Failure::usage_message(message));
     let Some(shard) = args.shard.filter(|shard| !shard.is_whole()) else { return Ok(()) };
@@ -308,23 +321,24 @@ fn check_parts(args: &SearchArgs) -> Result<(), Failure> {
         let name = clap::ValueEnum::to_possible_value(&args.strategy);
         let name = name.map(|value| value.get_name().to_string()).unwrap_or_default();
         return refuse(format!(
-            "--shard {shard}: {name} asks by what it was answered, so that no part of it can be done \
-             beforehand; exhaustive and random have shards, and searches under several --seed are \
-             independent of each other"
+            "--shard {shard}: {name} chooses vectors by the results of earlier vectors and has no independent parts; \
+             exhaustive and random have shards, and searches with several --seed are independent"
         ));
     }
     if keep(args).is_some() {
         return refuse(format!(
-            "--shard {shard}: which evaluations are stopped depends on all before them: add --spare 0"
+            "--shard {shard}: early stopping depends on all earlier evaluations; add --spare 0"
         ));
     }
     if args.time.is_some() {
-        return refuse(format!("--shard {shard}: with --time nobody knows which vectors are done"));
+        return refuse(format!(
+            "--shard {shard}: with --time the evaluated vectors depend on the computer; leave out --time"
+        ));
     }
     let traces = args.grid.trace.iter().chain(&args.test);
     if traces.flat_map(|list| list.split(',')).any(|name| name.trim() == "-") {
         return refuse(format!(
-            "--shard {shard}: standard input cannot be read again when the shards are put together"
+            "--shard {shard}: standard input cannot be read again by replay merge; name a file"
         ));
     }
     Ok(())
@@ -338,10 +352,12 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
         )));
     }
     if args.largest.is_some() && !args.moves_freely() {
-        return refuse("--largest: this search has only a grid; --factors gives its factors");
+        return refuse(
+            "--largest: this search evaluates only a grid; --factors sets the factors of the grid",
+        );
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
-        return refuse("--split: a share is between 0 and 1");
+        return refuse("--split: the share must be between 0 and 1");
     }
     match (args.strategy, &args.ask_command) {
         (StrategyArg::External, None) => {
@@ -361,7 +377,7 @@ fn given(ties: &[String], usual: Slack) -> Result<Vec<Candidate>, Failure> {
     ties.map(|text| Candidate::parse(text, usual).map_err(Failure::usage)).collect()
 }
 
-/// Where local can begin, but for vectors.
+/// Names of the starts of the strategy local that are not vectors.
 const STARTS: [(&str, Start); 2] = [("exhaustive", Start::Exhaustive), ("random", Start::Random)];
 
 fn starts(texts: &[String], usual: Slack) -> Result<Vec<Start>, Failure> {
@@ -375,7 +391,7 @@ fn starts(texts: &[String], usual: Slack) -> Result<Vec<Start>, Failure> {
             let negative = vector.factors().iter().any(|&f| f < 0);
             if negative || vector.is_indifferent() {
                 let message = format!(
-                    "--start {vector}: local wants factors that are not negative and break ties"
+                    "--start {vector}: local needs factors that are not negative and break ties"
                 );
                 return Err(Failure::usage_message(message));
             }

@@ -1,4 +1,4 @@
-//! Who competed for one request.
+//! `replay show --candidates`: the candidates of one decision.
 
 use replay_core::table::name;
 use std::io::Write;
@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::interrupt::interruption;
+use crate::cli::interrupt::cancel_token;
 use crate::cli::output::configuration;
 use crate::cli::print::FormatArg;
 use crate::cli::print::columns;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
-use crate::cli::skipped_jobs::why_nobody;
+use crate::cli::skipped_jobs::why_not_started;
 use replay_core::allocator::candidate_set::{ScoredCandidate, Term};
 use replay_core::allocator::centre::TieVector;
 use replay_core::allocator::explain::LISTED;
@@ -22,33 +22,36 @@ use replay_core::number::grouped;
 use replay_experiment::explained::{Explained, explain};
 use replay_experiment::snapshot::{When, snapshot};
 use replay_experiment::{Cell, CellProblem};
-use replay_output::plot::{CandidateMap, Candidates, Counted, Plots, ProcessorState, save};
+use replay_output::plot::{CandidateMap, Candidates, Plots, ProcessorState, TieTerm, save};
 use replay_output::report::machine::Sheets;
-use replay_output::report::{Sheet, Shown, candidate_maps, candidate_words};
+use replay_output::report::{Sheet, Shown, candidate_lines, candidate_maps};
 use std::io::stdout;
 
-/// The most maps of text.
+/// Maximum number of maps as text.
 const MOST_MAPS: usize = 6;
-/// Characters in a line where there is no terminal that says.
+/// Maximum number of characters of a line if there is no terminal.
 const WIDTH: usize = 100;
 
-/// Shows the candidates of the decision that gave a job its processors: the job of a number, or the one that started
-/// last of those that hold processors at an instant.
-pub fn compete(
+/// Shows the candidates of the decision that allocated processors to a job. The job is given by its number, or by an
+/// instant: of the jobs that hold processors at this instant, it is the job that started last.
+///
+/// # Errors
+/// A usage error if the job does not exist, or if the decision had no candidates.
+pub fn show_candidates(
     session: &mut Session,
     loaded: &ResolvedGrid,
     cell: &Cell,
     when: When,
 ) -> Result<Exit, Failure> {
-    let stop = interruption(session.is_quiet());
+    let stop = cancel_token(session.is_quiet());
     let mut tally = Tally::of("pictures", 1);
-    let mut shown = Competition { loaded, cell, explained: None };
+    let mut shown = Decision { loaded, cell, explained: None };
     match explained(cell, when, &stop) {
         Ok(explained) => {
             tally.done = 1;
             shown.explained = explained;
             if shown.rows().is_empty() {
-                return Err(Failure::usage_message(shown.nobody(when)));
+                return Err(Failure::usage_message(shown.reason_for_none(when)));
             }
         }
         Err(CellProblem::Cancelled(_)) => {}
@@ -60,13 +63,13 @@ pub fn compete(
         shown.print(explained).map_err(|e| Failure::output("standard output", e))?;
     }
     let done = session.publish(&mut shown, &tally)?;
-    if let Some(more) = shown.not_told(session.format()) {
-        // Below the table; for programs not among their lines.
+    if let Some(more) = shown.omitted(session.format()) {
+        // Print the line below the table; JSON and CSV have only rows.
         match session.format() {
             FormatArg::Table | FormatArg::Md => {
                 writeln!(stdout(), "{more}").map_err(|e| Failure::output("standard output", e))?
             }
-            FormatArg::Json | FormatArg::Csv => session.say(more),
+            FormatArg::Json | FormatArg::Csv => session.print_line(more),
         }
     }
     Ok(done)
@@ -87,7 +90,7 @@ fn explained(
             (last.job.number, at)
         }
     };
-    // Its first start, or of several the one that it runs by then.
+    // A job that was requeued has several starts: use the last start until this instant.
     let starts = explain(cell, number, stop)?.into_iter();
     Ok(starts
         .enumerate()
@@ -96,27 +99,27 @@ fn explained(
         .map(|it| it.1))
 }
 
-/// The candidates of a decision.
-struct Competition<'a> {
+/// A decision with its candidates.
+struct Decision<'a> {
     loaded: &'a ResolvedGrid,
     cell: &'a Cell,
     explained: Option<Explained>,
 }
 
-impl Competition<'_> {
-    /// Why there is nothing to show.
-    fn nobody(&self, when: When) -> String {
+impl Decision<'_> {
+    /// Returns the reason why there is nothing to show.
+    fn reason_for_none(&self, when: When) -> String {
         let Some(explained) = &self.explained else {
             return match when {
-                When::Started(number) => why_nobody(self.cell, number),
+                When::Started(number) => why_not_started(self.cell, number),
                 When::At(at) => format!("--at {at}: no job holds processors then"),
             };
         };
         let (number, strategy) = (explained.job.number, self.cell.key().strategy());
         format!(
-            "--candidates: nobody competed when {strategy} gave job {number} its processors: the centre-based \
-             strategies (mc1x1, mm, gen-alg) have candidates with tie values, unless a job takes all that is free, \
-             and placements has boxes; replay explain tells of every strategy"
+            "--candidates: {strategy} had no candidates when it allocated processors to job {number}: mc1x1, mm and \
+             gen-alg have candidates with tie values, unless a job takes all free processors, and placements has boxes; \
+             replay explain covers every allocator"
         )
     }
 
@@ -125,10 +128,11 @@ impl Competition<'_> {
         format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy())
     }
 
-    /// In words: the decision, and who is not shown.
+    /// Returns sentences about the decision and the number of candidates.
     fn words(&self, explained: &Explained, shown: usize) -> Vec<String> {
         let decision = &explained.decision;
-        let all = decision.account.rivals.as_ref().map_or(0, |all| all.first.len() + all.more);
+        let all =
+            decision.explanation.candidates.as_ref().map_or(0, |all| all.first.len() + all.more);
         let mut words = vec![format!(
             "at {} s job {} gets {} of {} free processors",
             grouped(explained.start),
@@ -150,26 +154,26 @@ impl Competition<'_> {
         words
     }
 
-    /// How many candidates a format leaves out, in words.
-    fn not_told(&self, format: FormatArg) -> Option<String> {
+    /// Returns a line about the candidates that a format omits; `None` if no candidate is omitted.
+    fn omitted(&self, format: FormatArg) -> Option<String> {
         let known = self.rows().len();
-        let all = known + self.explained.as_ref()?.decision.account.rivals.as_ref()?.more;
-        let told = match format {
+        let all = known + self.explained.as_ref()?.decision.explanation.candidates.as_ref()?.more;
+        let shown = match format {
             FormatArg::Table | FormatArg::Md => known.min(LISTED),
             FormatArg::Json | FormatArg::Csv => known,
         };
-        let more = (all > told).then(|| grouped((all - told) as u64))?;
-        Some(match known > told {
+        let more = (all > shown).then(|| grouped((all - shown) as u64))?;
+        Some(match known > shown {
             true => format!("and {more} more (--format csv has all)"),
             false => format!("and {more} more"),
         })
     }
 
     fn vector(&self) -> Option<TieVector> {
-        self.explained.as_ref()?.decision.account.rivals.as_ref()?.vector
+        self.explained.as_ref()?.decision.explanation.candidates.as_ref()?.vector
     }
 
-    /// Maps for people, above the table.
+    /// Prints the maps, which precede the table.
     fn print(&self, explained: &Explained) -> std::io::Result<()> {
         let mut out = stdout();
         let decision = &explained.decision;
@@ -182,12 +186,12 @@ impl Competition<'_> {
         }
         let taken = match rivals.iter().any(ScoredCandidate::is_box) {
             true => "# is a processor of the box",
-            false => "a number is the shell of a processor taken",
+            false => "a number is the shell of an allocated processor",
         };
-        writeln!(out, "{taken}, . one is free, x one is busy\n")?;
-        let ground = [&decision.free[..], &decision.down[..]];
+        writeln!(out, "{taken}, . is a free processor, x is a busy processor\n")?;
+        let free_and_down = [&decision.free[..], &decision.down[..]];
         let width = columns().unwrap_or(WIDTH);
-        for line in candidate_maps(topology, ground, &rivals[..shown], width) {
+        for line in candidate_maps(topology, free_and_down, &rivals[..shown], width) {
             writeln!(out, "{line}")?;
         }
         writeln!(out)
@@ -201,22 +205,22 @@ impl Competition<'_> {
         for (place, processor) in sheets.processors().enumerate() {
             places[processor] = place;
         }
-        let mut ground = vec![ProcessorState::Busy; places.len()];
-        decision.free.iter().for_each(|node| ground[places[node.index()]] = ProcessorState::Free);
-        decision.down.iter().for_each(|node| ground[places[node.index()]] = ProcessorState::Down);
+        let mut states = vec![ProcessorState::Busy; places.len()];
+        decision.free.iter().for_each(|node| states[places[node.index()]] = ProcessorState::Free);
+        decision.down.iter().for_each(|node| states[places[node.index()]] = ProcessorState::Down);
         let map = |(rank, one): (usize, &ScoredCandidate)| {
             let mut chosen = vec![false; places.len()];
             one.nodes.iter().for_each(|node| chosen[places[node.index()]] = true);
             let mut weights = vec![None; places.len()];
             for weight in &one.weights {
                 let counted = match weight.term {
-                    Term::Free => Counted::Free,
-                    Term::Wall => Counted::Wall,
-                    Term::Busy => Counted::Busy,
+                    Term::Free => TieTerm::Free,
+                    Term::Wall => TieTerm::Wall,
+                    Term::Busy => TieTerm::Busy,
                 };
                 weights[places[weight.node.index()]] = Some((counted, weight.weight));
             }
-            let mut lines = candidate_words(topology, one, rank == 0);
+            let mut lines = candidate_lines(topology, one, rank == 0);
             let shell = |processor: usize| one.shells.get(processor).copied().unwrap_or(0);
             if let (Some(value), Some(vector)) = (one.tie, self.vector()) {
                 let [af, wf, bf] = vector.factors();
@@ -246,7 +250,7 @@ impl Competition<'_> {
                 weights,
             }
         };
-        // More of them have not what a picture needs.
+        // Only the listed candidates have shells and weights.
         let drawn = self.rows().iter().take(LISTED);
         let candidates: Vec<CandidateMap> = drawn.enumerate().map(map).collect();
         let shown = candidates.len().min(Candidates::MOST);
@@ -255,19 +259,19 @@ impl Competition<'_> {
             subtitle: self.words(explained, shown),
             sides: sheets.sides,
             edges: super::edges(topology),
-            ground,
+            states,
             scan_radius: self.vector().map(|vector| vector.scan_radius),
             candidates,
         }
     }
 }
 
-impl Results for Competition<'_> {
+impl Results for Decision<'_> {
     type Row = ScoredCandidate;
 
     fn rows(&self) -> &[ScoredCandidate] {
         let Some(explained) = &self.explained else { return &[] };
-        explained.decision.account.rivals.as_ref().map_or(&[], |rivals| &rivals.first)
+        explained.decision.explanation.candidates.as_ref().map_or(&[], |rivals| &rivals.first)
     }
 
     fn sheets(&self) -> Vec<Sheet> {
@@ -276,20 +280,20 @@ impl Results for Competition<'_> {
             let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
             Some(format!("({})", centre.join(", ")))
         };
-        // Lists of processors have numbers.
+        // Print the number of the processor, as in lists of processors.
         let processor = |one: &ScoredCandidate| {
             let node = self.cell.trace.topology.grid().map(|grid| grid.node(one.centre).0);
             let number = node.map_or(String::new(), |node| format!("{node} "));
             centre(one).map(|at| number + &at)
         };
-        let told = &self.rows()[..self.rows().len().min(LISTED)];
-        if told.iter().any(ScoredCandidate::is_box) {
+        let listed = &self.rows()[..self.rows().len().min(LISTED)];
+        if listed.iter().any(ScoredCandidate::is_box) {
             let shown = vec![
                 Shown::column(name::candidate_number, "candidate", 0),
                 Shown::text("box at", centre),
-                Shown::text("comes to", |one: &ScoredCandidate| Some(one.worth())),
+                Shown::text("comes to", |one: &ScoredCandidate| Some(one.label())),
             ];
-            return vec![Sheet::of(told, shown)];
+            return vec![Sheet::of(listed, shown)];
         }
         let shown = vec![
             Shown::column(name::candidate_number, "candidate", 0),
@@ -302,7 +306,7 @@ impl Results for Competition<'_> {
             Shown::column(name::busy_weight, "busy", 0).optional(),
             Shown::column(name::tie_value, "tie value", 0).optional(),
         ];
-        vec![Sheet::of(told, shown)]
+        vec![Sheet::of(listed, shown)]
     }
 
     fn configuration(&self) -> impl Serialize {
@@ -315,7 +319,7 @@ impl Results for Competition<'_> {
                 "run": self.cell.key(),
                 "at": explained.start,
                 "job": explained.job.number,
-                "more_candidates": explained.decision.account.rivals.as_ref().map(|all| all.more),
+                "more_candidates": explained.decision.explanation.candidates.as_ref().map(|all| all.more),
             })
         })
     }

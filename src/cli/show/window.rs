@@ -1,4 +1,4 @@
-//! A window of a run: bars over time, a film, or a trace of events.
+//! A window of a run as bars over time or as a film, and a whole run as events.
 
 use replay_core::table::name;
 use std::io::{BufWriter, Write};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::cli::args::WriteArg;
-use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::interrupt::interruption;
+use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::interrupt::cancel_token;
 use crate::cli::output::configuration;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
@@ -17,23 +17,26 @@ use replay_core::metrics::Allocation;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::Topology;
-use replay_core::workload::Instant;
+use replay_core::workload::TraceTime;
 use replay_experiment::files;
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
-use replay_experiment::{Cell, Measure, OfRun, RunContext, RunResult, run_cell};
+use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, run_cell};
 use replay_output::frame::{self, FrameError};
-use replay_output::plot::{Areas, Bar, Film, Gantt, Line, Lines, Plots, Point, Scene, save};
+use replay_output::plot::{Areas, Bar, Film, FilmJob, Gantt, Line, Lines, Plots, Point, save};
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, perfetto};
 
-/// Part of a trace, from one instant to another.
+/// A window of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window([Instant; 2]);
+pub struct Window([TraceTime; 2]);
 
 impl Window {
-    /// Its first and last second.
+    /// Returns the ends in seconds of the trace.
+    ///
+    /// # Errors
+    /// A usage error if the first instant is not before the second, or if a date cannot be converted.
     pub fn seconds(self, header: &Header) -> Result<[i64; 2], Failure> {
-        let second = |at: Instant| super::seconds("FROM..TO", at, header);
+        let second = |at: TraceTime| super::seconds("FROM..TO", at, header);
         let [from, until] = [second(self.0[0])?, second(self.0[1])?];
         match from < until {
             true => Ok([from, until]),
@@ -47,35 +50,35 @@ impl std::str::FromStr for Window {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let problem = || {
-            "write FROM..TO, two seconds of the trace such as 3600..90000, or times since its start such as \
-             7d..8d12h"
+            "write FROM..TO: two instants in seconds of the trace, such as 3600..90000, or two times since its start, \
+             such as 7d..8d12h"
                 .to_string()
         };
         let (from, until) = text.split_once("..").ok_or_else(problem)?;
-        let instant = |text: &str| text.parse::<Instant>().map_err(|_| problem());
+        let instant = |text: &str| text.parse::<TraceTime>().map_err(|_| problem());
         Ok(Self([instant(from)?, instant(until)?]))
     }
 }
 
-/// How a window is drawn.
+/// Kind of picture of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Drawn {
-    /// As bars.
+    /// Bars.
     Gantt,
-    /// As a film.
+    /// An animation.
     Film,
 }
 
-/// The most bars of a figure, and jobs of a film.
+/// Maximum number of bars of a figure, and of jobs of a film.
 const MOST: usize = 200_000;
-/// The most instants at which fragmentation is told.
+/// Maximum number of rows of the table fragmentation.
 const INSTANTS: usize = 2_000;
-/// Seconds that a film takes.
+/// Duration of a film in seconds.
 const DURATION: u32 = 20;
 
-/// Runs the cell and keeps who had which processors; `None` if interrupted.
+/// Runs the cell and records its allocations; `None` if the run was interrupted.
 fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let measure = Measure { jobs: true, nodes: true, ..Measure::default() };
     match run_cell(0, cell, measure, RunContext::new(&stop)) {
         Ok(run) => Ok(Some(run)),
@@ -84,7 +87,8 @@ fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
     }
 }
 
-/// The part of a window that a run has: from its first arrival to its last end. A window beside the run stays as it is.
+/// Limits a window to the time from the first arrival to the last end of a run. A window outside of this time is not
+/// changed.
 fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
     let begin = run.jobs.iter().map(|job| job.arrival).min().unwrap_or(from);
     let end = run.allocations.iter().map(|one| one.end).max().unwrap_or(until);
@@ -94,7 +98,10 @@ fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
     }
 }
 
-/// Draws a window of the cell, cut to the run.
+/// Draws a window of the cell, limited to the time of the run.
+///
+/// # Errors
+/// A usage error if the window has no job or too many bars, or if there is no folder for a film.
 pub fn draw(
     session: &mut Session,
     loaded: &ResolvedGrid,
@@ -103,7 +110,7 @@ pub fn draw(
     window: [i64; 2],
 ) -> Result<Exit, Failure> {
     if drawn == Drawn::Film && session.folder().is_none() {
-        let message = "--film: a film is a file, say --out DIR for it";
+        let message = "--film: needs --out DIR for the file of the film";
         return Err(Failure::usage_message(message));
     }
     let mut tally = Tally::of("pictures", 1);
@@ -129,7 +136,7 @@ pub fn draw(
         if bars > MOST {
             let (bars, most) = (grouped(bars as u64), grouped(MOST as u64));
             let message =
-                format!("the window has {bars} bars, more than {most}: take a shorter one");
+                format!("the window has {bars} bars, more than {most}: choose a shorter window");
             return Err(Failure::usage_message(message));
         }
         part.run = Some(run);
@@ -140,10 +147,13 @@ pub fn draw(
     session.publish(&mut Rows { part, rows }, &tally)
 }
 
-/// Writes the whole run as a trace of events.
+/// Writes the whole run as events.
+///
+/// # Errors
+/// A usage error if the file cannot be written.
 pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failure> {
     let Some(run) = ran(cell, quiet)? else {
-        tell("replay: interrupted; nothing is written");
+        eprint_line("replay: interrupted; nothing is written");
         return Ok(Exit::Interrupted);
     };
     let mut out = write.begin(&[])?;
@@ -155,7 +165,7 @@ pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failur
     out.finish()?;
     if let Some(path) = write.file().filter(|_| !quiet) {
         let (jobs, slices) = (grouped(run.allocations.len() as u64), grouped(slices as u64));
-        tell(format_args!("{}: {jobs} jobs in {slices} slices", path.display()));
+        eprint_line(format_args!("{}: {jobs} jobs in {slices} slices", path.display()));
     }
     Ok(Exit::Done)
 }
@@ -175,7 +185,7 @@ impl Part<'_> {
         format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy())
     }
 
-    /// In words, and the place of each processor in the figure's order.
+    /// Returns the name of the figure's order of processors, and the position of each processor in it.
     fn order(&self) -> (String, Vec<usize>) {
         let topology = &self.cell.trace.topology;
         let mut places = vec![0; topology.processors()];
@@ -187,6 +197,10 @@ impl Part<'_> {
                 }
                 (format!("along the {} curve", curve.name()), places)
             }
+            // On a tree or blocks, processors are ordered by number for any layout of leaves.
+            None if topology.hierarchy().is_some() => {
+                ("by number".to_string(), (0..topology.processors()).collect())
+            }
             None => {
                 let sheets = Sheets::of(topology);
                 for (place, processor) in sheets.processors().enumerate() {
@@ -194,9 +208,7 @@ impl Part<'_> {
                 }
                 let words = match topology {
                     Topology::Grid(_) => "row by row",
-                    Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => {
-                        "by number"
-                    }
+                    _ => "by number",
                 };
                 (words.to_string(), places)
             }
@@ -217,7 +229,7 @@ impl Part<'_> {
         bars
     }
 
-    /// Second 0 of the trace in local seconds since 1970, if the log says when it begins.
+    /// Returns second 0 of the trace in local seconds since 1970, if the header has UnixStartTime.
     fn epoch(&self) -> Option<i64> {
         let header = &self.cell.trace.workload.header;
         Some(header.unix_start_time()?.saturating_add(header.time_zone().unwrap_or(0)))
@@ -235,9 +247,11 @@ impl Part<'_> {
         let sheets = Sheets::of(&self.cell.trace.topology);
         let mut places = vec![0; self.cell.trace.topology.processors()];
         for (place, processor) in sheets.processors().enumerate() {
-            places[processor] = place;
+            if let Some(at) = places.get_mut(processor) {
+                *at = place;
+            }
         }
-        let scene = |one: &Allocation| Scene {
+        let scene = |one: &Allocation| FilmJob {
             job: one.job,
             start: one.start,
             end: one.end,
@@ -249,11 +263,11 @@ impl Part<'_> {
             window: self.window,
             duration: DURATION,
             sides: sheets.sides,
-            scenes: run.allocations.iter().map(scene).collect(),
+            jobs: run.allocations.iter().map(scene).collect(),
         }
     }
 
-    /// Free processors over time, and what of them the largest free box and the largest region have.
+    /// Returns the figure of free processors, of the largest free box and of the largest region over time.
     fn free_space(&self) -> Areas {
         let line = |name: &str, value: &dyn Fn(&FreeSpace) -> Option<u32>| {
             let mut points = Vec::new();
@@ -261,12 +275,12 @@ impl Part<'_> {
             for space in &self.spaces {
                 let Some(value) = value(space) else { continue };
                 let x = space.at as f64 / 3600.0;
-                // It holds until the next row.
+                // The value is constant until the next row.
                 points.extend(before.map(|before| Point::new(x, before)));
                 points.push(Point::new(x, f64::from(value)));
                 before = Some(f64::from(value));
             }
-            // To the end of the window.
+            // Extend the line to the end of the window.
             points.extend(before.map(|last| Point::new(self.window[1] as f64 / 3600.0, last)));
             Line { name: name.to_string(), points }
         };
@@ -279,7 +293,7 @@ impl Part<'_> {
             lines.push(line("largest box", &boxes));
         }
         Areas(Lines {
-            title: "Free processors, and how many of them are together".to_string(),
+            title: "Free processors, and the largest free box and region".to_string(),
             subtitle: vec![self.title()],
             x_title: "Time of the trace (h)".to_string(),
             y_title: "Processors".to_string(),
@@ -291,14 +305,14 @@ impl Part<'_> {
     }
 }
 
-/// What is drawn, with the rows that say it.
+/// A window with its allocations as rows.
 struct Rows<'a, 'b> {
     part: Part<'a>,
-    rows: Vec<OfRun<'b, Allocation>>,
+    rows: Vec<WithRun<'b, Allocation>>,
 }
 
 impl<'b> Results for Rows<'_, 'b> {
-    type Row = OfRun<'b, Allocation>;
+    type Row = WithRun<'b, Allocation>;
 
     fn rows(&self) -> &[Self::Row] {
         &self.rows

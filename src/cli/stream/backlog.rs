@@ -1,4 +1,4 @@
-//! `replay stream --backlog`: how much of a torus the rules of placement keep busy while jobs always wait.
+//! `replay stream --backlog`: utilization of a torus under placement rules while jobs always wait.
 
 use std::path::PathBuf;
 
@@ -24,14 +24,14 @@ use replay_output::report::{Sheet, Shown};
 
 const MACHINE: &str = "torus:16x16x16";
 
-/// What takes the place of arrivals, schedulers and allocators.
+/// Options that replace arrivals, schedulers and allocators, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct BacklogArgs {
     /// Keep N jobs waiting in place of arrivals, and compare placement rules on a torus; takes a list.
     ///
-    /// The queue is refilled at once, and any of its N jobs may start: 1 is first come, first served. A run ends when the
-    /// --jobs of a stream are too few to refill the queue. Slurm's rule always runs: the others are compared with it on
-    /// the same jobs.
+    /// The queue is refilled at once, and any of its N jobs may start; N = 1 means first come, first served. A run ends
+    /// when the --jobs jobs of a stream are too few to refill the queue. Slurm's rule always runs, because the other
+    /// rules are compared with it on the same jobs.
     #[arg(
         long,
         value_name = "N",
@@ -67,8 +67,8 @@ pub struct BacklogArgs {
 
     /// Draw sizes of jobs from tpu-v4, uniform, cubes, slabs, small, heavy-tail; takes a list.
     ///
-    /// Each except tpu-v4 also exists with -half, where every tenth job takes half of the torus. Service times depend on
-    /// sizes only in heavy-tail.
+    /// Each mix except tpu-v4 has a variant with the suffix -half, in which every tenth job requests half of the torus.
+    /// Service times depend on sizes only in heavy-tail.
     #[arg(
         long,
         value_name = "MIX",
@@ -81,7 +81,8 @@ pub struct BacklogArgs {
 
     /// Compare these placement rules: count, first, slurm, lf, lf-eq, nf, dl, dl-lf, auto; takes a list.
     ///
-    /// count is a bound: only the number of free processors matters. auto tunes itself by the jobs so far.
+    /// count uses only the number of free processors and gives an upper bound. auto tunes its weights with the jobs so
+    /// far.
     #[arg(
         long,
         value_name = "RULE",
@@ -92,17 +93,17 @@ pub struct BacklogArgs {
     )]
     rules: Vec<String>,
 
-    /// Search for the weights and the slack that keep the torus busiest.
+    /// Search for the weights and the slack that give the highest utilization of the torus.
     ///
-    /// They are chosen on the first half of each stream and measured on the second. The number of streams is that of
-    /// --replications or --min-replications.
+    /// Weights and slack are chosen on the first half of each stream and measured on the second half. The number of
+    /// streams is given by --replications or --min-replications.
     #[arg(long, conflicts_with = "rules", requires = "backlog", help_heading = "Backlog")]
     search: bool,
 
     /// Estimate service times by exact, noisy or shuffled; takes a list.
     ///
-    /// noisy multiplies a service time by 1 + x, x exponential with mean 2. shuffled takes the service time of another job
-    /// of the same size.
+    /// noisy multiplies a service time by 1 + x, where x is exponential with mean 2. shuffled takes the service time of
+    /// another job of the same size.
     #[arg(
         long,
         value_name = "NAME",
@@ -115,13 +116,13 @@ pub struct BacklogArgs {
 }
 
 impl BacklogArgs {
-    /// Whether a backlog takes the place of arrivals.
+    /// Returns whether `--backlog` was given.
     pub fn is_given(&self) -> bool {
         !self.backlog.is_empty()
     }
 }
 
-/// The values, each once.
+/// Returns distinct values in the order of their first occurrence.
 fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
     let mut distinct = Vec::with_capacity(named.len());
     for one in named {
@@ -132,7 +133,11 @@ fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Runs every mix, estimate and window under every rule, or searches for each.
+/// Runs every combination of mix, estimate and window under every rule, or searches for the best weights of each
+/// combination.
+///
+/// # Errors
+/// A usage error for a wrong option.
 pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<Exit, Failure> {
     let backlog = &args.backlog;
     let anchors = one("--anchors", &backlog.anchors, &Anchors::ALL)?;
@@ -149,7 +154,7 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
         return Err(Failure::usage_message(format!("--machine {machine}: is not a torus or mesh")));
     };
     if backlog.menu == Menu::Trace {
-        let why = "--menu trace goes by the sizes of a trace, and a stream has none: name a menu, or boxes by list:";
+        let why = "--menu trace uses the job sizes of a trace, and a stream has no trace: name another menu, or list boxes with list:";
         return Err(Failure::usage_message(why));
     }
     let torus = backlog.menu.torus(grid, anchors, true);
@@ -158,7 +163,9 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
         mixes.iter().find(|mix| mix.draw(bench.torus(), 1, Estimates::Exact, 0).is_none())
     {
         let name = mix.name();
-        return Err(Failure::usage_message(format!("--mix {name}: the menu has not its sizes")));
+        return Err(Failure::usage_message(format!(
+            "--mix {name}: the menu does not have the sizes of this mix"
+        )));
     }
     let mut backlogs = Vec::new();
     for &mix in &mixes {
@@ -211,7 +218,10 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
     Ok(exit)
 }
 
-/// The torus.
+/// Returns the machine.
+///
+/// # Errors
+/// A usage error unless there is exactly one machine, with one processor at each point.
 fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
     let machines: Vec<Topology> = parse_list(&args.machine, MACHINE)?;
     require_one_processor_per_point(&machines)?;
@@ -227,7 +237,7 @@ struct Rows<'a, Row> {
     rule: &'a StopRule,
     machine: Topology,
     rows: Vec<Row>,
-    /// The columns for people.
+    /// Printed columns.
     shown: fn() -> Vec<Shown<'static, Row>>,
 }
 
@@ -264,7 +274,7 @@ impl<Row: Table> Results for Rows<'_, Row> {
     }
 }
 
-/// A backlog, for people.
+/// Returns the printed columns of a backlog.
 fn of_backlogs<Row: Table + 'static>() -> Vec<Shown<'static, Row>> {
     vec![
         Shown::column(name::mix, "mix", 0),

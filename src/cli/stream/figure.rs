@@ -7,8 +7,8 @@ use replay_core::number::counted;
 use replay_experiment::stream::{Life, Metric, Point, StreamRow};
 use replay_output::plot::{self, FileNames, Line, Lines, joined};
 
-/// The file name of a figure of these results without its ending: what it shows, sizes of jobs, machines, schedulers,
-/// the allocator if there is only one, and the load if it is of one.
+/// Returns the file name of a figure without its extension: metric, sizes of jobs, machines, schedulers, the allocator
+/// if there is only one, and the load if the figure has one.
 pub fn stem(shown: &str, results: &[StreamRow], load: Option<f64>) -> String {
     let different = |text: fn(&Point) -> String, what: &str| {
         joined(results.iter().map(|StreamRow(point, _)| text(point)), what)
@@ -24,10 +24,10 @@ pub fn stem(shown: &str, results: &[StreamRow], load: Option<f64>) -> String {
         parts.push(first);
     }
     parts.extend(load.map(|load| load.to_string()));
-    FileNames::default().give(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+    FileNames::default().unique(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// What is the same at all points, and what has to be told apart.
+/// The properties in which points differ.
 struct Varied {
     machines: bool,
     schedulers: bool,
@@ -46,7 +46,7 @@ impl Varied {
         }
     }
 
-    /// Several machines at one load are drawn by their size.
+    /// Returns whether the x axis is the machine size: there are several machines and one load.
     fn against_size(&self) -> bool {
         self.machines && !self.loads
     }
@@ -63,10 +63,9 @@ impl Varied {
     }
 }
 
-/// A metric against load or arrivals, a line for every strategy and machine; or against the number of
-/// processors if there are several machines and one load. `None` if no strategy has the metric
-/// or there is nothing to see.
-/// With `offered` loads are shares of the machine's processor-time.
+/// Returns the figure of a metric with a line for each strategy and machine. The x axis is the offered load if
+/// `offered` is true, or else the arrivals. If there are several machines and one load, the x axis is the number of
+/// processors. Returns `None` if no strategy has the metric, or if all values are 0.
 pub fn figure(metric: Metric, results: &[StreamRow], offered: bool, most: usize) -> Option<Lines> {
     let StreamRow(first, _) = results.first()?;
     let varied = Varied::of(results);
@@ -96,7 +95,7 @@ pub fn figure(metric: Metric, results: &[StreamRow], offered: bool, most: usize)
     if !values().any(|value| value.is_finite() && value != 0.0) {
         return None;
     }
-    // Where jobs live by their messages a time unit is a cycle.
+    // With messages a time unit is a cycle.
     let time_unit = match first.life {
         Life::RunTimes => "time unit",
         Life::Messages(_) => "cycle",
@@ -126,8 +125,8 @@ pub fn figure(metric: Metric, results: &[StreamRow], offered: bool, most: usize)
     })
 }
 
-/// Names of the lines that a distance measure does not [rank](comparable::ranked): those of which some
-/// point folds jobs.
+/// Returns the names of the lines that are not [ranked](comparable::ranked) by distance, because they have a point that
+/// folds jobs.
 fn unranked(results: &[StreamRow], varied: &Varied) -> BTreeSet<String> {
     let mut lines: BTreeMap<String, bool> = BTreeMap::new();
     for StreamRow(point, estimates) in results {
@@ -139,23 +138,23 @@ fn unranked(results: &[StreamRow], varied: &Varied) -> BTreeSet<String> {
     apart.map(|(name, _)| name).collect()
 }
 
-/// Leaves the first lines; what the subtitle says of the others, if there are any.
+/// Keeps the first lines. Returns the subtitle text about the omitted lines, if there are any.
 fn truncate(lines: &mut Vec<Line>, most: usize) -> Option<String> {
     let more = lines.len().saturating_sub(most);
     lines.truncate(most);
     plot::not_shown(more)
 }
 
-/// The load or arrival rate as it was asked for.
+/// Returns the load or arrival rate as typed.
 fn load(point: &Point, offered: bool) -> f64 {
     match point.offered_load().filter(|_| offered) {
-        // It went through a division and a multiplication.
+        // Remove the rounding error of the conversion to arrivals and back.
         Some(share) => (share * 1e9).round() / 1e9,
         None => point.arrivals(),
     }
 }
 
-/// Turnaround against job size, a figure for every load.
+/// Returns the figures of turnaround against job size. There is a figure for each load.
 pub fn by_size(results: &[StreamRow], offered: bool, most: usize) -> Vec<(f64, Lines)> {
     let Some(StreamRow(first, _)) = results.first() else { return Vec::new() };
     let varied = Varied { loads: true, ..Varied::of(results) };
@@ -197,7 +196,7 @@ pub fn by_size(results: &[StreamRow], offered: bool, most: usize) -> Vec<(f64, L
     figures
 }
 
-/// What all points have in common.
+/// Returns the properties that all points share.
 fn subtitle(first: &Point, varied: &Varied) -> Vec<String> {
     let mut jobs = match varied.machines {
         true => format!("Sides {}", first.stream.sides),

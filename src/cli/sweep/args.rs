@@ -13,7 +13,7 @@ use replay_experiment::sweep::Shard;
 /// A grid, from a file or from options.
 #[derive(Clone, Debug, Args)]
 pub struct GridChoice {
-    /// Grid file (TOML); without one the options below give the grid.
+    /// Grid file (TOML); without a file the options below define the grid.
     #[arg(value_name = "GRID.toml", conflicts_with_all = ["GridArgs", "TieLists", "ListArgs", "ShakeArgs"])]
     pub file: Option<PathBuf>,
 
@@ -35,7 +35,7 @@ pub struct GridChoice {
 
     /// Run one of N parts, 1/N to N/N, which replay merge combines.
     ///
-    /// A part has every N-th cell of the grid.
+    /// A part consists of every N-th cell of the grid.
     #[arg(long, value_name = "I/N", help_heading = "Output")]
     pub shard: Option<Shard>,
 
@@ -43,7 +43,7 @@ pub struct GridChoice {
     pub process: ProcessArgs,
 }
 
-/// Parameters of every allocator that has them, and what to measure.
+/// Values of parameters of allocators, and what to measure.
 #[derive(Clone, Debug, Default, Args)]
 #[group(id = "ListArgs", multiple = true)]
 pub struct ListArgs {
@@ -73,7 +73,8 @@ pub struct SweepArgs {
 
     /// Write results into this folder.
     ///
-    /// Tables, a manifest, and the journal of finished cells: the same command continues where it stopped.
+    /// The folder contains tables, a manifest, and the journal of finished cells. After an interruption, the same
+    /// command continues where it stopped.
     #[arg(
         long,
         value_name = "DIR",
@@ -84,14 +85,15 @@ pub struct SweepArgs {
 
     /// Write the processors of every job (placements.parquet).
     ///
-    /// The journal does not keep them: every cell runs once more when all are done. Not with --shard.
+    /// The journal does not contain placements: after all cells are done, every cell runs a second time. This option
+    /// cannot be used with --shard.
     #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
     pub placements: bool,
 
-    /// Write the table of every job (jobs.parquet), by which compare pairs jobs.
+    /// Write the table of every job (jobs.parquet), which compare needs.
     ///
-    /// The journal does not keep it: every cell runs once more when all are done. Not with --shard. Perturbed copies
-    /// have no rows.
+    /// The journal does not contain this table: after all cells are done, every cell runs a second time. This option
+    /// cannot be used with --shard. Perturbed copies have no rows.
     #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
     pub job_table: bool,
 
@@ -104,9 +106,9 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub table: TableArgs,
 
-    /// Replace what the folder has of another command or configuration, or changed by hand.
+    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
     ///
-    /// The journal is discarded as well: all cells run anew.
+    /// The journal is also discarded: all cells run again.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
@@ -114,11 +116,11 @@ pub struct SweepArgs {
     #[arg(long, conflicts_with = "force", help_heading = "Output")]
     pub other_build: bool,
 
-    /// Run cells again that failed before.
+    /// Run failed cells again.
     #[arg(long, help_heading = "Output")]
     pub retry_failed: bool,
 
-    /// Print the grid as a grid file, with every default, and run nothing.
+    /// Print the grid as a grid file, with every default, without running it.
     #[arg(long, help_heading = "Output")]
     pub print_config: bool,
 }
@@ -139,7 +141,7 @@ pub struct PlanArgs {
 
     /// Do not run samples to estimate the time.
     ///
-    /// The estimate is rough: samples take one second for the whole grid and see short queues.
+    /// The estimate is rough: all samples of the grid take only one second, and the queues of the samples are short.
     #[arg(long, help_heading = "Output")]
     pub no_estimate: bool,
 

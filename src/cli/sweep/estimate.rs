@@ -1,9 +1,10 @@
-//! A rough estimate of the time that a sweep takes.
+//! A rough estimate of the time of a sweep.
 //!
-//! Each [kind](crate::cli::kinds) of cells gets a share of one second on all threads. In it, a cell of the kind runs in
-//! windows of jobs from the middle of the trace, each several times as long as the one before. The last two windows give
-//! the time of a job start, and the estimate is that times the jobs of the trace. Cells that a sweep replays as one count
-//! as if each ran alone: when their decisions diverge no window shows.
+//! The sampling takes one second on all threads, divided among the [kinds](crate::cli::kinds) of cells. For each kind,
+//! a cell replays windows of jobs from the middle of the trace. Each window is several times as long as the previous
+//! window. The last two windows give the time per job start. The estimate is this time multiplied by the number of jobs
+//! in the trace. Tie vectors that share one replay are estimated as separate replays, because windows do not show when
+//! the decisions of the vectors diverge.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -20,29 +21,29 @@ use replay_core::number::fixed;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Cell, Measure, RunContext, Trace, run_cell};
 
-/// The time for all samples, on each thread.
+/// Total time of the samples on each thread.
 const BUDGET: Duration = Duration::from_secs(1);
-/// Jobs of the first window.
+/// Number of jobs in the first window.
 const FEWEST: usize = 64;
-/// The most by which one window is longer than the one before.
+/// Maximum ratio of the length of a window to the length of the previous window.
 const GROWTH: usize = 8;
 
 /// A kind of cells and its estimate.
 pub struct KindEstimate {
-    /// Its first cell.
+    /// The first cell.
     pub first: u32,
-    /// Its strategy, without tie vectors.
+    /// The strategy, without tie vectors.
     pub strategy: String,
-    /// The number of its cells.
+    /// Number of cells.
     pub cells: usize,
-    /// Jobs of a cell.
+    /// Number of jobs of a cell.
     pub jobs: u64,
     /// CPU seconds of one cell; `None` without a sample.
     pub each: Option<f64>,
 }
 
 impl KindEstimate {
-    /// CPU seconds of all its cells.
+    /// Returns the CPU seconds of all cells.
     pub fn all(&self) -> Option<f64> {
         self.each.map(|each| each * self.cells as f64)
     }
@@ -50,15 +51,15 @@ impl KindEstimate {
 
 /// An estimate of a whole grid.
 pub struct Estimate {
-    /// By kind, in the order of the grid.
+    /// Estimates by kind, in the order of the grid.
     pub kinds: Vec<KindEstimate>,
     /// CPU seconds of all cells and the schedules that they share; `None` without a sample.
     pub all: Option<f64>,
-    /// Seconds until the last cell is done, on an idle machine.
+    /// Seconds until the last cell is done, on an idle computer.
     pub elapsed: f64,
-    /// Threads that have something to do.
+    /// Number of busy threads.
     pub threads: usize,
-    /// Cells of kinds without a sample, which count as the mean of the others.
+    /// Number of cells of kinds without a sample. These kinds are estimated by the mean of the other kinds.
     pub unsampled: usize,
 }
 
@@ -66,16 +67,17 @@ pub struct Estimate {
 #[derive(Clone, Copy)]
 struct Window {
     jobs: f64,
-    /// The schedule that cells of a trace and scheduler share; 0 if each cell schedules.
+    /// Time to compute the schedule that cells with the same trace and scheduler share; 0 if each cell computes a
+    /// schedule.
     schedule: f64,
-    /// One cell.
+    /// Time of one cell.
     cell: f64,
 }
 
 /// Counts the cells of each kind and, if `timed`, estimates their time.
 ///
 /// # Errors
-/// [`Failure`] if a strategy cannot be made.
+/// A usage error if a strategy cannot be built.
 pub fn estimate(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -120,12 +122,12 @@ pub fn estimate(
     })
 }
 
-/// Job starts of all cells of a kind.
+/// Returns the total number of job starts in all cells of a kind.
 fn weight(plan: &Plan, runs: &[u32]) -> u64 {
     plan.jobs(runs[0]).saturating_mul(runs.len() as u64)
 }
 
-/// Samples kinds on all threads, in this order, until the time is up.
+/// Samples kinds on all threads, in this order, until the budget is used.
 fn samples(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -153,7 +155,7 @@ fn samples(
     Ok(samples.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Runs a cell in ever longer windows.
+/// Runs a cell in windows of increasing length.
 fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
     let (stop, mut windows) = (CancelToken::new().until(until), Vec::new());
     let (trace, scheduler) = (&cell.trace, &cell.scheduler);
@@ -172,11 +174,11 @@ fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
         let jobs_done = |jobs| _ = started.fetch_add(jobs, Ordering::Relaxed);
         let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&stop) };
         let in_window = Cell { trace: window.clone(), ..cell.clone() };
-        // What fails costs what it costs.
+        // The time of a failed cell is also used.
         let _ = run_cell(0, &in_window, measure, watch);
         let took = thread_time() - begin - schedule;
         if stop.is_raised() {
-            // Of a strategy that did not get through the first window its job starts count.
+            // A strategy that did not finish the first window is estimated by its job starts so far.
             let started = started.into_inner() as f64;
             if windows.is_empty() && started > 0.0 {
                 windows.push(Window { jobs: started, schedule, cell: took });
@@ -195,23 +197,23 @@ fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
     }
 }
 
-/// The CPU time of this thread in seconds, which other work on the machine changes little.
+/// Returns the CPU time of the current thread in seconds.
 fn thread_time() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// The time of so many jobs, along the line through the last two windows.
+/// Returns the time of `jobs` jobs by linear extrapolation from the last two windows.
 fn extrapolated(windows: &[Window], time: impl Fn(&Window) -> f64, jobs: f64) -> f64 {
     let Some(last) = windows.last() else { return 0.0 };
     let before = windows.len().checked_sub(2).map(|at| &windows[at]);
     let slope = before.map(|before| (time(last) - time(before)) / (last.jobs - before.jobs));
-    // A window that took less than a shorter one was disturbed, or set-up is all that it takes.
+    // If a longer window took less time, the samples were disturbed or consist mostly of set-up time.
     let each = slope.filter(|&slope| slope > 0.0).unwrap_or(time(last) / last.jobs);
     time(last) + each * (jobs - last.jobs).max(0.0)
 }
 
-/// Seconds with a unit that fits.
+/// Formats seconds with a unit from milliseconds to days.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 0.0005 => "< 1 ms".to_string(),
@@ -228,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_a_unit_that_fits() {
+    fn durations_have_a_unit() {
         let texts = [0.0, 0.0004, 0.02, 2.0, 600.0, 7200.0, 864_000.0].map(duration);
         assert_eq!(texts, ["< 1 ms", "< 1 ms", "20 ms", "2.0 s", "10.0 min", "2.0 h", "10.0 days"]);
     }

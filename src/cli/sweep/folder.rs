@@ -1,4 +1,4 @@
-//! What a folder of a sweep says of itself, beside its journal.
+//! The plan in the folder of a sweep.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,13 @@ use replay_experiment::files::{Dir, Folder};
 use replay_experiment::journal::Journal;
 use replay_experiment::sweep::{Build, Plan, Shard};
 
-/// The table that only `--placements` writes.
+/// The table of `--placements`.
 const PLACEMENTS_FILE: &str = "placements.parquet";
 
-/// Writes down what a folder is for, and which builds ran cells there before.
+/// Writes the plan of a folder, with the builds that ran cells in the folder before.
+///
+/// # Errors
+/// A usage error if the plan cannot be written.
 pub fn describe(
     dir: &Dir,
     plan: &Plan,
@@ -24,20 +27,23 @@ pub fn describe(
     PlanFile::of_sweep(shard.to_string(), earlier_builds.to_vec(), json).write(dir)
 }
 
-/// What decides the results of a sweep, and which tables there are.
+/// Returns the configuration of a sweep, which determines the numbers and the tables of the results.
+///
+/// # Errors
+/// A usage error if a strategy cannot be named.
 pub fn configuration(plan: &Plan, placements: bool) -> Result<serde_json::Value, Failure> {
     let plan = plan.digest().map_err(Failure::usage)?;
     Ok(serde_json::json!({"plan": plan, "placements": placements}))
 }
 
-/// Whether the results of a plan include those of the sweep that the folder is for: they have all
-/// its cells and tables. `None` if the folder has no plan of a sweep.
+/// Returns whether a plan includes all cells and tables of the sweep in a folder; `None` if the folder has no plan of a
+/// sweep or no finished cell.
 pub fn includes(folder: &Folder, plan: &Plan, placements: bool) -> Option<bool> {
     let before = PlanFile::of_folder(folder.dir())?;
     let before = Plan::from_json(before.plan).ok()?;
     let journal = || Journal::<RunResult>::read_only(folder.dir());
     if folder.earlier().is_none() && journal().is_ok_and(|journal| journal.is_empty()) {
-        // Interrupted before its first cell: there is nothing to lose.
+        // The sweep was interrupted before its first cell.
         return None;
     }
     let had_placements =
@@ -51,7 +57,10 @@ pub fn includes(folder: &Folder, plan: &Plan, placements: bool) -> Option<bool> 
     Some(before.is_subset(&now))
 }
 
-/// Reads what a folder is for.
+/// Reads the plan of a shard.
+///
+/// # Errors
+/// A data error if the plan is not that of a sweep.
 pub fn read(part: &Part) -> Result<(Plan, Which), Failure> {
     let PlanFile { shard, earlier_builds, plan, .. } = &part.plan;
     let plan = Plan::from_json(plan.clone()).map_err(|e| no_plan(&part.path, e))?;

@@ -1,4 +1,4 @@
-//! From arguments to a grid.
+//! Resolves arguments or a grid file into a grid.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -19,21 +19,24 @@ use replay_experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, Ties, Values, WindowFile,
 };
 
-/// Cells that run without `--yes`.
+/// Maximum number of cells that run without `--yes`.
 const MOST_CELLS: u32 = 100_000;
 
-/// A grid, and its traces if they had to be read for it.
+/// A grid, and its traces if they were read to resolve it.
 pub struct Resolved {
     /// The grid.
     pub grid: ParameterGrid,
     tried: Option<Tried>,
 }
 
-/// The grid of a file, or of flags.
+/// Resolves the grid of a file, or of options.
+///
+/// # Errors
+/// A usage error for a wrong file or option.
 pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
     match &choice.file {
         None => {
-            // Without a strategy it is of one, also without a trace.
+            // Without --alloc a sweep has one allocator, unlike the main job.
             let named = !choice.grid.alloc.is_empty();
             let Chosen { args, tried } = match named {
                 true => strategy_selection::chosen(&choice.grid, false, choice.process.quiet)?,
@@ -53,8 +56,10 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
     }
 }
 
-/// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
-/// user's word.
+/// Loads the traces of a grid.
+///
+/// # Errors
+/// Those of reading the traces, and a usage error for more than 100,000 cells without `--yes`.
 pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Failure> {
     let Resolved { grid, tried } = resolved;
     let loaded = match tried {
@@ -63,13 +68,17 @@ pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Fai
     };
     if loaded.plan.len() > MOST_CELLS && !choice.yes {
         let (cells, most) = (grouped(loaded.plan.len()), grouped(MOST_CELLS));
-        let message = format!("the grid has {cells} cells, more than {most}: say --yes to go on");
+        let message =
+            format!("the grid has {cells} cells, more than {most}: --yes accepts the grid");
         return Err(Failure::usage_message(message));
     }
     Ok(loaded)
 }
 
-/// The grid that flags say.
+/// Resolves the grid of options.
+///
+/// # Errors
+/// A usage error that names the wrong option.
 pub fn of_flags(
     grid: &GridArgs,
     ties: &TieLists,
@@ -109,7 +118,7 @@ pub fn of_flags(
     ParameterGrid::resolve(&file).map_err(of_flag)
 }
 
-/// What is wrong with a grid, by the flag that says it and not by the key of a file.
+/// Converts an error of a grid to an error that names the option instead of the key.
 fn of_flag(error: GridError) -> Failure {
     let flag = match error.key.as_str() {
         "machines" => "--machine",
@@ -137,7 +146,10 @@ fn of_flag(error: GridError) -> Failure {
     Failure::usage_message(format!("{flag}: {}", error.problem))
 }
 
-/// Every allocator with the lists that it takes; a list that none takes is an error.
+/// Returns the allocators, each with the lists of values for its parameters.
+///
+/// # Errors
+/// A usage error if no allocator has the parameter of a list.
 fn allocators(
     grid: &GridArgs,
     ties: &TieLists,
@@ -176,7 +188,7 @@ fn allocators(
             && spec.takes_tie()
         {
             taken.insert(flag.to_string());
-            // A strategy written with its own vector keeps it.
+            // An allocator with a tie vector in its name keeps this vector.
             entry.tie = written.get("tie").is_none().then(|| ties.clone());
         }
         for (key, values) in lists_of.iter().filter(|(key, _)| spec.has_parameter(key)) {
@@ -187,13 +199,13 @@ fn allocators(
         }
         entries.push(entry);
     }
-    let asked = ties.iter().map(|(flag, _)| *flag).chain(lists_of.iter().map(|(k, _)| k.as_str()));
-    match asked.into_iter().find(|asked| !taken.contains(*asked)) {
+    let given = ties.iter().map(|(flag, _)| *flag).chain(lists_of.iter().map(|(k, _)| k.as_str()));
+    match given.into_iter().find(|given| !taken.contains(*given)) {
         Some(flag) if flag.starts_with("--") => Err(Failure::usage_message(format!(
             "{flag}: none of these allocators breaks ties by a vector"
         ))),
         Some(key) => Err(Failure::usage_message(format!(
-            "--param {key}: none of these allocators has it (replay list allocators)"
+            "--param {key}: none of these allocators has this parameter (replay list allocators)"
         ))),
         None => Ok(entries),
     }

@@ -1,3 +1,5 @@
+//! `replay plan`: counts or lists the cells of a grid.
+
 use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
@@ -5,7 +7,7 @@ use serde::Serialize;
 use super::args::PlanArgs;
 use super::estimate::{Estimate, KindEstimate, duration, estimate};
 use super::grid;
-use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::print::{FormatArg, TableArgs, fields, sheet_of_fields};
 use crate::cli::resolved_grid::ResolvedGrid;
 use replay_core::number::{counted, grouped};
@@ -15,7 +17,7 @@ use replay_experiment::sweep::{Plan, Shard};
 use replay_output::report::{Align, Sheet};
 use std::io::stdout;
 
-/// Kinds of cells that have a row of their own in the summary.
+/// Maximum number of kinds of cells with a row in the summary; all other kinds share one row.
 const ROWS: usize = 20;
 
 /// Columns of a cell in the listing.
@@ -47,7 +49,7 @@ struct Row {
     jobs: usize,
 }
 
-/// Says how many cells a grid has, of which kinds, and how long they take; or lists them all.
+/// Prints the number of cells by kind with their estimated time, or all cells.
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     args.grid.process.set_threads()?;
     let grid = grid::resolve(&args.grid)?;
@@ -56,19 +58,21 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     let cells: Vec<u32> = shard.cells(plan.len()).collect();
     let quiet = args.grid.process.quiet;
     if !quiet {
-        tell(counts(&plan, shard, cells.len()));
+        eprint_line(counts(&plan, shard, cells.len()));
         if cells.is_empty() {
-            tell("plan: nothing to run here, as the grid has fewer cells than there are shards");
+            eprint_line(
+                "plan: this shard has no cells, because the grid has fewer cells than shards",
+            );
         }
     }
     let timed = !args.no_estimate && !cells.is_empty();
-    // Nobody would hear of it.
+    // The list does not print an estimate.
     let estimate = match args.list && (quiet || !timed) {
         true => None,
         false => Some(estimate(&plan, &traces, &cells, timed)?),
     };
     if let Some(estimate) = estimate.as_ref().filter(|_| timed && !quiet) {
-        tell(format_args!("plan: {}", in_words(estimate)));
+        eprint_line(format_args!("plan: {}", estimate_line(estimate)));
     }
     match estimate {
         Some(estimate) if !args.list => summary(&plan, &estimate, timed, args.table),
@@ -77,13 +81,13 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     .map(|()| Exit::Done)
 }
 
-/// The estimate in one line.
-fn in_words(estimate: &Estimate) -> String {
+/// Returns the estimate as text.
+fn estimate_line(estimate: &Estimate) -> String {
     let Some(all) = estimate.all else {
         return "no job of any cell started in a second".to_string();
     };
     let threads = counted(estimate.threads as u64, "thread");
-    let mut words = format!(
+    let mut line = format!(
         "roughly {} on {threads}, CPU time {}, by samples of {} of cells",
         duration(estimate.elapsed),
         duration(all),
@@ -91,12 +95,12 @@ fn in_words(estimate: &Estimate) -> String {
     );
     if estimate.unsampled > 0 {
         let cells = counted(estimate.unsampled as u64, "cell");
-        words += &format!("; {cells} of kinds without a sample count as the mean");
+        line += &format!("; {cells} of kinds without a sample are estimated by the mean");
     }
-    words
+    line
 }
 
-/// A row for each kind of cells, the dearest first, and one for all.
+/// Prints a row for each kind of cells, in descending order of time, and a row for all cells.
 fn summary(plan: &Plan, estimate: &Estimate, timed: bool, table: TableArgs) -> Result<(), Failure> {
     if matches!(table.format, FormatArg::Json | FormatArg::Csv) {
         let kind = |kind: &KindEstimate| {
@@ -126,7 +130,7 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool, table: TableArgs) -> R
         let text = |time: Option<f64>| time.map_or("-".to_string(), duration);
         [each, all].into_iter().map(text).filter(|_| timed).collect::<Vec<_>>()
     };
-    let (shown, others) = dearest(&estimate.kinds);
+    let (shown, others) = longest(&estimate.kinds);
     for kind in shown {
         let key = plan.key(kind.first).map_err(Failure::usage)?;
         let (cells, jobs) = (grouped(kind.cells as u64), grouped(kind.jobs));
@@ -169,17 +173,17 @@ fn print_fields(
     printed.and_then(|()| out.flush()).map_err(|e| Failure::output("standard output", e))
 }
 
-/// The kinds that have a row of their own, those that take most first, and the others.
-fn dearest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
+/// Returns the kinds with a row, by descending time, and the other kinds.
+fn longest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
     let mut shown: Vec<_> = kinds.iter().collect();
-    // In the order of the grid where they are equal or have no sample.
+    // Kinds with equal time, or without a sample, stay in the order of the grid.
     let takes = |kind: &KindEstimate| kind.all().unwrap_or(0.0);
     shown.sort_by(|a, b| takes(b).total_cmp(&takes(a)));
     let others = shown.split_off(ROWS.min(shown.len()));
     (shown, others)
 }
 
-/// Prints the cells, JSON as they come: there may be ten million.
+/// Prints the cells. JSON is printed cell by cell, because there may be ten million.
 fn list(plan: &Plan, cells: &[u32], table: TableArgs) -> Result<(), Failure> {
     let failed = |e| Failure::output("standard output", e);
     let row = |run: u32| {
@@ -204,7 +208,7 @@ fn list(plan: &Plan, cells: &[u32], table: TableArgs) -> Result<(), Failure> {
     print_fields(&CELL, &rows, table)
 }
 
-/// Cells before and after removing equal strategies.
+/// Returns the number of cells before and after removing equal strategies, as text.
 fn counts(plan: &Plan, shard: Shard, listed: usize) -> String {
     let (cells, combinations) =
         (counted(plan.len(), "cell"), counted(plan.combinations() as i128, "combination"));
@@ -221,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_dearest_kinds_have_rows() {
+    fn the_longest_kinds_have_rows() {
         let kind = |first: u32, each: Option<f64>| KindEstimate {
             first,
             strategy: "mm".to_string(),
@@ -231,13 +235,13 @@ mod tests {
         };
         let mut kinds: Vec<_> = (0..30).map(|n| kind(n, Some(f64::from(n % 10)))).collect();
         kinds[4].each = None;
-        let (shown, others) = dearest(&kinds);
+        let (shown, others) = longest(&kinds);
         let numbers =
             |kinds: &[&KindEstimate]| kinds.iter().map(|kind| kind.first).collect::<Vec<_>>();
         assert_eq!(numbers(&shown)[..6], [9, 19, 29, 8, 18, 28]);
         assert_eq!((shown.len(), others.len()), (ROWS, 10));
         assert_eq!(numbers(&others)[7..], [4, 10, 20][..], "{:?}", numbers(&others));
         let unknown: Vec<_> = (0..3).map(|n| kind(n, None)).collect();
-        assert_eq!(numbers(&dearest(&unknown).0), [0, 1, 2]);
+        assert_eq!(numbers(&longest(&unknown).0), [0, 1, 2]);
     }
 }

@@ -1,8 +1,10 @@
+//! Merges the shards of a sweep.
+
 use std::ffi::OsString;
 
 use super::folder;
 use super::results::{self, Extras};
-use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, Part, Shards};
@@ -11,7 +13,10 @@ use replay_experiment::RunResult;
 use replay_experiment::files::Folder;
 use replay_experiment::journal::Journal;
 
-/// Puts the shards of a sweep together.
+/// Merges the shards of a sweep into results.
+///
+/// # Errors
+/// A data error if the folders are not shards of the same sweep, or if a shard is missing or incomplete.
 pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
     let sorting = args.sort.of()?;
     let read: Vec<_> = parts.iter().map(folder::read).collect::<Result<_, _>>()?;
@@ -31,7 +36,7 @@ pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<E
     let exit = results::write(session, plan, shards.builds, &mut journals, 0, extras)?;
     if !args.process.quiet {
         let dirs = counted(args.dirs.len() as u64, "folder");
-        tell(format_args!("merge: {} of {dirs}", counted(plan.len(), "cell")));
+        eprint_line(format_args!("merge: {} of {dirs}", counted(plan.len(), "cell")));
     }
     Ok(exit)
 }

@@ -1,4 +1,4 @@
-//! `replay sweep` and `replay plan`: grids too long for one sitting.
+//! `replay sweep` and `replay plan`: large grids, resumable and in shards.
 
 mod args;
 mod estimate;

@@ -1,22 +1,22 @@
-//! From journals to result files.
+//! Writes the results of a sweep from its journals.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::baseline::Baseline;
-use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::interrupt::interruption;
+use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::interrupt::cancel_token;
 use crate::cli::output::ranked_summaries;
 use crate::cli::print::{FormatArg, Sorting};
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
-use crate::cli::skipped_jobs::LeftOut;
+use crate::cli::skipped_jobs::SkippedJobs;
 use replay_core::table::Table;
 use replay_experiment::files::ResultFolder;
 use replay_experiment::journal::{Journal, Outcome};
-use replay_experiment::log_comparison::{self, Against};
+use replay_experiment::log_comparison::{self, LogBaseline};
 use replay_experiment::pool::Turn;
 use replay_experiment::shaken::Estimates;
 use replay_experiment::sweep::{Build, Plan, run_plan};
@@ -26,23 +26,27 @@ use replay_output::report::page::{Folder, sentences};
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
 use std::io::stdout;
 
-/// What else a user may want of a sweep.
+/// Optional outputs of a sweep.
 #[derive(Default)]
 pub struct Extras<'a> {
-    /// The traces, and what the cells are to keep, if they are to run once more for tables of jobs or placements.
+    /// The traces, and what to measure, if cells run a second time for tables of jobs or placements.
     pub again: Option<(&'a [Arc<Trace>], Measure)>,
-    /// Earlier results to print the new ones beside.
+    /// Earlier results with which the new results are compared in the printed tables.
     pub baseline: Option<Arc<Baseline>>,
-    /// The order of the runs that are printed; without it, and a baseline, none are.
+    /// The order of printed runs. A table of runs is printed only with an order or a baseline.
     pub sorting: Option<Sorting<RunResult>>,
 }
 
-/// So many runs are printed.
+/// Maximum number of rows of the printed table.
 const SHOWN: usize = 50;
 
-/// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one
-/// record at a time; then prints the files' names. The same bytes whatever the journals'
-/// order and number. `builds` ran the cells, this process `cells_run` of them.
+/// Writes the results of a plan in grid order, one record at a time, and then prints the names of the files, or all
+/// runs as JSON or CSV. Each cell of the plan must be in one of `journals`. The bytes do not depend on the order or the
+/// number of the journals. `builds` are the builds that ran cells; `cells_run` is the number of cells that this process
+/// ran.
+///
+/// # Errors
+/// A usage error if an output cannot be written, a data error if the journals contradict each other.
 pub fn write(
     mut session: Session,
     plan: &Plan,
@@ -59,14 +63,14 @@ pub fn write(
     let mut tables =
         Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
-    let log = Against::new(plan).map_err(Failure::usage)?;
-    // The one that repeats the log of the cells before.
+    let log = LogBaseline::new(plan).map_err(Failure::usage)?;
+    // The latest run of the recorded schedule. Later cells are compared with it.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
     let table = session.table();
     let is_data = matches!(table.format, FormatArg::Json | FormatArg::Csv);
     let mut shown: Vec<RunResult> = Vec::new();
-    let mut left_out = LeftOut::default();
+    let mut left_out = SkippedJobs::default();
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
             Outcome::Failed(why) => {
@@ -75,11 +79,11 @@ pub fn write(
                 failed.push(format!("{trace} {machine} {scheduler} {}: {why}", key.strategy()));
             }
             Outcome::Done(mut result) => {
-                // The journal knows what was computed; names and order are the plan's.
+                // Records contain the numbers; names and order are taken from the plan.
                 result.run = run;
                 result.key = plan.key(run).map_err(Failure::usage)?;
                 replay_seconds += result.seconds;
-                left_out.take(&result.key, &result.turned_away);
+                left_out.add(&result.key, &result.turned_away);
                 if let Some(estimates) = &mut estimates {
                     estimates.take(plan, run, result.compared().0);
                 }
@@ -92,7 +96,9 @@ pub fn write(
                     }
                     if let Some(latest) = &latest {
                         let rows = log_comparison::rows(&result, latest);
-                        tables.write_against(rows).map_err(|e| Failure::output("results", e))?;
+                        tables
+                            .write_log_comparison(rows)
+                            .map_err(|e| Failure::output("results", e))?;
                     }
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
@@ -108,7 +114,9 @@ pub fn write(
         && !run_again(plan, traces, kept, &done, &mut tables, session.is_quiet())?
     {
         session.abandon();
-        tell("replay: interrupted while jobs or placements were written; the same command goes on");
+        eprint_line(
+            "replay: interrupted while jobs or placements were written; the same command continues",
+        );
         return Ok(Exit::Interrupted);
     }
     let shaken = estimates.map(|estimates| estimates.rows(plan)).transpose();
@@ -156,16 +164,16 @@ pub fn write(
     if !session.is_quiet()
         && let Some(dir) = files.first().and_then(|file| file.parent())
     {
-        // What was just written is there.
+        // Read the results that were just written.
         let folder = ResultFolder::open(dir).map_err(Into::into);
         let folder = folder.and_then(|folder| Folder::read(&folder, |_| session.kind().tables()));
-        folder.iter().flat_map(sentences).for_each(tell);
-        left_out.tell();
+        folder.iter().flat_map(sentences).for_each(eprint_line);
+        left_out.report();
     }
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// Takes a run in among those that are printed: the first in their order.
+/// Inserts a run among the first `most` runs in the printed order.
 fn show(
     shown: &mut Vec<RunResult>,
     run: RunResult,
@@ -182,7 +190,7 @@ fn show(
     }
 }
 
-/// Runs cells once more for their jobs and placements, as `kept` says; `false` if interrupted.
+/// Runs cells a second time for their jobs and placements. Returns `false` if this was interrupted.
 fn run_again(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -193,7 +201,7 @@ fn run_again(
 ) -> Result<bool, Failure> {
     let mut plan = plan.clone();
     plan.grid.measure = kept;
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let progress = Progress::of_plan(quiet, &plan, runs)?;
     let mut written = 0;
     let jobs_done = |jobs| progress.jobs_done(jobs);
@@ -211,8 +219,10 @@ fn run_again(
     ran.map(|()| written == runs.len())
 }
 
-/// What became of a cell, whatever the order of the journals: a result counts for more than
-/// a failure, and there is but one.
+/// Returns the outcome of a cell, independent of the order of the journals: a result takes precedence over a failure.
+///
+/// # Errors
+/// A data error if two journals have different results for the cell, or if no journal has the cell.
 fn outcome(
     plan: &Plan,
     journals: &mut [Journal<RunResult>],
@@ -229,8 +239,8 @@ fn outcome(
                 if !one.is_same(&other) {
                     let (place, here) = (place.display(), here.display());
                     return Err(Failure::data(anyhow::anyhow!(
-                        "cell {run} ({id}) has one result in {place} and another in {here}: run \
-                         one of them again with --force"
+                        "cell {run} ({id}) has one result in {place} and a different result in {here}: run one of these \
+                         shards again with --force"
                     )));
                 }
                 (Outcome::Done(one), place)

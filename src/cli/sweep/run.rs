@@ -1,3 +1,5 @@
+//! Runs a sweep, or a shard of it.
+
 use std::ffi::OsString;
 use std::fmt;
 use std::io::Write;
@@ -8,9 +10,9 @@ use super::estimate::duration;
 use super::folder;
 use super::grid;
 use super::results::{self, Extras};
-use crate::cli::eta::Cost;
-use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::interrupt::interruption;
+use crate::cli::eta::EtaReporter;
+use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::interrupt::cancel_token;
 use crate::cli::journal::{self, of_journal};
 use crate::cli::progress::Progress;
 use crate::cli::resolved_grid::ResolvedGrid;
@@ -24,8 +26,10 @@ use replay_experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
 use replay_experiment::{Measure, RunContext, RunResult};
 use std::io::stdout;
 
-/// Runs the cells of a grid that the folder's journal lacks; when none is left, writes
-/// the results.
+/// Runs the cells of a grid without a record in the journal of the folder, then writes the results.
+///
+/// # Errors
+/// A usage error for a wrong option or an output that cannot be written, a data error for an invalid trace.
 pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.grid.process.quiet;
     let sorting = args.sort.of()?;
@@ -36,7 +40,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
             return print(&grid::resolve(&args.grid)?.grid);
         }
     };
-    // First, as reading traces takes the threads that it sets.
+    // This call sets the number of threads, which are also used to read traces.
     let mut session =
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
     session.set_table(args.table);
@@ -61,11 +65,11 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
     let before = finished(&plan, shard, &journal, args.retry_failed)?;
 
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
     let progress = Progress::of_plan(quiet, &plan, &runs)?;
-    let cost = Cost::new(quiet);
-    let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
+    let reporter = EtaReporter::new(quiet);
+    let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let run_jobs = |run, jobs, took| progress.started(&plan, run, jobs, took);
     let watch =
@@ -74,7 +78,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         tally.record(plan.jobs(run), outcome.is_err());
         progress.cell_done();
         if let Err(error) = outcome {
-            progress.say(&format!("replay: cell failed: {error}"));
+            progress.print_line(&format!("replay: cell failed: {error}"));
         }
         true
     });
@@ -84,14 +88,16 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         SweepError::Name(error) => Failure::usage(error),
     })?;
     journal.sync().map_err(of_journal)?;
-    session.say(&tally);
+    session.print_line(&tally);
     if tally.finished < runs.len() {
         let left = counted((runs.len() - tally.finished) as u64, "cell");
-        // The same command would begin anew.
+        // Omit --force from the command, because it would discard the journal.
         let command =
             if args.force { "the same command without --force" } else { "the same command" };
         let path = journal.path().display();
-        tell(format_args!("replay: interrupted, {left} left; {command} goes on from {path}"));
+        eprint_line(format_args!(
+            "replay: interrupted, {left} left; {command} continues from {path}"
+        ));
         return Ok(Exit::Interrupted);
     }
     if shard.is_whole() {
@@ -106,12 +112,13 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
 }
 
-/// What this process did.
+/// The work of this process.
 struct Tally {
     begin: Instant,
     cells: usize,
+    /// Number of cells that were finished before.
     before: usize,
-    /// Those that compute the same as one that runs.
+    /// Number of cells that have the same results as another cell that runs.
     equal: usize,
     finished: usize,
     failed: usize,
@@ -119,7 +126,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet, of so many cells of which so many have run before and so many are to run.
+    /// Returns the tally before the first cell. `cells` is the number of all cells, `before` the number of finished
+    /// cells, and `runs` the number of cells to run.
     fn new(cells: usize, before: usize, runs: usize) -> Self {
         let equal = cells.saturating_sub(before + runs);
         Self { begin: Instant::now(), cells, before, equal, finished: 0, failed: 0, jobs: 0 }
@@ -149,7 +157,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Cells of a shard that have a record which stands.
+/// Returns the number of cells of a shard with a record that is not to be replaced.
 fn finished(
     plan: &Plan,
     shard: Shard,
@@ -164,7 +172,7 @@ fn finished(
     Ok(finished)
 }
 
-/// A shard has no results of its own; what it leaves is its journal.
+/// Prints the path of the journal, which is the result of a shard.
 fn finished_shard(
     plan: &Plan,
     shard: Shard,
@@ -180,7 +188,7 @@ fn finished_shard(
     Ok(Exit::Done)
 }
 
-/// Forgets what the folder has of earlier sweeps, of whatever version.
+/// Discards the journal and the results of earlier sweeps in a folder, of any version.
 fn anew(folder: &mut Folder) -> Result<(), Failure> {
     journal::discard(folder.dir())?;
     folder.discard().map_err(|e| Failure::output(folder.path().display(), e))

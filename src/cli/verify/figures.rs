@@ -1,12 +1,15 @@
-//! Figures of `replay verify`: the printed numbers of a figure or table with ours beside them.
+//! Figures of `replay verify`: published numbers of a figure or table, and our numbers.
 
 use std::path::PathBuf;
 
-use replay_output::plot::{Beside, BesideRow, FileNames, Plots, save};
+use replay_output::plot::{FileNames, Plots, PublishedComparison, PublishedRow, save};
 use replay_published::Check;
 
-/// Draws a figure for each figure or table of each suite that has printed numbers and ours; the paths of
-/// the files.
+/// Draws a figure for each published figure or table that has both published numbers and our numbers. Returns the paths
+/// of the files.
+///
+/// # Errors
+/// Those of drawing and writing.
 pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<PathBuf>> {
     let mut stems = FileNames::default();
     let mut files = Vec::new();
@@ -20,30 +23,30 @@ pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<P
         }
         for (figure, checks) in figures {
             let drawn = beside(suite, figure, &checks);
-            files.extend(save(plots, &stems.give(&[suite, figure]), &drawn)?);
+            files.extend(save(plots, &stems.unique(&[suite, figure]), &drawn)?);
         }
     }
     Ok(files)
 }
 
-/// Whether a number was printed, not words or a bound, and ours is known.
+/// Returns whether our number is known and the published value is a number, not a claim or a bound.
 fn has_both(check: &Check) -> bool {
     check.is_number() && check.published != 0.0 && check.value().is_some()
 }
 
-/// Values whose largest is more than this many times their smallest do not share an axis.
+/// Maximum ratio of the largest to the smallest value at which the values share an axis.
 const SPAN: f64 = 20.0;
 
-fn beside(suite: &str, figure: &str, checks: &[&Check]) -> Beside {
+fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
     let names = without_common(checks.iter().map(|check| check.what.as_str()));
     let groups = without_common(checks.iter().map(|check| check.workload.as_str()));
     let printed = || checks.iter().map(|check| check.published);
     let least = printed().fold(f64::INFINITY, f64::min);
     let most = printed().fold(f64::NEG_INFINITY, f64::max);
-    // Rows that begin with the same words are of one measure.
+    // Rows that begin with the same words have the same measure.
     let values = !names.before.is_empty() && least > 0.0 && most <= SPAN * least;
     let row = |((check, label), group): ((&&Check, String), String)| {
-        Some(BesideRow {
+        Some(PublishedRow {
             group,
             label,
             printed: check.published,
@@ -54,7 +57,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> Beside {
     };
     let (common, of_all) = (names.common(), groups.common());
     let rows = checks.iter().zip(names.left).zip(groups.left).filter_map(row);
-    Beside {
+    PublishedComparison {
         title: format!("{suite}, {figure}: printed numbers and ours"),
         subtitle: [of_all, common.clone(), "at the right ours / printed".to_string()]
             .into_iter()
@@ -69,7 +72,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> Beside {
     }
 }
 
-/// Texts without the words that all of them begin and end with.
+/// Texts without the words with which all the texts begin or end.
 struct Shortened {
     before: String,
     after: String,
@@ -117,7 +120,7 @@ mod tests {
     use super::without_common;
 
     #[test]
-    fn common_words_are_said_once() {
+    fn common_words_are_removed() {
         let texts = ["finish time random load 10", "finish time mbs load 10"];
         let short = without_common(texts.into_iter());
         assert_eq!(short.left, ["random", "mbs"]);

@@ -1,8 +1,8 @@
-//! Decisions at random, and their rows.
+//! Random decisions and their CSV rows.
 
-use super::{Drawn, MACHINES, Machine, Nodes, Placement, ranges};
+use super::{MACHINES, Machine, Nodes, Placement, Rng, ranges};
 
-/// A decision to be made.
+/// A placement request.
 pub struct Case {
     pub machine: usize,
     pub free: Nodes,
@@ -14,57 +14,57 @@ pub struct Case {
 }
 
 impl Case {
-    /// One on some of the machines, on which much, little or nothing is busy.
-    pub fn draw(drawn: &mut Drawn, machines: &[Machine]) -> Self {
-        let index = drawn.below(MACHINES as u32) as usize;
+    /// Generates a random request on a random machine. At most about half of the nodes of the machine are busy.
+    pub fn draw(rng: &mut Rng, machines: &[Machine]) -> Self {
+        let index = rng.below(MACHINES as u32) as usize;
         let machine = &machines[index];
-        let share = [0, 5, 15, 30, 50][drawn.below(5) as usize];
+        let share = [0, 5, 15, 30, 50][rng.below(5) as usize];
         let mut free: Nodes = (0..machine.nodes).collect();
-        // Some nodes alone, and some boxes.
-        free.retain(|_| !drawn.percent(share / 2));
+        // Make single nodes busy, then boxes of nodes.
+        free.retain(|_| !rng.percent(share / 2));
         let placements: Vec<&Placement> =
             machine.toruses.iter().flat_map(|torus| &torus.placements).collect();
-        for _ in 0..drawn.below(1 + share / 5) {
-            let anchors = &placements[drawn.below(placements.len() as u32) as usize].anchors;
-            free = &free - &anchors[drawn.below(anchors.len() as u32) as usize].nodes;
+        for _ in 0..rng.below(1 + share / 5) {
+            let anchors = &placements[rng.below(placements.len() as u32) as usize].anchors;
+            free = &free - &anchors[rng.below(anchors.len() as u32) as usize].nodes;
         }
-        let one = placements[drawn.below(placements.len() as u32) as usize];
+        let one = placements[rng.below(placements.len() as u32) as usize];
         let (mut size, mut segment) = (one.size, None);
-        match drawn.below(10) {
-            0 => size = 1 + drawn.below(20),
+        match rng.below(10) {
+            0 => size = 1 + rng.below(20),
             1..=4 => {
                 segment = Some(one.size);
-                size *= 1 + drawn.below(4);
+                size *= 1 + rng.below(4);
             }
-            5 => segment = Some(1 + drawn.below(2 * size)),
+            5 => segment = Some(1 + rng.below(2 * size)),
             _ => {}
         }
         let mut required = Nodes::new();
-        match drawn.below(8) {
+        match rng.below(8) {
             0 => {
-                let count = 1 + drawn.below(4);
-                required = (0..count).map(|_| drawn.below(machine.nodes)).collect();
+                let count = 1 + rng.below(4);
+                required = (0..count).map(|_| rng.below(machine.nodes)).collect();
             }
             1 if !free.is_empty() => {
                 let all: Vec<u32> = free.iter().copied().collect();
-                required.insert(all[drawn.below(all.len() as u32) as usize]);
+                required.insert(all[rng.below(all.len() as u32) as usize]);
             }
-            // The whole of some boxes: enough for a job in parts.
+            // The free nodes are all nodes of some boxes, which is enough for a job in segments.
             2 => {
                 for _ in 0..size / one.size.max(1) {
-                    let anchor = &one.anchors[drawn.below(one.anchors.len() as u32) as usize];
+                    let anchor = &one.anchors[rng.below(one.anchors.len() as u32) as usize];
                     required.extend(&anchor.nodes);
                 }
             }
             _ => {}
         }
-        let weighted = drawn.percent(25);
-        let weight = |_| if weighted { 1 + u64::from(drawn.below(3)) } else { 1 };
+        let weighted = rng.percent(25);
+        let weight = |_| if weighted { 1 + u64::from(rng.below(3)) } else { 1 };
         let weights = (0..machine.nodes).map(weight).collect();
         Self { machine: index, free, required, size, segment, weights, weighted }
     }
 
-    /// The fields of the row.
+    /// Returns the input fields of the CSV row.
     pub fn fields(&self) -> [String; 6] {
         let weights = self.weights.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
         [
@@ -78,7 +78,7 @@ impl Case {
     }
 }
 
-/// A row of CSV.
+/// Joins fields to a CSV row, with quotes around fields that contain commas.
 pub fn row(fields: &[String]) -> String {
     let quoted =
         |field: &String| if field.contains(',') { format!("\"{field}\"") } else { field.clone() };

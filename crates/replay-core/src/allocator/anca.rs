@@ -1,14 +1,14 @@
-//! ANCA, Adaptive Non-Contiguous Allocation (Chang, Mohapatra 1998): equal frames, halved
-//! until all of them fit.
+//! ANCA, Adaptive Non-Contiguous Allocation (Chang, Mohapatra 1998): a job gets several equal
+//! frames, which are halved until all of them fit.
 //!
-//! The job's frame is sought as First Fit does. If it does not fit, it is cut into two
-//! equal frames, and again every frame into two: after i cuts the job needs 2^i sub-meshes
-//! of one shape. All must be found at once; the ones of a failed attempt are given up. The
-//! longest side that is even is halved, the first of equal ones. The job is refused after a
-//! given number of cuts, when no side is even, or when a side would shrink to one. So it
-//! can be refused although enough processors are free.
+//! First Fit searches for the job's frame. If the frame does not fit, it is cut into two equal
+//! frames. If these frames do not fit, each of them is cut into two again. After i cuts the job
+//! needs 2^i sub-meshes of one shape. All sub-meshes must be found in one attempt; a failed attempt
+//! keeps none of them. A cut halves the longest even side, or the first of several equally long
+//! sides. The job is refused after a given number of cuts, if no side is even, or if a side would
+//! shrink to one. A job can therefore be refused although enough processors are free.
 //!
-//! Cost: a search by First Fit, O(N), for each of up to 2^i frames of cut i.
+//! Cost: one search by First Fit, O(N), for each frame. Cut i has up to 2^i frames.
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
@@ -22,33 +22,33 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// More cuts than any machine's frames allow: 2^16 frames of one processor.
+/// Upper limit of the number of cuts; 16 cuts give 2^16 frames.
 const MAX_CUTS: u32 = 16;
 
-/// The ANCA allocator. [`Census::operations`] counts the words of its searches.
+/// The ANCA allocator. [`Census::operations`] counts the words read by its searches.
 #[derive(Clone, Debug)]
 pub struct Anca {
     shapes: Shapes,
     turn: bool,
     cuts: u32,
     frames: Frames,
-    /// The permutations of the frame sought.
+    /// Permutations of the current frame.
     turned: Vec<[u16; 3]>,
     found: Vec<SubMesh>,
-    /// By the first processor of a job, its number of sub-meshes.
+    /// Number of sub-meshes of each job, by the job's first processor.
     units: Vec<u32>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
-/// What ANCA can be told.
+/// Options of ANCA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AncaOptions {
-    /// The frame of a job without a shape.
+    /// Rule for the frame of a job without a shape.
     pub rule: ShapeRule,
-    /// Whether each frame may be turned.
+    /// Whether each frame may be rotated.
     pub turn: bool,
-    /// Most cuts of a frame.
+    /// Largest number of cuts.
     pub cuts: u32,
 }
 
@@ -65,7 +65,7 @@ impl AllocatorOptions for AncaOptions {
 }
 
 impl Anca {
-    /// An allocator for `grid`; on a torus frames may run over the edge.
+    /// Creates an allocator for `grid`; on a torus frames may run over the edge.
     pub fn new(grid: &Grid, options: AncaOptions) -> Self {
         Self {
             shapes: Shapes::new(grid, Shaping::One(options.rule), false),
@@ -76,11 +76,12 @@ impl Anca {
             found: Vec::new(),
             units: vec![0; grid.processors()],
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// Finds `count` disjoint free frames, each at the first place that those before leave.
+    /// Finds `count` disjoint free frames. Each frame gets the first position that the previous
+    /// frames leave free. Returns whether all frames were found.
     fn find_all(&mut self, machine: &Machine, frame: [u16; 3], count: u32) -> bool {
         self.turned.clear();
         self.turned.extend(turned(frame, self.frames.grid().dimensions(), self.turn));
@@ -100,7 +101,7 @@ impl Anca {
     }
 }
 
-/// Half of a frame: the longest even side is halved, unless one processor would be left.
+/// Halves the longest even side of a frame; `None` if no side is even or a side would become one.
 fn halved(mut frame: [u16; 3]) -> Option<[u16; 3]> {
     let even = (0..3).filter(|&i| frame[i].is_multiple_of(2));
     let longest = even.max_by_key(|&i| (frame[i], std::cmp::Reverse(i)))?;
@@ -110,7 +111,7 @@ fn halved(mut frame: [u16; 3]) -> Option<[u16; 3]> {
 
 impl Allocator for Anca {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.units.fill(0);
         self.census = Census::default();
         self.frames.operations = 0;
@@ -131,7 +132,7 @@ impl Allocator for Anca {
         }
         for cut in 0..=self.cuts {
             let all = self.find_all(machine, frame, 1 << cut);
-            self.notes.say(|| {
+            self.explanation.sentence(|| {
                 let wanted = explain::sides(self.frames.grid(), frame);
                 let found = self.found.len();
                 format!("{} of {wanted}: {found} found", explain::count(1 << cut, "frame"))
@@ -179,22 +180,22 @@ impl Allocator for Anca {
     }
 }
 
-/// `anca`.
+/// Returns the table of `anca`.
 pub fn table() -> Table<AncaOptions> {
     let anca = Entry::new("anca", AncaOptions::default())
-        .about("First Fit; if that fails the frame is cut into 2, 4, 8, ... equal frames until all fit. It can refuse although enough are free. O(N) per frame sought.")
+        .about("First Fit; if First Fit fails, the frame is cut into 2, 4, 8, ... equal frames until all fit. Can refuse although enough processors are free. O(N) per searched frame.")
         .source("Chang, Mohapatra 1998; Bani-Mohammad 2008, section 2.2.2")
         .param(
             "cuts",
             kind::integer(0..=MAX_CUTS),
-            "how often the frame is halved at most; 16 is until it cannot be",
+            "maximum number of times that the frame is halved; 16 sets no limit",
             |o| &mut o.cuts,
         )
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn)
         .param(
             "shape",
             kind::one_of(&ShapeRule::FACTORS_FIRST),
-            "sides of a job that comes without: exact and most nearly square, or least total side length",
+            "sides of a job without shape: exact factors nearest to a square, or least total side length",
             |o| &mut o.rule,
         );
     Table::new("allocator", [anca])

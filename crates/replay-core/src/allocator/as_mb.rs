@@ -1,15 +1,15 @@
-//! AS&MB: Adaptive Scan first, then the Multiple Buddy Strategy (Suzaki et al. 1996;
-//! Bani-Mohammad 2008, section 2.2.2).
+//! AS&MB: Adaptive Scan first, then the Multiple Buddy Strategy (Suzaki et al. 1996; Bani-Mohammad
+//! 2008, section 2.2.2).
 //!
-//! A job gets a free frame of exactly its size if [Adaptive Scan](super::contiguous) finds
-//! one: its own shape, or the most nearly square factorisation that fits the machine.
-//! Otherwise [MBS](super::mbs) serves it from whatever is free, so that it is never
-//! refused while enough processors are. Frames need not be made of buddy blocks: the
-//! blocks that they touch are split, and merge again when the job ends. Dimensions that
-//! wrap are treated as if they did not.
+//! A job gets a free frame of exactly its size if [Adaptive Scan](super::contiguous) finds such a
+//! frame. The sides of the frame are the job's shape or, without a shape, the two factors nearest
+//! to a square that fit the machine. If there is no free frame, [MBS](super::mbs) serves the job,
+//! so that a job is never refused while enough processors are free. Frames need not consist of
+//! buddy blocks. The blocks that a frame touches are split, and merge again when the job ends.
+//! Wrapped dimensions are treated as if they did not wrap.
 //!
-//! Cost per decision: that of Adaptive Scan and that of MBS; a frame of w x h costs
-//! O(w + h) splits beside the blocks inside it.
+//! Cost per decision: the sum of the costs of Adaptive Scan and MBS. A frame of w x h costs
+//! O(w + h) splits in addition to the blocks inside it.
 
 use super::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
 use super::mbs::Mbs;
@@ -20,7 +20,8 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
-/// The AS&MB allocator. [`Census::operations`] sums those of the scan and of the blocks.
+/// The AS&MB allocator. [`Census::operations`] is the sum of the operations of Adaptive Scan and
+/// MBS.
 #[derive(Debug)]
 pub struct AsMb {
     grid: Grid,
@@ -29,7 +30,7 @@ pub struct AsMb {
 }
 
 impl AsMb {
-    /// An allocator for `grid`, as if it did not wrap.
+    /// Creates an allocator for `grid`, ignoring wrap-around.
     pub fn new(grid: &Grid) -> Self {
         let grid = unwrapped(grid);
         Self {
@@ -40,7 +41,7 @@ impl AsMb {
     }
 }
 
-/// The mesh of the same extents.
+/// Returns the mesh of the same extents.
 fn unwrapped(grid: &Grid) -> Grid {
     let axes = grid.axes().map(|axis| Axis { wrapped: false, ..axis });
     Grid::new(&axes[..grid.dimensions()]).expect("the extents of a grid")
@@ -58,9 +59,10 @@ impl Allocator for AsMb {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        // Both tell for themselves.
+        // Both strategies record their own explanations.
         match self.scan.find(machine, request) {
-            // A frame may hold more than the job where no exact one fits the machine.
+            // A frame may be larger than the job if no frame of exactly the job's size fits the
+            // machine.
             Ok(frame) if frame.volume() == request.size => {
                 frame.append_to(&self.grid, chosen);
                 self.mbs.carve(frame, chosen[0]);
@@ -71,7 +73,7 @@ impl Allocator for AsMb {
     }
 
     fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
-        // The scan has no books of its own.
+        // Adaptive Scan keeps no state.
         self.mbs.on_event(machine, event);
     }
 
@@ -88,7 +90,7 @@ impl Allocator for AsMb {
     }
 }
 
-/// `as-mb` can be told nothing.
+/// Options of `as-mb`, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AsMbOptions;
 
@@ -98,12 +100,12 @@ impl AllocatorOptions for AsMbOptions {
     }
 }
 
-/// `as-mb`.
+/// Returns the table of `as-mb`.
 pub fn table() -> Table<AsMbOptions> {
     let as_mb = Entry::new("as-mb", AsMbOptions)
         .about(
-            "Adaptive Scan; where it finds no frame of exactly the job's size, MBS; serves \
-             whatever is free.",
+            "Adaptive Scan; MBS if no frame of exactly the job's size is free; never refuses if \
+             enough processors are free.",
         )
         .source("Suzaki et al. 1996; Bani-Mohammad 2008, section 2.2.2");
     Table::new("allocator", [as_mb])
@@ -116,7 +118,7 @@ mod tests {
     use crate::topology::curve::Curve;
     use proptest::prelude::*;
 
-    /// The first free frame in row-major order, of either orientation, by trying them all.
+    /// Tries all frames in both orientations and returns the first free frame in row-major order.
     fn plain_scan(grid: &Grid, machine: &Machine, [w, h, d]: [u16; 3]) -> Option<Vec<NodeId>> {
         let free = |base: NodeId, sides: [u16; 3]| {
             let area = SubMesh { base: grid.coord(base), sides };
@@ -145,17 +147,17 @@ mod tests {
         chosen
     }
 
-    /// On a mesh of 4 x 3 a job of 3 x 2 leaves its right column and its top row, which a
-    /// job of 5 gets by single processors.
+    /// On a mesh of 4 x 3 a job of 3 x 2 leaves the right column and the top row free. A job of 5
+    /// gets single processors of this column and row.
     #[test]
-    fn what_the_scan_refuses_goes_to_the_blocks() {
+    fn blocks_serve_requests_that_the_scan_refuses() {
         let (mut machine, mut as_mb) = on("4x3");
         let framed = Request::shaped(6, Some([3, 2, 1]));
         let first = start(&mut machine, &mut as_mb, framed);
         assert_eq!(as_mb.stats().census.expect("units").blocks, 1);
         let second = start(&mut machine, &mut as_mb, Request::of_size(5));
-        // No factorisation of 5 fits; the strips on the right and on top hold single
-        // processors only.
+        // No factorisation of 5 fits; the strips on the right and on top hold single processors
+        // only.
         assert_eq!(
             (
                 second.len(),
@@ -177,10 +179,11 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Whatever is free is served exactly, by a frame if there is one, and the blocks
-        /// on record agree with the free processors at every step.
+        /// A request that does not exceed the number of free processors gets exactly its size. The
+        /// request gets a frame if a frame of this size is free. The recorded blocks agree with the
+        /// free processors after every step.
         #[test]
-        fn serves_whatever_is_free(
+        fn serves_every_request_that_free_processors_allow(
             machine in proptest::sample::select(vec!["8x8", "12x10", "torus:7x9", "16x16"]),
             history in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..40),
         ) {

@@ -1,15 +1,15 @@
-//! The two-dimensional buddy system (Li and Cheng 1991; Bani-Mohammad 2008, section
-//! 2.2.1): one square with a power of two as side for each job.
+//! The two-dimensional buddy system (Li and Cheng 1991; Bani-Mohammad 2008, section 2.2.1): each
+//! job gets one square whose side is a power of two.
 //!
-//! On a square machine of side 2^k a job of w x h gets a square of side 2^ceil(log2
-//! max(w, h)), a job without a shape the least that holds it. If none of that size is
-//! free the smallest larger one is split into four buddies, repeatedly; a square given
-//! back merges with its buddies. Squares of one size are handed out in row-major order.
-//! What the square has beyond the job is lost (internal fragmentation), and a job is
-//! refused if no square is large enough (external fragmentation). Dimensions that wrap
-//! are treated as if they did not.
+//! On a square machine of side 2^k a job of w x h gets a square of side 2^ceil(log2 max(w, h)). A
+//! job without shape gets the smallest square that can hold it. If no square of this size is free,
+//! the smallest larger square is split into four buddies, repeatedly. A released square merges with
+//! its buddies. Squares of one size are allocated in row-major order. The processors of the square
+//! that the job does not need are lost (internal fragmentation). A job is refused if no free square
+//! is large enough (external fragmentation). Wrapped dimensions are treated as if they did not
+//! wrap.
 //!
-//! Cost per decision: O(log n) for n processors, and the processors handed out.
+//! Cost per decision: O(log n) for n processors, plus the allocated processors.
 
 use super::explain::ExplanationLog;
 use super::mbs::forest::{Division, Forest, ListOrder};
@@ -23,37 +23,38 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// The buddy allocator. [`Census::operations`] counts squares taken, split, merged and
-/// given back.
+/// The buddy allocator. [`Census::operations`] counts the squares that are taken, split, merged and
+/// released.
 #[derive(Clone, Debug)]
 pub struct Buddy {
     records: Records,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Buddy {
-    /// An allocator for `grid`; `None` unless that is a square of side 2^k.
+    /// Creates an allocator for `grid`. Returns `None` unless the grid is a 2D square of side 2^k.
     pub fn new(grid: &Grid) -> Option<Self> {
         let side = grid.extent(0);
         let fits = grid.dimensions() == 2 && side == grid.extent(1) && side.is_power_of_two();
         fits.then(|| Self {
             records: Records::new(Forest::new(grid, Division::Corners, ListOrder::RowMajor)),
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         })
     }
 }
 
-/// log2 of the side of the least square that holds the job and its shape.
+/// Returns log2 of the side of the smallest square that holds the job and its shape.
 fn class(request: Request) -> usize {
     let of_size = request.size.saturating_sub(1).isqrt() + 1;
     let of_shape = request.shape.map_or(1, |[w, h, _]| u32::from(w.max(h)));
     of_size.max(of_shape).next_power_of_two().ilog2() as usize
 }
 
-/// Processors of that square; more if the job or its shape has more.
-fn most(request: Request) -> u64 {
+/// Returns the number of processors of the smallest square that holds the job, or the number of
+/// processors of the job or its shape if this is larger.
+fn processors_needed(request: Request) -> u64 {
     let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
     let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
     processors.max(1 << (2 * class(request)))
@@ -61,7 +62,7 @@ fn most(request: Request) -> u64 {
 
 impl Allocator for Buddy {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.records.reset();
         self.census = Census::default();
         Ok(())
@@ -77,13 +78,14 @@ impl Allocator for Buddy {
         if class >= self.records.forest().classes() {
             return Err(Refusal::Fragmented);
         }
-        // The whole square is needed: what it rounds up is no fragmentation of the machine.
-        if most(request) > machine.free_count() as u64 {
+        // The job needs the whole square. If fewer processors are free than the square has, the
+        // refusal is not caused by fragmentation.
+        if processors_needed(request) > machine.free_count() as u64 {
             return Err(Refusal::TooFewFree);
         }
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             let side = 1 << class;
-            format!("it needs a square of side {side}; {}", self.records.in_words())
+            format!("it needs a square of side {side}; {}", self.records.describe())
         });
         let possible = self.records.free(class) > 0 || self.records.generate(class);
         if !possible || !self.records.take(class, chosen) {
@@ -97,7 +99,7 @@ impl Allocator for Buddy {
     fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
         match event {
             MachineEvent::Released(nodes) => {
-                // The base of the one square comes first.
+                // The first processor is the base of the job's square.
                 self.records.release(nodes.get(..1).unwrap_or_default());
                 self.census.busy_list -= 1;
             }
@@ -121,7 +123,7 @@ impl Allocator for Buddy {
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {
-        Bounds::up_to(most(request), request)
+        Bounds::up_to(processors_needed(request), request)
     }
 
     fn stats(&self) -> Stats {
@@ -129,7 +131,9 @@ impl Allocator for Buddy {
         Stats { census: Some(census), ..Stats::default() }
     }
 
-    /// A square is made of smaller ones, which merge as soon as they can.
+    /// Returns whether the square for `asked` is at least as large as the square for `refused`.
+    /// Squares merge as soon as possible, so a free square contains free squares of all smaller
+    /// sizes.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         class(refused) <= class(asked) && class(asked) < self.records.forest().classes()
     }
@@ -139,22 +143,22 @@ impl Allocator for Buddy {
     }
 }
 
-/// `buddy` can be told nothing.
+/// Options of `buddy`, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BuddyOptions;
 
 impl AllocatorOptions for BuddyOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        let problem = "needs a square mesh or torus in 2D with a power of two as side";
+        let problem = "needs a square 2D mesh or torus whose side is a power of two";
         Ok(Box::new(Buddy::new(grid_of(topology)?).ok_or(problem)?))
     }
 }
 
-/// `buddy`.
+/// Returns the table of `buddy`.
 pub fn table() -> Table<BuddyOptions> {
     let buddy = Entry::new("buddy", BuddyOptions)
         .aliases(&["2d-buddy"])
-        .about("One square of side 2^i for each job, on square machines of side 2^k; O(log n).")
+        .about("One square of side 2^i per job, on square machines of side 2^k; O(log n).")
         .source("Li, Cheng 1991");
     Table::new("allocator", [buddy])
 }

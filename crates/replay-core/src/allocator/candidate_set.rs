@@ -1,50 +1,51 @@
-//! Candidates that compete for a request, as a picture needs them.
+//! Candidates of a request, with the data for plotting them.
 
 use super::centre::tie::TieVector;
 use crate::topology::{Coord, NodeId};
 
-/// Who competes for a request.
+/// Candidates of a request.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CandidateSet {
-    /// By which tie values, if by any.
+    /// Tie vector by which the candidates are compared, if the strategy has a tie vector.
     pub vector: Option<TieVector>,
-    /// They, the winner before all; of boxes the first.
+    /// The first candidates; the winner comes first.
     pub first: Vec<ScoredCandidate>,
-    /// How many more there are, of which nothing is told.
+    /// Number of candidates that `first` omits.
     pub more: usize,
 }
 
-/// A candidate that competes by its score and tie value.
+/// A candidate with its score and tie value: a set of processors around a centre, or a box from a menu.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScoredCandidate {
-    /// Its place in candidate order, from 1.
+    /// Position in candidate order, from 1.
     pub number: usize,
-    /// Where its centre is; of a box the first of its corners.
+    /// Coordinates of the centre, or of the first corner of a box.
     pub centre: Coord,
-    /// Its score, of a box what it costs; the lower the better.
+    /// Score, or cost of a box; lower is better.
     pub score: u64,
-    /// Its tie value, of a box its weighted sum; `None` if there is no tie vector and no term has a weight. The lower the
-    /// better.
+    /// Tie value, or weighted sum of a box; lower is better. `None` if there is no tie vector and no term has a
+    /// weight.
     pub tie: Option<i64>,
-    /// Which of the distinct sets it is, numbered from 1 in candidate order.
+    /// Number of the candidate's processor set. Distinct sets are numbered from 1 in candidate order.
     pub set: usize,
-    /// Its processors, nearest first.
+    /// Processors of the candidate, nearest first.
     pub nodes: Vec<NodeId>,
-    /// By processor number: how far it is from the centre, which is the number of its shell; empty for a box. Of a
-    /// candidate behind the first [`LISTED`](super::explain::LISTED), which is not drawn, one number: the last shell.
+    /// Distance from the centre (the shell number) by processor number; empty for a box. Candidates after the first
+    /// [`LISTED`](super::explain::LISTED) are not plotted; they have a single entry, the number of their last shell.
     pub shells: Vec<u32>,
-    /// Who counts in its tie value; nobody without a vector. Of a candidate that is not drawn the sums.
+    /// Weights in the tie value; empty without a tie vector. Candidates that are not plotted have one weight per term:
+    /// the sum of the term's weights.
     pub weights: Vec<Weight>,
 }
 
 impl ScoredCandidate {
-    /// Whether it is a box of a menu, which has no shells.
+    /// Returns whether the candidate is a box from a menu, which has no shells.
     pub fn is_box(&self) -> bool {
         self.shells.is_empty()
     }
 
-    /// In a few words what it comes to.
-    pub fn worth(&self) -> String {
+    /// Formats the value by which candidates are compared: score, cost or weighted sum.
+    pub fn label(&self) -> String {
         match (self.is_box(), self.tie) {
             (false, _) => format!("score {}", self.score),
             (true, None) => format!("cost {}", self.score),
@@ -52,7 +53,7 @@ impl ScoredCandidate {
         }
     }
 
-    /// The shell of its outermost processor.
+    /// Returns the shell of the outermost processor.
     pub fn last_shell(&self) -> u32 {
         if let [last] = self.shells[..] {
             return last;
@@ -61,30 +62,30 @@ impl ScoredCandidate {
         shells.copied().max().unwrap_or(0)
     }
 
-    /// The sum of its weights of a kind.
+    /// Returns the sum of the candidate's weights for `term`.
     pub fn sum(&self, term: Term) -> i64 {
         self.weights.iter().filter(|weight| weight.term == term).map(|weight| weight.weight).sum()
     }
 }
 
-/// What a processor counts in a tie value, before the entry of the vector multiplies it.
+/// Weight of a processor in a term of a tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weight {
     /// The processor.
     pub node: NodeId,
-    /// In which sum.
+    /// The term to which it contributes.
     pub term: Term,
-    /// How much.
+    /// Weight before multiplication by the entry of the vector.
     pub weight: i64,
 }
 
-/// The sums of which a tie value is made.
+/// Terms of a tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Term {
-    /// Over free processors outside the candidate.
+    /// Sum of the weights of free processors outside the candidate.
     Free,
-    /// Over the candidate's own processors along walls.
+    /// Sum of the weights of the candidate's own processors along walls.
     Wall,
-    /// Over busy processors just outside.
+    /// Sum of the weights of busy processors that are adjacent to the candidate.
     Busy,
 }

@@ -1,10 +1,11 @@
-//! Curve-based allocation: a linear order of the processors and a way to pick from it.
+//! Curve-based allocation: a linear order of the processors, and a rule that selects processors
+//! from this order.
 //!
-//! Sources: Leung et al. 2002 (orders from space-filling curves, Best Fit, First Fit, Sum
-//! of Squares adapted from bin packing); Lo et al. 1997 (Paging with one-processor pages,
-//! here `free-list`); Johnson, Bunde, Leung (section IV, Fig. 18). An *interval* is a
-//! maximal run of free processors with consecutive ranks. Cost per decision: the rows of
-//! the machine that have changed, and the runs, found 64 ranks at a time.
+//! Sources: Leung et al. 2002 (orders from space-filling curves, Best Fit, First Fit, Sum of
+//! Squares adapted from bin packing); Lo et al. 1997 (Paging with one-processor pages, here
+//! `free-list`); Johnson, Bunde, Leung (section IV, Fig. 18). An *interval* is a maximal run of
+//! free processors with consecutive ranks. Cost per decision: one step per changed row of the
+//! machine, and the search for intervals, which examines 64 ranks at a time.
 
 use super::explain::{ExplanationLog, Listing};
 use super::options::{AllocatorOptions, grid_of};
@@ -14,18 +15,19 @@ use crate::naming::{Entry, Table};
 use crate::topology::curve::Curve;
 use crate::topology::{Grid, NodeId, Topology};
 
-/// How processors are picked from the order.
+/// Rule that selects processors from the order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fit {
-    /// The smallest interval that holds the job, the lowest-ranked among equals.
+    /// The smallest interval that can hold the job. If several intervals have this size, the
+    /// interval with the lowest rank.
     BestFit,
-    /// The first interval that holds the job.
+    /// The first interval that can hold the job.
     FirstFit,
-    /// The free processors of lowest rank, intervals or not.
+    /// The free processors of lowest rank. Intervals do not matter.
     FreeList,
-    /// The interval after whose use the sum over lengths of (number of intervals of that
-    /// length) squared is least, the lowest-ranked among equals (Csirik et al., after
-    /// Leung et al. 2002).
+    /// The interval whose use minimises the sum of squares: the sum, over all lengths, of the
+    /// squared number of intervals of this length. If several intervals are equally good, the
+    /// interval with the lowest rank (Csirik et al., after Leung et al. 2002).
     SumOfSquares,
 }
 
@@ -33,7 +35,7 @@ impl Fit {
     /// Every fit.
     pub const ALL: [Fit; 4] = [Fit::BestFit, Fit::FirstFit, Fit::FreeList, Fit::SumOfSquares];
 
-    /// The name as typed.
+    /// Returns the name of the fit in strategy names.
     pub fn name(self) -> &'static str {
         match self {
             Fit::BestFit => "best-fit",
@@ -45,10 +47,12 @@ impl Fit {
 
     fn about(self) -> &'static str {
         match self {
-            Fit::BestFit => "the smallest run of free processors that holds the job",
-            Fit::FirstFit => "the first run of free processors that holds the job",
+            Fit::BestFit => "the smallest run of free processors that can hold the job",
+            Fit::FirstFit => "the first run of free processors that can hold the job",
             Fit::FreeList => "the free processors of lowest rank",
-            Fit::SumOfSquares => "the run after whose use run lengths are most varied",
+            Fit::SumOfSquares => {
+                "the run of free processors for which the lengths of the remaining runs differ most"
+            }
         }
     }
 }
@@ -63,7 +67,7 @@ pub struct CurveAllocator {
     /// Number of intervals by length, for [`Fit::SumOfSquares`].
     lengths: Vec<u32>,
     ranks: Vec<u32>,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -73,12 +77,12 @@ struct Interval {
 }
 
 impl CurveAllocator {
-    /// An allocator for `grid`.
+    /// Creates an allocator for `grid`.
     pub fn new(grid: &Grid, curve: Curve, fit: Fit) -> Self {
         Self::along(curve.order(grid), fit)
     }
 
-    /// An allocator along any order of all processors of a machine.
+    /// Creates an allocator for any linear order of all processors of a machine.
     pub fn along(order: Vec<NodeId>, fit: Fit) -> Self {
         Self {
             fit,
@@ -86,7 +90,7 @@ impl CurveAllocator {
             intervals: Vec::new(),
             lengths: vec![0; order.len() + 1],
             ranks: Vec::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
             order,
         }
     }
@@ -97,13 +101,14 @@ impl CurveAllocator {
         self.intervals.extend(runs);
     }
 
-    /// Rank of the first processor of the chosen interval, if one holds `size`.
+    /// Returns the rank of the first processor of the chosen interval; `None` if no interval can
+    /// hold `size`.
     fn choose(&mut self, size: usize) -> Option<usize> {
         let holds = self.intervals.iter().filter(|interval| interval.length >= size);
         let chosen = match self.fit {
             Fit::FreeList => None,
             Fit::FirstFit => holds.copied().next(),
-            // `min_by_key` keeps the first of equals.
+            // `min_by_key` keeps the first of equal elements.
             Fit::BestFit => holds.copied().min_by_key(|interval| interval.length),
             Fit::SumOfSquares => {
                 self.lengths.fill(0);
@@ -116,7 +121,7 @@ impl CurveAllocator {
         chosen.map(|interval| interval.first)
     }
 
-    /// What using an interval that holds `size` changes of the sum of squares.
+    /// Returns the change of the sum of squares if the interval holds a job of `size`.
     fn change(&self, interval: Interval, size: usize) -> i64 {
         let number = |length: usize| i64::from(self.lengths[length]);
         let rest = interval.length - size;
@@ -124,8 +129,8 @@ impl CurveAllocator {
         gained - 2 * number(interval.length) + 1
     }
 
-    /// Tells which intervals there are, and which one wins.
-    fn tell(&mut self, size: usize) {
+    /// Records the intervals and the winner.
+    fn explain(&mut self, size: usize) {
         let chosen = self.choose(size);
         let with_change = self.fit == Fit::SumOfSquares;
         let row = |interval: &Interval| {
@@ -145,8 +150,8 @@ impl CurveAllocator {
         columns.extend(with_change.then_some("change of the sum of squares"));
         columns.push("");
         let about = "runs of free processors along the curve, by rank";
-        self.notes.list(|| Listing::of(about, &columns, self.intervals.iter().map(row)));
-        self.notes.say(|| match (chosen, self.fit) {
+        self.explanation.list(|| Listing::of(about, &columns, self.intervals.iter().map(row)));
+        self.explanation.sentence(|| match (chosen, self.fit) {
             (None, _) => {
                 format!("no run holds {size}: of all windows of {size} free processors that follow each other the first of least span is taken")
             }
@@ -156,12 +161,13 @@ impl CurveAllocator {
         });
         let from = chosen.unwrap_or(0);
         if chosen.is_some() {
-            self.notes.winner(self.order[from..from + size].to_vec());
+            self.explanation.winner(self.order[from..from + size].to_vec());
         }
     }
 
-    /// No interval holds the job: of all windows of `size` consecutive free processors
-    /// the one of least span, the first among equals.
+    /// Returns the start of the window with the smallest span; the first window if several windows
+    /// have this span. A window consists of `size` free processors that are consecutive among the
+    /// free processors. This function is called if no interval can hold the job.
     fn least_span(&mut self, size: usize) -> usize {
         self.ranks.clear();
         for interval in &self.intervals {
@@ -174,7 +180,7 @@ impl CurveAllocator {
 
 impl Allocator for CurveAllocator {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.free.reset();
         Ok(())
     }
@@ -192,13 +198,14 @@ impl Allocator for CurveAllocator {
         self.free.update(machine);
         if self.fit == Fit::FreeList {
             chosen.extend(self.free.iter().take(size).map(|rank| self.order[rank]));
-            self.notes
-                .say(|| "it takes the free processors of lowest rank along the curve".to_string());
+            self.explanation.sentence(|| {
+                "it takes the free processors of lowest rank along the curve".to_string()
+            });
             return Ok(());
         }
         self.find_intervals();
-        if self.notes.are_read() {
-            self.tell(size);
+        if self.explanation.is_recording() {
+            self.explain(size);
         }
         match self.choose(size) {
             Some(first) => chosen.extend_from_slice(&self.order[first..first + size]),
@@ -216,12 +223,12 @@ impl Allocator for CurveAllocator {
     }
 }
 
-/// A curve and a way to pick from it.
+/// A curve, and a rule that selects processors along it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CurveOptions {
-    /// The order of the processors.
+    /// Order of the processors.
     pub curve: Curve,
-    /// How they are picked.
+    /// Rule that selects processors.
     pub fit: Fit,
 }
 
@@ -233,7 +240,7 @@ impl AllocatorOptions for CurveOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let Self { curve, fit } = *self;
         Ok(Box::new(match topology.grid() {
-            // The processors of a hypercube have one order: their numbers.
+            // The only supported order of the processors of a hypercube is by number.
             None if curve == Curve::RowMajor => {
                 CurveAllocator::along(topology.nodes().collect(), fit)
             }
@@ -242,7 +249,7 @@ impl AllocatorOptions for CurveOptions {
     }
 }
 
-/// One strategy per curve and fit, named `hilbert-best-fit` and so on.
+/// Returns the table with one strategy per curve and fit, named `hilbert-best-fit` and so on.
 pub fn table() -> Table<CurveOptions> {
     let pairs = Curve::ALL.into_iter().flat_map(|curve| Fit::ALL.map(|fit| (curve, fit)));
     let entry = |(curve, fit): (Curve, Fit)| {
@@ -258,7 +265,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A 12 x 1 row with the marked processors busy.
+    /// Returns a row of processors; marked processors are busy.
     fn row(busy: &str) -> (Machine, Grid) {
         let topology: Topology = format!("{}x1", busy.len()).parse().expect("a mesh");
         let grid = topology.grid().expect("a grid").clone();
@@ -289,16 +296,17 @@ mod tests {
         assert_eq!(pick(Fit::FirstFit, machine, 2), [0, 1]);
         assert_eq!(pick(Fit::BestFit, machine, 2), [4, 5]);
         assert_eq!(pick(Fit::FreeList, machine, 4), [0, 1, 2, 4]);
-        // Using the run of three would leave a second run of one (cost 2 * 1 + 1 - 2 + 1
-        // = 2); using up one of the two runs of two is better (-2 * 2 + 1 = -3).
+        // The run of three would leave a second run of length one (cost 2 * 1 + 1 - 2 + 1 = 2).
+        // A run of length two is better (-2 * 2 + 1 = -3).
         assert_eq!(pick(Fit::SumOfSquares, machine, 2), [4, 5]);
-        // No run of four: of the windows 0 1 2 4, 1 2 4 5, 2 4 5 8, ... the first is shortest.
+        // There is no run of four. The windows are 0 1 2 4, 1 2 4 5, 2 4 5 8, ...; the first window
+        // has the smallest span.
         assert_eq!(pick(Fit::BestFit, machine, 4), [0, 1, 2, 4]);
     }
 
     proptest! {
         #[test]
-        fn every_fit_serves_whatever_is_free(busy in "[.#]{1,40}", share in 0.0..1.0f64) {
+        fn every_fit_serves_requests_that_free_processors_allow(busy in "[.#]{1,40}", share in 0.0..1.0f64) {
             let (machine, grid) = row(&busy);
             prop_assume!(machine.free_count() > 0);
             let size = 1 + ((machine.free_count() - 1) as f64 * share) as u32;

@@ -2,31 +2,32 @@ use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, Run
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
-/// An allocator around another one. It overrides what it changes; every other method is that of the
-/// [inner](Self::inner) allocator.
+/// An allocator that wraps another allocator. An implementation overrides the methods that it changes; all other
+/// methods forward to the [inner](Self::inner) allocator.
 pub trait Decorator: Send {
-    /// Returns the allocator within.
+    /// Returns the wrapped allocator.
     fn inner(&self) -> &dyn Allocator;
 
-    /// Returns the allocator within.
+    /// Returns a mutable reference to the wrapped allocator.
     fn inner_mut(&mut self) -> &mut dyn Allocator;
 
-    /// Returns a copy with this allocator within; `None` if the decorator has no copies. A decorator that
-    /// matters in a copy must return one.
+    /// Wraps `inner`, a copy of the wrapped allocator, in a copy of this decorator. Returns `None` if the decorator
+    /// does not support copies. An implementation may return `inner` itself only if the decorator has no effect on
+    /// queries.
     fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>>;
 
-    /// See [`Allocator::begin`].
+    /// Forwards to [`Allocator::begin`].
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Allocator::begin`].
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         self.inner_mut().begin(setup)
     }
 
-    /// See [`Allocator::allocate`].
+    /// Forwards to [`Allocator::allocate`].
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Allocator::allocate`].
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -36,33 +37,33 @@ pub trait Decorator: Send {
         self.inner_mut().allocate(machine, request, chosen)
     }
 
-    /// See [`Allocator::on_event`].
+    /// Forwards to [`Allocator::on_event`].
     fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
         self.inner_mut().on_event(machine, event);
     }
 
-    /// See [`Allocator::capabilities`].
+    /// Forwards to [`Allocator::capabilities`].
     fn capabilities(&self) -> Capabilities {
         self.inner().capabilities()
     }
 
-    /// See [`Allocator::bounds`].
+    /// Forwards to [`Allocator::bounds`].
     fn bounds(&mut self, request: Request) -> Bounds {
         self.inner_mut().bounds(request)
     }
 
-    /// See [`Allocator::stats`].
+    /// Forwards to [`Allocator::stats`].
     fn stats(&self) -> Stats {
         self.inner().stats()
     }
 
-    /// See [`Allocator::refusal_covers`].
+    /// Forwards to [`Allocator::refusal_covers`].
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         self.inner_mut().refusal_covers(refused, asked)
     }
 }
 
-// A method that is added to the trait must be added here.
+// Every method added to the trait must be forwarded here.
 #[deny(clippy::missing_trait_methods)]
 impl<D: Decorator> Allocator for D {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {

@@ -1,19 +1,19 @@
-//! Elmer: hosts of a cluster that may run other jobs already, at a priority below theirs.
+//! Elmer: a job may get hosts of a cluster that already run other jobs. On these hosts, the priority of the job is
+//! lower than the priorities of the other jobs.
 //!
-//! Source: S. W. Turner, PhD thesis, Michigan State University, 1995, section 6.3, Figs. 6.7 to 6.9. A
-//! job gets all of its hosts at one level: the first, from the highest, at which enough hosts are
-//! free. With one level that is plain space sharing.
+//! Source: S. W. Turner, PhD thesis, Michigan State University, 1995, section 6.3, Figs. 6.7 to 6.9. A job gets all
+//! of its hosts at one priority level: the highest level at which enough hosts are free. With a single level the
+//! strategy is plain space sharing.
 //!
 //! | version | a host is free at a level |
 //! |---|---|
-//! | 1 | if its slot at that level is |
-//! | 2 | if besides its processor is in use for no more than a threshold |
+//! | 1 | if its slot at that level is free |
+//! | 2 | if in addition the utilization of its processor does not exceed a threshold |
 //!
-//! Which of the free hosts is left to chance. Taken literally that has two faults. A job may get a
-//! lower level on hosts that have nobody at all; and a job that comes later may then get a higher
-//! level on such a host, against the rule that who came first goes first. The *guarded* mode counts a
-//! host as free at a level only if nobody is below it there, and prefers hosts that have nobody. The
-//! guard is ours.
+//! The choice among the free hosts is random. The algorithm of the thesis has two faults. A job may get a lower level
+//! on idle hosts. A later job may then get a higher level on such a host, which violates the rule that earlier jobs
+//! have priority. In the *guarded* mode, a host is free at a level only if no job runs on the host below this level.
+//! This mode also prefers idle hosts. The guarded mode is not in the thesis.
 //!
 //! Cost: one pass over the slots.
 
@@ -26,24 +26,23 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Cluster, NodeId, Topology};
 
-/// How Elmer chooses hosts.
+/// Rule by which Elmer selects hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HostSelection {
-    /// Version 2: hosts whose processor is in use for more than this share are not free. Version 1
-    /// without.
+    /// Version 2: hosts whose processor utilization exceeds this fraction are not free. `None` is version 1.
     pub threshold: Option<f64>,
-    /// Whether nobody may come to stand above a job that started before.
+    /// Whether a job never gets a higher level on a host than a job that started earlier on this host.
     pub guarded: bool,
-    /// Which of the free hosts.
+    /// Choice among the free hosts.
     pub pick: Pick,
 }
 
-/// Which of the free hosts a job gets.
+/// Choice among the free hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pick {
-    /// Any, with equal probability.
+    /// Random hosts; each host has the same probability.
     Random,
-    /// Those of the lowest numbers. For tests and examples; ours.
+    /// The hosts with the lowest numbers. This choice is for tests and examples, and is not in the thesis.
     Lowest,
 }
 
@@ -52,61 +51,62 @@ impl HostSelection {
     pub const PLAIN: HostSelection =
         HostSelection { threshold: None, guarded: true, pick: Pick::Random };
 
-    /// The threshold of version 2 where nothing else is said. The thesis gives none; ours.
+    /// Default threshold of version 2. The thesis does not specify a threshold.
     pub const THRESHOLD: f64 = 0.8;
 }
 
-/// How hosts run what Elmer gives them.
+/// Behaviour of hosts under Elmer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Hosts {
-    /// Whether the time that Elmer itself takes is added to jobs.
+    /// Whether Elmer's own overhead is added to jobs.
     pub costs: bool,
-    /// Seconds between two looks of a host's monitor; 0: it shows the present.
+    /// Seconds between two observations of the utilization by a host's monitor; 0 if the monitor always reports the
+    /// current value.
     pub period: f64,
-    /// Share of its processor that a process uses at full speed, where nothing is known of the job.
+    /// Fraction of a host's processor that a process uses at full speed. This value applies to jobs that do not specify
+    /// the fraction.
     pub demand: f64,
 }
 
 impl Hosts {
-    /// No costs, monitors that show the present, jobs that always compute.
+    /// Hosts without overhead, with monitors that report current values, and with jobs that always compute.
     pub const PLAIN: Hosts = Hosts { costs: false, period: 0.0, demand: 1.0 };
 }
 
-/// The allocator. What it draws depends on the seed and on the requests before.
+/// The Elmer allocator. The random choices of hosts depend on the seed and on all earlier requests.
 #[derive(Debug)]
 pub struct Elmer {
     cluster: Cluster,
     selection: HostSelection,
-    told: Hosts,
+    host_options: Hosts,
     seed: u64,
     rng: ChaCha8Rng,
-    /// By host, the use of its processor as Elmer was last told.
+    /// Last observed utilization of each host's processor.
     utilization: Vec<f64>,
-    /// Hosts that are free at a level, those to be taken first at the front.
+    /// Hosts that are free at the current level; preferred hosts come first.
     hosts: Vec<u32>,
-    /// The others, until all are known.
+    /// Free hosts that are not preferred; used while the list is built.
     others: Vec<u32>,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Elmer {
-    /// An allocator of this cluster's slots.
-    pub fn new(cluster: Cluster, selection: HostSelection, told: Hosts, seed: u64) -> Self {
+    /// Creates an allocator for the slots of a cluster.
+    pub fn new(cluster: Cluster, selection: HostSelection, host_options: Hosts, seed: u64) -> Self {
         Self {
             cluster,
             selection,
-            told,
+            host_options,
             seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
             utilization: vec![0.0; cluster.hosts() as usize],
             hosts: Vec::new(),
             others: Vec::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// Lists the hosts that are free at a level. Returns how many of them, at the front, are to be
-    /// taken before the others.
+    /// Lists the hosts that are free at a level. Returns the number of preferred hosts, which come first.
     fn list_free(&mut self, machine: &Machine, level: u32) -> usize {
         let Self { cluster, selection, utilization, hosts, others, .. } = self;
         let is_free = |host, level| machine.is_free(cluster.slot(host, level));
@@ -134,10 +134,10 @@ impl Elmer {
         preferred
     }
 
-    /// Brings `count` hosts of `hosts[from..to]` to its front, in the order in which they are taken.
+    /// Selects `count` hosts of `hosts[from..to]` and moves them to the front of this range, in the order of selection.
     fn draw(&mut self, from: usize, to: usize, count: usize) {
         if self.selection.pick == Pick::Random {
-            // The first steps of a Fisher-Yates shuffle; u32 draws are the same on every platform.
+            // The first steps of a Fisher-Yates shuffle. Random `u32` values are the same on every platform.
             for i in from..from + count {
                 let j = self.rng.random_range(i as u32..to as u32);
                 self.hosts.swap(i, j as usize);
@@ -148,7 +148,7 @@ impl Elmer {
 
 impl Allocator for Elmer {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.rng = ChaCha8Rng::seed_from_u64(self.seed);
         self.utilization.fill(0.0);
         Ok(())
@@ -166,9 +166,9 @@ impl Allocator for Elmer {
         }
         for level in 0..self.cluster.levels() {
             let preferred = self.list_free(machine, level);
-            self.notes.say(|| {
+            self.explanation.sentence(|| {
                 let hosts = explain::count(self.hosts.len(), "host");
-                format!("level {level}: {hosts} can be had, {preferred} of them before the others")
+                format!("level {level}: {hosts} free, {preferred} of them preferred")
             });
             if self.hosts.len() < size {
                 continue;
@@ -176,7 +176,7 @@ impl Allocator for Elmer {
             let first = size.min(preferred);
             self.draw(0, preferred, first);
             self.draw(preferred, self.hosts.len(), size - first);
-            // If some of the preferred are left over, nobody else is needed.
+            // Other hosts are selected only if all preferred hosts are used.
             chosen.extend(self.hosts[..size].iter().map(|&host| self.cluster.slot(host, level)));
             return Ok(());
         }
@@ -190,7 +190,7 @@ impl Allocator for Elmer {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { hosts: Some(self.told), ..Capabilities::coupled() }
+        Capabilities { hosts: Some(self.host_options), ..Capabilities::coupled() }
     }
 }
 
@@ -198,82 +198,80 @@ const MODES: [(&str, bool); 2] = [("guarded", true), ("strict", false)];
 const PICKS: [(&str, Pick); 2] = [("random", Pick::Random), ("lowest", Pick::Lowest)];
 const VERSIONS: [(&str, bool); 2] = [("1", false), ("2", true)];
 
-/// What `elmer` can be told.
+/// Options of `elmer`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ElmerOptions {
-    /// How hosts are chosen.
+    /// Selection of hosts.
     pub selection: HostSelection,
-    /// How they run what they are given.
+    /// Behaviour of the hosts.
     pub hosts: Hosts,
 }
 
 impl AllocatorOptions for ElmerOptions {
     fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String> {
         let cluster = topology.cluster();
-        let cluster = cluster.ok_or("needs a cluster of workstations, such as cluster:6x2")?;
+        let cluster = cluster.ok_or("needs a cluster of workstations such as cluster:6x2")?;
         Ok(Box::new(Elmer::new(cluster, self.selection, self.hosts, seed)))
     }
 }
 
-/// `elmer`.
+/// Returns the table of `elmer`.
 pub fn table() -> Table<ElmerOptions> {
     let plain = ElmerOptions { selection: HostSelection::PLAIN, hosts: Hosts::PLAIN };
     let period = |hosts: &Hosts| Some(hosts.period).filter(|&period| period > 0.0);
     let elmer = Entry::new("elmer", plain)
         .about(
-            "Hosts of a cluster (cluster:6x2) that other jobs may use already: a job gets the highest \
-             level at which enough hosts are free, runs on what jobs above it leave, and moves up when \
-             they end.",
+"Hosts of a cluster (cluster:6x2), which may already run other jobs. A job gets the highest priority level at which enough hosts are free. The job uses the processor time that jobs of higher levels do not use, and moves up when these jobs end.",
         )
         .source("Turner 1995, section 6.3")
         .param(
             "threshold",
             kind::positive_to(1.0).or("none: version 1"),
-            "version 2: hosts whose processor is in use for more than this share are not free",
+            "version 2: hosts whose processor utilization exceeds this fraction are not free",
             |o| &mut o.selection.threshold,
         )
-        .other_way(
+        .alternative(
             "version",
             "threshold",
             kind::one_of(&VERSIONS),
-            "2: threshold=0.8, where the thesis names none",
+            "2 sets threshold=0.8; the thesis gives no value",
             false,
             |o, second| o.selection.threshold = second.then_some(HostSelection::THRESHOLD),
         )
         .param(
             "mode",
             kind::one_of(&MODES),
-            "strict: as printed, so that a job may come to stand above an earlier one",
+            "guarded: a later job gets a lower level than earlier jobs on its hosts; strict: the published rule, which can give a later job a higher level",
             |o| &mut o.selection.guarded,
         )
         .param(
             "pick",
             kind::one_of(&PICKS),
-            "which of the free hosts; --seed chooses the stream",
+            "choice among the free hosts; --seed selects the random stream",
             |o| &mut o.selection.pick,
         )
         .param(
             "demand",
             kind::positive_to(1.0),
-            "share of its processor that a process uses when the job goes at full speed",
+            "fraction of a processor that a process uses when the job runs at full speed",
             |o| &mut o.hosts.demand,
         )
         .computed(
             "period",
-            kind::positive_to(1e6).or("none: the present"),
-            "seconds over which the use of a processor is averaged for version 2",
+            kind::positive_to(1e6).or("none: current values"),
+            "seconds over which processor utilization is averaged for version 2",
             move |o: &ElmerOptions| Some(period(&o.hosts)),
             |o, period| o.hosts.period = period.unwrap_or(0.0),
         )
         .param(
             "costs",
             kind::yes_no(),
-            "add the time that Elmer takes to start and to end a job",
+            "whether the time that Elmer takes to start and to end a job is added",
             |o| &mut o.hosts.costs,
         )
         .check(|o| match o.selection.threshold {
             Some(threshold) if threshold >= 1.0 => {
-                Err("threshold is 1, but must be below: no processor is in use for more".to_string())
+                Err("threshold is 1, but must be below 1: utilization never exceeds 1".to_string())
             }
             _ => Ok(()),
         });

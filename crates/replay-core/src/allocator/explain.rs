@@ -1,8 +1,8 @@
-//! Explanations that a strategy writes while it decides.
+//! Explanations that a strategy records while it decides.
 //!
-//! A strategy holds [`ExplanationLog`] and writes down what it looks at. In a run notes are not read: then one costs
-//! a look at one pointer for each decision, and no word of it is made. [`RunSetup::notes`](super::RunSetup::notes)
-//! gives it notes that are read.
+//! A strategy holds an [`ExplanationLog`] and records its candidates and choices there. In ordinary runs recording is
+//! off: each decision then costs one pointer check, and no text is formatted. To record explanations, pass a
+//! recording log in [`RunSetup::explanation`](super::RunSetup::explanation).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,144 +11,144 @@ use super::candidate_set::CandidateSet;
 use super::submesh::SubMesh;
 use crate::topology::{Coord, Grid, NodeId};
 
-/// Where a strategy writes; those of [`Default`] nobody reads.
+/// Log to which a strategy writes its explanations. The default log records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct ExplanationLog(Option<Arc<Recorder>>);
 
 #[derive(Debug, Default)]
 struct Recorder {
-    listening: AtomicBool,
-    account: Mutex<Explanation>,
+    is_recording: AtomicBool,
+    explanation: Mutex<Explanation>,
 }
 
-/// What was told of one decision, in order.
+/// Recorded explanation of one decision.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Explanation {
-    /// Sentences and lists.
+    /// Sentences and lists, in the order in which they were recorded.
     pub parts: Vec<Part>,
-    /// The processors that win by what was told, where that is the definition of the strategy and not
-    /// what it went on to do.
+    /// Processors that win according to the explanation, for strategies that are defined by the comparison in the
+    /// explanation. The strategy computes its actual decision separately.
     pub winner: Option<Vec<NodeId>>,
-    /// The candidates that compete by score and tie value, as many as are [`LISTED`], if there are any.
-    pub rivals: Option<CandidateSet>,
+    /// Candidates compared by score and tie value, if the strategy has such candidates; at most [`LISTED`].
+    pub candidates: Option<CandidateSet>,
 }
 
-/// A part of an account.
+/// A part of an explanation.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Part {
-    /// A sentence without its end.
+    /// A sentence without the final full stop.
     Words(String),
-    /// Things that were compared.
+    /// Compared items.
     Listing(Listing),
 }
 
-/// Things that were compared.
+/// A table of compared items.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Listing {
-    /// What they are.
+    /// Title of the table.
     pub about: String,
-    /// What is said of each.
+    /// Column titles.
     pub columns: Vec<&'static str>,
-    /// The first of them.
+    /// The first rows.
     pub rows: Vec<Vec<String>>,
-    /// How many more there are.
+    /// Number of omitted rows.
     pub more: usize,
 }
 
-/// The most things of a listing that are told one by one.
+/// Largest number of rows in a [`Listing`].
 pub const LISTED: usize = 20;
 
 impl Listing {
-    /// Things in their order, of which [`LISTED`] are told.
+    /// Creates a listing that keeps the first [`LISTED`] rows and counts the omitted rows.
     pub fn of(
         about: impl Into<String>,
         columns: &[&'static str],
         rows: impl IntoIterator<Item = Vec<String>>,
     ) -> Self {
         let mut rows = rows.into_iter();
-        let told = rows.by_ref().take(LISTED).collect();
-        Self { about: about.into(), columns: columns.to_vec(), rows: told, more: rows.count() }
+        let first = rows.by_ref().take(LISTED).collect();
+        Self { about: about.into(), columns: columns.to_vec(), rows: first, more: rows.count() }
     }
 }
 
 impl ExplanationLog {
-    /// Notes that somebody may listen to.
-    pub fn heard() -> Self {
+    /// Creates a log that can record. The log records nothing until [`set_recording`](Self::set_recording) is called.
+    pub fn recording() -> Self {
         Self(Some(Arc::default()))
     }
 
-    /// Whether somebody listens now.
+    /// Returns whether the log is recording now.
     #[inline]
-    pub fn are_read(&self) -> bool {
-        self.0.as_ref().is_some_and(|listener| listener.listening.load(Ordering::Relaxed))
+    pub fn is_recording(&self) -> bool {
+        self.0.as_ref().is_some_and(|recorder| recorder.is_recording.load(Ordering::Relaxed))
     }
 
-    /// Begins to listen, or ends.
-    pub fn listen(&self, listening: bool) {
-        if let Some(listener) = &self.0 {
-            listener.listening.store(listening, Ordering::Relaxed);
+    /// Starts or stops recording.
+    pub fn set_recording(&self, is_recording: bool) {
+        if let Some(recorder) = &self.0 {
+            recorder.is_recording.store(is_recording, Ordering::Relaxed);
         }
     }
 
-    /// What was told since the last call.
+    /// Removes and returns everything recorded since the last call of this method.
     pub fn take(&self) -> Explanation {
-        self.0.as_ref().map_or_else(Explanation::default, |listener| {
-            std::mem::take(&mut listener.account.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.as_ref().map_or_else(Explanation::default, |recorder| {
+            std::mem::take(&mut recorder.explanation.lock().unwrap_or_else(PoisonError::into_inner))
         })
     }
 
     fn write(&self, write: impl FnOnce(&mut Explanation)) {
-        if let Some(listener) = self.0.as_ref().filter(|_| self.are_read()) {
-            write(&mut listener.account.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(recorder) = self.0.as_ref().filter(|_| self.is_recording()) {
+            write(&mut recorder.explanation.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    /// Says a sentence, without its end.
+    /// Records a sentence without its final full stop.
     #[inline]
-    pub fn say(&self, words: impl FnOnce() -> String) {
-        self.write(|account| account.parts.push(Part::Words(words())));
+    pub fn sentence(&self, sentence: impl FnOnce() -> String) {
+        self.write(|explanation| explanation.parts.push(Part::Words(sentence())));
     }
 
-    /// Lists what was compared.
+    /// Records compared items.
     #[inline]
     pub fn list(&self, listing: impl FnOnce() -> Listing) {
-        self.write(|account| account.parts.push(Part::Listing(listing())));
+        self.write(|explanation| explanation.parts.push(Part::Listing(listing())));
     }
 
-    /// Shows who competes.
-    pub fn rivals(&self, rivals: impl FnOnce() -> CandidateSet) {
-        self.write(|account| account.rivals = Some(rivals()));
+    /// Records the candidates.
+    pub fn candidates(&self, candidates: impl FnOnce() -> CandidateSet) {
+        self.write(|explanation| explanation.candidates = Some(candidates()));
     }
 
-    /// Says who wins by what was told.
+    /// Records the processors that win the comparison in the explanation.
     pub fn winner(&self, nodes: Vec<NodeId>) {
-        self.write(|account| account.winner = Some(nodes));
+        self.write(|explanation| explanation.winner = Some(nodes));
     }
 }
 
-/// A point of a grid in words: `(3, 4)`.
+/// Formats a point of a grid: `(3, 4)`.
 pub fn point(grid: &Grid, coord: Coord) -> String {
     let sides: Vec<String> = coord[..grid.dimensions()].iter().map(u16::to_string).collect();
     format!("({})", sides.join(", "))
 }
 
-/// A processor by its number in scan order, and where it is: `82 (8, 2)`.
+/// Formats a processor as its number in scan order and its coordinates: `82 (8, 2)`.
 pub fn processor(grid: &Grid, coord: Coord) -> String {
     format!("{} {}", grid.node(coord).0, point(grid, coord))
 }
 
-/// Sides in words: `4 x 2`.
+/// Formats side lengths: `4 x 2`.
 pub fn sides(grid: &Grid, sides: [u16; 3]) -> String {
     let sides: Vec<String> = sides[..grid.dimensions()].iter().map(u16::to_string).collect();
     sides.join(" x ")
 }
 
-/// A box in words: `4 x 2 at (3, 4)`.
+/// Formats a box: `4 x 2 at (3, 4)`.
 pub fn place(grid: &Grid, place: SubMesh) -> String {
     format!("{} at {}", sides(grid, place.sides), point(grid, place.base))
 }
 
-/// So many of a thing: `1 frame`, `3 frames`.
+/// Formats a number of items: `1 frame`, `3 frames`.
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -158,19 +158,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_who_listens_hears() {
-        let notes = ExplanationLog::heard();
-        notes.say(|| unreachable!("nobody listens"));
-        notes.listen(true);
-        notes.clone().say(|| "heard".to_string());
-        notes.list(|| Listing::of("n", &["n"], (0..25).map(|n| vec![n.to_string()])));
-        notes.listen(false);
-        notes.say(|| unreachable!("nobody listens any more"));
-        let account = notes.take();
-        assert_eq!(account.parts[0], Part::Words("heard".to_string()));
-        let Part::Listing(listing) = &account.parts[1] else { panic!("a listing") };
+    fn records_only_while_recording_is_on() {
+        let log = ExplanationLog::recording();
+        log.sentence(|| unreachable!("recording is off"));
+        log.set_recording(true);
+        log.clone().sentence(|| "recorded".to_string());
+        log.list(|| Listing::of("n", &["n"], (0..25).map(|n| vec![n.to_string()])));
+        log.set_recording(false);
+        log.sentence(|| unreachable!("recording is off again"));
+        let explanation = log.take();
+        assert_eq!(explanation.parts[0], Part::Words("recorded".to_string()));
+        let Part::Listing(listing) = &explanation.parts[1] else { panic!("a listing") };
         assert_eq!((listing.rows.len(), listing.more), (LISTED, 5));
-        assert_eq!(notes.take(), Explanation::default());
-        ExplanationLog::default().say(|| unreachable!("nobody can listen"));
+        assert_eq!(log.take(), Explanation::default());
+        ExplanationLog::default().sentence(|| unreachable!("the default log never records"));
     }
 }

@@ -8,77 +8,86 @@ use crate::cancel::CancelToken;
 use crate::topology::NodeId;
 use crate::workload::Job;
 
-/// What a run gives its allocator before the first request.
+/// Input that a run passes to its allocator before the first request.
 #[derive(Clone, Debug, Default)]
 pub struct RunSetup<'a> {
-    /// All jobs to come; empty if they are not known.
+    /// All jobs of the run; empty if they are not known.
     pub jobs: &'a [Job],
-    /// Where the strategy explains its decisions. Strategies that explain nothing ignore it.
-    pub notes: ExplanationLog,
-    /// Breaks off decisions, with [`Refusal::Cancelled`](super::Refusal::Cancelled); the allocator is then of no
-    /// further use. Strategies ignore it unless a single decision can take more than some tenths of a second.
+    /// Log to which the strategy writes explanations of its decisions. Strategies without explanations ignore the log.
+    pub explanation: ExplanationLog,
+    /// Token that cancels decisions. A cancelled decision returns [`Refusal::Cancelled`](super::Refusal::Cancelled),
+    /// and the allocator must not be used afterwards. A strategy checks the token only if one of its decisions can take
+    /// more than a few tenths of a second.
     pub stop: CancelToken,
-    /// Whether [tied sets](Stats::tied_sets) are counted.
+    /// Whether to count [tied sets](Stats::tied_sets).
     pub count_ties: bool,
 }
 
-/// What happens to the machine and the queue between two requests.
+/// A change of the machine or the queue between two requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MachineEvent<'a> {
-    /// A job that held these processors, as they were chosen, has given them back.
+    /// A job has released these processors. The processors are listed in the order in which the allocator chose them.
     Released(&'a [NodeId]),
-    /// Free processors have left the machine, out of service.
+    /// Free processors have gone out of service.
     NodesDown(&'a [NodeId]),
-    /// Processors have returned, free.
+    /// Processors have returned to service, free.
     NodesUp(&'a [NodeId]),
-    /// A job joins the queue.
+    /// A job has joined the queue.
     JobQueued(Request),
-    /// A job has ended that had joined the queue with this request.
+    /// A job has ended. The value is the request with which the job joined the queue.
     JobFinished(Request),
-    /// Before a request on a cluster: by host, the share of its processor in use, 0 to 1.
+    /// The utilization of each host of a cluster, from 0 to 1, has been observed before a request.
     HostsObserved(&'a [f64]),
 }
 
-/// What callers must know of a strategy before it runs. It does not change.
+/// Properties of a strategy that callers must know before it runs. The properties never change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Capabilities {
-    /// Whether every request for no more processors than are free is served with exactly
-    /// as many as it asks for, so that the schedule does not depend on the allocator.
+    /// Whether every request gets exactly the requested number of processors if enough processors are free. The
+    /// schedule then does not depend on the allocator.
     pub keeps_schedule: bool,
-    /// Whether every refusal for want of a place ([`Refusal::Fragmented`](super::Refusal::Fragmented)) stands until
-    /// processors come free: a request that is refused is refused on every part of the free processors as well. A
-    /// request that is refused because too few processors are free stays refused in any case.
+    /// Whether every refusal because of fragmentation ([`Refusal::Fragmented`](super::Refusal::Fragmented)) holds
+    /// until processors become free. A refused request is then also refused on every subset of the free processors.
+    /// A refusal because too few processors are free always holds until processors become free.
     ///
-    /// `false` for strategies that look at some of the places only and choose these by the state of the
-    /// machine: a job that starts can make a place visible. Schedulers ask these again after every start,
-    /// and [a place for the head of the queue](crate::scheduler::Guard::Place) cannot be promised with them.
+    /// `false` for strategies that examine only some candidate positions, if the selection of these positions depends
+    /// on the state of the machine: the start of a job can turn another position into a candidate. Schedulers repeat
+    /// requests to such strategies after every start, and cannot
+    /// [reserve a placement for the head of the queue](crate::scheduler::Guard::Place).
     pub refusals_last: bool,
-    /// Whether what a request gets depends on nothing but its size and shape and which processors are
-    /// free: not on the time, nor on who holds the others, nor on chance.
+    /// Whether a scheduler may [reserve a placement for the head of the queue](crate::scheduler::Guard::Place) although
+    /// [`refusals_last`](Self::refusals_last) is `false`. The reservation begins at the first instant at which a copy
+    /// of the strategy finds a placement. The head may start later than its reservation.
+    pub reserves_by_trial: bool,
+    /// Whether the chosen processors depend only on the size and shape of the request and on the set of free
+    /// processors. If `true`, the choice does not depend on the time, on the owners of busy processors, or on random
+    /// numbers.
     pub chooses_by_free: bool,
-    /// Whether jobs that are not [servable](Bounds::servable) are turned away as they are submitted: a run leaves
-    /// them out and counts them. Otherwise there is no run with such a job.
+    /// Whether jobs that are not [servable](Bounds::servable) are rejected on submission: a run omits these jobs and
+    /// counts them. If `false`, a run with such a job is an error.
     pub rejects_unsupported_sizes: bool,
-    /// Whether some processors may be out of service at times. It holds for strategies that go by
-    /// nothing but which processors are free, and for those whose books follow [`MachineEvent::NodesDown`] and
+    /// Whether the strategy supports outages. The value is `true` for strategies that use only the set of free
+    /// processors, and for strategies that update their state on [`MachineEvent::NodesDown`] and
     /// [`MachineEvent::NodesUp`].
     pub supports_outages: bool,
-    /// Whether jobs may run on fewer processors than they ask for.
+    /// Whether jobs may run on fewer processors than they request.
     pub folds: bool,
-    /// How a request becomes smaller by one step.
+    /// How one folding step makes a request smaller.
     pub folding: Folding,
-    /// How the hosts of a cluster run the jobs that share them; `None` if no jobs share hosts.
+    /// How the hosts of a cluster run the jobs that share them; `None` if jobs do not share hosts.
     pub hosts: Option<Hosts>,
-    /// Whether it counts [tied sets](Stats::tied_sets).
+    /// Whether the strategy counts [tied sets](Stats::tied_sets).
     pub counts_ties: bool,
 }
 
-/// Serves every request for no more processors than are free, with exactly as many.
+/// Capabilities of a strategy that serves every request that does not exceed the number of free processors, and
+/// allocates exactly the requested number of processors.
 impl Default for Capabilities {
     fn default() -> Self {
         Self {
             keeps_schedule: true,
             refusals_last: true,
+            reserves_by_trial: false,
             chooses_by_free: false,
             rejects_unsupported_sizes: false,
             supports_outages: false,
@@ -91,8 +100,8 @@ impl Default for Capabilities {
 }
 
 impl Capabilities {
-    /// Those of a strategy that may refuse although enough processors are free, or give more than a job
-    /// asks for. Its refusals need not last.
+    /// Returns the capabilities of a strategy that may refuse although enough processors are free, or that allocates
+    /// more processors than requested. Refusals of such a strategy need not hold until processors become free.
     pub fn coupled() -> Self {
         Self {
             keeps_schedule: false,
@@ -103,49 +112,49 @@ impl Capabilities {
     }
 }
 
-/// What a request can be given, on an empty machine or any other.
+/// The limits on the number of processors that a request can get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// The fewest processors, now or later: fewer than it asks for only if the strategy
-    /// [folds](Capabilities::folds) jobs.
+    /// Minimum number of processors in any state of the machine. The minimum is below the requested number only if the
+    /// strategy [folds](Capabilities::folds) jobs.
     pub min_processors: u32,
-    /// The fewest processors now: more than [`min_processors`](Self::min_processors) if that depends on the
-    /// other jobs.
+    /// Minimum number of processors in the current state of the machine. This value exceeds
+    /// [`min_processors`](Self::min_processors) if the minimum depends on the other jobs.
     pub min_processors_now: u32,
-    /// The most processors: more than it asks for only if the strategy rounds up.
+    /// Maximum number of processors. The maximum exceeds the requested number only if the strategy rounds up.
     pub max_processors: u64,
-    /// `false` if not even the empty machine can serve the request: a run with such a job does not begin.
-    /// `true` if the strategy cannot know.
+    /// `false` if not even the empty machine can serve the request; a run with such a job does not begin. `true` if
+    /// the strategy cannot decide whether the empty machine can serve the request.
     pub servable: bool,
 }
 
 impl Bounds {
-    /// Exactly as many processors as the request asks for.
+    /// Returns bounds for exactly the requested number of processors.
     pub fn exact(request: Request) -> Self {
         Self::up_to(request.size.into(), request)
     }
 
-    /// From as many processors as the request asks for to `max_processors`.
+    /// Returns bounds from the requested number of processors to `max_processors`.
     pub fn up_to(max_processors: u64, request: Request) -> Self {
         let size = request.size;
         Self { min_processors: size, min_processors_now: size, max_processors, servable: true }
     }
 }
 
-/// What a strategy counts in a run.
+/// Counters of a strategy in a run.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stats {
-    /// Units and operations; `None` if it hands out single processors.
+    /// Units and operations; `None` for strategies that allocate single processors.
     pub census: Option<Census>,
-    /// Of strategies with a menu of boxes: how much of it is blocked, and could be at most, as
-    /// [fragmentation](crate::placement::fragmentation) counts.
+    /// Current and largest possible [fragmentation](crate::placement::fragmentation); `None` for strategies without a
+    /// menu of boxes.
     pub menu_fragmentation: Option<[u64; 2]>,
-    /// Sizes that were refused in the run; `None` if the strategy [folds](Capabilities::folds) no job.
+    /// Number of distinct sizes refused in the run; `None` if the strategy does not [fold](Capabilities::folds) jobs.
     pub refused_sizes: Option<u64>,
-    /// How the job was folded that was allocated last; `None` if it was not.
+    /// Reduction of the last allocated job; `None` if it was not folded.
     pub reduction: Option<Reduction>,
-    /// Number of distinct processor sets that shared the best primary score for the last
-    /// request, before any tie-breaking; 1 if it took all free processors. `None` if the strategy has no
-    /// score, the request could not be served, or [no ties are counted](RunSetup::count_ties).
+    /// Number of distinct processor sets with the best primary score for the last request, counted before tie-breaking;
+    /// 1 if the request took all free processors. `None` if the strategy has no score, if the request could not be
+    /// served, or if [ties are not counted](RunSetup::count_ties).
     pub tied_sets: Option<u32>,
 }

@@ -1,43 +1,44 @@
-//! What the past says of the rules that a strategy may go by, for strategies that tune themselves.
+//! Model of the expected loss of tie rules, for strategies that tune themselves.
 //!
-//! Rules are points of some space. An observation counts for the points around it, too, by a
-//! Gaussian kernel: good rules are neighbours of good ones, and single observations are mostly
-//! noise (one changed decision changes all that follow). What was observed long ago fades.
+//! Each rule is a point of a space. An observation also counts for nearby points, weighted by a Gaussian kernel: good
+//! rules are near other good rules, and single observations are mostly noise, because one changed decision changes
+//! all later decisions. The weight of old observations decays.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Points drawn to choose one from.
+/// Number of points that are sampled at random; the best of these points is chosen.
 const DRAWN: usize = 8;
 
-/// Observed requests that halve the doubt in what they say.
+/// Number of observed requests after which an estimate is half of the observed mean loss.
 const DOUBT: f64 = 4000.0;
 
-/// Expected loss per request by point, up to a constant that all have in common.
+/// Expected loss per request by point, up to a constant common to all points.
 #[derive(Clone, Debug)]
 pub struct DecayingLossModel {
-    /// By point, in requests: how much was observed near it.
+    /// Decayed number of requests observed near each point.
     weights: Vec<f64>,
-    /// By point: sum of the losses observed near it.
+    /// Decayed sum of the losses observed near each point.
     losses: Vec<f64>,
-    /// By place among those observed together: the point that was there last, and how much of what is
-    /// observed there counts for each point.
+    /// Cached kernels by position in the list of observed points: the last point at this position, and the share of its
+    /// observations that counts for each point of the model.
     kernels: Vec<(usize, Vec<f64>)>,
 }
 
 impl DecayingLossModel {
-    /// So many points, of which nothing is known.
+    /// Creates a model of `points` points without observations.
     pub fn new(points: usize) -> Self {
         Self { weights: vec![0.0; points], losses: vec![0.0; points], kernels: Vec::new() }
     }
 
-    /// The loss per request to expect at a point: what was observed around it, drawn
-    /// towards 0 as long as that is little.
+    /// Returns the expected loss per request at a point. The estimate is shrunk towards 0 if there are few observations
+    /// near the point.
     pub fn expected(&self, point: usize) -> f64 {
         self.losses[point] / (self.weights[point] + DOUBT)
     }
 
-    /// Takes in the sum of losses over some requests at a point, of which each point has a share.
+    /// Adds the sum of losses over `requests` requests; `kernel` holds the share of the losses that counts for each
+    /// point.
     fn take_in(&mut self, requests: f64, loss: f64, kernel: &[f64]) {
         let sums = self.weights.iter_mut().zip(&mut self.losses);
         for ((weight, lost), kernel) in sums.zip(kernel) {
@@ -46,7 +47,7 @@ impl DecayingLossModel {
         }
     }
 
-    /// The same at a point to which every point has a squared `distance` in widths of the kernel.
+    /// Adds one observation; `distance` is the squared distance to each point in kernel widths.
     #[cfg(test)]
     pub fn observe(&mut self, requests: f64, loss: f64, distance: impl Fn(usize) -> f64) {
         let kernel: Vec<f64> =
@@ -54,11 +55,12 @@ impl DecayingLossModel {
         self.take_in(requests, loss, &kernel);
     }
 
-    /// Takes in what was lost at some points over the same requests, where all else is older by so much.
-    /// `distance` is squared, from a point that was observed to another, and always the same.
+    /// Adds the losses of several points over the same requests and decays older observations by
+    /// `exp(-requests / memory)`. `distance` returns the squared distance between an observed point and another
+    /// point; the distances must not change between calls.
     ///
-    /// Kernels cost more than all that is done with them. They are kept by place among the observed: from
-    /// one time to the next few of these move.
+    /// Computing kernels dominates the cost. Kernels are cached by position in `observed`, because few of the observed
+    /// points change between calls.
     pub fn learn(
         &mut self,
         observed: &[(usize, f64)],
@@ -66,8 +68,8 @@ impl DecayingLossModel {
         memory: f64,
         distance: impl Fn(usize, usize) -> f64,
     ) {
-        // Large jobs, or many, cost every rule more: what is common says nothing. It is
-        // reckoned from what was expected, else good rules would make each other look bad.
+        // Large or many jobs increase the loss of every rule, so the common part is subtracted. The common part is
+        // measured relative to the expected losses; otherwise a good rule would appear bad among other good rules.
         let beyond = |&(point, loss): &(usize, f64)| loss - requests * self.expected(point);
         let common = observed.iter().map(beyond).sum::<f64>() / observed.len().max(1) as f64;
         self.fade((-requests / memory).exp());
@@ -83,20 +85,20 @@ impl DecayingLossModel {
         }
     }
 
-    /// Leaves a share of all observations.
+    /// Multiplies the weight of all observations by `kept`.
     pub fn fade(&mut self, kept: f64) {
         self.weights.iter_mut().chain(&mut self.losses).for_each(|sum| *sum *= kept);
     }
 
-    /// The point of least expected loss.
+    /// Returns the point with the smallest expected loss.
     pub fn best(&self) -> usize {
         self.least(0..self.weights.len())
     }
 
-    /// A point to look at: the best of a few drawn uniformly, so that what is good is
-    /// seen more often and nothing is never seen.
+    /// Returns a point to observe next: the best of a few points that are sampled uniformly. Good points are thus
+    /// observed more often, and every point can be selected.
     pub fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
-        // u32 draws are the same on every platform.
+        // Random `u32` values are the same on every platform.
         let points = self.weights.len() as u32;
         self.least((0..DRAWN).map(|_| rng.random_range(0..points) as usize))
     }
@@ -107,7 +109,7 @@ impl DecayingLossModel {
     }
 }
 
-/// The share in an observation that a point has at a squared distance from it.
+/// Returns the share of an observation that counts at this squared distance from the observation.
 fn kernel(distance: f64) -> f64 {
     (-distance / 2.0).exp()
 }
@@ -117,30 +119,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_faded_weighs_less_than_what_is_new() {
-        let mut past = DecayingLossModel::new(9);
+    fn old_observations_count_less_than_new_ones() {
+        let mut model = DecayingLossModel::new(9);
         let apart = |from: usize| move |point: usize| (from.abs_diff(point) as f64).powi(2);
-        past.observe(1e6, -1e6, apart(0));
-        let before = past.expected(0);
-        past.fade(1e-3);
-        past.observe(1e6, 1e6, apart(0));
-        assert!(before < 0.0 && past.expected(0) > 0.9, "{before} {}", past.expected(0));
+        model.observe(1e6, -1e6, apart(0));
+        let before = model.expected(0);
+        model.fade(1e-3);
+        model.observe(1e6, 1e6, apart(0));
+        assert!(before < 0.0 && model.expected(0) > 0.9, "{before} {}", model.expected(0));
     }
 
-    /// What all rules lose says nothing of any of them.
+    /// A loss common to all rules does not change their order.
     #[test]
-    fn a_loss_in_common_is_no_loss() {
-        let mut past = DecayingLossModel::new(3);
+    fn a_common_loss_is_ignored() {
+        let mut model = DecayingLossModel::new(3);
         let alone = |from: usize, point: usize| if from == point { 0.0 } else { 1e6 };
         for _ in 0..50 {
-            past.learn(&[(0, 910.0), (1, 900.0), (2, 890.0)], 1000.0, 1e6, alone);
+            model.learn(&[(0, 910.0), (1, 900.0), (2, 890.0)], 1000.0, 1e6, alone);
         }
-        assert_eq!(past.best(), 2);
-        assert!(past.expected(1).abs() < 1e-9 && past.expected(2) < -0.008, "{past:?}");
+        assert_eq!(model.best(), 2);
+        assert!(model.expected(1).abs() < 1e-9 && model.expected(2) < -0.008, "{model:?}");
     }
-    /// Whoever moves among the observed, what is learned is what each observation by itself comes to.
+    /// The model is the same with cached and with recomputed kernels when observed points change position.
     #[test]
-    fn kept_kernels_are_those_of_the_points_that_are_there() {
+    fn cached_kernels_equal_recomputed_ones() {
         let apart = |from: usize, to: usize| (from.abs_diff(to) as f64 / 3.0).powi(2);
         let (mut kept, mut plain) = (DecayingLossModel::new(40), DecayingLossModel::new(40));
         for round in 0..30 {

@@ -1,11 +1,11 @@
 //! MC (Mache, Lo, Windisch 1997): MC1x1 for jobs with a shape.
 //!
-//! Shell 0 is the requested box itself, shell i + 1 the ring around shell i. Every free
-//! processor is a candidate: the box is laid with its lowest corner there, or, where it
-//! would stick out of a mesh, shifted back until it lies on it. The score is the sum of
-//! shell numbers, the first candidate in scan order wins a tie, and a last shell needed
-//! only in part is cut in carried order. A job without a shape gets one by a
-//! [`ShapeRule`]. Cost per decision: free processors times shells, a box count each.
+//! Shell 0 is the requested box itself, and shell i + 1 is the ring around shell i. Every free
+//! processor is a candidate: it is the lowest corner of a box. A box that would extend past the end
+//! of the mesh is shifted back onto the mesh. The score is the sum of shell numbers. If scores are
+//! equal, the first candidate in scan order wins. If the last shell is needed only in part, its
+//! processors are selected in carried order. A job without shape gets a shape by a [`ShapeRule`].
+//! Cost per decision: one box count per free processor and shell.
 
 use super::centre::ShellCut;
 use super::explain::{self, ExplanationLog, Listing};
@@ -25,15 +25,15 @@ pub struct Mc {
     counts: BoxCounts<u32>,
     cut: ShellCut,
     shell: Vec<NodeId>,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
-/// A box: first position and length along each dimension; on a wrapped dimension it may
-/// run past the end.
+/// A box: first position and length along each dimension; on a wrapped dimension it may extend past
+/// the end.
 type Extent = [(i32, u32); 3];
 
 impl Mc {
-    /// An allocator for `grid`.
+    /// Creates an allocator for `grid`.
     pub fn new(grid: &Grid, rule: ShapeRule) -> Self {
         Self {
             coords: grid.coords(),
@@ -42,12 +42,12 @@ impl Mc {
             rule,
             cut: ShellCut::default(),
             shell: Vec::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// Sum of shell numbers of the `size` free processors nearest to the box, or `None`
-    /// if it is at least `limit`.
+    /// Returns the sum of the shell numbers of the `size` free processors nearest to the box;
+    /// `None` if the sum is at least `limit`.
     fn score(&self, laid: Extent, size: u32, limit: u64) -> Option<u64> {
         let mut score = 0;
         for radius in 0.. {
@@ -67,7 +67,7 @@ impl Mc {
 
 impl Allocator for Mc {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.counts.reset();
         Ok(())
     }
@@ -80,7 +80,7 @@ impl Allocator for Mc {
     ) -> Result<(), Refusal> {
         let size = request.size;
         if settled_by_count(machine, size as usize, chosen)? {
-            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
+            self.explanation.sentence(|| "the job takes all free processors".to_string());
             return Ok(());
         }
         let shape = request.shape.or_else(|| self.rule.shape(size, &self.grid));
@@ -96,14 +96,14 @@ impl Allocator for Mc {
             }
         }
         let (score, base) = best.ok_or(Refusal::Fragmented)?;
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             format!(
                 "the box is {}; laid with its corner at each of {}, with rings around it until {size} are free in them",
                 explain::sides(&self.grid, shape),
                 explain::count(machine.free_count(), "free processor")
             )
         });
-        self.notes.list(|| {
+        self.explanation.list(|| {
             let of = |base: NodeId| {
                 let laid = laid(&self.grid, self.coords[base.index()], shape);
                 (self.score(laid, size, u64::MAX).unwrap_or(u64::MAX), base, laid)
@@ -150,7 +150,7 @@ impl Allocator for Mc {
     }
 }
 
-/// The box of the candidate at `base`.
+/// Returns the box of the candidate at `base`.
 fn laid(grid: &Grid, base: Coord, shape: [u16; 3]) -> Extent {
     [0, 1, 2].map(|i| {
         let axis = &grid.axes()[i];
@@ -160,7 +160,7 @@ fn laid(grid: &Grid, base: Coord, shape: [u16; 3]) -> Extent {
     })
 }
 
-/// The interval with `radius` more positions on both sides, cut to the dimension.
+/// Returns the interval extended by `radius` positions on both sides and cut to the dimension.
 fn grow(axis: &Axis, (low, length): (i32, u32), radius: u32) -> (i32, u32) {
     let (extent, r) = (i32::from(axis.extent), radius as i32);
     let high = low + length as i32;
@@ -172,13 +172,13 @@ fn grow(axis: &Axis, (low, length): (i32, u32), radius: u32) -> (i32, u32) {
     if length >= extent {
         return (0, extent as u32);
     }
-    // Where the table continues the dimension: not before -(extent - 1) / 2.
+    // The box counts continue a dimension down to -(extent - 1) / 2.
     let low = (low - r).rem_euclid(extent);
     let end = 2 * extent - 1 - (extent - 1) / 2;
     (if low + length > end { low - extent } else { low }, length as u32)
 }
 
-/// Distance of a position from an interval of one dimension; 0 inside.
+/// Returns the distance of a position from an interval of one dimension; 0 inside the interval.
 fn gap(axis: &Axis, (low, length): (i32, u32), p: u16) -> u32 {
     let (p, length, extent) = (i32::from(p), length as i32, i32::from(axis.extent));
     if axis.wrapped {
@@ -189,10 +189,10 @@ fn gap(axis: &Axis, (low, length): (i32, u32), p: u16) -> u32 {
     }
 }
 
-/// What `mc` can be told.
+/// Options of `mc`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct McOptions {
-    /// Side lengths of a job that comes without.
+    /// Rule for the side lengths of a job without shape.
     pub shape: ShapeRule,
 }
 
@@ -202,7 +202,7 @@ impl AllocatorOptions for McOptions {
     }
 }
 
-/// `mc`.
+/// Returns the table of `mc`.
 pub fn table() -> Table<McOptions> {
     let mc = Entry::new("mc", McOptions::default())
         .about("Shells around the requested box, laid at every free processor; least sum of shell numbers.")
@@ -210,7 +210,7 @@ pub fn table() -> Table<McOptions> {
         .param(
             "shape",
             kind::one_of(&ShapeRule::ALL),
-            "side lengths of a job that comes without: least total side length, or exact factors",
+            "side lengths of a job without shape: least total side length, or exact factors",
             |o| &mut o.shape,
         );
     Table::new("allocator", [mc])
@@ -221,7 +221,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition: every candidate's set by stable re-sorting of the free list.
+    /// Computes the definition directly: the set of every candidate by a stable sort of the free
+    /// list.
     fn literal(mc: &Mc, machine: &Machine, size: usize, shape: [u16; 3]) -> Vec<NodeId> {
         let mut list: Vec<_> = machine.free_nodes().collect();
         let mut best: Option<(u32, Vec<NodeId>)> = None;

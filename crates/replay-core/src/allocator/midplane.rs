@@ -1,13 +1,13 @@
 //! BlueGene/L allocation in midplanes (Aridor et al. 2005).
 //!
-//! The machine is a grid of units, on BlueGene/L midplanes of 8 x 8 x 8 processors. A job
-//! gets a box of whole units: its shape rounded up to units along every dimension, or the
-//! box of its size in units, rounded up. The first free box in the order of the 3D First
-//! Fit is taken, and if there is none, the box of the next permutation of the job's sides.
-//! What the rounding adds is lost to internal fragmentation. On a torus boxes may run over
-//! the edge.
+//! The machine is a grid of units. On BlueGene/L a unit is a midplane of 8 x 8 x 8 processors. A
+//! job gets a box of whole units. The box is the job's shape, rounded up to units along every
+//! dimension; for a job without shape it is a box for the job's size, rounded up to units. The
+//! first free box in the order of the 3D First Fit is allocated. If there is no free box, the next
+//! permutation of the sides is tried. The processors that rounding adds are lost to internal
+//! fragmentation. On a torus boxes may wrap around the edge.
 //!
-//! Cost: O(N) for the states of the units, then a First Fit on the grid of units.
+//! Cost: O(N) for the states of the units, and a First Fit on the grid of units.
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
@@ -21,11 +21,11 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
-/// The midplane of BlueGene/L.
+/// The sides of a midplane of BlueGene/L.
 const MIDPLANE: [u16; 3] = [8, 8, 8];
 
-/// The midplane allocator. [`Census::operations`] counts processors whose state was read
-/// and words of the search.
+/// The midplane allocator. [`Census::operations`] counts the processors whose state is read, and
+/// the words of the search.
 #[derive(Clone, Debug)]
 pub struct Midplane {
     grid: Grid,
@@ -33,18 +33,18 @@ pub struct Midplane {
     turn: bool,
     /// Boxes of units for jobs without a shape.
     shapes: Shapes,
-    /// Boxes of units for the job at hand.
+    /// Boxes of units for the current job.
     boxes: Vec<[u16; 3]>,
     turned: Vec<[u16; 3]>,
     units: Frames,
     free_units: Vec<bool>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Midplane {
-    /// An allocator for a 3D `grid` in units of these sides. `None` if the grid is not made
-    /// of whole units or is not 3D.
+    /// Creates an allocator for a 3D `grid` with units of these sides. Returns `None` if the grid
+    /// does not consist of whole units or is not 3D.
     pub fn new(grid: &Grid, unit: [u16; 3], shaping: Shaping, turn: bool) -> Option<Self> {
         let whole = |i: usize| unit[i] > 0 && grid.axes()[i].extent.is_multiple_of(unit[i]);
         if grid.dimensions() != 3 || !(0..3).all(whole) {
@@ -65,11 +65,11 @@ impl Midplane {
             free_units: vec![false; units.processors()],
             units: Frames::new(&units),
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         })
     }
 
-    /// Boxes of units that hold the job, in the order in which they are tried.
+    /// Lists the boxes of units that can hold the job, in the order in which they are tried.
     fn list_boxes(&mut self, request: Request) {
         let unit = self.unit;
         self.boxes.clear();
@@ -84,7 +84,7 @@ impl Midplane {
         }
     }
 
-    /// Reads which units are free: those without a busy processor.
+    /// Determines which units are free. A unit is free if it has no busy processor.
     fn read_units(&mut self, machine: &Machine) {
         let [_, depth, height] = [0, 1, 2].map(|i| self.grid.extent(i));
         let [_, units_deep, units_high] = [0, 1, 2].map(|i| self.units.grid().extent(i));
@@ -104,7 +104,7 @@ impl Midplane {
 
 impl Allocator for Midplane {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.census = Census::default();
         self.units.operations = 0;
         Ok(())
@@ -132,10 +132,10 @@ impl Allocator for Midplane {
                 self.read_units(machine);
             }
             self.units.find(sides);
-            self.notes.say(|| {
+            self.explanation.sentence(|| {
                 let grid = self.units.grid();
                 let places = explain::count(self.units.count() as usize, "place");
-                format!("{} midplanes, in midplanes: free at {places}", explain::sides(grid, sides))
+                format!("a box of {} midplanes is free at {places}", explain::sides(grid, sides))
             });
             if let Some(base) = self.units.first(Scan::ColumnMajor) {
                 let [base, sides] =
@@ -166,7 +166,7 @@ impl Allocator for Midplane {
 
     fn bounds(&mut self, request: Request) -> Bounds {
         self.list_boxes(request);
-        // Where a unit is no cube, turned boxes can hold different numbers of units.
+        // If a unit is not a cube, rotated boxes can hold different numbers of units.
         let units = self.boxes.iter().map(|&sides| volume(sides)).max().unwrap_or(0);
         Bounds::up_to((units * volume(self.unit)).max(u64::from(request.size)), request)
     }
@@ -180,12 +180,13 @@ impl Allocator for Midplane {
         self.list_boxes(refused);
         let smaller = std::mem::take(&mut self.boxes);
         self.list_boxes(asked);
-        // Where boxes hold different numbers of units, the fewest decide what they are refused for.
-        let alike = self.boxes.windows(2).all(|two| volume(two[0]) == volume(two[1]));
+        // If boxes hold different numbers of units, the smallest box determines the reason of a
+        // refusal.
+        let have_equal_volume = self.boxes.windows(2).all(|two| volume(two[0]) == volume(two[1]));
         let holds = |sides: &[u16; 3]| {
             smaller.iter().any(|small| (0..3).all(|axis| small[axis] <= sides[axis]))
         };
-        !self.boxes.is_empty() && alike && self.boxes.iter().all(holds)
+        !self.boxes.is_empty() && have_equal_volume && self.boxes.iter().all(holds)
     }
 
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
@@ -193,7 +194,7 @@ impl Allocator for Midplane {
     }
 }
 
-/// What `midplane` can be told.
+/// Options of `midplane`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MidplaneOptions {
     unit: Unit,
@@ -212,7 +213,7 @@ impl std::str::FromStr for Unit {
         let sides: Option<Vec<u16>> =
             text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
         let sides = sides.and_then(|sides| <[u16; 3]>::try_from(sides).ok());
-        sides.map(Unit).ok_or("a unit is three sides of at least 1, like 8x8x8")
+        sides.map(Unit).ok_or("a unit has three sides of at least 1, such as 8x8x8")
     }
 }
 
@@ -226,22 +227,22 @@ impl std::fmt::Display for Unit {
 impl AllocatorOptions for MidplaneOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let (grid, Self { unit, turn, shaping }) = (grid_of(topology)?, *self);
-        let problem = || format!("needs a 3D machine of whole units of {unit}");
+        let problem = || format!("needs a 3D machine whose sides are multiples of the unit {unit}");
         Ok(Box::new(Midplane::new(grid, unit.0, shaping, turn).ok_or_else(problem)?))
     }
 }
 
-/// `midplane`.
+/// Returns the table of `midplane`.
 pub fn table() -> Table<MidplaneOptions> {
-    let usual = MidplaneOptions { unit: Unit(MIDPLANE), turn: true, shaping: Shaping::default() };
-    let midplane = Entry::new("midplane", usual)
+    let default = MidplaneOptions { unit: Unit(MIDPLANE), turn: true, shaping: Shaping::default() };
+    let midplane = Entry::new("midplane", default)
         .aliases(&["bluegene-l"])
-        .about("The first free box of whole units (BlueGene/L: midplanes) that holds the job, turned if need be; rounding up is internal fragmentation. 3D only. O(N) per decision.")
+        .about("The first free box of whole units (BlueGene/L: midplanes) that can hold the job, rotated if necessary; rounding up is internal fragmentation. 3D only. O(N) per decision.")
         .source("Aridor et al. 2005; Bani-Mohammad 2008, section 2.2.1")
         .param(
             "unit",
             kind::typed("WxDxH"),
-            "processors of a unit along x, y, z; they must divide the machine",
+            "sides of a unit in processors; each side of the machine must be a multiple of the side of the unit",
             |o| &mut o.unit,
         )
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn)

@@ -1,44 +1,44 @@
-//! Which processors a job gets.
+//! Allocators: strategies that choose the processors of a job.
 //!
-//! A strategy implements [`Allocator`]: it reads the [`Machine`] and names free
-//! processors; it never changes the machine itself. Strategies know nothing of
-//! schedulers, queues or time. Users name them by the grammar of
+//! A strategy implements [`Allocator`]: it reads the [`Machine`] and names free processors; it never changes the
+//! machine itself. Strategies do not depend on schedulers, queues or time. Users name them by the grammar of
 //! [`StrategyName`](crate::naming::StrategyName); [`registry`] maps names to code.
 //!
-//! | room | strategies |
+//! | module | strategies |
 //! |---|---|
-//! | [`centre`] | MC1x1, also with a tie vector that tunes itself, Gen-Alg, MM |
+//! | [`centre`] | MC1x1, also with a self-tuning tie vector, Gen-Alg, MM |
 //! | [`mc`] | MC for jobs with a shape |
 //! | [`curve`] | curves with Best Fit, First Fit, free list, sum of squares |
 //! | [`random`] | uniformly random processors |
-//! | [`contiguous`] | First Fit, Best Fit, turning or not, Frame Sliding, Adaptive Scan |
+//! | [`contiguous`] | First Fit and Best Fit with or without rotation, Frame Sliding, Adaptive Scan |
 //! | [`busy_list`] | Busy List, Turning Busy List |
-//! | [`gabl`] | GABL: sub-meshes by busy lists, as few and as large as can be |
+//! | [`gabl`] | GABL: few large sub-meshes, found by busy lists |
 //! | [`paging`] | pages in an order of the mesh |
 //! | [`mbs`] | MBS: power-of-two blocks, and its granular and octet variants |
 //! | [`as_mb`] | Adaptive Scan, then MBS |
 //! | [`buddy`] | the 2D buddy system |
-//! | [`anca`] | ANCA: a job in equal frames |
+//! | [`anca`] | ANCA: a job in several equal frames |
 //! | [`elmer`] | hosts of a cluster that jobs share |
-//! | [`hypercube`] | subcubes of hypercubes, and what meshes leave of them |
+//! | [`hierarchy`] | trees of switches and blocks: Slurm's rules and Kueue's |
+//! | [`hypercube`] | subcubes of hypercubes, and meshes allocated within subcubes |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
 //! | [`torus3d`] | boxes from a menu, by the rule that Slurm ships |
-//! | [`reduced`] | jobs on fewer processors than they ask for, around any strategy |
-//! | [`submesh`] | boxes of processors, shapes of jobs, turning |
+//! | [`reduced`] | jobs on fewer processors than they request, as a decorator of any strategy |
+//! | [`submesh`] | boxes of processors, shapes of jobs, rotation |
 //!
-//! [`notes`] are what a strategy tells of a decision to whoever wants to understand it.
+//! [`explain`] holds the explanations that a strategy records about its decisions.
 //!
-//! # How to add one
+//! # How to add a strategy
 //!
 //! 1. Write its file: a type with [`Allocator`], and tests. [`Allocator::allocate`] decides; a strategy that keeps
-//!    state clears it in [`begin`](Allocator::begin) and follows the machine in [`on_event`](Allocator::on_event). One
-//!    that may refuse although enough processors are free declares it in its [`Capabilities`].
-//! 2. Beside it, a struct of its options with [`AllocatorOptions`].
-//! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
+//!    state clears it in [`begin`](Allocator::begin) and updates it in [`on_event`](Allocator::on_event). A strategy
+//!    that may refuse although enough processors are free declares this in its [`Capabilities`].
+//! 2. In the same file, define a struct of its options with [`AllocatorOptions`].
+//! 3. Add a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
 //! 4. Add its `mod` line here and one line to the registry.
-//! 5. `replay list allocators` shows it; the registry's tests hold it to the contract.
+//! 5. `replay list allocators` then shows the strategy, and the registry's tests check the contract.
 //!
-//! Outside the crate the fourth step is a registry of one's own:
+//! Outside this crate, replace step 4 by a registry of your own:
 //!
 //! ```
 //! use replay_core::allocator::registry::{AllocatorSpec, standard};
@@ -47,7 +47,7 @@
 //! use replay_core::naming::{Entry, Table, kind};
 //! use replay_core::topology::{NodeId, Topology};
 //!
-//! /// Free processors whose number is a multiple of `step` first, then the others.
+//! /// Takes free processors whose number is a multiple of `step` first, then the others.
 //! #[derive(Clone, PartialEq)]
 //! struct Strided { step: u32 }
 //!
@@ -77,7 +77,7 @@
 //!
 //! let entry = Entry::new("strided", Strided { step: 2 })
 //!     .about("Every step-th processor, then the others.")
-//!     .param("step", kind::integer(1..=64), "distance of the first ones", |s| &mut s.step);
+//!     .param("step", kind::integer(1..=64), "distance between preferred processors", |s| &mut s.step);
 //! let allocators = standard().clone().with(Table::new("allocator", [entry]), AllocatorSpec::parse);
 //!
 //! let strided = allocators.read("STRIDED[step=3]")?;
@@ -87,7 +87,7 @@
 //! let mut allocator = strided.build(machine.topology(), 0)?;
 //! allocator.allocate(&machine, Request::of_size(4), &mut chosen).expect("all are free");
 //! assert_eq!(chosen, [0, 3, 6, 1].map(NodeId));
-//! // It is listed like the others, and mistakes get the same advice.
+//! // The strategy is listed like the built-in strategies, and misspelt names get the same hints.
 //! assert!(allocators.names().any(|name| name == "strided") && standard().read("strided").is_err());
 //! let advice = |text| allocators.read(text).unwrap_err().to_string();
 //! assert!(advice("strided[step=0]").contains("not an integer from 1 to 64"));
@@ -107,6 +107,7 @@ mod decorator;
 pub mod elmer;
 pub mod explain;
 pub mod gabl;
+pub mod hierarchy;
 pub mod hypercube;
 mod interface;
 mod loss_model;
@@ -133,59 +134,67 @@ use crate::cancel::Cancelled;
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
-/// What a job asks for.
+/// A job's request for processors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Request {
     /// Number of processors, at least one.
     pub size: u32,
-    /// Side lengths along x, y, z, if the job came with a shape.
+    /// Side lengths along x, y, z, if the job has a shape.
     pub shape: Option<[u16; 3]>,
-    /// When it is made, and for how long. This may decide where a job goes, never whether it gets a
-    /// place.
+    /// Time of the request and expected run time. Strategies may use these times to choose processors, but not to
+    /// decide whether the request is served.
     pub times: Times,
 }
 
-/// The present, and what is known of a job's future.
+/// Time of a request and expected run time of its job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Times {
-    /// The instant of the request, in seconds of the trace; 0 where nobody tells the time.
+    /// Time of the request, in seconds of the trace; 0 if the caller has no clock.
     pub now: i64,
-    /// Seconds after its start at which the job is to end, as its user says
-    /// ([`Job::limit`](crate::workload::Job::limit)); `None` if unknown.
+    /// User's estimate of the run time in seconds ([`Job::limit`](crate::workload::Job::limit)); `None` if unknown.
     pub limit: Option<u32>,
+    /// The instant at which the job joined the queue; `None` if unknown.
+    pub submitted: Option<i64>,
     /// Number of the job in its trace; `None` if unknown.
     pub job: Option<i64>,
 }
 
 impl Request {
-    /// A request for `size` processors of no particular shape.
+    /// Returns a request for `size` processors without a shape.
     pub fn of_size(size: u32) -> Self {
         Self::shaped(size, None)
     }
 
-    /// A request for `size` processors, in this shape if there is one.
+    /// Returns a request for `size` processors with an optional shape.
     pub fn shaped(size: u32, shape: Option<[u16; 3]>) -> Self {
         Self { size, shape, times: Times::default() }
     }
 }
 
-/// Why an allocator chose nothing.
+/// Reason why an allocator chose no processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
     /// Fewer processors are free than the job needs.
     #[error("too few free processors")]
     TooFewFree,
-    /// Enough processors are free, but the strategy cannot use them for this job
-    /// (external fragmentation).
-    #[error("free processors do not fit the strategy")]
+    /// Enough processors are free, but the strategy cannot use them for this job (external fragmentation).
+    #[error("the strategy cannot use the free processors")]
     Fragmented,
-    /// The run was [stopped](RunSetup::stop) in the middle of the decision.
+    /// The job would fit, but the strategy waits for a better placement until the instant `until`. The caller repeats
+    /// the request at that instant, even if the machine has not changed.
+    #[error("waits for a better place until {until}")]
+    Postponed {
+        /// Seconds of the trace.
+        until: i64,
+    },
+    /// The run was [cancelled](RunSetup::stop) during the decision.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
-/// What the number of free processors alone decides: with fewer than `size` nobody can
-/// serve the request, with exactly `size` everybody takes all. `true` if that settled it.
+/// Handles requests whose outcome depends only on the number of free processors. A request for more processors than
+/// are free is refused. A request for all free processors gets all of them, and the result is `true`. Otherwise the
+/// result is `false`.
 pub(crate) fn settled_by_count(
     machine: &Machine,
     size: usize,
@@ -201,52 +210,50 @@ pub(crate) fn settled_by_count(
     }
 }
 
-/// What a strategy of sub-meshes, buddy blocks or pages counts since the [begin](Allocator::begin)
-/// of the run.
+/// Counters of a strategy that allocates sub-meshes, buddy blocks or pages. All counters are zero at the
+/// [begin](Allocator::begin) of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Census {
-    /// Units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated
-    /// contiguously iff it has one (Bani-Mohammad 2008, section 4.4).
+    /// Number of units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated contiguously iff it
+    /// has exactly one unit (Bani-Mohammad 2008, section 4.4).
     pub blocks: u32,
-    /// Entries of the busy list now: one for each unit that is handed out.
+    /// Current number of entries in the busy list, which has one entry for each allocated unit.
     pub busy_list: u32,
-    /// Searches for a sub-mesh after the first of a request (GABL's Step 6), successful or
-    /// not.
+    /// Number of searches for a sub-mesh, successful or not, without the first search of each request (GABL's Step 6).
     pub searches: u64,
-    /// Elementary operations; the strategy says which it counts.
+    /// Number of elementary operations. Each strategy documents which operations it counts.
     pub operations: u64,
 }
 
 /// A processor allocation strategy on one machine.
 ///
-/// An allocator may keep state between calls, but it follows the machine it is shown:
-/// all calls from one [`begin`](Allocator::begin) to the next concern the same machine, which has
-/// no busy processor at the first. Every successful [`allocate`](Allocator::allocate) is
-/// followed by [`Machine::occupy`] of the same processors, every [`Machine::release`] by
-/// [`MachineEvent::Released`].
+/// An allocator may keep state between calls. All calls from one [`begin`](Allocator::begin) to the next concern the
+/// same machine, which has no busy processor at the first call. After every successful
+/// [`allocate`](Allocator::allocate) the caller passes the chosen processors to [`Machine::occupy`]. After every
+/// [`Machine::release`] it reports [`MachineEvent::Released`].
 ///
-/// A type that changes what another allocator does implements [`Decorator`] instead.
+/// A type that changes the behaviour of another allocator implements [`Decorator`] instead.
 pub trait Allocator: Send {
-    /// Begins a run: forgets the machine seen so far; the next call may show another. An allocator that was
-    /// just built may be used without, for a run without a [setup](RunSetup).
+    /// Begins a run: clears all state of earlier runs. Later runs may use another machine. A caller without a
+    /// [setup](RunSetup) may omit this call if the allocator is newly built.
     ///
     /// # Errors
-    /// In words, if the strategy cannot be made for the jobs to come.
+    /// A message if the strategy cannot be initialized for the jobs of the run.
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         let _ = setup;
         Ok(())
     }
 
-    /// Appends the chosen processors, all free and distinct, to the empty `chosen`: unit
-    /// by unit in the order of allocation, and within a unit row-major from its base. The
-    /// first `request.size` of them run the job's processes; any more are lost to internal
-    /// fragmentation. On refusal `chosen` stays empty.
+    /// Appends the chosen processors to `chosen`, which is empty before the call. The processors are free and distinct.
+    /// The processors are listed unit by unit in the order of allocation, and row-major from the base within a unit.
+    /// The first `request.size` processors run the job's processes; the remaining processors are lost to internal
+    /// fragmentation. If the request is refused, `chosen` stays empty.
     ///
-    /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead; its
-    /// [stats](Stats::reduction) hold which.
+    /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead. [`Stats::reduction`] then
+    /// contains the smaller request.
     ///
-    /// On the same free processors a request of the same size and shape is refused again: a simulation
-    /// need not ask twice.
+    /// After a refusal, the same request is refused again until the set of free processors changes. A simulation need
+    /// not repeat requests of the same size and shape until then.
     ///
     /// # Errors
     /// [`Refusal`] if the job cannot have processors now.
@@ -257,38 +264,39 @@ pub trait Allocator: Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
-    /// Follows what happens to the `machine`, which is as it is after the event.
+    /// Updates the allocator's state after an event; `machine` is in its state after the event.
     fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
         let _ = (machine, event);
     }
 
-    /// Returns what callers must know of the strategy. It does not change.
+    /// Returns the properties of the strategy on which callers depend. The properties never change.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// Returns what a request can be given.
+    /// Returns limits on the number of processors that a request can get.
     fn bounds(&mut self, request: Request) -> Bounds {
         Bounds::exact(request)
     }
 
-    /// Returns what the strategy counts in this run.
+    /// Returns the strategy's counters of this run.
     fn stats(&self) -> Stats {
         Stats::default()
     }
 
-    /// Whether the refusal of one request for want of a place ([`Refusal::Fragmented`]) implies that
-    /// another is refused as well, on the same free processors and on any part of them: for want
-    /// of processors if fewer are free than its [most](Bounds::max_processors), else for
-    /// want of a place. So no box is free that holds one which is not, and a strategy that finds every
-    /// free box returns `true` for every request and itself.
+    /// Returns whether a refusal of the request `refused` because of fragmentation ([`Refusal::Fragmented`]) implies
+    /// that the request `asked` is refused too, on the same free processors and on any subset of them. A refusal of
+    /// `refused` implies a refusal of `asked`, for example, if every free box for `asked` contains a free box for
+    /// `refused`. The implied refusal is [`Refusal::TooFewFree`] if fewer processors are free than the
+    /// [`max_processors`](Bounds::max_processors) of `asked`, otherwise [`Refusal::Fragmented`]. A strategy that finds
+    /// every free box returns `true` if both requests are equal.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let _ = (refused, asked);
         false
     }
 
-    /// Returns an allocator in the same state, to be asked about a copy of the machine; `None`
-    /// if the strategy has no copies.
+    /// Returns an allocator in the same state, for queries on a copy of the machine; `None` if the strategy does not
+    /// support copies.
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         None
     }

@@ -5,61 +5,65 @@ use crate::naming::Value;
 use crate::topology::curve::Curve;
 use crate::topology::{Grid, Topology};
 
-/// What a strategy can be told, and what comes of it.
+/// Options of a strategy, from which the strategy's allocator is built.
 pub trait AllocatorOptions: Value {
-    /// The allocator for a machine; the seed is for strategies that draw.
+    /// Builds the allocator for a machine. `seed` is used by strategies with random choices.
     ///
     /// # Errors
-    /// What keeps the strategy from working on such a machine, in words.
+    /// A message if the strategy does not support the machine.
     fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String>;
 
-    /// These options with whatever has no effect at its default: options of one reduced form
-    /// always choose the same processors.
+    /// Returns the options with every option that has no effect reset to its default. Strategies
+    /// with equal reduced options always choose the same processors.
     fn reduced(&self) -> Self {
         self.clone()
     }
 
-    /// These options with what they leave to the machine filled in.
+    /// Returns the options with machine-dependent defaults filled in.
     fn on(&self, topology: &Topology) -> Self {
         let _ = topology;
         self.clone()
     }
 
-    /// The machine that they describe, if they do; and what is wrong with that, in words.
+    /// Returns the machine that the options describe; `None` if they do not describe a machine. The
+    /// result is an error message if the description is not valid.
     fn described(&self) -> Option<Result<Topology, String>> {
         None
     }
 
-    /// Whether it repeats the placements of a log.
+    /// Returns whether the strategy repeats the placements of a log.
     fn recorded(&self) -> bool {
         false
     }
 
-    /// The order of processors along which it places jobs, if it is a curve of a grid.
+    /// Returns the curve of a grid along which the strategy places jobs; `None` if the strategy
+    /// uses no curve.
     fn curve(&self) -> Option<Curve> {
         None
     }
 
-    /// What it shares with strategies that differ from it in nothing but how they break ties, where
-    /// many of them can be replayed as one.
+    /// Returns the options shared with strategies that differ only in how they break ties, if such
+    /// strategies can be replayed in one batch.
     fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
         let _ = topology;
         None
     }
 
-    /// How ties are broken, if they are by a vector.
+    /// Returns the vector and slack by which ties are broken; `None` if the strategy uses no tie
+    /// vector.
     fn tie_breaking(&mut self) -> Option<&mut TieBreaking> {
         None
     }
 }
 
-/// How a strategy searches, where there are two ways; the choice is the same.
+/// Search implementation of a strategy with two implementations; both make the same choice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Engine {
-    /// The faster way.
+    /// The faster implementation.
     #[default]
     Fast,
-    /// The published procedure, step by step, for comparisons of its cost.
+    /// The published procedure step by step, for comparing its cost with the cost of the fast
+    /// implementation.
     Literal,
 }
 
@@ -69,23 +73,23 @@ impl Engine {
         [("fast", Engine::Fast), ("literal", Engine::Literal)];
 }
 
-/// The grid of a machine.
+/// Returns the grid of a machine.
 ///
 /// # Errors
-/// For a strategy that works on grids only, what to take instead.
+/// A message that names alternatives if the machine is not a grid.
 pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
-    let problem = "needs a mesh or torus; on a hypercube there are afl, random and others, on a cluster elmer, on several tori or one with holes placements";
+    let problem = "needs a mesh or torus; use afl, random or another hypercube strategy on a hypercube, elmer on a cluster, placements on several tori or on a torus with holes, slurm-tree or kueue on a tree, slurm-block on blocks";
     topology.grid().ok_or_else(|| problem.to_string())
 }
 
-/// The grid of a machine for `what` is defined on meshes only.
+/// Returns the grid of a machine for `what`, which is defined on meshes only.
 ///
 /// # Errors
-/// In words, if the machine is no grid or wraps around.
+/// A message if the machine is not a grid or wraps around.
 pub fn mesh_of<'a>(topology: &'a Topology, what: &str) -> Result<&'a Grid, String> {
     let grid = grid_of(topology)?;
     match grid.is_wrapped() {
-        true => Err(format!("{what} needs a mesh, without wrap-around")),
+        true => Err(format!("{what} needs a mesh without wrap-around")),
         false => Ok(grid),
     }
 }
@@ -95,13 +99,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_meshes_will_do() {
+    fn accepts_only_meshes() {
         let refused = |machine: &str| {
             let topology: Topology = machine.parse().expect("a machine");
             mesh_of(&topology, "a busy list").err()
         };
         assert_eq!(refused("8x8x8"), None);
-        let wrapped = "a busy list needs a mesh, without wrap-around";
+        let wrapped = "a busy list needs a mesh without wrap-around";
         assert_eq!(refused("torus[y]:8x8").as_deref(), Some(wrapped));
         assert!(refused("hypercube:4").expect("no grid").contains("mesh or torus"));
     }

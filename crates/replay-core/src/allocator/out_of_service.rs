@@ -1,5 +1,5 @@
-//! Strategies with books of the machine, beside processors that leave it and return: what they serve and
-//! refuse is what a look at the free processors says.
+//! Property tests with outages for strategies that keep state: each strategy serves and refuses exactly the requests
+//! that a search of all free processors serves and refuses.
 
 use proptest::prelude::*;
 
@@ -7,14 +7,14 @@ use super::spec::AllocatorSpec;
 use super::*;
 use crate::topology::{Coord, Grid, Topology};
 
-/// What a strategy must serve.
+/// Requests that a strategy must serve.
 #[derive(Clone, Copy, Debug)]
 enum Serves {
-    /// Whatever is free, exactly.
+    /// Every request that does not exceed the number of free processors.
     All,
-    /// A frame of the shape, if one is free; turned as well?
+    /// A free frame of the requested shape; the flag allows rotation.
     Frame(bool),
-    /// The least aligned square with a power of two as side.
+    /// The smallest aligned square whose side is a power of two.
     Square,
     /// Whole pages of side 2.
     Pages,
@@ -35,7 +35,7 @@ const STRATEGIES: [(&str, Serves); 12] = [
     ("buddy", Serves::Square),
 ];
 
-/// Whether a frame at this place is free.
+/// Returns whether the frame at this base is inside the grid and free.
 fn is_free(grid: &Grid, machine: &Machine, base: Coord, [w, h]: [u16; 2]) -> bool {
     let inside =
         usize::from(base[0] + w) <= grid.extent(0) && usize::from(base[1] + h) <= grid.extent(1);
@@ -49,7 +49,7 @@ fn bases(grid: &Grid, step: usize) -> impl Iterator<Item = Coord> + use<> {
     places(w).flat_map(move |x| places(h).map(move |y| [x, y, 0]))
 }
 
-/// Whether the strategy can serve the request, by trying all places.
+/// Tries all positions and returns whether the strategy can serve the request.
 fn plain(serves: Serves, grid: &Grid, machine: &Machine, request: Request) -> bool {
     let [w, h, _] = request.shape.unwrap_or([1; 3]);
     let frame = |sides: [u16; 2]| bases(grid, 1).any(|base| is_free(grid, machine, base, sides));
@@ -70,7 +70,7 @@ fn plain(serves: Serves, grid: &Grid, machine: &Machine, request: Request) -> bo
     }
 }
 
-/// What happens: which kind of event, and two shares that say more.
+/// Kind of an event, and two numbers in 0..1 that select jobs, processors or sizes.
 pub(super) type Event = (u8, f64, f64);
 
 pub(super) fn history(
@@ -83,9 +83,9 @@ fn pick(share: f64, of: usize) -> usize {
     (share * of as f64) as usize
 }
 
-/// Jobs come and go, and processors leave and return; in the end no job runs, and all are back. `request` makes
-/// a request of two shares, `served` sees what came of it before anybody holds it. Nobody gets what is out of
-/// service.
+/// Runs a history in which jobs start and end, and processors leave and return to service. At the end all jobs have
+/// ended and all processors are in service. `request` creates a request from two numbers in 0..1. `served` checks the
+/// outcome before the processors become busy. Asserts that the allocator never chooses a processor out of service.
 pub(super) fn drive(
     allocator: &mut dyn Allocator,
     machine: &mut Machine,
@@ -138,14 +138,14 @@ pub(super) fn drive(
     Ok(())
 }
 
-/// A strategy by name, and its machine.
+/// Builds the strategy with this name, and its machine.
 fn bench(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
     let topology: Topology = machine.parse().expect("a machine");
     let spec: AllocatorSpec = name.parse().expect("a strategy");
     (spec.build(&topology, 1).expect("it works there"), Machine::new(topology))
 }
 
-/// Whether a job can have the whole machine of these sides.
+/// Asserts that a job with these sides can get the whole machine.
 fn is_whole(
     allocator: &mut dyn Allocator,
     machine: &Machine,
@@ -162,10 +162,10 @@ fn is_whole(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// On hypercubes, and with boxes of a menu, nobody gets what is out of service, jobs share nothing, and what
-    /// returns is whole again.
+    /// On hypercubes, and with boxes of a menu, no job gets processors out of service, and jobs do not share
+    /// processors. After all processors have returned to service, the whole machine can be allocated again.
     #[test]
-    fn subcubes_follow_what_leaves_and_returns(
+    fn subcubes_and_menu_boxes_follow_outages(
         name in proptest::sample::select(vec![
             "cube-free-list", "cube-buddy", "gray-code", "multiple-gray-code", "modified-buddy", "maximal-set",
             "non-cubic", "afl", "afl[release=owner]", "afl[release=heir]", "slurm-torus3d", "placements", "placements[tie=slurm]",
@@ -185,12 +185,12 @@ proptest! {
     }
 
     #[test]
-    fn books_follow_what_leaves_and_returns(
+    fn stateful_strategies_follow_outages(
         (name, serves) in proptest::sample::select(STRATEGIES.to_vec()),
         mesh in proptest::sample::select(vec!["8x8", "12x10", "7x9"]),
         history in history(1..60),
     ) {
-        // Squares with a power of two as side come on such machines only.
+        // Only these machines contain squares of every power-of-two side.
         let mesh = if matches!(serves, Serves::Square) { "8x8" } else { mesh };
         let (mut allocator, mut machine) = bench(name, mesh);
         let grid = machine.topology().grid().expect("a grid").clone();

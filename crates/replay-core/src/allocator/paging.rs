@@ -1,17 +1,16 @@
-//! Paging: whole pages in the order of an index (Lo et al. 1997, section 3.2;
-//! Bani-Mohammad 2008, section 2.2).
+//! Paging: jobs get whole pages in the order of an index (Lo et al. 1997, section 3.2; Bani-Mohammad 2008, section
+//! 2.2).
 //!
-//! The machine is cut into pages, blocks of side 2^size, which an indexing scheme numbers
-//! from the lower left corner. A job takes free pages in the order of their numbers until
-//! it has enough processors. Where the page side does not divide a side of the machine
-//! the last pages are smaller and count for what they hold. With pages of one processor
-//! nothing is lost; larger pages lose what the last of them has over, and give more
-//! contiguity for it. Dimensions that wrap are treated as if they did not.
+//! The machine is cut into pages, which are blocks of side 2^size. An indexing scheme numbers the pages from the lower
+//! left corner. A job takes free pages in the order of their numbers until it has enough processors. If a side of the
+//! machine is not a multiple of the page side, the last pages are smaller and have fewer processors. With pages of one
+//! processor no processors are lost. With larger pages, jobs are more contiguous, but the surplus processors of a job's
+//! last page are lost. Wrapped dimensions are treated as if they did not wrap.
 //!
-//! Which pages a job gets is the strategy's; in which order they are then handed to the job's
-//! processes is its [`Walk`]. With surplus processors these are the last of the walk.
+//! Processes are assigned to the pages of a job in the order of its [`Walk`]. The surplus processors are the last
+//! processors of the walk.
 //!
-//! Cost per decision: the pages taken and one look at the summary of the free list.
+//! Cost per decision: one step per allocated page, and one search of the summary of the free list.
 
 use super::explain::{self, ExplanationLog};
 use super::mbs::ordered_set::OrderedSet;
@@ -34,41 +33,40 @@ const INDEXES: [(&str, Curve); 4] = [
     ("shuffled-snake", Curve::ShuffledSnake),
 ];
 
-/// The largest page size: a side of 2^15 is more than any side but that of a bare row.
+/// The maximum page size. A page side of 2^15 exceeds every side of a machine unless the machine is a single row.
 pub const MAX_SIZE: u32 = 15;
 
-/// The Paging allocator. [`Census::operations`] counts pages taken from the free list and
-/// put back.
+/// The Paging allocator. [`Census::operations`] counts the pages that are taken from the free list and returned to it.
 #[derive(Clone, Debug)]
 pub struct Paging {
-    /// Processors page after page, row-major within a page.
+    /// All processors, ordered by page, and row-major within a page.
     nodes: Vec<NodeId>,
-    /// Where each page begins in `nodes`, and their end.
+    /// Index in `nodes` of the start of each page, and the length of `nodes`.
     starts: Vec<u32>,
     /// Page of each processor.
     page_of: Vec<u32>,
     free: OrderedSet,
-    /// By page, its processors that are out of service: with any it is nobody's.
+    /// Number of processors out of service, by page. A page with such a processor is not allocated.
     down: Vec<u32>,
-    /// Free processors of pages that are not.
+    /// Total number of processors of all free pages.
     open: usize,
-    /// Processors of the largest page, and what divides those of every page.
+    /// Number of processors of the largest page.
     largest: u64,
+    /// Greatest common divisor of the numbers of processors of all pages.
     divisor: u64,
     walk: Walk,
-    /// The pages of a decision, in the order of allocation.
+    /// Pages of the current decision, in the order of allocation.
     taken: Vec<usize>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
-/// The order in which a job walks its pages: the ranks of its processes follow it, row-major
-/// inside a page.
+/// Order in which processes are assigned to the pages of a job. Within a page the ranks are row-major.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Walk {
     /// In the order of allocation.
     FirstTaken,
-    /// Against the order of allocation: a list built by putting every new page in front.
+    /// In the reverse order of allocation, as in a list to which every new page is prepended.
     LastTaken,
 }
 
@@ -77,8 +75,8 @@ const WALKS: [(&str, Walk); 2] =
     [("first-taken", Walk::FirstTaken), ("last-taken", Walk::LastTaken)];
 
 impl Paging {
-    /// An allocator for `grid` with pages of side 2^`size`, `size` at most [`MAX_SIZE`],
-    /// numbered along `index`, a job's walked by `walk`.
+    /// Creates an allocator for `grid` with pages of side 2^`size`; `size` is at most [`MAX_SIZE`]. Pages are numbered
+    /// along `index`, and `walk` is the order of processes.
     pub fn new(grid: &Grid, index: Curve, size: u32, walk: Walk) -> Self {
         let side = 1u16 << size.min(MAX_SIZE);
         let pages = page_grid(grid, side);
@@ -98,7 +96,8 @@ impl Paging {
         let sizes = || starts.windows(2).map(|ends| u64::from(ends[1] - ends[0]));
         let largest = sizes().max().unwrap_or(1);
         let divisor = sizes().fold(0, greatest_common_divisor).max(1);
-        let (taken, census, notes) = (Vec::new(), Census::default(), ExplanationLog::default());
+        let (taken, census, explanation) =
+            (Vec::new(), Census::default(), ExplanationLog::default());
         let (down, open) = (vec![0; starts.len() - 1], nodes.len());
         Self {
             nodes,
@@ -112,11 +111,11 @@ impl Paging {
             walk,
             taken,
             census,
-            notes,
+            explanation,
         }
     }
 
-    /// The processors of a page.
+    /// Returns the range of a page in `nodes`.
     fn page(&self, page: usize) -> std::ops::Range<usize> {
         self.starts[page] as usize..self.starts[page + 1] as usize
     }
@@ -126,7 +125,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// One node for each page.
+/// Returns a grid with one node per page.
 fn page_grid(grid: &Grid, side: u16) -> Grid {
     let pages = |axis: &Axis| Axis { extent: axis.extent.div_ceil(side), wrapped: false };
     let axes = grid.axes().each_ref().map(pages);
@@ -135,7 +134,7 @@ fn page_grid(grid: &Grid, side: u16) -> Grid {
 
 impl Allocator for Paging {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.free.fill();
         self.down.fill(0);
         self.open = self.nodes.len();
@@ -150,8 +149,8 @@ impl Allocator for Paging {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        // Pages are free or busy as a whole: free processors are those of free pages, but for those
-        // beside processors that are out of service.
+        // Pages are allocated as a whole, so all free processors are on free pages, except processors on pages with
+        // outages.
         if size > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
@@ -175,7 +174,7 @@ impl Allocator for Paging {
         }
         taken.iter().for_each(|&page| chosen.extend_from_slice(&nodes[of(page)]));
         self.open -= held;
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             let numbers: Vec<String> = taken.iter().map(usize::to_string).collect();
             format!(
                 "{} free, in the order of their index; it takes the first until they hold {size}, {held} in all: {}",
@@ -203,7 +202,8 @@ impl Allocator for Paging {
                     self.census.operations += 1;
                 }
             }
-            // A page leaves with the first of its processors: it is whole, or nobody's.
+            // A page goes out of service as soon as one of its processors goes out of service; the page must be free at
+            // this time.
             MachineEvent::NodesDown(nodes) => {
                 for node in nodes {
                     let page = self.page_of[node.index()] as usize;
@@ -230,20 +230,20 @@ impl Allocator for Paging {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            // Larger pages never refuse either, but take more than asked for.
+            // Larger pages do not refuse more often, but allocate more processors than requested.
             keeps_schedule: self.largest == 1,
-            // Pages that are free have no order that matters: it refuses only where they hold too few processors.
+            // Free pages are interchangeable: a request is refused only if the free pages have too few processors.
             refusals_last: true,
             supports_outages: true,
-            // It refuses only what it cannot round up.
+            // A request is refused only if it cannot be rounded up to whole pages.
             folding: Folding::Count,
             ..Capabilities::coupled()
         }
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {
-        // Before its last page the job lacks processors; the last page is the largest at most.
-        // That is exact where all pages are equal, an upper bound where the last ones are cut.
+        // Without its last page the job has too few processors, and the last page has at most the largest size. The
+        // value is exact if all pages are equal, and an upper bound if the last pages are smaller.
         let before_the_last = u64::from(request.size - 1) / self.divisor * self.divisor;
         Bounds::up_to(before_the_last + self.largest, request)
     }
@@ -252,20 +252,19 @@ impl Allocator for Paging {
         Stats { census: Some(self.census), ..Stats::default() }
     }
 
-    /// Larger pages never refuse either, but take more than asked for.
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
     }
 }
 
-/// What `paging` can be told.
+/// Options of `paging`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PagingOptions {
-    /// The order of the pages.
+    /// Order of the pages.
     pub index: Curve,
     /// log2 of a page's side, at most [`MAX_SIZE`].
     pub size: u32,
-    /// The order in which a job walks its pages.
+    /// Order in which processes are assigned to the pages of a job.
     pub walk: Walk,
 }
 
@@ -275,7 +274,7 @@ impl AllocatorOptions for PagingOptions {
     }
 }
 
-/// `paging`.
+/// Returns the table of `paging`.
 pub fn table() -> Table<PagingOptions> {
     let options = PagingOptions { index: Curve::RowMajor, size: 0, walk: Walk::FirstTaken };
     let paging = Entry::new("paging", options)
@@ -290,14 +289,13 @@ pub fn table() -> Table<PagingOptions> {
         .param(
             "size",
             kind::integer(0..=MAX_SIZE),
-            "log2 of the page side in processors; from 1 on processors are lost",
+            "log2 of the page side in processors; sizes of 1 or more can lose processors",
             |o| &mut o.size,
         )
         .param(
             "walk",
             kind::one_of(&WALKS),
-            "a job's pages in the order in which they were taken, or against it: with messages, the order of \
-             ranks",
+"order of a job's pages and thus of its ranks: the order of allocation (first-taken) or the reverse order (last-taken)",
             |o| &mut o.walk,
         );
     Table::new("allocator", [paging])

@@ -1,4 +1,4 @@
-//! Random: processors drawn uniformly from the free ones (Lo et al., section 4).
+//! Random: a uniform random sample of the free processors (Lo et al., section 4).
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,30 +10,30 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{NodeId, Topology};
 
-/// The Random allocator. Its draws depend on the seed and on the requests before.
+/// The Random allocator. The chosen processors depend on the seed and on all earlier requests.
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
     rng: ChaCha8Rng,
     free: Vec<NodeId>,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Random {
-    /// An allocator that draws from a stream of its own.
+    /// Creates an allocator with its own random stream.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
             free: Vec::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 }
 
 impl Allocator for Random {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.rng = ChaCha8Rng::seed_from_u64(self.seed);
         Ok(())
     }
@@ -50,14 +50,14 @@ impl Allocator for Random {
         }
         self.free.clear();
         self.free.extend(machine.free_nodes());
-        // The first `size` steps of a Fisher-Yates shuffle; u32 draws are the same on
+        // The first `size` steps of a Fisher-Yates shuffle. Random `u32` values are the same on
         // every platform.
         for i in 0..size {
             let j = self.rng.random_range(i as u32..self.free.len() as u32);
             self.free.swap(i, j as usize);
         }
         chosen.extend_from_slice(&self.free[..size]);
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             let drawn: Vec<String> = chosen.iter().map(|node| node.0.to_string()).collect();
             format!(
                 "drawn one after another from {}, with the stream of seed {}: {}",
@@ -74,7 +74,7 @@ impl Allocator for Random {
     }
 }
 
-/// `random` can be told nothing.
+/// Options of `random`, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RandomOptions;
 
@@ -84,10 +84,10 @@ impl AllocatorOptions for RandomOptions {
     }
 }
 
-/// `random`.
+/// Returns the table of `random`.
 pub fn table() -> Table<RandomOptions> {
     let random = Entry::new("random", RandomOptions)
-        .about("Processors drawn uniformly from the free ones; --seed chooses the stream.")
+        .about("Selects free processors uniformly at random; --seed selects the random stream.")
         .source("Lo et al. 1997, section 4");
     Table::new("allocator", [random])
 }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stream_of_a_seed_never_changes() {
+    fn a_seed_always_gives_the_same_draws() {
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
     }
@@ -121,7 +121,7 @@ mod tests {
             random.allocate(&machine, Request::of_size(6), &mut chosen).expect("all are free");
             chosen.iter().for_each(|n| hits[n.index()] += 1);
         }
-        // 3000 expected each, standard deviation 46.
+        // The expected number of hits per processor is 3000, with standard deviation 46.
         assert!(hits.iter().all(|&n| (2750..3250).contains(&n)), "{hits:?}");
     }
 }

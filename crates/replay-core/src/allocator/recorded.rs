@@ -1,19 +1,22 @@
-//! The placements that the log itself tells.
+//! Placements recorded in the log itself.
 
 use super::{Allocator, AllocatorOptions, Refusal, Request};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{NodeId, Topology};
 
-/// `recorded` can be told nothing.
+/// Options of `recorded`, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedOptions;
 
 impl AllocatorOptions for RecordedOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         match topology.cluster() {
-            None => Ok(Box::new(Nobody)),
-            Some(_) => Err("repeats placements on points of a network, a cluster has none".into()),
+            None => Ok(Box::new(RecordedPlacements)),
+            Some(_) => {
+                Err("repeats recorded placements on nodes of a network; a cluster has no network"
+                    .into())
+            }
         }
     }
 
@@ -22,11 +25,11 @@ impl AllocatorOptions for RecordedOptions {
     }
 }
 
-/// Decides nothing, since all is decided: see
-/// [`Simulation::replay_recorded`](crate::simulation::Simulation::replay_recorded).
-struct Nobody;
+/// Allocator that is never called, because
+/// [`Simulation::replay_recorded`](crate::simulation::Simulation::replay_recorded) places the jobs.
+struct RecordedPlacements;
 
-impl Allocator for Nobody {
+impl Allocator for RecordedPlacements {
     fn allocate(
         &mut self,
         _machine: &Machine,
@@ -37,16 +40,15 @@ impl Allocator for Nobody {
     }
 }
 
-/// `recorded`.
+/// Returns the table of `recorded`.
 pub fn table() -> Table<RecordedOptions> {
     let recorded = Entry::new("recorded", RecordedOptions)
         .about(
-            "Every job runs where the log says that it ran: by the file NAME.nodes.csv beside the trace, or by \
-             the lists of nodes in field 19; of a box of nodes of a Blue Gene/Q the midplanes count (--machine \
-             mira). Only under the scheduler recorded. Nodes with the numbers of points are these, others lie \
-             in order of their names along the scan order; jobs may share a node, and a point holds as many \
-             processors as the machine says (4x11*80). Processors that another job holds are counted and told. \
-             Distances are between the different nodes of a job.",
+"Places every job on the processors recorded in the log: in the file NAME.nodes.csv beside the trace, or in \
+             the node lists of field 19. A box of Blue Gene/Q nodes is converted to its midplanes (--machine mira). \
+             Requires the scheduler recorded. Nodes whose names are numbers of points map to these points. Other nodes, sorted by name, map to points in scan order. Jobs may share a node; a point holds as many \
+             processors as the machine states (4x11*80). Processors that another job holds are counted and \
+             reported. Distances are between the distinct nodes of a job.",
         )
         .source("the log");
     Table::new("allocator", [recorded])

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 pub use super::spec::{AllocatorSpec, ParameterValue};
 use super::{
-    anca, as_mb, buddy, busy_list, centre, contiguous, curve, elmer, gabl, hypercube, mbs, mc,
-    midplane, paging, random, recorded, reduced, torus3d,
+    anca, as_mb, buddy, busy_list, centre, contiguous, curve, elmer, gabl, hierarchy, hypercube,
+    mbs, mc, midplane, paging, random, recorded, reduced, torus3d,
 };
 use crate::naming::{Description, NameError, Registry};
 
@@ -34,16 +34,19 @@ static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
         .with(hypercube::names::auxiliary(), AllocatorSpec::parse)
         .with(hypercube::names::non_cubic(), AllocatorSpec::parse)
         .with(elmer::table(), AllocatorSpec::parse)
+        .with(hierarchy::slurm_tree_table(), AllocatorSpec::parse)
+        .with(hierarchy::slurm_block_table(), AllocatorSpec::parse)
+        .with(hierarchy::kueue_table(), AllocatorSpec::parse)
         .with(recorded::table(), AllocatorSpec::parse)
         .with(reduced::names::table(), AllocatorSpec::parse)
 });
 
-/// The strategies that come with the project.
+/// Returns the registry of built-in strategies.
 pub fn standard() -> &'static Registry<AllocatorSpec> {
     &STANDARD
 }
 
-/// Every strategy's entry in a listing.
+/// Returns the listing entry of every built-in strategy.
 pub fn descriptions() -> Vec<Description> {
     standard().descriptions()
 }

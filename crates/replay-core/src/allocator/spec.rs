@@ -1,5 +1,5 @@
-//! A strategy as chosen by a user, whatever its options. Strategies around others hold one as a
-//! parameter; which names there are is the [`registry`](super::registry)'s matter, above.
+//! A strategy with options as selected by a user. A strategy that decorates another strategy has the other strategy as
+//! a parameter; the [`registry`](super::registry) defines the names.
 
 use std::any::Any;
 use std::fmt;
@@ -11,26 +11,25 @@ use crate::naming::{NameError, Setting, StrategyName, Table};
 use crate::topology::Topology;
 use crate::topology::curve::Curve;
 
-/// An allocation strategy as chosen by a user: its typed options, and the table that names
-/// them. Cheap to clone.
+/// An allocation strategy as selected by a user: its typed options and the table that names them. Cheap to clone.
 #[derive(Clone)]
 pub struct AllocatorSpec(Arc<dyn Chosen>);
 
-/// A value for a parameter of one strategy, read and ready to be put into its options.
+/// A parsed value for a parameter of one strategy.
 #[derive(Clone, Debug)]
 pub struct ParameterValue(Arc<dyn Any + Send + Sync>);
 
 impl AllocatorSpec {
-    /// The strategy of these options, named by a table.
+    /// Returns the strategy with these options, named by `table`.
     pub fn new<O: AllocatorOptions>(table: &Arc<Table<O>>, options: O) -> Self {
         let typed = table.name(&options);
         Self(Arc::new(Typed { table: table.clone(), typed, options }))
     }
 
-    /// The strategy that a table gives a name, for a [`Registry`](crate::naming::Registry).
+    /// Returns the strategy that `table` defines for `name`, for a [`Registry`](crate::naming::Registry).
     ///
     /// # Errors
-    /// As [`Table::parse`].
+    /// The errors of [`Table::parse`].
     pub fn parse<O: AllocatorOptions>(
         table: &Arc<Table<O>>,
         name: &StrategyName,
@@ -40,50 +39,53 @@ impl AllocatorSpec {
         Ok(Self(Arc::new(Typed { table: table.clone(), typed, options })))
     }
 
-    /// The canonical name.
+    /// Returns the canonical name.
     pub fn name(&self) -> StrategyName {
         self.0.name()
     }
 
-    /// What tells strategies apart: two specifications of one identity always choose the
-    /// same processors. Tie vectors of one ratio are one, and a vector that gives every
-    /// candidate the same value is none.
+    /// Returns a string that identifies the strategy: two specifications with equal identity always choose the same
+    /// processors. Tie vectors that are multiples of each other have the same identity. A vector that gives every
+    /// candidate the same value has the identity of the strategy without a vector.
     pub fn identity(&self) -> String {
         self.0.identity().to_string()
     }
 
-    /// A parameter other than the tie vector that is not at its default and changes nothing as long as
-    /// the others are as they are, like `shadows` without `tie=auto`.
+    /// Returns the name of a parameter that differs from its default but has no effect with the current values of the
+    /// other parameters, such as `shadows` without `tie=auto`. The tie vector is never returned.
     pub fn idle(&self) -> Option<String> {
         let reduced = self.0.identity();
-        let told = self.name().parameters;
-        told.into_iter().map(|(key, _)| key).find(|key| key != "tie" && reduced.get(key).is_none())
+        let parameters = self.name().parameters;
+        parameters
+            .into_iter()
+            .map(|(key, _)| key)
+            .find(|key| key != "tie" && reduced.get(key).is_none())
     }
 
-    /// The strategy as it is on a machine: what its options leave to the machine is named. Its canonical
-    /// name and identity there are those of whoever types it out.
+    /// Returns the strategy with machine-dependent defaults filled in. The result has the same canonical name and
+    /// identity as the strategy with these values given explicitly.
     pub fn on(&self, topology: &Topology) -> Self {
         self.0.on(topology)
     }
 
-    /// Whether the strategy has a parameter of this name.
+    /// Returns whether the strategy has a parameter named `key`.
     pub fn has_parameter(&self, key: &str) -> bool {
         self.0.has(key)
     }
 
-    /// Reads a value for one of its parameters.
+    /// Parses a value for a parameter.
     ///
     /// # Errors
-    /// [`NameError`] if it has no such parameter, or the text is no legal value.
+    /// [`NameError`] if the strategy has no parameter named `key`, or if the text is not a legal value.
     pub fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError> {
         self.0.value(key, text)
     }
 
-    /// The same strategy with values of its parameters, in this order, and a way to break
-    /// ties, if it does by a vector.
+    /// Returns the strategy with the given parameter values, which are set in order. The tie rule is set if the
+    /// strategy breaks ties by a vector.
     ///
     /// # Errors
-    /// [`NameError`] if they do not go together, or a value was read for other options.
+    /// [`NameError`] if the values exclude each other, or if a value was parsed for another strategy.
     pub fn with<'a>(
         &self,
         values: impl IntoIterator<Item = &'a ParameterValue>,
@@ -94,47 +96,47 @@ impl AllocatorSpec {
         })
     }
 
-    /// What it shares with strategies that differ from it in nothing but how they break ties, where
-    /// many of them can be replayed as one.
+    /// Returns the options shared with strategies that differ only in how they break ties, if such strategies can be
+    /// replayed in one batch.
     pub fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
         self.0.shared(topology)
     }
 
-    /// The machine that its options describe, if they do.
+    /// Returns the machine that the options describe; `None` if they do not describe a machine.
     ///
     /// # Errors
-    /// [`NameError`] with what is wrong with the description.
+    /// [`NameError`] if the description is not valid.
     pub fn described(&self) -> Result<Option<Topology>, NameError> {
         let described = self.0.described().transpose();
         described.map_err(|problem| self.name().error("allocator", problem))
     }
 
-    /// Whether its placements are those that a log tells.
+    /// Returns whether the strategy repeats the placements recorded in a log.
     pub fn recorded(&self) -> bool {
         self.0.recorded()
     }
 
-    /// The curve along which it places jobs, if it does.
+    /// Returns the curve along which the strategy places jobs; `None` if the strategy uses no curve.
     pub fn curve(&self) -> Option<Curve> {
         self.0.curve()
     }
 
-    /// Whether the strategy breaks ties by a vector.
+    /// Returns whether the strategy breaks ties by a vector.
     pub fn takes_tie(&self) -> bool {
         self.0.tie_breaking().is_some()
     }
 
-    /// How the strategy breaks ties; `None` if it does not by a vector.
+    /// Returns the vector and slack by which the strategy breaks ties; `None` if the strategy has no tie vector.
     pub fn tie_breaking(&self) -> Option<TieBreaking> {
         self.0.tie_breaking()
     }
 
-    /// The vector by which it breaks ties, or that it tunes one; `None` if it has no rule.
+    /// Returns the tie vector or the self-tuning rule; `None` if the strategy has no tie rule.
     pub fn tie(&self) -> Option<TieRule> {
         self.0.tie_breaking().map(|breaking| breaking.tie).filter(|&tie| tie != TieRule::First)
     }
 
-    /// The canonical name without the tie vector.
+    /// Returns the canonical name without the tie vector.
     pub fn without_tie(&self) -> StrategyName {
         let mut name = self.name();
         if self.takes_tie() {
@@ -143,38 +145,37 @@ impl AllocatorSpec {
         name
     }
 
-    /// The same strategy with another way to break ties; unchanged if it takes no vector.
+    /// Returns the strategy with another tie rule. A strategy without a tie vector is returned unchanged.
     ///
     /// # Errors
-    /// [`NameError`] if the strategy does not tune itself and is told to.
+    /// [`NameError`] if `tie` requests self-tuning and the strategy does not support it.
     pub fn with_tie(&self, tie: impl Into<TieRule>) -> Result<Self, NameError> {
         self.with([], Some(tie.into()))
     }
 
-    /// The same strategy with another way to break ties and another slack; unchanged if it
-    /// takes no vector.
+    /// Returns the strategy with another tie rule and slack. A strategy without a tie vector is returned unchanged.
     ///
     /// # Errors
-    /// [`NameError`] if the strategy does not tune itself and is told to.
+    /// [`NameError`] if `tie_breaking` requests self-tuning and the strategy does not support it.
     pub fn with_tie_breaking(&self, tie_breaking: TieBreaking) -> Result<Self, NameError> {
         self.0.with(&mut std::iter::empty(), &|breaking| *breaking = tie_breaking)
     }
 
-    /// The allocator for a machine.
+    /// Builds the allocator for a machine.
     ///
     /// # Errors
-    /// [`NameError`] if the strategy does not work on such a machine.
+    /// [`NameError`] if the strategy does not support the machine.
     pub fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError> {
         let allocator = self.0.build(topology, seed)?;
         if topology.slots() > topology.processors() && allocator.capabilities().hosts.is_none() {
-            let problem = "gives a job whole processors; on hosts that jobs share there is elmer";
+            let problem = "allocates whole processors; use elmer on hosts that jobs share";
             return Err(self.name().error("allocator", problem));
         }
         Ok(allocator)
     }
 }
 
-/// Options of whatever type, with the table that names them.
+/// Type-erased options with the table that names them.
 trait Chosen: Send + Sync {
     fn name(&self) -> StrategyName;
     fn identity(&self) -> StrategyName;
@@ -196,7 +197,7 @@ trait Chosen: Send + Sync {
 
 struct Typed<O> {
     table: Arc<Table<O>>,
-    /// The name as typed, without parameters: it says which there are.
+    /// Name without parameters, as typed by the user. The name selects the entry of the table.
     typed: StrategyName,
     options: O,
 }
@@ -209,7 +210,7 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     fn identity(&self) -> StrategyName {
         let mut reduced = self.options.reduced();
         let mut name = self.table.name(&reduced);
-        // In ids of cells a vector stands behind all other parameters.
+        // In the ids of cells, the vector follows all other parameters.
         let vector = |breaking: &mut TieBreaking| matches!(breaking.tie, TieRule::Vector(_));
         if reduced.tie_breaking().is_some_and(vector) {
             name.parameters.sort_by_key(|(key, _)| key == "tie");
@@ -259,14 +260,16 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
         let mut options = self.options.clone();
         for value in values {
             let Some(setting) = value.0.downcast_ref::<Setting<O>>() else {
-                return Err(self.name().error(self.table.kind(), "a value of another strategy"));
+                return Err(self
+                    .name()
+                    .error(self.table.kind(), "the value belongs to another strategy"));
             };
             setting(&mut options);
         }
         if let Some(breaking) = options.tie_breaking() {
             change(breaking);
         }
-        self.table.go_together(&self.typed, &options)?;
+        self.table.check_combination(&self.typed, &options)?;
         let (table, typed) = (self.table.clone(), self.typed.clone());
         Ok(AllocatorSpec(Arc::new(Typed { table, typed, options })))
     }
@@ -277,7 +280,8 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     }
 }
 
-/// By canonical name, as for a parameter that is itself a strategy.
+/// Two strategies are equal if their canonical names are equal. This also applies to strategies that are values of
+/// parameters.
 impl PartialEq for AllocatorSpec {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()

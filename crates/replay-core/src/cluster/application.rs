@@ -1,17 +1,17 @@
-//! What a job does with its processors: Turner 1995, sections 5.2 and 5.3.
+//! Processor use of jobs: Turner 1995, sections 5.2 and 5.3.
 
-/// A program, as far as time sharing is concerned.
+/// A model of a program for time sharing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Application {
-    /// Every process uses this share of its processor, over 0 and at most 1, evenly in time; all
-    /// proceed together. What is known of a job of a trace.
+    /// Every process uses a constant share of its processor, and all processes proceed at the same rate. This variant
+    /// models the jobs of a trace.
     Even {
-        /// The share.
+        /// The share, above 0 and at most 1.
         demand: f64,
     },
-    /// NAS EP: independent work that the processes divide among themselves as each can.
+    /// NAS EP: independent work that is divided dynamically among the processes.
     Ep,
-    /// Computes in phases; all processes then exchange a message with the barrier process.
+    /// A program that computes in phases. After each phase all processes exchange a message with the barrier process.
     Barrier(Barrier),
 }
 
@@ -20,48 +20,52 @@ pub enum Application {
 pub struct Barrier {
     /// Iterations of the inner loop in a phase, divided evenly among the processes.
     pub iterations: f64,
-    /// Phases.
+    /// Number of phases.
     pub phases: f64,
 }
 
-/// Seconds of one iteration of the inner loop. Ours: with [`MESSAGE`] it gives Barrier 2 on five
-/// hosts the stated 37.7 s, Barrier 1 on six 31.5 s (stated: 31.4 s), and Barrier 3 its shortest time
-/// on five, which six exceed.
+/// Duration of one iteration of the inner loop in seconds. The value was chosen for `replay` together with [`MESSAGE`].
+/// With both values, Barrier 2 takes 37.7 s on five hosts, as stated in the thesis. Barrier 1 takes 31.5 s on six
+/// hosts; the thesis states 31.4 s. The time of Barrier 3 is shortest on five hosts and longer on six, as in the
+/// thesis.
 const ITERATION: f64 = 1.2e-7;
 
-/// Seconds of one message of 800 bytes to the barrier process and back. Ours, as [`ITERATION`].
+/// Duration of one message of 800 bytes to the barrier process and back, in seconds. See [`ITERATION`] for the choice
+/// of the value.
 const MESSAGE: f64 = 2.2e-3;
 
-/// Seconds of EP of size 2^22: so much is divided among the processes, so much is not. Ours: the
-/// time on five hosts is the stated 33.9 s and that on one is that of Barrier ("about equal"); a
-/// problem 64 times as large then has a speedup of 5.97 on six (stated: "nearly 6").
+/// Duration in seconds of EP of size 2^22: the part that is divided among the processes, and the part that is not
+/// divided. The values were chosen for `replay`: the time on five hosts is the stated 33.9 s, and the time on one host
+/// equals the time of Barrier (stated: "about equal"). With these values a problem 64 times as large has a speedup of
+/// 5.97 on six hosts (stated: "nearly 6").
 const EP_DIVIDED: f64 = 124.5;
 const EP_FIXED: f64 = 9.0;
 
 impl Barrier {
-    /// Versions 1, 2 and 3 of Table 5.1: one amount of work in more and more phases.
+    /// Versions 1, 2 and 3 of Table 5.1: equal amounts of work in an increasing number of phases.
     pub const VERSIONS: [Barrier; 3] = [
         Barrier { iterations: 1_350_000.0, phases: 830.0 },
         Barrier { iterations: 890_000.0, phases: 1250.0 },
         Barrier { iterations: 445_000.0, phases: 2500.0 },
     ];
 
-    /// Seconds that a process computes in a phase.
+    /// Returns the computing time of a process per phase, in seconds.
     pub fn compute(&self, processes: u32) -> f64 {
         ITERATION * self.iterations / f64::from(processes)
     }
 
-    /// Seconds in a phase that a process other than the barrier process waits for messages.
+    /// Returns the time per phase that a process other than the barrier process waits for messages, in seconds.
     pub fn wait(processes: u32) -> f64 {
         MESSAGE * f64::from(processes - 1)
     }
 }
 
 impl Application {
-    /// Uses its processors all the time.
+    /// A program that uses its processors all the time.
     pub const BUSY: Application = Application::Even { demand: 1.0 };
 
-    /// Seconds on `processes` hosts that nobody shares; `None` if that is not the program's to say.
+    /// Returns the run time in seconds on `processes` unshared hosts; `None` if the program does not determine its run
+    /// time.
     pub fn seconds(&self, processes: u32) -> Option<f64> {
         match self {
             Self::Even { .. } => None,
@@ -73,8 +77,8 @@ impl Application {
         }
     }
 
-    /// Share of its processor that a process uses when the job goes at full speed. Process 0 is the
-    /// barrier process: it hardly ever waits.
+    /// Returns the share of its processor that a process uses when the job runs at full speed. Process 0 is the barrier
+    /// process, which waits only for very short times.
     pub fn demand(&self, process: u32, processes: u32) -> f64 {
         match self {
             Self::Even { demand } => *demand,
@@ -92,9 +96,9 @@ impl Application {
 mod tests {
     use super::*;
 
-    /// Whether its times on 1, 2, ... hosts are these, to a tenth of a second.
+    /// Returns whether the run times on 1 to 6 hosts differ from `times` by less than a tenth of a second.
     fn takes(application: Application, times: [f64; 6]) -> bool {
-        let seconds = |processes| application.seconds(processes).expect("it has a time");
+        let seconds = |processes| application.seconds(processes).expect("a run time");
         (1..).zip(times).all(|(processes, time)| (seconds(processes) - time).abs() < 0.051)
     }
 
@@ -105,13 +109,13 @@ mod tests {
         assert!(takes(second, [133.5, 69.5, 50.0, 41.6, 37.7, 36.0]));
         assert!(takes(third, [133.5, 72.2, 55.5, 49.9, 48.7, 49.8]));
         assert!(takes(Application::Ep, [133.5, 71.2, 50.5, 40.1, 33.9, 29.8]));
-        // Table 5.1: one amount of work.
+        // Table 5.1: equal amounts of work.
         let work = Barrier::VERSIONS.map(|version| version.iterations * version.phases);
         assert_eq!(work, [1.1205e9, 1.1125e9, 1.1125e9]);
     }
 
     #[test]
-    fn a_full_size_ep_scales() {
+    fn full_size_ep_scales() {
         let time = |processes: f64| 64.0 * EP_DIVIDED / processes + EP_FIXED;
         let speedup = time(1.0) / time(6.0);
         assert!((5.9..6.0).contains(&speedup), "{speedup}");
@@ -123,7 +127,7 @@ mod tests {
         assert_eq!(barrier.demand(0, 6), 1.0);
         let other = barrier.demand(1, 6);
         assert!((other - 8.9 / 19.9).abs() < 1e-12, "{other}");
-        // Nobody to wait for.
+        // A single process does not wait.
         assert_eq!(barrier.demand(0, 1), 1.0);
         assert_eq!(Application::Ep.demand(3, 6), 1.0);
     }

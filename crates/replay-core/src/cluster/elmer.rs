@@ -1,19 +1,19 @@
-//! What Elmer itself costs: Turner 1995, section 6.4, Figs. 6.10 and 6.11.
+//! Costs of Elmer itself: Turner 1995, section 6.4, Figs. 6.10 and 6.11.
 //!
-//! Starting a job takes Elmer 59 ms on one host and 103 ms on six, ending it 13 and 57 ms. A line
-//! through the two points, 8.8 ms for a host, meets the text's extrapolation: one start a second is
-//! possible up to 107 hosts. The thesis's figures of turnaround do not say whether they include
-//! these costs.
+//! Elmer takes 59 ms to start a job on one host, and 103 ms to start a job on six hosts. Ending a
+//! job takes 13 ms and 57 ms, respectively. Linear interpolation gives 8.8 ms per host. This cost
+//! agrees with the extrapolation in the thesis that Elmer can start a job per second on up to 107
+//! hosts. The thesis does not state whether its turnaround times include these costs.
 
-/// Milliseconds for each host beyond the first.
+/// Cost of each host beyond the first, in milliseconds.
 const PER_HOST: f64 = 8.8;
 
-/// Seconds from Elmer's decision to the start of a job on `hosts` hosts.
+/// Returns the time from Elmer's decision to the start of a job on `hosts` hosts, in seconds.
 pub fn start_seconds(hosts: u32) -> f64 {
     (59.0 + PER_HOST * f64::from(hosts - 1)) / 1000.0
 }
 
-/// Seconds from the end of a job on `hosts` hosts until they can be given away again.
+/// Returns the time from the end of a job on `hosts` hosts until the hosts can be allocated again, in seconds.
 pub fn end_seconds(hosts: u32) -> f64 {
     (13.0 + PER_HOST * f64::from(hosts - 1)) / 1000.0
 }
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stated_costs() {
+    fn costs_are_those_of_the_thesis() {
         let milliseconds = |seconds: f64| (1000.0 * seconds * 10.0).round() / 10.0;
         assert_eq!(
             [start_seconds(1), start_seconds(6), end_seconds(1), end_seconds(6)].map(milliseconds),

@@ -1,51 +1,50 @@
-//! How long a Barrier job takes beside another job: Turner 1995, section 5.3.
+//! Run time of a Barrier job that shares hosts with another job: Turner 1995, section 5.3.
 //!
-//! A Barrier job sets itself up and then goes through phases: every process computes, then all
-//! exchange a message with the barrier process. The equations are of one processor; all times have
-//! one unit.
+//! A Barrier job has a setup time and then runs in phases. In a phase every process computes, then all processes
+//! exchange a message with the barrier process. The equations describe one processor; all times have the same unit.
 
-/// What the equations know of a Barrier job.
+/// Parameters of a Barrier job in the equations.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Phases {
-    /// Time to set up, s.
+    /// Setup time, s.
     pub setup: f64,
     /// Number of phases, p.
     pub count: f64,
-    /// Time that one phase computes, e.
+    /// Computing time per phase, e.
     pub compute: f64,
-    /// Time that a processor waits for messages in a phase, δ.
+    /// Time per phase that a processor waits for messages, δ.
     pub wait: f64,
 }
 
 impl Phases {
-    /// Equation 5.1: alone, or with the highest priority on a preemptive kernel; s + p (e + δ).
+    /// Returns the run time without other jobs, or with the highest priority on a preemptive kernel: s + p (e + δ)
+    /// (equation 5.1).
     pub fn alone(&self) -> f64 {
         self.setup + self.count * (self.compute + self.wait)
     }
 
-    /// Equation 5.2: beside a job that always computes, at equal priority on a kernel without
-    /// preemption; 2 s + p (2 e + δ + d). `delay`, d, is what is left of the other job's quantum
-    /// when the message comes.
+    /// Returns the run time beside a job of equal priority that always computes, on a non-preemptive kernel: 2 s + p (2
+    /// e + δ + d) (equation 5.2). `delay`, d, is the rest of the other job's quantum when the message arrives.
     pub fn beside_equal(&self, delay: f64) -> f64 {
         2.0 * self.setup + self.count * (2.0 * self.compute + self.wait + delay)
     }
 
-    /// Equation 5.3: the same on the processor of the barrier process, which never waits for long;
-    /// 2 (s + p e).
+    /// Returns the run time under the conditions of [`beside_equal`](Self::beside_equal) on the processor of the
+    /// barrier process. The barrier process hardly ever waits: 2 (s + p e) (equation 5.3).
     pub fn beside_equal_at_barrier(&self) -> f64 {
         2.0 * (self.setup + self.count * self.compute)
     }
 
-    /// Equation 5.4: at higher priority than a job that always computes, on a kernel without
-    /// preemption; s + p (e + δ + d).
+    /// Returns the run time beside a job of lower priority that always computes, on a non-preemptive kernel: s + p (e +
+    /// δ + d) (equation 5.4).
     pub fn above(&self, delay: f64) -> f64 {
         self.setup + self.count * (self.compute + self.wait + delay)
     }
 
-    /// Equation 5.5: at higher priority than another Barrier job whose barrier process is on the same
-    /// processor, on a kernel without preemption; s + p (e + (P - 1) d): a quantum is lost at each of
-    /// the P - 1 messages. With the barrier processes on different processors the time is between
-    /// this and [`alone`](Self::alone).
+    /// Returns the run time beside another Barrier job of lower priority on a non-preemptive kernel, if both barrier
+    /// processes are on the same processor: s + p (e + (P - 1) d), because a quantum is lost at each of the P - 1
+    /// messages (equation 5.5). If the barrier processes are on different processors, the run time is between this
+    /// value and [`alone`](Self::alone).
     pub fn above_barrier(&self, delay: f64, processes: u32) -> f64 {
         self.setup + self.count * (self.compute + f64::from(processes - 1) * delay)
     }
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unit_values() {
+    fn equations_give_the_computed_values() {
         let phases = Phases { setup: 1.0, count: 10.0, compute: 2.0, wait: 0.5 };
         let values = [
             phases.alone(),

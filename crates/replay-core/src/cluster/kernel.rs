@@ -1,21 +1,24 @@
-//! Whether a process that becomes ready interrupts one of lower priority.
+//! Preemptive and non-preemptive kernels of a host.
 
-/// How a host shares its processor among processes of different priority (Turner 1995, sections 5.3
+/// Sharing of a host's processor among processes of different priority (Turner 1995, sections 5.3
 /// and 6.1).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kernel {
-    /// POSIX FIFO under a real-time kernel: it does, at once.
+    /// POSIX FIFO under a real-time kernel: a process that becomes ready immediately interrupts a
+    /// process of lower priority.
     Preemptive,
-    /// Round robin with multilevel feedback (RRMF): a process keeps the processor until it blocks or
-    /// its quantum is over. A job of higher priority then waits for it after a message has come.
+    /// Round robin with multilevel feedback (RRMF): a process keeps the processor until it blocks
+    /// or its quantum ends. A job of higher priority that receives a message waits until then.
     NonPreemptive {
-        /// That delay, d, in seconds: at most a quantum. The thesis measured neither.
+        /// The delay d of the waiting job in seconds, at most a quantum. The thesis reports neither
+        /// the delay nor the quantum.
         delay: f64,
     },
 }
 
 impl Kernel {
-    /// The kernel without preemption where nothing else is said. The thesis gives no number; with
-    /// this one the highest job is a few percent slower beside EP, as in its figures.
+    /// The default non-preemptive kernel. The thesis does not state the delay. With this value the
+    /// job of highest priority is a few percent slower when it shares hosts with EP, as in the
+    /// figures of the thesis.
     pub const NON_PREEMPTIVE: Kernel = Kernel::NonPreemptive { delay: 0.001 };
 }

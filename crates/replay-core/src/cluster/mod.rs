@@ -1,25 +1,25 @@
-//! Workstations that run several parallel jobs at once.
+//! Time sharing of workstations among parallel jobs.
 //!
-//! Source: S. W. Turner, "Processor Scheduling in a Distributed-Memory Computing Environment", PhD
-//! thesis, Michigan State University, 1995, chapters 5 and 6. Its machine is six workstations on a
-//! crossbar; its daemon, Elmer, gives a job hosts that other jobs may use already, at a priority
-//! below theirs. [`HostSelection`](crate::allocator::elmer::HostSelection) chooses the hosts; this
-//! room says how fast each job then goes.
+//! Source: S. W. Turner, "Processor Scheduling in a Distributed-Memory Computing Environment", PhD thesis, Michigan
+//! State University, 1995, chapters 5 and 6. The machine of the thesis consists of six workstations on a crossbar. The
+//! daemon of the thesis, Elmer, may give a job hosts that other jobs already use. The new job then has a lower priority
+//! than these jobs. [`HostSelection`](crate::allocator::elmer::HostSelection) chooses the hosts; this module computes
+//! the speed of each job.
 //!
-//! | room | concept |
+//! | module | concept |
 //! |---|---|
-//! | [`application`] | what a job does with its processors: compute, EP, Barrier |
-//! | [`equations`] | equations 5.1 to 5.5: how long a Barrier job takes beside another job |
-//! | [`kernel`] | whether a process that becomes ready interrupts one of lower priority |
-//! | [`slots`] | who runs where, at which priority |
-//! | [`rates`] | how fast each of the jobs on shared hosts goes |
-//! | [`monitor`] | the use of each processor over the last seconds |
-//! | [`elmer`] | what Elmer itself costs |
-//! | [`time_sharing`] | all of it as the [`Service`] of a simulation |
+//! | [`application`] | processor use of a job: even, EP, Barrier |
+//! | [`equations`] | equations 5.1 to 5.5: run time of a Barrier job that shares hosts with another job |
+//! | [`kernel`] | preemptive and non-preemptive kernels |
+//! | [`slots`] | the job in each slot of a host |
+//! | [`rates`] | speed of each job on shared hosts |
+//! | [`monitor`] | recent utilization of each processor |
+//! | [`elmer`] | the costs of Elmer itself |
+//! | [`time_sharing`] | the [`Service`] that combines these modules in a simulation |
 //!
-//! The thesis measured; it states few numbers, and its curves are lost. Equations are the thesis's. The
-//! rates, and the constants of EP and Barrier, are a model of ours that agrees with every number and
-//! direction it states for a preemptive kernel.
+//! The thesis reports measurements but states few numbers, and its curves are not available. The equations are taken
+//! from the thesis. The rates and the constants of EP and Barrier are a model developed for `replay`. The model agrees
+//! with every number and trend that the thesis states for a preemptive kernel.
 
 pub mod application;
 pub mod elmer;
@@ -39,8 +39,8 @@ use crate::allocator::Allocator;
 use crate::service::{RunTimes, Service};
 use crate::topology::Topology;
 
-/// What the jobs of a trace or stream do while they hold processors: they share them if the
-/// allocator gives the hosts of a cluster to several, and else run for their run time.
+/// Returns the service for the jobs of a trace or stream: [`TimeSharing`] if the allocator shares the hosts of a
+/// cluster, otherwise [`RunTimes`].
 pub(crate) fn service(
     topology: &Topology,
     allocator: &dyn Allocator,

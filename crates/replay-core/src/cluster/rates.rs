@@ -1,32 +1,33 @@
-//! How fast each of the jobs on shared hosts goes.
+//! Speeds of jobs on shared hosts.
 //!
-//! A fluid model, ours, in the terms of Turner 1995, section 5.3. A job at full speed uses a share of
-//! each of its hosts, its demand there. The highest job on all of its hosts goes at full speed. A
-//! lower one gets of each host what the higher ones leave:
+//! A fluid model developed for `replay`, based on Turner 1995, section 5.3. The *demand* of a job on a host is the
+//! share of the host that the job uses at full speed. A job that has the highest priority on all of its hosts runs at
+//! full speed. A job of lower priority gets, on each host, the share that the jobs of higher priority leave:
 //!
-//! * A program whose processes wait for one another goes at the rate of the process with the least:
-//!   the smallest, over its hosts, of what is left over what it would use.
-//! * EP divides its work as its processes can do it, so it goes at the rate of all that is left.
+//! * If the processes of a program wait for each other, the program runs at the rate of its slowest process: the
+//!   minimum ratio of the remaining share of a host to the demand on the host.
+//! * EP divides its work dynamically among its processes, so it runs at a rate that is determined by the sum of the
+//!   remaining shares.
 //!
-//! On a kernel without preemption a Barrier job loses time in every phase to a lower one: the delay d
-//! once (equation 5.4), or P - 1 times if the barrier processes of both share a host (5.5). A job in
-//! one process sends no messages and loses nothing; nor do programs without phases.
+//! On a non-preemptive kernel a Barrier job loses time to a job of lower priority in every phase: the delay d once
+//! (equation 5.4), or P - 1 times if the barrier processes of both jobs share a host (equation 5.5). Jobs of one
+//! process and programs without phases send no messages and lose no time.
 //!
-//! Jobs may be above one another on different hosts (only with unguarded host selection and at least
-//! three levels). Then the one that started first counts as the higher.
+//! With unguarded host selection and at least three levels, each of two jobs may have a higher priority than the other
+//! job on different hosts. The job that started first then has the higher priority.
 //!
-//! Cost: a few operations for each process that runs.
+//! The cost is a few operations per running process.
 
 use super::application::{Application, Barrier};
 use super::kernel::Kernel;
 use super::slots::Slots;
 
-/// A job that runs.
+/// A running job.
 #[derive(Clone, Debug)]
 pub struct Resident {
-    /// Its program.
+    /// The program of the job.
     pub application: Application,
-    /// The hosts of its processes, process by process.
+    /// The host of each process.
     pub hosts: Vec<u32>,
 }
 
@@ -35,7 +36,7 @@ impl Resident {
         self.hosts.len() as u32
     }
 
-    /// Hosts with the demand on each.
+    /// Returns each host and the demand on this host.
     fn demands(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let processes = self.processes();
         let demand = move |process| self.application.demand(process, processes);
@@ -43,22 +44,22 @@ impl Resident {
     }
 }
 
-/// Computes rates, with buffers for the work.
+/// Computes rates. The buffers are reused.
 #[derive(Clone, Debug)]
 pub struct Rates {
     kernel: Kernel,
-    /// By host: the share that nobody uses.
+    /// Remaining share of each host.
     left: Vec<f64>,
-    /// By host: the first level whose job has no rate yet.
+    /// For each host, the first level with a job that has no rate yet.
     next: Vec<u32>,
-    /// By job: hosts on which no other job without a rate is above it.
+    /// For each job, the number of hosts on which no other job without a rate has a higher priority.
     first: Vec<u32>,
     ready: Vec<u32>,
     rates: Vec<f64>,
 }
 
 impl Rates {
-    /// For machines under this kernel.
+    /// Creates the buffers for hosts with this kernel.
     pub fn new(kernel: Kernel) -> Self {
         Self {
             kernel,
@@ -70,14 +71,14 @@ impl Rates {
         }
     }
 
-    /// By host: the share of the processor that is in use.
+    /// Returns the used share of the processor of each host.
     pub fn used(&self) -> impl Iterator<Item = f64> + '_ {
         self.left.iter().map(|left| 1.0 - left)
     }
 
-    /// The rate of every resident as a share of full speed. `residents` stand in the order in which
-    /// they started; `slots` names them by their index. Those whom `working` denies hold their slots
-    /// but use no processor: their rate is 0.
+    /// Returns the rate of every resident as a share of full speed. `residents` are in the order of their starts;
+    /// `slots` refers to residents by index. Residents for which `working` is false hold their slots but use no
+    /// processor: their rate is 0.
     pub fn of(
         &mut self,
         slots: &Slots,
@@ -92,7 +93,7 @@ impl Rates {
         self.first.clear();
         self.first.resize(residents.len(), 0);
         self.rates.clear();
-        // Below 0: not yet known.
+        // A negative rate is not computed yet.
         self.rates.resize(residents.len(), -1.0);
         self.ready.clear();
         (0..hosts).for_each(|host| self.find_first(slots, residents, host));
@@ -118,7 +119,7 @@ impl Rates {
                 false => 0.0,
             };
             for &host in &resident.hosts {
-                // Unless there is a circle it is the first there.
+                // Unless priorities form a cycle, this job is the first on the host.
                 if slots.holder(host, self.next[host as usize]) == Some(job) {
                     self.find_first(slots, residents, host);
                 }
@@ -126,7 +127,7 @@ impl Rates {
         }
     }
 
-    /// Goes on to the first job of a host that has no rate.
+    /// Advances to the first job of a host that has no rate.
     fn find_first(&mut self, slots: &Slots, residents: &[Resident], host: u32) {
         let levels = slots.cluster().levels();
         while self.next[host as usize] < levels {
@@ -144,10 +145,10 @@ impl Rates {
         }
     }
 
-    /// Gives a job its share of what is left.
+    /// Computes the rate of a job and subtracts its use from the remaining shares.
     fn settle(&mut self, slots: &Slots, residents: &[Resident], job: u32) -> f64 {
         let resident = &residents[job as usize];
-        let most = self.undisturbed(slots, residents, job);
+        let most = self.rate_at_top(slots, residents, job);
         if resident.application == Application::Ep {
             let mut sum = 0.0;
             for &host in &resident.hosts {
@@ -159,14 +160,15 @@ impl Rates {
         let share = |(host, demand): (usize, f64)| self.left[host] / demand;
         let rate = resident.demands().map(share).fold(most, f64::min).max(0.0);
         for (host, demand) in resident.demands() {
-            // Rounding must not leave less than nothing.
+            // Prevent rounding from making the remaining share negative.
             self.left[host] = (self.left[host] - demand * rate).max(0.0);
         }
         rate
     }
 
-    /// The rate of a job that nobody is above: below 1 where those below delay it.
-    fn undisturbed(&self, slots: &Slots, residents: &[Resident], job: u32) -> f64 {
+    /// Returns the rate of a job with the highest priority. The rate is below 1 if jobs of lower priority delay the
+    /// job.
+    fn rate_at_top(&self, slots: &Slots, residents: &[Resident], job: u32) -> f64 {
         let Kernel::NonPreemptive { delay } = self.kernel else { return 1.0 };
         let resident = &residents[job as usize];
         let Application::Barrier(barrier) = resident.application else { return 1.0 };

@@ -1,13 +1,13 @@
-//! Who runs where, at which priority: Elmer's cluster data structure (Turner 1995, Fig. 6.7).
+//! The job in each slot of a cluster: Elmer's cluster data structure (Turner 1995, Fig. 6.7).
 
 use crate::topology::{Cluster, NodeId};
 
-/// Number of a job that runs, as the owner of the table counts them.
+/// Number of a running job. The owner of [`Slots`] assigns the numbers.
 pub type Resident = u32;
 
 const FREE: Resident = Resident::MAX;
 
-/// The job in every slot.
+/// The job in each slot.
 #[derive(Clone, Debug)]
 pub struct Slots {
     cluster: Cluster,
@@ -15,23 +15,23 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// All slots free.
+    /// Creates a cluster with all slots free.
     pub fn new(cluster: Cluster) -> Self {
         Self { cluster, holders: vec![FREE; cluster.slots()] }
     }
 
-    /// The cluster.
+    /// Returns the cluster.
     pub fn cluster(&self) -> Cluster {
         self.cluster
     }
 
-    /// The job in a slot.
+    /// Returns the job in a slot; `None` if the slot is free.
     pub fn holder(&self, host: u32, level: u32) -> Option<Resident> {
         let holder = self.holders[self.cluster.slot(host, level).index()];
         (holder != FREE).then_some(holder)
     }
 
-    /// Gives free slots to a job.
+    /// Assigns free slots to a job.
     pub fn take(&mut self, slots: &[NodeId], job: Resident) {
         for slot in slots {
             debug_assert_eq!(self.holders[slot.index()], FREE, "slot {} is taken", slot.0);
@@ -39,8 +39,8 @@ impl Slots {
         }
     }
 
-    /// A job leaves a host, on which every job below it moves up by one level. Returns the job's
-    /// level there, or `None` if it was not there.
+    /// Removes a job from a host; every job below it moves up by one level. Returns the job's
+    /// former level, or `None` if the job was not on the host.
     pub fn leave(&mut self, host: u32, job: Resident) -> Option<u32> {
         let levels = self.cluster.levels();
         let own = (0..levels).find(|&level| self.holder(host, level) == Some(job))?;
@@ -51,7 +51,7 @@ impl Slots {
         Some(own)
     }
 
-    /// Gives every job another number.
+    /// Renumbers the jobs.
     pub fn renumber(&mut self, number: impl Fn(Resident) -> Resident) {
         for holder in self.holders.iter_mut().filter(|holder| **holder != FREE) {
             *holder = number(*holder);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_below_move_up_by_one_and_those_above_stay() {
+    fn jobs_below_move_up_by_one_level_and_jobs_above_stay() {
         let cluster = Cluster::new(2, 4).expect("small");
         let mut slots = Slots::new(cluster);
         for (job, level) in [(7, 0), (8, 1), (9, 3)] {

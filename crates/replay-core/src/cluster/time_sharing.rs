@@ -1,9 +1,10 @@
-//! Time sharing as the [`Service`] of a simulation: what jobs do while they hold slots of a cluster.
+//! Time sharing as the [`Service`] of a simulation.
 //!
-//! A job starts with as much work as it takes alone, [`Job::run`] ticks at full speed, and is done
-//! when the integral of its [rate](super::rates) over time comes to that. Rates change when a job
-//! starts or ends. Work is kept in 64-bit floating point; a job completes at the first whole tick at
-//! which it is done, so that with one level, where every rate is 1, it runs for exactly `run` ticks.
+//! A job starts with an amount of work equal to its run time without sharing: [`Job::run`] ticks at
+//! full speed. The job is done when the integral of its [rate](super::rates) over time reaches this
+//! amount. Rates change when a job starts or ends. Work is stored in 64-bit floating point. A job
+//! completes at the first whole tick at which it is done. With a single level every rate is 1, so a
+//! job runs for exactly [`Job::run`] ticks.
 
 use std::error::Error;
 
@@ -18,42 +19,43 @@ use crate::service::Service;
 use crate::topology::{Cluster, NodeId};
 use crate::workload::{Job, JobId};
 
-/// How the hosts of a cluster share their time.
+/// Configuration of time sharing on the hosts of a cluster.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sharing {
-    /// Whether a higher process interrupts a lower one.
+    /// The kernel of the hosts.
     pub kernel: Kernel,
-    /// Monitors and costs.
+    /// Monitors and costs of the hosts.
     pub hosts: Hosts,
-    /// Ticks of a second.
+    /// Number of ticks per second.
     pub ticks_per_second: f64,
 }
 
 impl Sharing {
-    /// A preemptive kernel, plain hosts; a tick is a second.
+    /// A preemptive kernel and [`Hosts::PLAIN`]; a tick is a second.
     pub const PLAIN: Sharing =
         Sharing { kernel: Kernel::Preemptive, hosts: Hosts::PLAIN, ticks_per_second: 1.0 };
 }
 
-/// Work, in ticks, that counts as none: far below a tick, far above what rounding leaves.
+/// Amount of remaining work, in ticks, below which a job is done. The amount is far less than a
+/// tick and far more than rounding errors.
 const NOTHING: f64 = 1e-6;
 
-/// The jobs that run, and how fast they go.
+/// The running jobs and their speeds.
 #[derive(Clone, Debug)]
 pub struct TimeSharing<'a> {
     sharing: Sharing,
-    /// By job; empty if nothing is known of them.
+    /// Application of each job; empty if applications are unknown.
     applications: &'a [Application],
     slots: Slots,
     rates: Rates,
     monitor: Monitor,
     clock: i64,
-    /// In the order of their starts, side by side with `residents`.
+    /// Running jobs in the order of their starts; indices agree with `residents`.
     running: Vec<Running>,
     residents: Vec<Resident>,
-    /// Whether a job came or went since the rates were computed.
+    /// Whether a job has started or ended since the rates were computed.
     stale: bool,
-    /// Processor-ticks that all jobs so far compute.
+    /// Total computation of all jobs so far, in processor ticks.
     computed: f64,
 }
 
@@ -61,31 +63,31 @@ pub struct TimeSharing<'a> {
 struct Running {
     id: JobId,
     stage: Stage,
-    /// Work left, in ticks at full speed.
+    /// Remaining work, in ticks at full speed.
     left: f64,
-    /// Ticks of work done in a tick.
+    /// Work done per tick, in ticks.
     rate: f64,
 }
 
-/// What becomes of a job in turn.
+/// Successive stages of a running job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Elmer starts it, until this instant.
+    /// Elmer starts the job until this time.
     Starting(i64),
-    /// It works.
+    /// The job computes.
     Working,
-    /// Elmer ends it, until this instant.
+    /// Elmer ends the job until this time.
     Ending(i64),
 }
 
 impl Running {
-    /// When its stage is over at this rate.
-    fn over(&self, now: i64) -> i64 {
+    /// Returns the time at which the current stage ends if the rate does not change.
+    fn stage_end(&self, now: i64) -> i64 {
         match self.stage {
             Stage::Starting(at) | Stage::Ending(at) => at,
             Stage::Working if self.left <= NOTHING => now,
             Stage::Working => match ((self.left - NOTHING) / self.rate).ceil() {
-                // A job that gets nothing is never done; the conversion saturates.
+                // A job with rate 0 never ends; the conversion saturates.
                 ticks if ticks.is_finite() => now.saturating_add(ticks as i64),
                 _ => i64::MAX,
             },
@@ -94,8 +96,8 @@ impl Running {
 }
 
 impl<'a> TimeSharing<'a> {
-    /// An idle cluster. `applications` says what each job does; of the others it is known what
-    /// [share](Hosts::demand) of a processor they use.
+    /// Creates an idle cluster. `applications` contains the application of each job; a job without
+    /// an entry uses the [share](Hosts::demand) of a processor that `sharing` defines.
     pub fn new(cluster: Cluster, sharing: Sharing, applications: &'a [Application]) -> Self {
         let period = (sharing.hosts.period * sharing.ticks_per_second).round() as i64;
         Self {
@@ -112,12 +114,12 @@ impl<'a> TimeSharing<'a> {
         }
     }
 
-    /// A job of which nothing is known.
-    fn unknown(&self) -> Application {
+    /// Returns the application of a job without an entry in `applications`.
+    fn default_application(&self) -> Application {
         Application::Even { demand: self.sharing.hosts.demand }
     }
 
-    /// Elmer's cost in whole ticks.
+    /// Returns the cost of Elmer in ticks.
     fn cost(&self, seconds: impl Fn(u32) -> f64, hosts: usize) -> i64 {
         match self.sharing.hosts.costs {
             true => (seconds(hosts as u32) * self.sharing.ticks_per_second).round() as i64,
@@ -125,13 +127,13 @@ impl<'a> TimeSharing<'a> {
         }
     }
 
-    /// Everybody works on until `until`, at today's rates.
-    fn pass(&mut self, until: i64) {
+    /// Advances all jobs to `until` at their current rates.
+    fn advance_clock(&mut self, until: i64) {
         let ticks = (until - self.clock) as f64;
         for job in &mut self.running {
             job.left -= job.rate * ticks;
         }
-        self.monitor.pass(until, self.rates.used());
+        self.monitor.record(until, self.rates.used());
         self.clock = until;
     }
 
@@ -145,10 +147,10 @@ impl<'a> TimeSharing<'a> {
             self.rates.of(&self.slots, &self.residents, |job| running[job].stage == Stage::Working);
         let rates = rates.iter().copied();
         self.running.iter_mut().zip(rates).for_each(|(job, rate)| job.rate = rate);
-        self.monitor.see(self.rates.used());
+        self.monitor.set_current(self.rates.used());
     }
 
-    /// A job gives its slots back, and those below move up.
+    /// Removes a job from its slots; the jobs below it move up.
     fn leave(&mut self, index: usize) {
         let gone = self.residents.remove(index);
         self.running.remove(index);
@@ -163,7 +165,7 @@ impl Service for TimeSharing<'_> {
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64) {
         let cluster = self.slots.cluster();
         let application = self.applications.get(id.index()).copied();
-        let application = application.unwrap_or(self.unknown());
+        let application = application.unwrap_or(self.default_application());
         let processes = nodes.len() as u32;
         let demands = (0..processes).map(|process| application.demand(process, processes));
         self.computed += demands.sum::<f64>() * job.run as f64;
@@ -188,17 +190,17 @@ impl Service for TimeSharing<'_> {
         loop {
             self.refresh();
             let clock = self.clock;
-            let next = self.running.iter().map(|job| job.over(clock)).min();
+            let next = self.running.iter().map(|job| job.stage_end(clock)).min();
             let Some(next) = next.filter(|&next| next <= until) else {
-                // With nobody there, time is not this service's to end.
+                // An idle service must not advance the clock to the end of time.
                 if until < i64::MAX {
-                    self.pass(until);
+                    self.advance_clock(until);
                 }
                 return Ok(None);
             };
-            self.pass(next);
+            self.advance_clock(next);
             for index in (0..self.running.len()).rev() {
-                if self.running[index].over(next) > next {
+                if self.running[index].stage_end(next) > next {
                     continue;
                 }
                 self.stale = true;
@@ -230,7 +232,7 @@ impl Service for TimeSharing<'_> {
 
     fn utilization(&mut self) -> Option<&[f64]> {
         self.refresh();
-        Some(self.monitor.shown())
+        Some(self.monitor.utilization())
     }
 }
 

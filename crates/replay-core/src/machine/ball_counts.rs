@@ -1,55 +1,56 @@
 //! Counts of free processors in L1 balls on any grid, and in the planes through their centres.
 //!
-//! Radius by radius, for all centres at once, by additions alone: the ball of radius r is
-//! made of the plane diamonds of radius r - d at distance d on both sides, and each side
-//! is that of the neighbour for radius r - 1, and the diamond that is new. On a dimension
-//! that wraps, what would be reached a second time around is taken off. Diamonds come of
-//! lines the same way, and lines along the *lanes*, the longest dimension, of prefix sums.
+//! Counts are computed radius by radius, for all centres at once, using only additions. The ball of
+//! radius r consists of plane diamonds: for each distance d, a diamond of radius r - d on both
+//! sides of the centre. The diamonds on one side of a centre are the diamonds of the neighbouring centre for radius r -
+//! 1, plus one new diamond. On a wrapped dimension, diamonds that would be counted twice are subtracted. Diamonds are
+//! computed from lines in the same way. Lines along the *lanes*, the longest dimension, are computed from prefix sums.
 
 use std::ops::Range;
 
 use super::{LANES, Machine, Shorts};
 use crate::topology::{Axis, Coord, Grid};
 
-/// Counts of free processors on one grid, up to the radius last asked for.
+/// Counts of free processors on one grid, up to the largest radius requested.
 #[derive(Clone, Debug)]
 pub struct BallCounts {
-    /// Which dimension of the grid each of ours is; the lanes are the last.
+    /// Grid dimension of each table dimension. The lanes are the last table dimension.
     dimensions: [usize; 3],
     axes: [Axis; 3],
-    /// Entries of one row of lanes.
+    /// Number of entries of a row of lanes.
     pitch: usize,
-    /// Entries before the first lane where rows are unrolled.
+    /// Number of entries before the first lane in unrolled rows.
     margin: usize,
     wide: usize,
     /// `free[row * pitch + lane]`: 1 if free.
     free: Vec<u16>,
-    /// By row, unrolled: free processors before a position.
+    /// Unrolled prefix sums of each row: the number of free processors before a position.
     before: Vec<u16>,
     before_pitch: usize,
     levels: Vec<Level>,
-    /// How many of the levels are of this machine.
-    known: usize,
+    /// Number of levels that are valid for the current machine state.
+    valid: usize,
     sides: [Sides; 5],
-    /// A row of no processors.
+    /// A row of zeros.
     nothing: Vec<u16>,
     seen: u64,
 }
 
-/// All counts of one radius, by centre.
+/// Counts of one radius for each centre.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// In lines along the lanes and along the second dimension.
+    /// Counts in lines along the lanes and along the second dimension.
     lines: [Vec<u16>; 2],
-    /// In the diamonds across each of the dimensions.
+    /// Counts in the diamonds perpendicular to each dimension.
     planes: [Vec<u16>; 3],
-    /// The last of these, unrolled along the lanes.
+    /// The last table in `planes`, unrolled along the lanes.
     unrolled: Vec<u16>,
     ball: Vec<u16>,
 }
 
-/// What lies behind each centre along one dimension, itself included, and ahead of it; of
-/// the radius before, and room for the next.
+/// Counts on both sides of each centre along one dimension. The side behind the centre includes the position of the
+/// centre; the side ahead of the centre does not. The tables contain the counts of the previous radius and space for
+/// the counts of the next radius.
 #[derive(Clone, Debug, Default)]
 struct Sides {
     behind: [Vec<u16>; 2],
@@ -57,11 +58,11 @@ struct Sides {
 }
 
 impl BallCounts {
-    /// Most counts of balls, of all centres and radii, that are kept.
+    /// Maximum number of stored ball counts over all centres and radii.
     const MOST_ENTRIES: usize = 1 << 24;
 
-    /// Tables for `grid`; `None` if they would be out of proportion or the grid has more
-    /// than 65,535 points.
+    /// Creates tables for `grid`; `None` if they would exceed the limit or the grid has more than
+    /// 65,535 points.
     pub fn new(grid: &Grid) -> Option<Self> {
         let radii = 1 + grid.axes().iter().map(|axis| usize::from(axis.diameter())).sum::<usize>();
         let points = grid.processors();
@@ -69,7 +70,7 @@ impl BallCounts {
             return None;
         }
         let mut dimensions = [0, 1, 2];
-        // Stable: of equal extents the last stays last.
+        // A stable sort keeps the order of dimensions with equal extents.
         dimensions.sort_by_key(|&dimension| grid.extent(dimension));
         let axes = dimensions.map(|dimension| grid.axes()[dimension]);
         let [a, b, lanes] = axes.map(|axis| usize::from(axis.extent));
@@ -90,25 +91,25 @@ impl BallCounts {
             before: vec![0; a * b * before_pitch],
             before_pitch,
             levels: Vec::new(),
-            known: 0,
+            valid: 0,
             sides: [(); 5].map(|()| sides.clone()),
             nothing: vec![0; pitch],
             seen: 0,
         })
     }
 
-    /// Forgets the machine seen last.
+    /// Makes the next update read the whole machine.
     pub fn reset(&mut self) {
         self.seen = 0;
     }
 
-    /// Takes in what has changed on `machine`, whose topology must be the grid.
+    /// Updates the free processors from `machine`. The topology of the machine must be the grid.
     pub fn update(&mut self, machine: &Machine, coords: &[Coord]) {
         if machine.version() == self.seen {
             return;
         }
         self.seen = machine.version();
-        self.known = 0;
+        self.valid = 0;
         for (&coord, &free) in coords.iter().zip(machine.free_map()) {
             let at = self.at(coord);
             self.free[at] = u16::from(free);
@@ -119,7 +120,7 @@ impl BallCounts {
             let mut sum = 0u16;
             for (position, entry) in before.iter_mut().enumerate() {
                 *entry = sum;
-                // On a mesh nothing lies beyond the walls.
+                // On a mesh there are no processors beyond the walls.
                 let inside = (lanes..2 * lanes).contains(&position);
                 if inside || self.axes[2].wrapped && position < 3 * lanes {
                     sum = sum.wrapping_add(free[position % lanes]);
@@ -128,15 +129,15 @@ impl BallCounts {
         }
     }
 
-    /// Computes the counts of all radii up to this one.
+    /// Computes the counts of all radii up to `radius`.
     pub fn reach(&mut self, radius: usize) {
-        while self.known <= radius {
+        while self.valid <= radius {
             self.add_level();
         }
     }
 
     fn add_level(&mut self) {
-        let radius = self.known;
+        let radius = self.valid;
         if self.levels.len() == radius {
             self.levels.push(Level::default());
         }
@@ -158,7 +159,7 @@ impl BallCounts {
         self.sides = sides;
         self.unroll(&level.planes[2], &mut level.unrolled);
         self.levels[radius] = level;
-        self.known += 1;
+        self.valid += 1;
     }
 
     fn count_lines(&self, radius: usize, lines: &mut [u16]) {
@@ -167,15 +168,16 @@ impl BallCounts {
         let rows = self.before.chunks_exact(self.before_pitch);
         for (line, before) in lines.chunks_exact_mut(self.pitch).zip(rows) {
             let (ends, starts) = (&before[lanes + ahead + 1..], &before[lanes - behind..]);
-            // Lanes past the end of the row mean nothing.
+            // Lanes beyond the end of the row are meaningless.
             for ((entry, end), start) in line[..lanes].iter_mut().zip(ends).zip(starts) {
                 *entry = end.wrapping_sub(*start);
             }
         }
     }
 
-    /// Adds up along a dimension: for each centre the counts `now` of radius `radius` at its own
-    /// place, and at distance d on both sides those of radius - d, which `earlier` has.
+    /// Sums counts along a dimension. The sum of a centre consists of the counts `now` of radius
+    /// `radius` at its own position, and of the counts `earlier` of radius `radius` - d at each
+    /// distance d on both sides.
     fn sweep<'a>(
         &'a self,
         dimension: usize,
@@ -195,14 +197,14 @@ impl BallCounts {
         let nothing = self.nothing.as_slice();
         for row in 0..self.rows() {
             let x = row / step % extent;
-            // The row so far along the dimension, if there is one.
+            // The row at this distance along the dimension; `None` if it is beyond a wall.
             let along = |distance: isize| {
                 let target = x as isize + distance;
                 let inside = (0..extent as isize).contains(&target);
                 let target = target.rem_euclid(extent as isize) as usize;
                 (inside || wrapped).then(|| row_of(row + target * step - x * step))
             };
-            // Nothing lies beyond a wall, and nothing is nearer than the centre.
+            // Counts beyond a wall and of a negative radius are zero.
             let earlier = |drop: usize, distance: isize| match radius.checked_sub(drop) {
                 Some(radius) => row_or(earlier(radius), along(distance), nothing),
                 None => nothing,
@@ -211,17 +213,18 @@ impl BallCounts {
             let new = earlier(1, 1);
             let twice_behind = if wrapped { earlier(most_behind + 1, -b - 1) } else { nothing };
             let twice_ahead = if wrapped { earlier(most_ahead + 1, a + 1) } else { nothing };
-            let past = row_or(behind, along(-1).filter(|_| radius > 0), nothing);
-            let future = row_or(ahead, along(1).filter(|_| radius > 0), nothing);
+            let behind_before = row_or(behind, along(-1).filter(|_| radius > 0), nothing);
+            let ahead_before = row_or(ahead, along(1).filter(|_| radius > 0), nothing);
             let now = &now[row_of(row)];
-            let rows = [now, past, future, new, twice_behind, twice_ahead].map(|row| &row[..pitch]);
-            let [now, past, future, new, twice_behind, twice_ahead] = rows;
+            let rows = [now, behind_before, ahead_before, new, twice_behind, twice_ahead]
+                .map(|row| &row[..pitch]);
+            let [now, behind_before, ahead_before, new, twice_behind, twice_ahead] = rows;
             let (to_behind, to_ahead) =
                 (&mut next_behind[row_of(row)], &mut next_ahead[row_of(row)]);
             let out = &mut out[row_of(row)];
             for i in 0..pitch {
-                let behind = now[i].wrapping_add(past[i]).wrapping_sub(twice_behind[i]);
-                let ahead = future[i].wrapping_add(new[i]).wrapping_sub(twice_ahead[i]);
+                let behind = now[i].wrapping_add(behind_before[i]).wrapping_sub(twice_behind[i]);
+                let ahead = ahead_before[i].wrapping_add(new[i]).wrapping_sub(twice_ahead[i]);
                 (to_behind[i], to_ahead[i]) = (behind, ahead);
                 out[i] = behind.wrapping_add(ahead);
             }
@@ -250,62 +253,63 @@ impl BallCounts {
         self.extent(0) * self.extent(1)
     }
 
-    /// How far positions of a dimension can lie behind one and ahead of it, each position
-    /// once.
+    /// Returns the maximum distances behind and ahead of a position such that each position of the
+    /// dimension is counted once.
     fn most(&self, dimension: usize) -> [usize; 2] {
         let extent = self.extent(dimension);
         if self.axes[dimension].wrapped { [extent / 2, (extent - 1) / 2] } else { [extent - 1; 2] }
     }
 
-    /// The dimensions, the lanes last.
+    /// Returns the axes of the table dimensions. The lanes are the last axis.
     pub fn axes(&self) -> &[Axis; 3] {
         &self.axes
     }
 
-    /// Which dimension of the grid each of ours is.
+    /// Returns the grid dimension of each table dimension.
     pub fn dimensions(&self) -> [usize; 3] {
         self.dimensions
     }
 
-    /// Number of positions of a dimension.
+    /// Returns the number of positions of a table dimension.
     #[inline]
     pub fn extent(&self, dimension: usize) -> usize {
         usize::from(self.axes[dimension].extent)
     }
 
-    /// Entries of a row of lanes.
+    /// Returns the number of entries per row of lanes.
     #[inline]
     pub fn pitch(&self) -> usize {
         self.pitch
     }
 
-    /// Where a processor's entry is.
+    /// Returns the index of a processor's entry.
     #[inline]
     pub fn at(&self, coord: Coord) -> usize {
         let [a, b, lane] = self.dimensions.map(|dimension| usize::from(coord[dimension]));
         (a * self.extent(1) + b) * self.pitch + lane
     }
 
-    /// Whether the processor of an entry is free.
+    /// Returns whether the processor of an entry is free.
     #[inline]
     pub fn is_free(&self, at: usize) -> bool {
         self.free[at] != 0
     }
 
-    /// Free processors within `radius` of 16 centres from an entry on.
+    /// Returns the numbers of free processors within `radius` of the 16 centres from entry `at`.
     #[inline]
     pub fn within(&self, radius: usize, at: usize) -> Shorts {
         shorts(&self.levels[radius].ball, at)
     }
 
-    /// Free processors within `radius` of 16 points from an entry on, in the planes across
-    /// the first or second dimension.
+    /// Returns the numbers of free processors within `radius` of the 16 points from entry `at`, in
+    /// the planes perpendicular to the first or second dimension.
     #[inline]
     pub fn within_plane(&self, dimension: usize, radius: usize, at: usize) -> Shorts {
         shorts(&self.levels[radius].planes[dimension], at)
     }
 
-    /// The same in the planes across the lanes, for the points so many lanes further on.
+    /// Returns the numbers of free processors within `radius` of the 16 points of row `row` from
+    /// `lane` (which may lie outside the row), in the planes perpendicular to the lanes.
     #[inline]
     pub fn within_layer(&self, radius: usize, row: usize, lane: isize) -> Shorts {
         let at = (row * self.wide + self.margin).wrapping_add_signed(lane);
@@ -313,7 +317,7 @@ impl BallCounts {
     }
 }
 
-/// A row of a table, or one of nothing.
+/// Returns a row of a table, or a row of zeros.
 fn row_or<'a>(table: &'a [u16], row: Option<Range<usize>>, nothing: &'a [u16]) -> &'a [u16] {
     row.map_or(nothing, |row| &table[row])
 }

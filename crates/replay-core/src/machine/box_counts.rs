@@ -1,42 +1,42 @@
-//! Box counts from a summed-area table whose innermost dimension is laid out for vectors.
+//! Box counts from a summed-area table. The layout of its innermost dimension is suitable for vector instructions.
 //!
-//! The fastest dimension of the grid is the *lane* dimension: consecutive entries of a
-//! table row belong to consecutive processors, and each row is padded on both sides so
-//! that a box of any radius around any lane needs no clipping (a wrapped dimension is
-//! continued periodically instead). The count for 16 neighbouring centres is then eight
-//! unaligned vector loads and a few subtractions, which the compiler vectorises. The other
-//! dimensions are clipped, or continued, by an index table.
+//! The fastest dimension of the grid is the *lane* dimension: consecutive entries of a table row belong to consecutive
+//! processors, and each row is padded on both sides, so that a box of any radius around any lane needs no clipping. The
+//! padding of a wrapped dimension continues the row periodically. The counts of 16 neighbouring centres then take eight
+//! unaligned vector loads and a few subtractions, which the compiler vectorises. For the other dimensions, an index
+//! table clips the boxes or continues the dimension.
 //!
-//! All sums wrap modulo the width of a [`Count`]. Differences of wrapped sums are exact where no count
-//! exceeds it: 16 bits do on machines of up to 65,535 points, on larger ones 32.
+//! All sums wrap modulo the width of a [`Count`]. Differences of wrapped sums are exact if no count exceeds the width:
+//! 16 bits suffice for machines of up to 65,535 points; larger machines need 32 bits.
 
 use super::{Count, Machine};
 use crate::topology::{Axis, Grid, NodeId};
 
-/// Number of centres counted at a time.
+/// Number of centres processed at a time.
 pub const LANES: usize = 16;
 
 /// A row of centres: all processors that differ only along the lane dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row(pub usize);
 
-/// Counts of free processors (or of those in a subset) in boxes around processors.
+/// Counts of free processors in boxes around processors. If a subset is given, only free processors of the subset
+/// count. The counted processors are called members.
 #[derive(Clone, Debug)]
 pub struct BoxCounts<C = u16> {
     grid: Grid,
-    /// Which processors count at all.
+    /// One flag per processor: true if the processor is in the subset.
     subset: Vec<bool>,
     /// Outer dimension, middle dimension (3D only) and lane dimension.
     outer: Spans,
     middle: Option<Spans>,
     lane: LaneSpans,
-    /// `table[(a * (middle + 1) + b) * stride + j]`: members with outer position < a,
-    /// middle position < b, padded lane position < j.
+    /// `table[(a * (middle + 1) + b) * stride + j]`: number of members with outer position < a, middle position < b and
+    /// padded lane position < j.
     table: Vec<C>,
-    /// Prefix sums of each row, padded; `stride` entries a row. Of a 2D mesh none are kept.
+    /// Padded prefix sums of each row, `stride` entries per row. Empty for a 2D mesh.
     prefixes: Vec<C>,
     rows: usize,
-    /// Whether any processor of a row counts.
+    /// One flag per row: true if the row contains a processor of the subset.
     row_counts: Vec<bool>,
     /// A row of zeros.
     nothing: Vec<C>,
@@ -46,14 +46,14 @@ pub struct BoxCounts<C = u16> {
 }
 
 impl<C: Count> BoxCounts<C> {
-    /// Counts of free processors.
+    /// Creates counts of all free processors.
     pub fn new(grid: &Grid) -> Self {
         Self::of_subset(grid, vec![true; grid.processors()])
     }
 
-    /// Counts of the free processors for which `subset` holds (by processor number).
+    /// Creates counts of the free processors for which `subset`, indexed by processor number, is true.
     pub fn of_subset(grid: &Grid, subset: Vec<bool>) -> Self {
-        debug_assert!(grid.processors() <= C::MOST);
+        debug_assert!(grid.processors() <= C::MAX_POINTS);
         let axes = &grid.axes()[..grid.dimensions()];
         let max_radius = axes.iter().map(|axis| u32::from(axis.diameter())).max().unwrap_or(0);
         let outer = Spans::new(axes[0]);
@@ -80,7 +80,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Takes in what has changed on `machine`, whose topology must be this grid.
+    /// Updates the table from `machine`. The topology of the machine must be this grid.
     #[inline(always)]
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
@@ -109,12 +109,12 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Forgets the machine seen last; the next update takes in the whole of its machine.
+    /// Makes the next update read the whole machine.
     pub fn reset(&mut self) {
         self.seen = 0;
     }
 
-    /// On a 2D mesh: the rows of the table from that of row `first` on.
+    /// Recomputes the rows of the table from row `first`, on a 2D mesh.
     #[inline(always)]
     fn sum_flat(&mut self, first: usize, machine: &Machine) {
         let (pad, extent, stride) = (self.lane.pad, self.lane.extent, self.stride);
@@ -153,7 +153,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// 2D: sums the rows from `first` on (all of them on a wrapped dimension).
+    /// Recomputes a 2D table from row `first` (from row 0 if the dimension wraps).
     #[inline(always)]
     fn sum_rows(&mut self, first: usize) {
         let stride = self.stride;
@@ -168,7 +168,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// 3D: sums everything.
+    /// Recomputes a 3D table.
     fn sum_planes(&mut self) {
         let Some(middle) = &self.middle else { return };
         let stride = self.stride;
@@ -190,24 +190,24 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// The largest distance between two processors; larger radii count the same.
+    /// Returns the largest distance between two processors; larger radii give the same counts.
     pub fn max_radius(&self) -> u32 {
         self.max_radius
     }
 
-    /// Number of rows of centres.
+    /// Returns the number of rows of centres.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of centres in a row.
+    /// Returns the number of centres in a row.
     pub fn row_length(&self) -> usize {
         self.lane.extent
     }
 
-    /// Members within L-infinity distance `radius` of 16 centres: those of `row` with lane
-    /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below
-    /// the row length; entries past the end of the row mean nothing.
+    /// Returns the numbers of members within L-infinity distance `radius` of 16 centres: the centres of `row` with lane
+    /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below the row length; entries beyond
+    /// the end of the row are meaningless.
     #[inline(always)]
     pub fn lanes(&self, row: Row, radius: u32, first_lane: usize) -> [C; LANES] {
         let radius = radius.min(self.max_radius) as usize;
@@ -233,7 +233,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Positions of the grid within L-infinity distance `radius` of 16 centres, as
+    /// Returns the numbers of grid positions within L-infinity distance `radius` of 16 centres, in the layout of
     /// [`BoxCounts::lanes`].
     #[inline(always)]
     pub fn lane_cells(&self, row: Row, radius: u32, first_lane: usize) -> [C; LANES] {
@@ -250,14 +250,14 @@ impl<C: Count> BoxCounts<C> {
         lengths.map(|length| C::of(usize::from(length)).times(across))
     }
 
-    /// `table_row[high..] - table_row[low..]`, 16 entries.
+    /// Returns 16 entries of `table_row[high..] - table_row[low..]`.
     #[inline(always)]
     fn difference(&self, table_row: usize, low: usize, high: usize) -> [C; LANES] {
         let row = table_row * self.stride;
         sub(load(&self.table[row + high..]), load(&self.table[row + low..]))
     }
 
-    /// Members within L-infinity distance `radius` of `centre`.
+    /// Returns the number of members within L-infinity distance `radius` of `centre`.
     #[inline]
     pub fn count(&self, centre: NodeId, radius: u32) -> u32 {
         let radius = radius.min(self.max_radius) as usize;
@@ -271,7 +271,8 @@ impl<C: Count> BoxCounts<C> {
         self.sum(self.outer.span(outer, radius), middle, low, high)
     }
 
-    /// The first radius within which `centre` has `size` members, if it has.
+    /// Returns the smallest radius within which `centre` has at least `size` members; `None` if there are fewer than
+    /// `size` members.
     pub fn reach(&self, centre: NodeId, size: u32) -> Option<u32> {
         let (row, lane) = (centre.index() / self.lane.extent, centre.index() % self.lane.extent);
         let (outer, middle) = match &self.middle {
@@ -285,8 +286,8 @@ impl<C: Count> BoxCounts<C> {
         })
     }
 
-    /// Members in the box of the given first position and length along each dimension
-    /// ([`Axis::interval`]); the box must lie on the grid, but for wrapped dimensions.
+    /// Returns the number of members in the box with the given first position and length along each dimension
+    /// ([`Axis::interval`]). The box must lie on the grid, except along wrapped dimensions.
     pub fn count_box(&self, spans: [(i32, u32); 3]) -> u32 {
         let lane_axis = self.grid.dimensions() - 1;
         let (lane_low, lane_length) = spans[lane_axis];
@@ -310,7 +311,8 @@ impl<C: Count> BoxCounts<C> {
     }
 }
 
-/// By which of eight processors count, the first in the lowest bit: how many do so before each.
+/// For each bit pattern of eight processors, the number of members before each position. The first processor is the
+/// lowest bit.
 static BEFORE: [[u8; 8]; 256] = {
     let mut before = [[0; 8]; 256];
     let mut pattern = 0;
@@ -325,16 +327,16 @@ static BEFORE: [[u8; 8]; 256] = {
     before
 };
 
-/// Which of eight are free and members.
+/// Returns the bit pattern of eight processors: a bit is set if the processor is free and a member.
 #[inline(always)]
 fn pattern(free: &[bool; 8], member: &[bool; 8]) -> usize {
     let [free, member] = [free, member].map(|eight| u64::from_le_bytes(eight.map(u8::from)));
-    // The lowest bit of each byte, side by side in the highest byte of the product.
+    // The product gathers the lowest bit of each byte in its highest byte.
     ((free & member).wrapping_mul(0x0102_0408_1020_4080) >> 56) as usize
 }
 
-/// Sets each entry to that `below` it and how many of the processors before its own are free and members;
-/// how many all are. A table tells of eight processors at once.
+/// Sets each entry to the entry of `below` plus the number of free members before its position; returns the number of
+/// free members. A lookup table handles eight processors at a time.
 #[inline(always)]
 fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[bool]) -> C {
     let (eights, rest) = entries.as_chunks_mut::<8>();
@@ -363,7 +365,7 @@ fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[
 
 #[inline(always)]
 fn load<C: Count>(entries: &[C]) -> [C; LANES] {
-    // The tables are padded, so that there are always enough.
+    // The tables are padded, so there are always enough entries.
     entries.first_chunk().copied().unwrap_or_default()
 }
 
@@ -378,7 +380,8 @@ struct Spans {
     axis: Axis,
     extent: usize,
     wrapped: bool,
-    /// Positions in the table: the extent, or nearly two turns of a wrapped dimension.
+    /// Number of positions in the table: the extent of the dimension, or nearly twice the extent if the dimension is
+    /// wrapped.
     positions: usize,
     /// Table position of grid position 0.
     origin: usize,
@@ -392,7 +395,8 @@ impl Spans {
         Self { axis, extent, wrapped: axis.wrapped, positions, origin }
     }
 
-    /// First table position, and one past the last, of the box around a grid position.
+    /// Returns the first table position of the box around a grid position, and the table position after the end of the
+    /// box.
     #[inline(always)]
     fn span(&self, position: usize, radius: usize) -> [usize; 2] {
         if self.wrapped {
@@ -407,13 +411,13 @@ impl Spans {
         [low, low + length as usize]
     }
 
-    /// Grid position at a table position.
+    /// Returns the grid position at a table position.
     fn position(&self, table: usize) -> usize {
         (table + self.extent - self.origin) % self.extent
     }
 }
 
-/// Offsets of boxes along the padded lane dimension, the same for every lane.
+/// Offsets of boxes along the padded lane dimension; they are equal for all lanes.
 #[derive(Clone, Debug)]
 struct LaneSpans {
     extent: usize,
@@ -421,7 +425,7 @@ struct LaneSpans {
     /// Padding before lane 0.
     pad: usize,
     stride: usize,
-    /// By radius: offset from the lane of the low and the high end of its box.
+    /// For each radius, the offsets from a lane to the low end and the high end of its box.
     spans: Vec<[u32; 2]>,
 }
 
@@ -441,8 +445,8 @@ impl LaneSpans {
         Self { extent, wrapped: axis.wrapped, pad, stride, spans }
     }
 
-    /// Positions of the dimension within `radius` of 16 lanes. A lane past the end of the
-    /// row has none that mean anything.
+    /// Returns, for each of 16 lanes, the number of positions of the dimension within `radius`. Values of lanes beyond
+    /// the end of the row are meaningless.
     #[inline(always)]
     fn lengths(&self, radius: usize, first_lane: usize) -> [u16; LANES] {
         let (radius, extent) = (radius as u16, self.extent as u16);

@@ -1,30 +1,30 @@
-//! How wide counts of processors are.
+//! Integer types for counts of processors.
 
 use std::fmt::Debug;
 
-/// An unsigned integer that counts processors, modulo its width. 16 bits are enough for machines of
-/// at most 65,535 points, and double what a vector holds.
+/// An unsigned integer that counts processors, modulo its width. 16 bits suffice for machines of at
+/// most 65,535 points; a vector register holds twice as many 16-bit counts as 32-bit counts.
 pub trait Count: Copy + Default + Eq + Debug + Send + From<bool> + Into<u32> + 'static {
-    /// The most points of a machine that it counts.
-    const MOST: usize;
+    /// Maximum number of points of a machine that this type can count.
+    const MAX_POINTS: usize;
 
-    /// The number, which it must be able to hold.
+    /// Converts a number, which must fit into the type.
     fn of(number: usize) -> Self;
 
-    /// Sum modulo the width.
+    /// Returns the sum modulo the width.
     fn plus(self, other: Self) -> Self;
 
-    /// Difference modulo the width.
+    /// Returns the difference modulo the width.
     fn minus(self, other: Self) -> Self;
 
-    /// Product modulo the width.
+    /// Returns the product modulo the width.
     fn times(self, other: Self) -> Self;
 }
 
 macro_rules! count {
     ($type:ty) => {
         impl Count for $type {
-            const MOST: usize = <$type>::MAX as usize;
+            const MAX_POINTS: usize = <$type>::MAX as usize;
 
             #[inline(always)]
             fn of(number: usize) -> Self {

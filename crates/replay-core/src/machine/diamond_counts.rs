@@ -1,16 +1,16 @@
-//! Counts of free processors in diamonds on a 2D mesh, and in their rows and columns.
+//! Counts of free processors in diamonds on a 2D mesh, and in the rows and columns of diamonds.
 //!
-//! The processors within L1 distance r of a centre form a diamond. The part of it in the
-//! row (or column) at distance d is a strip that reaches r - d to both sides, the
-//! difference of two prefix sums along the row (or column).
+//! The processors within L1 distance r of a centre form a diamond. The part of a diamond in the row
+//! (or column) at distance d is a strip that extends r - d positions to both sides. The count of a strip is
+//! the difference of two prefix sums along the row (or column).
 //!
-//! A whole diamond is a square in the coordinates x + y and x - y, hence four entries of
-//! a summed-area table over these. Its entries are here stored by their *apex*: the cone
-//! of (x, y) holds all (x', y') with x' <= x and |y' - y| <= x - x', and the odd cone of
-//! (x, y) that with its apex at (x - 1/2, y + 1/2). The corners of the diamond lie in row
-//! x (odd cones) and in rows x + r and x - r - 1 (cones), all at lanes that move with y:
-//! as in [`BoxCounts`](super::BoxCounts), the answer for 16 neighbouring centres is a few
-//! vector loads, y being the *lane* dimension.
+//! A whole diamond is a square in the coordinates x + y and x - y, so the count of a diamond needs
+//! four entries of a summed-area table over these coordinates. Table entries are stored by their
+//! *apex*: the cone of (x, y) contains all (x', y') with x' <= x and |y' - y| <= x - x', and the
+//! odd cone of (x, y) is the cone with its apex at (x - 1/2, y + 1/2). The corners of the diamond
+//! lie in row x (odd cones) and in rows x + r and x - r - 1 (cones), at lanes that depend on y. As
+//! in [`BoxCounts`](super::BoxCounts), the counts of 16 neighbouring centres take a few vector
+//! loads. The *lane* dimension is y.
 
 use super::{LANES, Machine};
 use crate::topology::Grid;
@@ -20,36 +20,39 @@ use crate::topology::Grid;
 pub struct DiamondCounts {
     width: usize,
     height: usize,
-    /// Lanes before y = 0, at least height - 1: strips around any lane need no clipping.
+    /// Number of lanes before y = 0. The number is at least height - 1, so that strips around any
+    /// lane need no clipping.
     pad: usize,
     stride: usize,
     /// `free[x * stride + pad + y]`: 1 if (x, y) is free; padding is 0.
     free: Vec<u8>,
-    /// `along_y[x * stride + pad + y]`: free processors of row x before y.
+    /// `along_y[x * stride + pad + y]`: number of free processors of row x before y.
     along_y: Vec<u16>,
-    /// `along_x[x * stride + pad + y]`: free processors of column y before x; one row
-    /// more than the mesh has.
+    /// `along_x[x * stride + pad + y]`: number of free processors of column y before x. The table
+    /// has one row more than the mesh.
     along_x: Vec<u16>,
-    /// Lanes of cones before y = 0. A cone of row x < width is empty at more than width
-    /// lanes from the mesh, and below, what lies outside the table spoils one lane more
-    /// each row, which never gets to the mesh.
+    /// Number of lanes of the cone tables before y = 0. A cone of row x < width is empty if its
+    /// lane is more than width lanes outside the mesh. In later rows, missing entries outside the
+    /// table make one more lane per row wrong, but the wrong lanes never reach the mesh.
     margin: usize,
     pitch: usize,
-    /// `cones[(x + 1) * pitch + margin + y]`, from x = -1, where they are empty, to the
-    /// first row where each holds the whole mesh.
+    /// `cones[(x + 1) * pitch + margin + y]`: cones from x = -1, where they are empty, to the first
+    /// row where each contains the whole mesh.
     cones: Vec<u16>,
-    /// The same of odd cones.
+    /// Odd cones, in the layout of `cones`.
     odd_cones: Vec<u16>,
     seen: u64,
 }
 
 impl DiamondCounts {
-    /// Most entries of a cone table. They grow with the square of the longer side, so
-    /// that a mesh of thousands by one would fill the memory.
+    /// Maximum number of entries of a cone table. The size of a table grows with the square of the
+    /// longer side, so the table of a mesh with thousands of rows and one column would exhaust
+    /// memory.
     const MOST_ENTRIES: usize = 1 << 24;
 
-    /// Tables for `grid`; `None` unless it is a 2D mesh without wrap-around, and not so
-    /// long and narrow that its tables would be out of proportion, nor of more than 65,535 points.
+    /// Creates the tables for `grid`. `None` unless the grid is a 2D mesh without wrap-around, has
+    /// at most 65,535 points, and has tables within the limit. The limit excludes long and narrow
+    /// meshes.
     pub fn new(grid: &Grid) -> Option<Self> {
         if grid.dimensions() != 2 || grid.is_wrapped() {
             return None;
@@ -83,7 +86,7 @@ impl DiamondCounts {
         })
     }
 
-    /// Takes in what has changed on `machine`, whose topology must be the grid.
+    /// Updates the tables from `machine`. The topology of the machine must be the grid.
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
             return;
@@ -121,8 +124,8 @@ impl DiamondCounts {
         }
     }
 
-    /// Computes row x of the cones from row x - 1. Sums and differences wrap around, only
-    /// that of four entries is a count.
+    /// Computes row x of the cones from row x - 1. Sums and differences wrap around; only the
+    /// combination of four entries is a count.
     fn extend_cones(&mut self, x: usize) {
         let (pitch, margin) = (self.pitch, self.margin);
         let (before, cones) = self.cones.split_at_mut((x + 1) * pitch);
@@ -145,24 +148,24 @@ impl DiamondCounts {
         }
     }
 
-    /// Forgets the machine seen last; the next update takes in the whole of its machine.
+    /// Makes the next update read the whole machine.
     pub fn reset(&mut self) {
         self.seen = 0;
     }
 
-    /// Number of rows (extent along x).
+    /// Returns the number of rows (extent along x).
     #[inline]
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of lanes (extent along y).
+    /// Returns the number of lanes (extent along y).
     #[inline]
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Free processors (x, y') with |y' - y| <= `reach`.
+    /// Returns the number of free processors (x, y') with |y' - y| <= `reach`.
     #[inline(always)]
     pub fn strip_y(&self, x: usize, y: usize, reach: usize) -> u16 {
         let reach = reach.min(self.pad);
@@ -170,7 +173,7 @@ impl DiamondCounts {
         self.along_y[at + reach + 1] - self.along_y[at - reach]
     }
 
-    /// Free processors (x', y) with |x' - x| <= `reach`.
+    /// Returns the number of free processors (x', y) with |x' - x| <= `reach`.
     #[inline(always)]
     pub fn strip_x(&self, x: usize, y: usize, reach: usize) -> u16 {
         let [low, high] = self.rows(x, reach);
@@ -178,23 +181,24 @@ impl DiamondCounts {
         self.along_x[high * self.stride + at] - self.along_x[low * self.stride + at]
     }
 
-    /// Whether (x, y + offset) is on the mesh and free.
+    /// Returns whether (x, y + offset) is on the mesh and free.
     #[inline(always)]
     pub fn is_free(&self, x: usize, y: usize, offset: isize) -> bool {
         offset.unsigned_abs() <= self.pad
             && self.free[(x * self.stride + self.pad + y).wrapping_add_signed(offset)] != 0
     }
 
-    /// Of 16 lanes from `lane` on, a multiple of 16 below the height: free processors
-    /// within distance `radius` of (x, y); entries past the end of the row mean nothing.
+    /// Returns the numbers of free processors within distance `radius` of (x, y) for the 16 lanes y
+    /// from `lane`, a multiple of 16 below the height. Entries beyond the end of the row are
+    /// meaningless.
     #[inline(always)]
     pub fn within(&self, x: usize, lane: usize, radius: usize) -> Shorts {
         let highest = self.width + self.height - 1;
         let row = |table, row, lane| shorts(table, row * self.pitch + lane);
-        // Cones beyond the first row of the table are empty, those beyond the last as it.
+        // Cones before the first row of the table are empty. Cones after the last row equal the cones of the last row.
         let far = row(&self.cones, (x + radius + 1).min(highest), self.margin + lane);
         let near = row(&self.cones, x.saturating_sub(radius), self.margin + lane);
-        // Likewise, odd cones of this row are empty on both edges of the table.
+        // Odd cones of this row are empty at both edges of the table.
         let last = self.pitch - LANES;
         let right = row(&self.odd_cones, x + 1, (self.margin + lane + radius).min(last));
         let left = row(&self.odd_cones, x + 1, (self.margin + lane).saturating_sub(radius + 1));
@@ -203,21 +207,22 @@ impl DiamondCounts {
         })
     }
 
-    /// Of 16 lanes from `lane` on: 1 where (x, y) is free, 0 where it is busy.
+    /// Returns, for each of the 16 lanes y from `lane`, 1 if (x, y) is free and 0 if (x, y) is not free.
     #[inline(always)]
     pub fn free_lanes(&self, x: usize, lane: usize) -> Bytes {
         bytes(&self.free[x * self.stride + self.pad + lane..])
     }
 
-    /// First table row and one past the last of |x' - x| <= reach, clipped.
+    /// Returns the first row with |x' - x| <= reach and the row after the last, clipped to the
+    /// mesh.
     #[inline(always)]
     fn rows(&self, x: usize, reach: usize) -> [usize; 2] {
         [x.saturating_sub(reach), (x + reach + 1).min(self.width)]
     }
 }
 
-/// 16 lanes of a byte each, the first lane lowest. As long as no lane overflows, they add
-/// as plain integers, which spares the compiler the question how to vectorise them.
+/// 16 lanes of one byte each, the first lane in the lowest byte. As long as no lane overflows,
+/// lanes can be added as plain integers, without relying on the compiler to vectorise.
 pub type Bytes = [u64; 2];
 
 /// 16 lanes of 16 bits each.

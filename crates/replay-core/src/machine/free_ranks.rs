@@ -1,22 +1,22 @@
-//! Free processors along a linear order, as a row of bits.
+//! Free processors along a linear order, as a bit set.
 
 use super::Machine;
 use crate::topology::NodeId;
 
-/// Which ranks of an order of all processors are free. Kept up to date by the rows of the machine that
-/// have changed, so that a decision looks at bits, 64 ranks at a time, and not at processors.
+/// The set of free ranks in an order of all processors. An update reads only the rows of the machine that have changed.
+/// A decision processes words of 64 ranks instead of single processors.
 #[derive(Clone, Debug)]
 pub struct FreeRanks {
-    /// Rank by processor.
+    /// Rank of each processor.
     ranks: Vec<u32>,
-    /// A bit for each rank, set where it is free; further bits of the last word are not.
+    /// A bit for each rank, set if the rank is free; the remaining bits of the last word are 0.
     words: Vec<u64>,
-    /// The machine's version that the bits show; 0 if none.
+    /// The machine version of the last update; 0 if there was no update.
     seen: u64,
 }
 
 impl FreeRanks {
-    /// For an order of all processors of a machine.
+    /// Creates the set for an order of all processors of a machine.
     pub fn new(order: &[NodeId]) -> Self {
         let mut ranks = vec![0; order.len()];
         for (rank, node) in (0..).zip(order) {
@@ -25,7 +25,7 @@ impl FreeRanks {
         Self { ranks, words: vec![0; order.len().div_ceil(64)], seen: 0 }
     }
 
-    /// Looks at the rows that have changed since last time.
+    /// Updates the ranks in rows that have changed since the last update.
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
             return;
@@ -42,12 +42,12 @@ impl FreeRanks {
         self.seen = machine.version();
     }
 
-    /// Forgets the machine seen last; the next update takes in the whole of its machine.
+    /// Makes the next update read the whole machine.
     pub fn reset(&mut self) {
         self.seen = 0;
     }
 
-    /// The free ranks, in ascending order.
+    /// Returns the free ranks in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(i, &word)| {
             let mut left = word;
@@ -61,7 +61,7 @@ impl FreeRanks {
         })
     }
 
-    /// The maximal runs of free ranks, in ascending order: the first rank of each, and its length.
+    /// Returns the first rank and the length of each maximal run of free ranks, in ascending order.
     pub fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -72,7 +72,7 @@ impl FreeRanks {
         })
     }
 
-    /// The first rank from one on that is free, or busy if `flip` has all bits set.
+    /// Returns the first free rank at or after `from`. If `flip` has all bits set, returns the first busy rank instead.
     fn next(&self, from: usize, flip: u64) -> Option<usize> {
         let mut i = from / 64;
         let mut word = (self.words.get(i)? ^ flip) & (!0 << (from % 64));
@@ -91,8 +91,8 @@ mod tests {
 
     use super::*;
 
-    /// Rank by rank.
-    fn plain(machine: &Machine, order: &[NodeId]) -> Vec<(usize, usize)> {
+    /// Runs of free ranks, computed rank by rank.
+    fn runs_by_rank(machine: &Machine, order: &[NodeId]) -> Vec<(usize, usize)> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for rank in (0..order.len()).filter(|&rank| machine.is_free(order[rank])) {
             match runs.last_mut() {
@@ -105,14 +105,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_follow_the_machine(
+        fn agrees_with_the_machine_after_each_update(
             sides in prop_oneof![Just("7x9"), Just("16x8"), Just("3x5x11"), Just("64x1"), Just("hypercube:7")],
             steps in proptest::collection::vec(proptest::collection::vec(0usize..200, 0..40), 1..12),
             seed in 0usize..1000,
         ) {
             let mut machine = Machine::new(sides.parse().expect("a machine"));
             let count = machine.processors();
-            // Some order: by multiples of a number that has no divisor in common with the count.
+            // The order consists of multiples of a number that is coprime to the number of processors. The multiples
+            // are taken modulo the number of processors.
             let prime = [211, 223, 227, 229][seed % 4];
             let order: Vec<NodeId> =
                 (0..count).map(|i| NodeId(((i * prime + seed) % count) as u32)).collect();
@@ -125,7 +126,7 @@ mod tests {
                     }
                 }
                 ranks.update(&machine);
-                let expected = plain(&machine, &order);
+                let expected = runs_by_rank(&machine, &order);
                 let found: Vec<(usize, usize)> = ranks.runs().collect();
                 prop_assert_eq!(&found, &expected);
                 let singly = expected.iter().flat_map(|&(first, length)| first..first + length);

@@ -1,9 +1,9 @@
-//! Which processors of a machine are free, and how many of them lie in a box.
+//! The state of a machine's processors, and counts of free processors in boxes and balls.
 //!
-//! [`Machine`] is the state every allocator reads and only the simulation changes.
-//! [`BoxCounts`] answers "how many free processors lie within L-infinity distance r of
-//! this one" in constant time; [`BallCounts`] tells the same of L1 balls on any grid, and
-//! [`DiamondCounts`] on 2D meshes.
+//! [`Machine`] is the state of a machine. Every allocator reads it, and only the simulation changes
+//! it. [`BoxCounts`] counts the free processors within L-infinity distance r of a processor in
+//! constant time; [`BallCounts`] counts the free processors within L1 distance r on any grid, and
+//! [`DiamondCounts`] counts the free processors within L1 distance r on 2D meshes.
 
 mod ball_counts;
 mod box_counts;

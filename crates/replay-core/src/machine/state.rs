@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use crate::topology::{NodeId, Topology};
 
-/// A machine: its topology and which of its processors are free.
+/// A machine: its topology and the state of its processors.
 #[derive(Clone, Debug)]
 pub struct Machine {
     topology: Topology,
     free: Vec<bool>,
     free_count: usize,
-    /// Row of each processor: a table is faster than a division. Copies of a machine share it.
+    /// Row of each processor. A table is faster than a division. Clones of a machine share the table.
     row_of: Arc<[u32]>,
     row_versions: Vec<u64>,
     version: u64,
@@ -18,17 +18,18 @@ pub struct Machine {
 /// The processors that are out of service.
 #[derive(Clone, Debug, Default)]
 struct Down {
-    /// By processor; empty as long as none ever was.
+    /// For each processor, whether it is out of service. Empty until a processor goes out of service for the first
+    /// time.
     is_down: Vec<bool>,
     count: usize,
-    /// How often that changed.
+    /// Number of changes of this set.
     version: u64,
-    /// Whether they are walls to their neighbours.
+    /// Whether processors out of service are treated as walls of their neighbours.
     walls: bool,
 }
 
 impl Machine {
-    /// A machine with every processor free; of a cluster, with every slot.
+    /// Creates a machine in which every processor (on a cluster, every slot) is free.
     pub fn new(topology: Topology) -> Self {
         let processors = topology.slots();
         // A row is a run of consecutive processors along the fastest dimension.
@@ -45,7 +46,7 @@ impl Machine {
         }
     }
 
-    /// Takes over the state of another machine of the same topology.
+    /// Copies the state of another machine of the same topology.
     pub fn copy_from(&mut self, other: &Self) {
         debug_assert_eq!(self.topology, other.topology);
         self.free.copy_from_slice(&other.free);
@@ -55,44 +56,44 @@ impl Machine {
         self.down.clone_from(&other.down);
     }
 
-    /// Whether the same processors of another machine of the same topology are free, and the same out of
+    /// Returns whether another machine of the same topology has the same free processors and the same processors out of
     /// service.
-    pub fn is_like(&self, other: &Self) -> bool {
-        let [ours, theirs] = [&self.down, &other.down];
+    pub fn has_same_state(&self, other: &Self) -> bool {
+        let [down, other_down] = [&self.down, &other.down];
         self.free == other.free
-            && (ours.count, ours.walls) == (theirs.count, theirs.walls)
-            && (ours.count == 0 || ours.is_down == theirs.is_down)
+            && (down.count, down.walls) == (other_down.count, other_down.walls)
+            && (down.count == 0 || down.is_down == other_down.is_down)
     }
 
-    /// The interconnect.
+    /// Returns the interconnect.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// Number of processors, busy or free.
+    /// Returns the number of processors, whether free or busy. On a cluster, returns the number of slots.
     pub fn processors(&self) -> usize {
         self.free.len()
     }
 
-    /// Number of free processors.
+    /// Returns the number of free processors.
     #[inline]
     pub fn free_count(&self) -> usize {
         self.free_count
     }
 
-    /// Whether a processor is free.
+    /// Returns whether a processor is free.
     #[inline]
     pub fn is_free(&self, node: NodeId) -> bool {
         self.free[node.index()]
     }
 
-    /// Free or not, by processor number.
+    /// Returns, for each processor number, whether the processor is free.
     #[inline]
     pub fn free_map(&self) -> &[bool] {
         &self.free
     }
 
-    /// Free processors in scan order.
+    /// Returns the free processors in scan order.
     pub fn free_nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
         self.free.iter().enumerate().filter(|(_, free)| **free).map(|(id, _)| NodeId(id as u32))
     }
@@ -100,7 +101,7 @@ impl Machine {
     /// Marks free processors as busy.
     ///
     /// # Panics
-    /// If one of them is busy already: an allocator broke its contract.
+    /// If a processor is already busy, which means that an allocator violated its contract.
     pub fn occupy(&mut self, nodes: &[NodeId]) {
         self.set(nodes, false);
         self.free_count -= nodes.len();
@@ -109,7 +110,7 @@ impl Machine {
     /// Marks busy processors as free.
     ///
     /// # Panics
-    /// If one of them is free already: the caller released what nobody held.
+    /// If a processor is already free.
     pub fn release(&mut self, nodes: &[NodeId]) {
         self.set(nodes, true);
         self.free_count += nodes.len();
@@ -119,16 +120,16 @@ impl Machine {
         self.version += 1;
         for node in nodes {
             let slot = &mut self.free[node.index()];
-            assert_ne!(*slot, free, "processor {} changes hands twice", node.0);
+            assert_ne!(*slot, free, "processor {} is already free or already busy", node.0);
             *slot = free;
             self.row_versions[self.row_of[node.index()] as usize] = self.version;
         }
     }
 
-    /// Takes free processors out of service: they are neither free nor anybody's.
+    /// Takes free processors out of service. Processors out of service are neither free nor busy.
     ///
     /// # Panics
-    /// If one of them is not free.
+    /// If a processor is not free.
     pub fn withdraw(&mut self, nodes: &[NodeId]) {
         if nodes.is_empty() {
             return;
@@ -140,10 +141,10 @@ impl Machine {
         self.down.version += 1;
     }
 
-    /// Puts processors back into service, free.
+    /// Puts processors back into service as free processors.
     ///
     /// # Panics
-    /// If one of them is in service.
+    /// If a processor is in service.
     pub fn restore(&mut self, nodes: &[NodeId]) {
         if nodes.is_empty() {
             return;
@@ -158,36 +159,36 @@ impl Machine {
         self.down.version += 1;
     }
 
-    /// Whether a processor is out of service.
+    /// Returns whether a processor is out of service.
     #[inline]
     pub fn is_down(&self, node: NodeId) -> bool {
         self.down.is_down.get(node.index()).copied().unwrap_or(false)
     }
 
-    /// Number of processors out of service.
+    /// Returns the number of processors out of service.
     #[inline]
     pub fn down_count(&self) -> usize {
         self.down.count
     }
 
-    /// How often processors have gone out of service or come back.
+    /// Returns the number of times that the set of processors out of service has changed.
     #[inline]
     pub fn down_version(&self) -> u64 {
         self.down.version
     }
 
-    /// Lets processors out of service be walls to their neighbours, in tie values, or nothing, as at
-    /// first.
-    pub fn wall_off(&mut self, walls: bool) {
+    /// Sets whether processors out of service are treated as walls of their neighbours in tie values. By default they
+    /// do not.
+    pub fn set_down_walls(&mut self, walls: bool) {
         self.down.walls = walls;
     }
 
-    /// Whether processors out of service are walls to their neighbours.
-    pub fn walls_off(&self) -> bool {
+    /// Returns whether processors out of service are treated as walls of their neighbours.
+    pub fn has_down_walls(&self) -> bool {
         self.down.walls
     }
 
-    /// Walls that a processor has because of neighbours that are out of service.
+    /// Returns the number of neighbours of a processor that are out of service and are treated as walls.
     pub fn walls_by_down(&self, node: NodeId) -> u32 {
         let mut walls = 0;
         if self.down.walls && self.down.count > 0 {
@@ -196,12 +197,12 @@ impl Machine {
         walls
     }
 
-    /// By row, the version at which it last changed; versions only grow.
+    /// Returns the machine version at the last change of each row. Versions only increase.
     pub(super) fn row_versions(&self) -> &[u64] {
         &self.row_versions
     }
 
-    /// The version of the whole machine.
+    /// Returns the version of the machine, which increases with every change.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
@@ -223,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_service_is_neither_free_nor_lost() {
+    fn processors_out_of_service_are_not_free_until_restored() {
         let mut machine = Machine::new("4x4".parse().expect("a mesh"));
         machine.withdraw(&[NodeId(5)]);
         assert_eq!((machine.free_count(), machine.down_count()), (15, 1));
         assert!(machine.is_down(NodeId(5)) && !machine.is_free(NodeId(5)));
-        // Its neighbours have a wall only if it is to be one.
+        // Neighbours of the processor get a wall only after `set_down_walls`.
         assert_eq!(machine.walls_by_down(NodeId(1)), 0);
-        machine.wall_off(true);
+        machine.set_down_walls(true);
         let walls = [0, 1, 4, 5, 6, 9, 10].map(|node| machine.walls_by_down(NodeId(node)));
         assert_eq!(walls, [0, 1, 1, 0, 1, 1, 0]);
         machine.restore(&[NodeId(5)]);
@@ -239,8 +240,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "changes hands twice")]
-    fn a_busy_processor_cannot_be_taken() {
+    #[should_panic(expected = "already free or already busy")]
+    fn rejects_a_busy_processor() {
         let mut machine = Machine::new("4x4".parse().expect("a mesh"));
         machine.occupy(&[NodeId(3), NodeId(3)]);
     }

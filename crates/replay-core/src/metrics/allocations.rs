@@ -1,45 +1,46 @@
-//! Which processors jobs were given, one allocation by another.
+//! The processors of each job, by allocation.
 
 use crate::table::{Column, Name, name, ranges};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// One allocation: a job has several if it was cut off and started again.
+/// One allocation. A job has several allocations if it was interrupted and started again.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Allocation {
     /// Job number in the trace.
     pub job: i64,
-    /// When it got the processors.
+    /// Start of the allocation.
     pub start: i64,
-    /// When it gave them back.
+    /// End of the allocation.
     pub end: i64,
-    /// Points of the machine in the order of allocation.
+    /// Machine points in the order of allocation.
     pub nodes: Box<[NodeId]>,
-    /// The box that they fill, if they fill one.
+    /// The box that the points fill; `None` if they do not fill a box.
     pub filled: Option<Filled>,
 }
 
 /// A box on a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Filled {
-    /// Its corner with the smallest coordinates; on a wrapped dimension it goes on from there.
+    /// The corner with the smallest coordinates; on a wrapped dimension the box may extend from
+    /// this corner across the edge.
     pub base: [u16; 3],
-    /// Points along x, y, z.
+    /// Number of points along x, y, z.
     pub sides: [u16; 3],
 }
 
 impl Allocation {
-    /// An allocation on a machine.
+    /// Creates an allocation on a machine.
     pub fn new(topology: &Topology, job: i64, [start, end]: [i64; 2], nodes: &[NodeId]) -> Self {
         let filled = topology.grid().and_then(|grid| Filled::by(grid, nodes));
         Self { job, start, end, nodes: nodes.into(), filled }
     }
 
-    /// Its processors as a list of numbers.
+    /// Returns the processors of the allocation as a list of numbers.
     pub fn numbers(&self) -> Vec<i64> {
         numbers(&self.nodes)
     }
 
-    /// The columns.
+    /// Returns the columns.
     #[rustfmt::skip]
     pub fn columns() -> Vec<Column<Self>> {
         type C = Column<Allocation>;
@@ -50,9 +51,12 @@ impl Allocation {
             C::new(name::nodes, "", NODES, Self::numbers),
         ];
         const FILLED: [(Name, &str, Name, &str); 3] = [
-            (name::base_x, "x of the corner with the smallest coordinates, if the processors fill a box; on a torus the box goes on from there; null else, and where there is no grid", name::side_x, "side of that box along x; null if the processors fill none"),
-            (name::base_y, "y of that corner", name::side_y, "side of that box along y"),
-            (name::base_z, "z of that corner; 0 in two dimensions", name::side_z, "side of that box along z; 1 in two dimensions"),
+            (name::base_x, "x of the corner with the smallest coordinates if the processors fill a box, which may \
+                wrap around on a torus; null otherwise and on machines that are not grids", name::side_x, "side along \
+                x of the box that the processors fill; null if the processors do not fill a box"),
+            (name::base_y, "y of that corner", name::side_y, "side along y of the box that the processors fill"),
+            (name::base_z, "z of that corner; 0 in two dimensions", name::side_z, "side along z of the box that the \
+                processors fill; 1 in two dimensions"),
         ];
         columns.extend((0..3).map(|axis| C::new(FILLED[axis].0, "", FILLED[axis].1, move |it| it.filled.map(|filled| i64::from(filled.base[axis])))));
         columns.extend((0..3).map(|axis| C::new(FILLED[axis].2, "processors", FILLED[axis].3, move |it| it.filled.map(|filled| i64::from(filled.sides[axis])))));
@@ -60,24 +64,24 @@ impl Allocation {
     }
 }
 
-/// What is said of the end of a job.
-pub const END: &str = "when the job gave its processors back, in trace time";
+/// Meaning of the column `end`.
+pub const END: &str = "completion, in trace time";
 
-/// What is said of the processors of a job.
-pub const NODES: &str = "the job's processors by number in the order of allocation, as a list, in CSV as ranges such as 4,7-9; on a grid z counts fastest, then y, then x";
+/// Meaning of the column with the processors of a job.
+pub const NODES: &str = "list of the job's processor numbers in the order of allocation, in CSV as ranges such as 4,7-9; on a grid z varies fastest, then y, then x";
 
-/// Processors as a list of numbers.
+/// Returns processors as a list of numbers.
 pub fn numbers(nodes: &[NodeId]) -> Vec<i64> {
     nodes.iter().map(|node| i64::from(node.0)).collect()
 }
 
-/// Processors as text: ranges in the order of allocation, such as `4,7-9`.
-pub fn words(nodes: &[NodeId]) -> String {
+/// Formats processors as ranges in the order of allocation, such as `4,7-9`.
+pub fn format_nodes(nodes: &[NodeId]) -> String {
     ranges(&numbers(nodes))
 }
 
 impl Filled {
-    /// The box that distinct points of a grid fill.
+    /// Returns the box that distinct points of a grid fill; `None` if they do not fill a box.
     pub fn by(grid: &Grid, nodes: &[NodeId]) -> Option<Self> {
         let (mut base, mut sides) = ([0; 3], [0; 3]);
         for axis in 0..3 {
@@ -92,7 +96,8 @@ impl Filled {
     }
 }
 
-/// First position and length, if the taken positions are one interval; all of them begin at 0.
+/// Returns the first position and the length of the interval that the taken positions form; `None`
+/// if they do not form a single interval. An interval of all positions begins at 0.
 fn interval(taken: &[bool], wrapped: bool) -> Option<(u16, u16)> {
     let length = taken.iter().filter(|&&taken| taken).count();
     if length == taken.len() {
@@ -112,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_are_recognised() {
+    fn recognises_boxes() {
         let filled = |machine: &str, points: &[[u16; 3]]| {
             let machine: Topology = machine.parse().expect("a machine");
             let grid = machine.grid().expect("a grid");
@@ -124,7 +129,7 @@ mod tests {
         assert_eq!(filled("4x3", &square[..3]), None);
         assert_eq!(filled("4x3", &[[3, 2, 0]]), Some(([3, 2, 0], [1, 1, 1])));
         assert_eq!(filled("4x3", &[[0, 0, 0], [2, 0, 0]]), None);
-        // Around the edge it is one on a torus only.
+        // Points on both sides of the edge form a box only on a torus.
         let around = [[3, 1, 0], [0, 1, 0]];
         assert_eq!(filled("4x3", &around), None);
         assert_eq!(filled("torus:4x3", &around), Some(([3, 1, 0], [2, 1, 1])));
@@ -133,9 +138,10 @@ mod tests {
     }
 
     #[test]
-    fn processors_are_ranges_in_their_order() {
-        let words = |nodes: &[u32]| words(&nodes.iter().map(|&n| NodeId(n)).collect::<Vec<_>>());
-        assert_eq!(words(&[4, 7, 8, 9, 2]), "4,7-9,2");
-        assert_eq!(words(&[]), "");
+    fn formats_processors_as_ranges_in_order() {
+        let format =
+            |nodes: &[u32]| format_nodes(&nodes.iter().map(|&n| NodeId(n)).collect::<Vec<_>>());
+        assert_eq!(format(&[4, 7, 8, 9, 2]), "4,7-9,2");
+        assert_eq!(format(&[]), "");
     }
 }

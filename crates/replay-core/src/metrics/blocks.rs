@@ -1,56 +1,55 @@
 //! The difference between two replays of the same jobs, with its uncertainty.
 //!
-//! Jobs that were submitted near each other share a machine and its state, so that they are not
-//! independent observations. [`Blocks`] therefore sums a measure by block of submission time. The change
-//! of the total is a ratio of two sums; its standard error follows from the linearised ratio (the delta
-//! method), and its 95 % interval from Student's t. Blocks are not equally large. The squared deviation of a
-//! block is therefore divided by one less its share of the total, as in the estimator HC2 of J. G. MacKinnon
-//! and H. White (Journal of Econometrics 29, 1985), and t has the degrees of freedom of F. E. Satterthwaite
-//! (Biometrics Bulletin 2, 1946) for variances in proportion to the sizes: n - 1 for n equal blocks, and
-//! fewer if some blocks hold most of the total.
-//! `tests/cli/intervals.rs` counts how often two seeds of one strategy are called different.
+//! Jobs submitted at about the same time share a machine and its state, so they are not independent observations.
+//! [`Blocks`] therefore divides the jobs into blocks by submission time and sums a metric over each block. The change
+//! of the total is a ratio of two sums. The standard error of the change follows from the linearised ratio (the delta
+//! method), and the 95 % interval from Student's t. Because blocks differ in size, the squared deviation of a block is
+//! divided by 1 - s, where s is the block's share of the total, as in the estimator HC2 of J. G. MacKinnon and H. White
+//! (Journal of Econometrics 29, 1985). The degrees of freedom follow F. E. Satterthwaite (Biometrics Bulletin 2, 1946),
+//! for variances proportional to the sizes of the blocks. There are n - 1 degrees of freedom for n equal blocks, and
+//! fewer if some blocks contain most of the total. `tests/cli/intervals.rs` measures how often two runs of the same
+//! strategy with different seeds are reported as different.
 
 use std::collections::BTreeMap;
 
 use super::estimate::{quantile, two_sided_p};
 
-/// If there are fewer weeks than this, blocks are days.
+/// Minimum number of weeks at which blocks are weeks. In a shorter trace blocks are days.
 const FEWEST_WEEKS: usize = 8;
 
-/// With fewer blocks than this in which the measure is not 0, there is no interval.
+/// Minimum number of blocks with a nonzero metric. With fewer blocks there is no interval.
 pub const FEWEST: usize = 5;
 
-/// Probability of error of a verdict.
+/// Significance level of a verdict.
 pub const LEVEL: f64 = 0.05;
 
 const DAY: i64 = 86_400;
 
-/// Sums of a measure by block of submission time, in two replays. A block in which the measure is 0 in both
-/// says nothing of their ratio and is not counted: waits of a single day are one observation, however many
-/// days without a wait surround it.
+/// Sums of a metric by block of submission time, in two replays. Blocks in which the metric is 0 in both replays
+/// contain no information about the ratio and are not counted. For example, if jobs wait on a single day, there is a
+/// single observation, regardless of the number of days without waits.
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    /// In the first replay and in the second.
+    /// Sums in the first and in the second replay.
     sums: Vec<[f64; 2]>,
     /// Length of a block, in days.
     pub days: u32,
 }
 
-/// By how much less a measure sums up to in the first of two replays than in the second.
+/// The relative reduction of a metric's sum in the first of two replays compared with the second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gain {
-    /// In percent of the second sum; NaN if that is 0.
+    /// Reduction in percent of the second sum; NaN if the second sum is 0.
     pub percent: f64,
-    /// Its 95 % interval, in percent; NaN without one.
+    /// The 95 % interval of the reduction, in percent; NaN if there is no interval.
     pub interval: [f64; 2],
-    /// Probability of a gain at least this large, either way, if the replays do not differ; NaN without
-    /// an interval.
+    /// Two-sided p-value under the hypothesis that the replays do not differ; NaN if there is no interval.
     pub p: f64,
 }
 
 impl Blocks {
-    /// Groups jobs, each with its submission in seconds and the measure in both replays: by weeks from the
-    /// first submission on, or by days if there are fewer than eight weeks.
+    /// Groups jobs into blocks. Each job is given by its submission in seconds and the values of the metric in both
+    /// replays. Blocks are weeks from the first submission, or days if there are fewer than eight weeks.
     pub fn new(jobs: impl Iterator<Item = (i64, [f64; 2])> + Clone) -> Self {
         let weeks = Self::of_days(jobs.clone(), 7);
         let mut blocks = if weeks.len() < FEWEST_WEEKS { Self::of_days(jobs, 1) } else { weeks };
@@ -69,18 +68,18 @@ impl Blocks {
         Self { sums: sums.into_values().collect(), days }
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.sums.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.sums.is_empty()
     }
 
-    /// The gain of the first replay over the second. There is no interval with fewer than [`FEWEST`]
-    /// blocks.
+    /// Returns the gain of the first replay compared with the second. If there are fewer than [`FEWEST`] blocks, the
+    /// gain has no interval.
     pub fn gain(&self) -> Gain {
         let total = |replay: usize| self.sums.iter().map(|sums| sums[replay]).sum::<f64>();
         let [one, other] = [total(0), total(1)];
@@ -89,17 +88,17 @@ impl Blocks {
         if self.len() < FEWEST || !percent.is_finite() {
             return Gain { percent, interval: [f64::NAN; 2], p: f64::NAN };
         }
-        // Deviations of the blocks from a common ratio add up to 0.
+        // Deviations of the blocks from the common ratio add up to 0.
         let deviation = |[a, b]: &[f64; 2]| match 1.0 - b / other {
-            // A block that holds all of the total has the common ratio.
+            // If a block contains the whole total, its ratio is the common ratio.
             rest if rest < 1e-9 => 0.0,
             rest => (a - ratio * b).powi(2) / rest,
         };
         let error = 100.0 * self.sums.iter().map(deviation).sum::<f64>().sqrt() / other.abs();
-        // Rounding leaves deviations of about 1e-16 where every block has the same ratio.
+        // If every block has the same ratio, rounding causes deviations of about 1e-16.
         let error = if error < 1e-9 { 0.0 } else { error };
         let squares: f64 = self.sums.iter().map(|[_, b]| b * b).sum();
-        // If one block holds nearly all of the total, hardly any freedom is left.
+        // If one block contains nearly the whole total, hardly any degrees of freedom remain.
         let freedom = (other * other / squares - 1.0).max(1.0);
         let half = quantile(1.0 - LEVEL / 2.0, freedom) * error;
         let p = two_sided_p(percent, error, freedom);
@@ -107,11 +106,10 @@ impl Blocks {
     }
 }
 
-/// Adjusts the probabilities of several tests by Holm's method (S. Holm, Scandinavian Journal of
-/// Statistics 6, 1979): if none of the differences exists, some adjusted probability is below [`LEVEL`] in
-/// at most that share of families. A family has `family` tests, or as many as there are numbers in `p` if
-/// those are more; the tests that are not in `p` count as the least significant. A NaN is not a test and
-/// stays.
+/// Adjusts the p-values of several tests by Holm's method (S. Holm, Scandinavian Journal of Statistics 6, 1979): if all
+/// null hypotheses are true, the probability that any adjusted p-value is below [`LEVEL`] is at most [`LEVEL`]. The
+/// number of tests is the larger of `family` and the number of values in `p`. Tests without a value in `p` are treated
+/// as less significant than all other tests. NaN does not count as a test and stays NaN.
 pub fn holm(p: &[f64], family: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).filter(|&i| !p[i].is_nan()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
@@ -136,14 +134,14 @@ mod tests {
         let blocks = |jobs: i64, of: fn(i64) -> [f64; 2]| {
             Blocks::new((0..jobs).map(move |i| (i * WEEK / 10, of(i))))
         };
-        // Ten weeks, always half of the other: no deviation. Then two weeks, in days.
+        // Ten weeks with a constant ratio of one half have no deviation. Two weeks are divided into days.
         let half = blocks(100, |_| [1.0, 2.0]);
         assert_eq!((half.len(), half.days), (10, 7));
         assert_eq!(half.gain(), Gain { percent: 50.0, interval: [50.0, 50.0], p: 0.0 });
         let short = blocks(20, |_| [1.0, 2.0]);
         assert_eq!((short.len(), short.days), (14, 1));
         assert_eq!(blocks(100, |_| [2.0, 2.0]).gain().p, 1.0);
-        // A hundred weeks, of which one has a measure.
+        // In a hundred weeks, only a single week has a nonzero metric.
         let gain = blocks(1000, |i| if i / 10 == 7 { [1.0, 2.0] } else { [0.0, 0.0] }).gain();
         assert!(gain.percent == 50.0 && gain.interval[0].is_nan() && gain.p.is_nan(), "{gain:?}");
         for few in [0, 1, 6] {
@@ -153,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_those_of_the_linearised_ratio() {
-        // Sums 24 and 30: ratio 0.8. Deviations from it: 0.2, -0.2, 0.6, -0.6, 0.4, -0.4.
+    fn intervals_agree_with_the_linearised_ratio() {
+        // Sums 24 and 30: ratio 0.8. Deviations from this ratio: 0.2, -0.2, 0.6, -0.6, 0.4, -0.4.
         let sums = [[3.4, 4.0], [3.0, 4.0], [4.6, 5.0], [3.4, 5.0], [5.2, 6.0], [4.4, 6.0]];
         let blocks = Blocks { sums: sums.to_vec(), days: 7 };
         let gain = blocks.gain();
-        // Shares 4, 4, 5, 5, 6 and 6 of 30; 900 / 154 - 1 degrees of freedom.
+        // The shares are 4, 4, 5, 5, 6 and 6 of 30, which gives 900 / 154 - 1 degrees of freedom.
         let error = 3.882_020_8;
         assert!((gain.percent - 20.0).abs() < 1e-9, "{gain:?}");
         assert!((gain.interval[1] - 20.0 - 2.595_656 * error).abs() < 1e-4, "{gain:?}");
@@ -167,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_replays_are_rarely_called_different_however_few_blocks_there_are() {
+    fn equal_replays_are_rarely_different_for_any_number_of_blocks() {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         for blocks in [5, 8, 20, 49] {
             let different = (0..4000)
@@ -188,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn holms_method_is_that_of_the_paper() {
+    fn holms_method_agrees_with_the_paper() {
         let near = |adjusted: Vec<f64>, expected: &[f64]| {
             let pairs = adjusted.iter().zip(expected);
             adjusted.len() == expected.len()

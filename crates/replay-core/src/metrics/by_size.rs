@@ -1,4 +1,4 @@
-//! Means by job size, and how one run changes them against another.
+//! Means by job size, and the change of one run compared with another.
 
 use std::cmp::Reverse;
 
@@ -8,23 +8,28 @@ use crate::table::measures;
 use crate::workload::Job;
 
 measures! {
-    /// Means over the jobs of one size in one run. The rank is chosen so that size 42 on KTH has
-    /// the paper's, 49.
+    /// Means over the jobs of one size in a run. Ranks of sizes with equal numbers of jobs follow the order of the
+    /// paper: size 42 on KTH has rank 49.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SizeRow, from of: (u32, u32, Sums) {
-        size: u32 ["processors"] "processors that a job asks for" = of.0;
-        jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = of.2.jobs;
-        size_rank: u32 [""] "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes the larger first" = of.1;
-        mean_pairwise_l1: Option<f64> ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all; of a size of which it tells nothing null" = of.2.mean_pairwise();
-        mean_wait: f64 ["s"] "mean of start less arrival" = of.2.mean(of.2.wait as f64);
-        mean_turnaround: f64 ["s"] "mean of completion less arrival" = of.2.mean(of.2.turnaround as f64);
+        size: u32 ["processors"] "processors that a job requests" = of.0;
+        jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = of.2.jobs;
+        size_rank: u32 [""] "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes, \
+            the largest has the lowest rank" = of.1;
+        mean_pairwise_l1: Option<f64> ["hops"] "mean over jobs of the sum of hop distances over all pairs of \
+            requested processors, without processors lost to internal fragmentation; 0 for one-processor jobs; if a \
+            log is repeated, jobs without a recorded placement are excluded, and the value is null if no job has a \
+            recorded placement" = of.2.mean_pairwise();
+        mean_leaves: Option<f64> ["leaves"] "mean over jobs of the number of leaves (switches with nodes, or base blocks) on which a job has nodes; null on machines other than trees and blocks" = None;
+        mean_wait: f64 ["s"] "mean over jobs of start minus arrival" = of.2.mean(of.2.wait as f64);
+        mean_turnaround: f64 ["s"] "mean over jobs of completion minus arrival" = of.2.mean(of.2.turnaround as f64);
     }
 }
 
 #[derive(Clone, Copy, Default)]
 struct Sums {
     jobs: u64,
-    /// Those of them whose places are known.
+    /// Number of jobs with a known placement.
     known: u64,
     pairwise: u64,
     wait: i128,
@@ -41,12 +46,14 @@ impl Sums {
     }
 }
 
-/// Rows by ascending size for `jobs` started at `starts` with pairwise L1 sums `pairwise`.
+/// Returns a row for each job size, in ascending order of size. `starts` contains the start time
+/// and `pairwise` the pairwise L1 sum of each job.
 pub fn by_size(jobs: &[Job], starts: &[i64], pairwise: &[u64]) -> Vec<SizeRow> {
     by_size_of(jobs, starts, pairwise.iter().copied().map(Some))
 }
 
-/// The same where nobody knows the places of some jobs.
+/// Returns rows like [`by_size`], but the pairwise L1 sum of a job may be `None` if its placement
+/// is unknown.
 pub fn by_size_of(
     jobs: &[Job],
     starts: &[i64],
@@ -70,25 +77,24 @@ pub fn by_size_of(
     rows
 }
 
-/// How jobs of one size fare in one run against another (Johnson, Bunde, Leung, Figs. 9
-/// to 14).
+/// The change of the mean pairwise L1 sum of the jobs of one size, in one run compared with another
+/// run (Johnson, Bunde, Leung, Figs. 9 to 14).
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SizeChange {
-    /// Processors.
+    /// Number of processors.
     pub size: u32,
-    /// Jobs of this size.
+    /// Number of jobs of this size.
     pub jobs: u64,
-    /// Rank by number of jobs.
+    /// Rank of the size: sizes with more jobs have a lower rank.
     pub size_rank: u32,
-    /// How much smaller the mean pairwise L1 sum is than in the baseline, in percent of
-    /// the baseline; negative if it is larger.
+    /// Reduction of the mean pairwise L1 sum in percent of the baseline; negative for an increase.
     pub improvement_percent: f64,
-    /// Whether no allocator can change anything: one processor, or the whole machine.
+    /// Whether the allocator has no choice: the job needs a single processor or the whole machine.
     pub fixed: bool,
 }
 
-/// Improvement of `run` on `baseline` by size, for the sizes of both. Sizes whose baseline
-/// is 0 have no percentage and count as 0.
+/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both runs. If the baseline is
+/// 0, the improvement is 0.
 pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> Vec<SizeChange> {
     let change = |row: &SizeRow| {
         let base = baseline.iter().find(|base| base.size == row.size)?;
@@ -111,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_grouped_ranked_and_compared() {
+    fn groups_ranks_and_compares_sizes() {
         let job = |size, run| Job {
             number: 0,
             submit: 0,

@@ -1,9 +1,9 @@
-//! Which runs a distance measure can rank.
+//! The runs that a distance metric can rank.
 //!
-//! Strategies that [fold](crate::allocator::reduced) jobs run them on fewer processors than they ask
-//! for. Fewer processors are closer to each other whatever the strategy, so such a run wins every
-//! ranking by a distance. Distances of runs that fold jobs are therefore comparable only with those of
-//! other runs that fold jobs. Waits and turnarounds remain comparable: they include the longer run times.
+//! Strategies that [fold](crate::allocator::reduced) jobs run these jobs on fewer processors than requested. Fewer
+//! processors have shorter distances under any strategy, so a run that folds jobs would be first in every ranking by a
+//! distance metric. The distances of runs that fold jobs are therefore compared only with each other. Waits and
+//! turnarounds remain comparable, because they include the longer run times.
 
 use std::sync::LazyLock;
 
@@ -11,29 +11,29 @@ use super::locality::Placement;
 use super::run::{Needs, RunMetrics};
 use crate::table::{Column, Name, name};
 
-/// The column by which [`folds`] decides.
+/// The column that determines whether a run [`folds`] jobs.
 pub const FOLDED: Name = name::folded_percent;
 
-/// Whether jobs of a run ran on fewer processors than they asked for, by its column [`FOLDED`];
-/// `None` or NaN where the strategy folds no job.
+/// Returns whether jobs of a run ran on fewer processors than requested. The argument is the run's value in the column
+/// [`FOLDED`]: `None` or NaN if the strategy does not fold jobs.
 pub fn folds(folded_percent: Option<f64>) -> bool {
     folded_percent.is_some_and(|percent| percent > 0.0)
 }
 
-/// Which runs take part in a ranking by a distance measure, given whether each [`folds`] jobs: those
-/// that fold none, or all if every run folds jobs.
+/// Returns, for each run, whether a ranking by a distance metric includes the run. The argument states for each run
+/// whether it [`folds`] jobs. Runs that fold jobs are excluded, unless every run folds jobs.
 pub fn ranked(folds: &[bool]) -> Vec<bool> {
     let all = folds.iter().all(|&folds| folds);
     folds.iter().map(|&folds| all || !folds).collect()
 }
 
-/// Whether a column of runs or of jobs is a distance measure: it depends on where the processors of
-/// the jobs are, and so on how many they are.
+/// Returns whether a column of runs or jobs is a distance metric. Distance metrics depend on the positions of the jobs'
+/// processors, and thus on the number of processors.
 pub fn is_distance(column: &str) -> bool {
     DISTANCES.iter().any(|name| *name == column)
 }
 
-/// Names of the distance measures, as the groups of measures declare them.
+/// Names of the distance metrics, taken from the declarations of the tables.
 static DISTANCES: LazyLock<Vec<Name>> = LazyLock::new(|| {
     let of_runs = RunMetrics::groups()
         .into_iter()
@@ -43,8 +43,9 @@ static DISTANCES: LazyLock<Vec<Name>> = LazyLock::new(|| {
     of_runs.map(|column| column.name).chain(of_jobs.iter().map(|column| column.name)).collect()
 });
 
-/// Why runs are not ranked, to follow the names of their strategies.
-pub const WHY: &str = "jobs run on fewer processors than they ask for, which are closer together whatever the strategy";
+/// The reason for which runs are not ranked. The text follows the names of the strategies.
+pub const WHY: &str =
+    "jobs run on fewer processors than requested, which shortens distances under any strategy";
 
 #[cfg(test)]
 mod tests {
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_told_from_other_measures() {
+    fn recognises_distance_metrics() {
         for name in
             ["mean_pairwise_l1", "total_pairwise_l1", "mean_dispersal", "pairwise_l1", "distance"]
         {

@@ -1,18 +1,18 @@
-//! How two measures go together.
+//! Correlation coefficients of two metrics.
 
-/// Fewest pairs of which a correlation is given: with fewer, coefficients beyond 0.7 are common among independent
-/// values (the two-sided 5 % point of Pearson's r is 0.95 for four pairs and 0.71 for eight).
+/// Minimum number of pairs for a correlation. With fewer pairs, coefficients beyond 0.7 are common even if the values
+/// are independent (the two-sided 5 % point of Pearson's r is 0.95 for four pairs and 0.71 for eight).
 pub const FEWEST: usize = 8;
 
-/// Pearson's correlation of pairs, from -1 to 1; `None` for fewer than [`FEWEST`] pairs or where
-/// one of the two does not vary.
+/// Returns Pearson's correlation of pairs, from -1 to 1; `None` if there are fewer than [`FEWEST`] pairs, or if one of
+/// the two variables is constant.
 pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     let count = pairs.len() as f64;
     if pairs.len() < FEWEST {
         return None;
     }
     let varies = |of: fn(&(f64, f64)) -> f64| pairs.iter().any(|pair| of(pair) != of(&pairs[0]));
-    // The rounding of a mean is no variation.
+    // Compare the values themselves, because the mean of equal values may be rounded.
     if !varies(|pair| pair.0) || !varies(|pair| pair.1) {
         return None;
     }
@@ -24,8 +24,7 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| sum(&|a, b| a * b) / (xx * yy).sqrt())
 }
 
-/// Spearman's rank correlation: Pearson's of the ranks, equal values sharing their mean
-/// rank.
+/// Returns Spearman's rank correlation: Pearson's correlation of the ranks. Equal values get the mean of their ranks.
 pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     let x = ranks(pairs.iter().map(|pair| pair.0));
     let y = ranks(pairs.iter().map(|pair| pair.1));
@@ -51,11 +50,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_correlate_fully_and_curves_by_rank() {
+    fn lines_have_full_correlation_and_curves_full_rank_correlation() {
         let line: Vec<(f64, f64)> =
             (0..8).map(|i| (f64::from(i), 9.0 - 2.0 * f64::from(i))).collect();
         assert_eq!(pearson(&line), Some(-1.0));
-        // Seven points are too few.
+        // Seven pairs are too few.
         assert_eq!((pearson(&line[..7]), spearman(&line[..7])), (None, None));
         let curve: Vec<(f64, f64)> = (1..9).map(|i| (f64::from(i), f64::from(i).powi(3))).collect();
         assert!(pearson(&curve).is_some_and(|r| r < 0.99));

@@ -1,18 +1,19 @@
-//! Means over independent replications, and how far to trust them.
+//! Means over independent replications, with confidence intervals.
 //!
-//! One replication gives one value of a measure; the values of independent replications give a mean and
-//! its confidence interval, mean ± t((1 + confidence) / 2, R - 1) · s / √R by Student's t. [`replicate`]
-//! draws replications until the intervals are narrow enough ([`StopRule`]): 95 % confidence and a half-width
-//! of 5 % of the mean by default, as in V. Lo, K. Windisch, W. Liu and B. Nitzberg (IEEE TPDS 8(7),
-//! 1997) and S. Bani-Mohammad (PhD thesis, University of Glasgow, 2008), both on fragmentation.
+//! A replication gives one value of a metric; the values of independent replications give a mean and its confidence
+//! interval, mean ± t((1 + confidence) / 2, R - 1) · s / √R by Student's t. [`replicate`] runs replications until the
+//! intervals are narrow enough ([`StopRule`]): 95 % confidence and a half-width of 5 % of the mean by default, as in V.
+//! Lo, K. Windisch, W. Liu and B. Nitzberg (IEEE TPDS 8(7), 1997) and S. Bani-Mohammad (PhD thesis, University of
+//! Glasgow, 2008). Both publications study fragmentation.
 //!
-//! Stopping when the interval looks narrow makes it slightly too optimistic: the minimum number of
-//! replications keeps that small (95 % intervals of exponential values cover 93 to 94 %).
+//! If replications stop when the interval is narrow, the interval is slightly too narrow. The minimum number of
+//! replications keeps this effect small: 95 % intervals of exponential values contain the true mean in 93 to 94 % of
+//! cases.
 //!
-//! To compare strategies under common random numbers, make the *difference* of two strategies in one
-//! replication a measure of its own: its interval is far narrower than those of the two.
+//! To compare strategies under common random numbers, use the *difference* of two strategies in one replication as a
+//! separate metric: the interval of the difference is much narrower than the intervals of the two strategies.
 //!
-//! Cost: a few operations per value; one inverse of Student's t (a few microseconds) per replication.
+//! The cost is a few operations per value, and one inverse of Student's t (a few microseconds) per replication.
 
 mod replicate;
 
@@ -22,8 +23,8 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::ops::RangeInclusive;
 
-/// Mean and variance of values that come one by one, by Welford's method: no cancellation, however
-/// large the mean.
+/// Computes mean and variance of a sequence of values by Welford's method, which avoids numerical cancellation for
+/// large means.
 ///
 /// ```
 /// use replay_core::metrics::estimate::Accumulator;
@@ -42,7 +43,7 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// Adds a value. One that is not finite makes mean and variance useless for good.
+    /// Adds a value. After a value that is not finite, mean and variance are not meaningful.
     pub fn push(&mut self, value: f64) {
         self.count += 1;
         let before = value - self.mean;
@@ -50,32 +51,32 @@ impl Accumulator {
         self.squares += before * (value - self.mean);
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean of the values; NaN if there are none.
+    /// Returns the mean of the values; NaN if there are no values.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.mean }
     }
 
-    /// Unbiased variance of the values, in their unit squared; NaN if there are fewer than two.
+    /// Returns the unbiased variance of the values, in squared units; NaN for fewer than two values.
     #[must_use]
     pub fn variance(&self) -> f64 {
         if self.count < 2 { f64::NAN } else { self.squares / (self.count - 1) as f64 }
     }
 
-    /// The mean with its interval. `confidence` is one of [`CONFIDENCES`]; see [`student_t`].
+    /// Returns the mean with its confidence interval. `confidence` is in [`CONFIDENCES`]; see [`student_t`].
     #[must_use]
     pub fn estimate(&self, confidence: f64) -> Estimate {
         let t = student_t(confidence, self.count.saturating_sub(1));
         Estimate { count: self.count, mean: self.mean(), half_width: self.half_width(t) }
     }
 
-    /// Half the width of the interval that reaches `t` standard errors to either side.
+    /// Returns `t` standard errors: half the width of the interval.
     fn half_width(&self, t: f64) -> f64 {
         if self.count < 2 {
             f64::INFINITY
@@ -93,27 +94,27 @@ impl FromIterator<f64> for Accumulator {
     }
 }
 
-/// A mean and its confidence interval, mean ± half-width, in the measure's unit.
+/// A mean and its confidence interval, mean ± half-width, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// Number of replications.
     pub count: u64,
-    /// Mean over them.
+    /// Mean over the replications.
     pub mean: f64,
-    /// Half the interval's width; infinite with fewer than two replications.
+    /// Half of the interval's width; infinite for fewer than two replications.
     pub half_width: f64,
 }
 
 impl Estimate {
-    /// Half-width as a share of the mean's magnitude: 0 if there is no width, infinite if the mean is 0
-    /// and there is.
+    /// Returns the half-width as a share of the mean's magnitude: 0 if the half-width is 0, infinite if only the mean
+    /// is 0.
     #[must_use]
     pub fn relative(&self) -> f64 {
         relative(self.half_width, self.mean)
     }
 
-    /// Probability of a mean at least this far from 0, either way, if the true mean is 0: that of the t test
-    /// to which an interval of this `confidence` belongs. NaN with fewer than two replications.
+    /// Returns the two-sided p-value of the t test that the true mean is 0; `confidence` must be the confidence of the
+    /// interval. NaN for fewer than two replications.
     #[must_use]
     pub fn p(&self, confidence: f64) -> f64 {
         let freedom = self.count.saturating_sub(1);
@@ -121,7 +122,7 @@ impl Estimate {
         if self.count < 2 { f64::NAN } else { two_sided_p(self.mean, error, freedom as f64) }
     }
 
-    /// Lower and upper end of the interval.
+    /// Returns the lower and upper end of the interval.
     #[must_use]
     pub fn interval(&self) -> [f64; 2] {
         [self.mean - self.half_width, self.mean + self.half_width]
@@ -132,18 +133,18 @@ fn relative(half_width: f64, mean: f64) -> f64 {
     if half_width == 0.0 { 0.0 } else { half_width / mean.abs() }
 }
 
-/// The confidences that [`student_t`] serves to six digits or more.
+/// The confidences for which [`student_t`] is accurate to at least six digits.
 pub const CONFIDENCES: RangeInclusive<f64> = 0.001..=0.999_999;
 
-/// Degrees of freedom above which an expansion replaces the inverse: the inverse loses digits as
-/// freedom grows, and all of them in the end, while the expansion gains.
+/// Number of degrees of freedom above which an expansion replaces the inverse of the distribution function. With
+/// growing degrees of freedom the inverse loses all digits, while the expansion becomes more accurate.
 const MANY: u64 = 1000;
 
-/// The number of standard errors to either side of a mean within which the true mean lies with this
-/// confidence: Student's t at (1 + `confidence`) / 2 with `freedom` degrees of freedom.
+/// Returns Student's t at (1 + `confidence`) / 2 with `freedom` degrees of freedom: the number of standard errors on
+/// each side of a mean such that the interval contains the true mean with this confidence.
 ///
-/// Infinite for no freedom, NaN for a confidence outside [`CONFIDENCES`]. With much freedom by the
-/// expansion about the normal distribution (Abramowitz and Stegun, 26.7.5).
+/// Infinite for no degrees of freedom, NaN for a confidence outside [`CONFIDENCES`]. For many degrees of freedom the
+/// function uses the expansion about the normal distribution (Abramowitz and Stegun, 26.7.5).
 #[must_use]
 pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     if !CONFIDENCES.contains(&confidence) {
@@ -152,18 +153,18 @@ pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     quantile(0.5 + confidence / 2.0, freedom as f64)
 }
 
-/// The value below which Student's t with `freedom` degrees of freedom, which need not be whole, lies with
-/// probability `p`.
+/// Returns the quantile `p` of Student's t with `freedom` degrees of freedom. `freedom` need not be an integer.
 pub(super) fn quantile(p: f64, freedom: f64) -> f64 {
     if freedom > MANY as f64 {
         return expansion(Normal::standard().inverse_cdf(p), freedom);
     }
-    // The distribution refuses no freedom, and nothing else that gets here.
+    // Here `StudentsT::new` fails only for zero degrees of freedom.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
-/// Probability that Student's t with `freedom` degrees of freedom is at least as far from 0 as `value` is in
-/// standard errors: 1 for a value of 0 without error, 0 for another.
+/// Returns the two-sided p-value of `value` with standard error `error`: the probability that the magnitude of
+/// Student's t with `freedom` degrees of freedom is at least |`value` / `error`|. If `error` is 0, the p-value is 1 for
+/// a value of 0, and 0 for other values.
 pub(super) fn two_sided_p(value: f64, error: f64, freedom: f64) -> f64 {
     if error == 0.0 {
         return if value == 0.0 { 1.0 } else { 0.0 };
@@ -171,7 +172,7 @@ pub(super) fn two_sided_p(value: f64, error: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| 2.0 * t.sf((value / error).abs()))
 }
 
-/// Student's t with `n` degrees of freedom where the normal distribution has `z`.
+/// Returns the quantile of Student's t with `n` degrees of freedom for the normal quantile `z`.
 fn expansion(z: f64, n: f64) -> f64 {
     let first = z.powi(3) + z;
     let second = 5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z;

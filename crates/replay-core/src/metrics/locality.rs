@@ -1,85 +1,104 @@
-//! How close together the processors of an allocation are.
+//! Distances, diameter, dispersal and components of allocations.
 
+use super::hierarchy::{HierarchyLocality, HierarchyPlacement};
 use crate::table::{Column, name};
 use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
-/// Where the processors of one job are. Where an allocation has more than the job asked for,
-/// those that run no process count for all but the pairwise L1: the job holds them, but
-/// nothing is sent between them.
+/// Locality of the processors of one job. An allocation may have more processors than the job requested. If a processor
+/// runs no process of the job, the pairwise L1 ignores this processor, because it does not communicate. All other
+/// fields include this processor, because the job holds it.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Sum of hop distances over unordered pairs (pairwise L1).
     pub pairwise_l1: u64,
-    /// Largest L-infinity distance of two processors.
+    /// Largest L-infinity distance between two processors.
     pub diameter: u32,
-    /// Sides of the smallest enclosing box; on a wrapped dimension the shortest arc. On
-    /// a hypercube: (processors of the smallest enclosing subcube, 1, 1); on a cluster, where
-    /// no host is between others: (processors, 1, 1); of a job on several tori: (cells of the boxes on
-    /// each of them, 1, 1).
+    /// Sides of the smallest enclosing box; on a wrapped dimension, the length of the shortest enclosing arc. On other
+    /// machines the value has the form (volume, 1, 1). On a hypercube: (processors of the smallest enclosing subcube,
+    /// 1, 1); on a cluster: (processors of the job, 1, 1); for a job on several tori: (total cells of the boxes on all
+    /// these tori, 1, 1); on a tree or blocks: (nodes of the smallest enclosing switch or block, 1, 1).
     pub bounding_box: [u32; 3],
-    /// Share of the bounding box that belongs to others or is free: (volume - k) /
-    /// volume. Lo et al., section 5; 0 for a contiguous allocation.
+    /// Share of processors in the bounding box that are not held by the job: (volume - k) / volume for k processors. 0
+    /// if the job fills the box. Source: Lo et al., section 5.
     pub dispersal: f64,
-    /// Dispersal times k. Lo et al., section 5.
+    /// Dispersal multiplied by k, the number of processors. Source: Lo et al., section 5.
     pub weighted_dispersal: f64,
     /// Number of connected components.
     pub components: u32,
+    /// Leaves, blocks and levels; `None` on machines other than trees and blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<HierarchyPlacement>,
 }
 
 impl Placement {
-    /// Mean hop distance over the pairs of a job's `size` processors; 0 for one processor.
+    /// Returns the mean hop distance over the pairs of a job's `size` processors; 0 for one processor.
     pub fn distance(&self, size: u32) -> f64 {
         mean_distance(self.pairwise_l1, size)
     }
 
-    /// The columns of rows that have a placement, of a job of so many processors; null where they have none.
+    /// Returns the columns for rows that contain a placement and the number of processors of its job. Values are null
+    /// for rows without a placement.
     #[rustfmt::skip]
     pub fn columns<Row>(
         of: impl for<'a> Fn(&'a Row) -> Option<(&'a Placement, u32)> + Copy + Send + Sync + 'static,
     ) -> Vec<Column<Row>> {
         type C<Row> = Column<Row>;
         vec![
-            C::new(name::pairwise_l1, "hops", "sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
-            C::new(name::distance, "hops", "mean hop distance over the same pairs; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
-            C::new(name::diameter, "hops", "largest L-infinity distance of two processors of the job, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.diameter)),
-            C::new(name::dispersal, "share", "share of the smallest enclosing box that is not the job's, from 0 to 1; processors lost to internal fragmentation are the job's", move |row| of(row).map(|of| of.0.dispersal)),
-            C::new(name::weighted_dispersal, "processors", "dispersal times the job's processors, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.weighted_dispersal)),
-            C::new(name::components, "components", "connected components of the job's processors, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.components)),
-            C::new(name::box_x, "processors", "side along x of the smallest box around the job's processors, those lost to internal fragmentation included; on a hypercube the size of the smallest enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
-            C::new(name::box_y, "processors", "side along y; 1 on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
-            C::new(name::box_z, "processors", "side along z; 1 in two dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
+            C::new(name::pairwise_l1, "hops", "sum of hop distances over all pairs of requested processors, without \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
+            C::new(name::distance, "hops", "mean hop distance over all pairs of requested processors; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
+            C::new(name::diameter, "hops", "largest L-infinity distance between two processors of the job, including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.diameter)),
+            C::new(name::dispersal, "share", "share of processors in the smallest enclosing box that are not held by \
+                the job, from 0 \
+                to 1; processors lost to internal fragmentation are counted as held", move |row| of(row).map(|of| of.0.dispersal)),
+            C::new(name::weighted_dispersal, "processors", "dispersal multiplied by the number of processors, \
+                including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.weighted_dispersal)),
+            C::new(name::components, "components", "number of connected components of the job's processors, including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.components)),
+            C::new(name::box_x, "processors", "side along x of the smallest box around the job's processors, \
+                including processors lost to internal fragmentation; on a hypercube the size of the smallest \
+                enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
+            C::new(name::box_y, "processors", "side along y of the smallest box around the job's processors; 1 on a \
+                hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
+            C::new(name::box_z, "processors", "side along z of the smallest box around the job's processors; 1 in two \
+                dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
         ]
     }
 }
 
-/// Mean hop distance over the pairs of `size` processors whose distances add up to `pairwise_l1`; 0 for one
-/// processor.
+/// Returns the mean hop distance over all pairs of `size` processors, given the sum `pairwise_l1` of the distances; 0
+/// for one processor.
 pub fn mean_distance(pairwise_l1: u64, size: u32) -> f64 {
     let pairs = u64::from(size) * u64::from(size.saturating_sub(1)) / 2;
     if pairs == 0 { 0.0 } else { pairwise_l1 as f64 / pairs as f64 }
 }
 
-/// Measures placements on one machine, with buffers for the work.
+/// Computes the locality of allocations on one machine. The buffers are reused.
 #[derive(Clone, Debug)]
 pub struct Locality {
     topology: Topology,
     distances: PairDistances,
+    /// Leaves and levels, on trees and blocks.
+    hierarchy: Option<HierarchyLocality>,
     coords: Vec<Coord>,
     /// Histograms of coordinates, one per axis.
     histograms: [Vec<u32>; 3],
-    /// By processor: the visit in which it was last marked.
+    /// For each processor, the number of the last visit that marked it.
     marks: Vec<u64>,
     visit: u64,
     stack: Vec<NodeId>,
 }
 
 impl Locality {
-    /// A measurer for `topology`.
+    /// Creates the buffers for `topology`.
     pub fn new(topology: &Topology) -> Self {
         let grid = topology.grid();
         Self {
             topology: topology.clone(),
             distances: PairDistances::new(topology),
+            hierarchy: topology.hierarchy().map(HierarchyLocality::new),
             coords: grid.map(Grid::coords).unwrap_or_default(),
             histograms: [0, 1, 2].map(|axis| vec![0; grid.map_or(0, |grid| grid.extent(axis))]),
             marks: vec![0; topology.processors()],
@@ -88,19 +107,19 @@ impl Locality {
         }
     }
 
-    /// Sum of hop distances over all unordered pairs of processors.
+    /// Returns the sum of hop distances over all unordered pairs of processors.
     pub fn pairwise_l1(&mut self, nodes: &[NodeId]) -> u64 {
         self.distances.sum(nodes)
     }
 
-    /// The same over those that run a job's `size` processes, the first ones: the others are lost to
+    /// Returns the pairwise L1 over the first `size` processors, which run the job's processes; the others are lost to
     /// internal fragmentation.
     pub fn between(&mut self, nodes: &[NodeId], size: u32) -> u64 {
         self.pairwise_l1(&nodes[..nodes.len().min(size as usize)])
     }
 
-    /// All measures of an allocation of at least one processor. The pairwise L1 is that
-    /// [between](Self::between) its processes.
+    /// Returns the locality of an allocation of at least one processor. The pairwise L1 counts only the first `size`
+    /// processors, as in [`between`](Self::between).
     pub fn placement(&mut self, nodes: &[NodeId], size: u32) -> Placement {
         let pairwise_l1 = self.between(nodes, size);
         let (diameter, bounding_box) = match &self.topology {
@@ -123,6 +142,16 @@ impl Locality {
             }
             Topology::Cluster(_) => (u32::from(nodes.len() > 1), [nodes.len() as u32, 1, 1]),
             Topology::MultiTorus(toruses) => on_toruses(toruses, nodes),
+            Topology::Hierarchy(hierarchy) => {
+                let farthest = |from: NodeId| {
+                    let far = nodes.iter().max_by_key(|&&node| hierarchy.hops(from, node));
+                    far.copied().unwrap_or(from)
+                };
+                // In a tree, the node farthest from any given node is one end of a longest path.
+                let end = farthest(nodes.first().copied().unwrap_or(NodeId(0)));
+                let diameter = hierarchy.hops(end, farthest(end));
+                (diameter, [hierarchy.enclosing_nodes(nodes), 1, 1])
+            }
         };
         let volume = bounding_box.iter().map(|&side| f64::from(side)).product::<f64>();
         let dispersal = (volume - nodes.len() as f64) / volume;
@@ -133,12 +162,19 @@ impl Locality {
             dispersal,
             weighted_dispersal: dispersal * nodes.len() as f64,
             components: self.components(nodes),
+            hierarchy: self.hierarchy.as_mut().map(|hierarchy| {
+                let processes = nodes.len().min(size as usize) as u32;
+                hierarchy.placement(nodes, mean_distance(pairwise_l1, processes))
+            }),
         }
     }
 
     fn components(&mut self, nodes: &[NodeId]) -> u32 {
         if self.topology.cluster().is_some() {
             return 1;
+        }
+        if let Some(hierarchy) = self.topology.hierarchy() {
+            return hierarchy.leaf_count(nodes);
         }
         let (member, reached) = (self.visit + 1, self.visit + 2);
         self.visit = reached;
@@ -167,12 +203,12 @@ impl Locality {
     }
 }
 
-/// Occupied positions, ascending.
+/// Returns the occupied positions in ascending order.
 fn occupied(histogram: &[u32]) -> impl DoubleEndedIterator<Item = u32> + Clone + '_ {
     (0..histogram.len() as u32).filter(|&p| histogram[p as usize] > 0)
 }
 
-/// Largest distance of two occupied positions.
+/// Returns the largest distance between two occupied positions.
 fn reach(histogram: &[u32], wrapped: bool) -> u32 {
     let mut positions = occupied(histogram);
     if !wrapped {
@@ -184,7 +220,7 @@ fn reach(histogram: &[u32], wrapped: bool) -> u32 {
     pairs.map(|d| d.min(n - d)).max().unwrap_or(0)
 }
 
-/// Length of the shortest interval that holds all occupied positions.
+/// Returns the length of the shortest interval that contains all occupied positions.
 fn span(histogram: &[u32], wrapped: bool) -> u32 {
     let mut positions = occupied(histogram);
     let Some(first) = positions.next() else { return 0 };
@@ -193,7 +229,7 @@ fn span(histogram: &[u32], wrapped: bool) -> u32 {
     if !wrapped {
         return direct;
     }
-    // A full turn less the widest gap.
+    // The length is the whole circumference minus the widest gap.
     let n = histogram.len() as u32;
     let mut widest = n - direct;
     let mut before = first;
@@ -204,7 +240,7 @@ fn span(histogram: &[u32], wrapped: bool) -> u32 {
     n - widest
 }
 
-/// Diameter and smallest box of a job on several tori, mostly on one of them.
+/// Returns the diameter and the bounding box of a job on a machine of several tori. Most jobs use only one of the tori.
 fn on_toruses(toruses: &MultiTorus, nodes: &[NodeId]) -> (u32, [u32; 3]) {
     let (mut diameter, mut boxes) = (0, Vec::new());
     let mut met: Vec<usize> = Vec::new();
@@ -248,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn a_two_by_two_block() {
+    fn measures_a_block() {
         let block = measure("4x4", &[(1, 1), (1, 2), (2, 1), (2, 2)]);
         assert_eq!((block.pairwise_l1, block.diameter, block.components), (8, 1, 1));
         assert_eq!((block.bounding_box, block.dispersal), ([2, 2, 1], 0.0));
     }
 
     #[test]
-    fn two_corners() {
+    fn measures_two_corners() {
         let corners = measure("4x4", &[(0, 0), (3, 3)]);
         assert_eq!((corners.pairwise_l1, corners.diameter, corners.components), (6, 3, 2));
         assert_eq!(corners.bounding_box, [4, 4, 1]);
@@ -276,7 +312,7 @@ mod tests {
             prop_assume!(!nodes.is_empty());
             let placement = Locality::new(&topology).placement(&nodes, nodes.len() as u32);
             let pairs = || nodes.iter().enumerate().flat_map(|(i, &a)| nodes[..i].iter().map(move |&b| (a, b)));
-            // Its sum has a test of its own.
+            // `PairDistances::sum` has its own test.
             prop_assert_eq!(placement.pairwise_l1, PairDistances::new(&topology).sum(&nodes));
             prop_assert_eq!(placement.diameter, pairs().map(|(a, b)| topology.chebyshev(a, b)).max().unwrap_or(0));
             prop_assert!((0.0..1.0).contains(&placement.dispersal));

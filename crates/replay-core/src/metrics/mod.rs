@@ -1,36 +1,39 @@
-//! Every measure with its unit and source.
+//! Metrics of jobs, runs and systems, with units and sources.
 //!
-//! | file | measures |
+//! | module | content |
 //! |---|---|
-//! | [`locality`] | how close together the processors of one job are |
+//! | [`locality`] | distances, diameter, dispersal and components of one allocation |
+//! | [`hierarchy`] | leaves, blocks and levels of allocations on trees and blocks |
 //! | [`run`] | means, percentiles, utilization, makespan, slowdown of one run |
-//! | [`by_size`] | the same means by job size, and the improvement of one run on another |
-//! | [`comparable`] | which runs a distance measure can rank |
-//! | [`robust`] | median, percentile and trimmed mean, which a few values cannot move |
-//! | [`allocations`] | which processors jobs were given |
-//! | [`correlation`] | how two measures go together |
-//! | [`estimate`] | means over replications, with their confidence intervals |
-//! | [`ties`] | how often and how widely the best score is shared |
+//! | [`by_size`] | means by job size, and the improvement of one run over another |
+//! | [`comparable`] | the runs that a distance metric can rank |
+//! | [`robust`] | median, percentile and trimmed mean, which are insensitive to outliers |
+//! | [`allocations`] | the processors of each job |
+//! | [`correlation`] | correlation coefficients |
+//! | [`estimate`] | means over replications, with confidence intervals |
+//! | [`ties`] | frequency and size of ties for the best score |
 //! | [`series`] | busy processors and queue length over time |
-//! | [`system`] | utilization, fragmentation and busy list of a coupled simulation |
+//! | [`system`] | utilization, fragmentation and allocator statistics of a coupled simulation |
 //!
-//! # How to add one
+//! # How to add a metric
 //!
-//! A measure is a line of the table it belongs to: name, type, unit, meaning, and what it is
-//! computed from. [`RunMetrics`] and its parts are for runs, [`SystemMetrics`] for strategies that
-//! refuse, [`SizeRow`] for job sizes, [`JobMeasures`] for jobs;
-//! `stream::Metric` of `replay-experiment` for replicated streams. The line makes the
-//! field, the column of every file and format, its documentation and listing, and, if a tie
-//! vector can change it, an objective of searches. What it is computed from may need a sum more.
+//! A metric is a line in the declaration of its table: name, type, unit, meaning, and the
+//! expression that computes the metric. [`RunMetrics`] and its parts contain the metrics of runs.
+//! [`SystemMetrics`] contains the metrics of strategies that refuse jobs, [`SizeRow`] the metrics
+//! of job sizes, and [`JobMeasures`] the metrics of jobs. `stream::Metric` of `replay-experiment`
+//! contains the metrics of replicated streams. The line defines the field, the column in every file
+//! and format, its documentation, and its entry in listings. If a tie vector can change the metric,
+//! the line also defines an objective of searches. The expression may require an additional sum.
 
 pub mod allocations;
 pub mod blocks;
 pub mod by_size;
+mod candidates;
 pub mod comparable;
 pub mod correlation;
 pub mod estimate;
+pub mod hierarchy;
 pub mod locality;
-mod rivals;
 pub mod robust;
 pub mod run;
 pub mod series;
@@ -39,6 +42,7 @@ pub mod ties;
 
 pub use allocations::Allocation;
 pub use by_size::{SizeChange, SizeRow};
+pub use hierarchy::{BlockFragmentation, HierarchyMetrics, HierarchyPlacement};
 pub use locality::{Locality, Placement};
 pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, Submitted, TieMetrics};
 pub use series::Series;

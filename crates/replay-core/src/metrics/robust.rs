@@ -1,31 +1,31 @@
-//! Measures of a distribution that a few extreme values cannot move: median, percentile and trimmed mean.
+//! Statistics that are insensitive to outliers: median, percentile and trimmed mean.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::run::percentile_of;
 
-/// Share of the values that a [trimmed mean](trimmed_mean) leaves out at each end.
+/// Share of the values that a [trimmed mean](trimmed_mean) excludes at each end.
 pub const TRIM: f64 = 0.05;
 
-/// Values below which a median has no 95 % interval: the least and the largest of five hold it with
-/// a probability of 93.75 % only.
+/// Minimum number of values for a 95 % interval of the median. With five values, even the whole range contains the
+/// median with a probability of only 93.75 %.
 pub const FEWEST: usize = 6;
 
-/// A distribution in a few numbers, in the unit of its values.
+/// Robust statistics of a distribution, in the unit of its values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Robust {
     /// Median.
     pub median: f64,
-    /// Its 95 % interval, see [`median_interval`].
+    /// 95 % interval of the median, see [`median_interval`].
     pub interval: Option<[f64; 2]>,
     /// 95th percentile, interpolated between the two nearest ranks.
     pub p95: f64,
-    /// See [`trimmed_mean`].
+    /// The [`trimmed_mean`].
     pub trimmed_mean: f64,
 }
 
 impl Robust {
-    /// Of these values, all finite; `None` without any.
+    /// Computes the statistics of finite values; `None` if there are no values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -39,33 +39,33 @@ impl Robust {
     }
 }
 
-/// How many of `count` values a [trimmed mean](trimmed_mean) leaves out at each end: [`TRIM`] of them,
-/// rounded down, so none of fewer than 20.
+/// Returns the number of values that a [trimmed mean](trimmed_mean) of `count` values excludes at each end: [`TRIM`]
+/// times `count`, rounded down. For fewer than 20 values it is 0.
 pub fn trimmed(count: usize) -> usize {
     (TRIM * count as f64) as usize
 }
 
-/// Mean of the sorted values without [`TRIM`] of them at each end; NaN without any.
+/// Returns the mean of sorted values, without the share [`TRIM`] at each end; NaN if there are no values.
 pub fn trimmed_mean(sorted: &[f64]) -> f64 {
     without_ends(sorted, trimmed(sorted.len()))
 }
 
-/// Mean of the sorted values without the `out` first and the `out` last; NaN if none is left.
+/// Returns the mean of sorted values, without the first `out` and the last `out` values; NaN if no values remain.
 pub fn without_ends(sorted: &[f64], out: usize) -> f64 {
     let kept = sorted.get(out..sorted.len().saturating_sub(out)).unwrap_or_default();
     kept.iter().sum::<f64>() / kept.len() as f64
 }
 
-/// The distribution-free 95 % interval of the median of sorted values: the order statistics d and
-/// n + 1 - d with the largest d at which P(B < d) is at most 2.5 %, B binomial of n and 1/2. It takes
-/// the values as independent. `None` of fewer than [`FEWEST`].
+/// Returns the distribution-free 95 % interval of the median of sorted values: the order statistics d and n + 1 - d of
+/// n values, with the largest d such that P(B < d) is at most 2.5 %. B is a binomial variable with parameters n and
+/// 1/2. The values must be independent. `None` if there are fewer than [`FEWEST`] values.
 pub fn median_interval(sorted: &[f64]) -> Option<[f64; 2]> {
     let count = sorted.len();
     if count < FEWEST {
         return None;
     }
     let below = Binomial::new(0.5, count as u64).ok()?;
-    // From `low`, where the condition holds, to `high`, where it does not: P(B < n/2 + 1) is above 1/2.
+    // The condition holds at `low` and not at `high`, because P(B < n/2 + 1) is above 1/2.
     let (mut low, mut high) = (1, count / 2 + 1);
     while high - low > 1 {
         let d = low + (high - low) / 2;
@@ -83,8 +83,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn intervals_are_those_of_the_tables() {
-        // Conover, Practical Nonparametric Statistics: ranks of the 95 % interval of the median.
+    fn intervals_agree_with_tables() {
+        // Ranks of the 95 % interval of the median, from Conover, Practical Nonparametric Statistics.
         for (count, ranks) in
             [(6, [1, 6]), (10, [2, 9]), (20, [6, 15]), (50, [18, 33]), (100, [40, 61])]
         {
@@ -95,13 +95,14 @@ mod tests {
     }
 
     #[test]
-    fn two_values_of_forty_move_neither_median_nor_trimmed_mean() {
+    fn outliers_do_not_affect_median_and_trimmed_mean() {
         let mut values = vec![1.0; 38];
         values.extend([80.0, 70.0]);
         let robust = Robust::of(values).expect("values");
         assert_eq!((robust.median, robust.trimmed_mean), (1.0, 1.0));
         assert_eq!(robust.interval, Some([1.0, 1.0]));
-        // Ranks 37 and 38 of 0 to 39: one of them is extreme.
+        // The percentile is interpolated between ranks 37 and 38 of 40 values, counted from 0. One of the values is an
+        // outlier.
         assert!((robust.p95 - (1.0 + 0.05 * 69.0)).abs() < 1e-9, "{robust:?}");
         assert_eq!(Robust::of([]), None);
         assert_eq!((trimmed(19), trimmed(20), trimmed(252)), (0, 1, 12));
@@ -110,12 +111,14 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
-        /// The ranks are the innermost whose probability, added up term by term, is at least 95 %.
+        /// The interval is the narrowest pair of ranks with a probability of at least 95 %. The test sums the
+        /// probability term by term.
         #[test]
-        fn ranks_are_those_of_sums(count in FEWEST..300) {
+        fn ranks_agree_with_summed_probabilities(count in FEWEST..300) {
             let sorted: Vec<f64> = (1..=count).map(|rank| rank as f64).collect();
             let [low, high] = median_interval(&sorted).expect("enough");
-            // Probabilities of 0, 1, ... of `count`, by their ratios.
+            // The binomial probabilities of 0, 1, ... successes in `count` trials are computed by the ratio of
+            // successive terms.
             let mut term = 0.5f64.powi(count as i32);
             let mut below = vec![0.0];
             for k in 0..count {

@@ -1,67 +1,68 @@
-//! What single jobs and whole runs come to.
+//! Metrics of single jobs and whole runs.
 
 use serde::{Deserialize, Serialize};
 
 use super::Placement;
 use super::allocations::END;
+use super::hierarchy::{HierarchyMetrics, HierarchySums};
 use super::system::{OutageMetrics, SystemMetrics};
 use super::ties::TieStatistics;
 use crate::table::{Column, measures, name};
 use crate::topology::Topology;
 use crate::workload::Job;
 
-/// One job in one run. Times in trace seconds.
+/// One job in one run. Times are in trace seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JobMeasures {
     /// Job number in the trace.
     pub number: i64,
-    /// Submission.
+    /// Submission time.
     pub submit: i64,
-    /// When it arrived: with its submission, or when the job that it follows had ended.
+    /// Arrival time. A job without a predecessor arrives at its submission; for a job with a predecessor, the end of
+    /// the predecessor determines the arrival.
     pub arrival: i64,
-    /// Start; the end is start plus run time.
+    /// Start time; the end is the start plus the run time.
     pub start: i64,
-    /// Time that it held its processors.
+    /// Time for which the job held its processors.
     pub run: i64,
-    /// Run time on the processors that it asks for, for itself; `run` is longer if the job is folded
-    /// or shares them.
+    /// Run time on the requested processors without sharing; `run` is longer if the job is folded or shares processors.
     pub own_run: i64,
-    /// The user's estimate of the run time, as cleaning has left it.
+    /// The user's estimate of the run time, after cleaning.
     pub estimate: i64,
-    /// Number of the user; `None` if the log does not have it.
+    /// Number of the user; `None` if the log does not contain it.
     pub user: Option<i64>,
-    /// Processors that it asks for.
+    /// Number of requested processors.
     pub size: u32,
-    /// Processors of the request that was served: fewer if the job is folded.
+    /// Number of processors of the request that was served; less than `size` if the job is folded.
     pub served_size: u32,
-    /// Points of the machine that run its processes.
+    /// Number of machine points that run processes of the job.
     pub points: u32,
-    /// Processors of all points that it held.
+    /// Number of processors of all points that the job held.
     pub held: u32,
-    /// Where they were; `None` if a log that is repeated does not tell.
+    /// Metrics of the job's allocation; `None` if the job has no recorded placement.
     pub placement: Option<Placement>,
-    /// Distinct best sets, if counted.
+    /// Number of distinct processor sets with the best score; `None` if not counted.
     pub tied: Option<u32>,
 }
 
 impl JobMeasures {
-    /// Start less arrival, in seconds.
+    /// Returns start minus arrival, in seconds.
     pub fn wait(&self) -> i64 {
         self.start - self.arrival
     }
 
-    /// Completion less arrival, in seconds (the response time of Lo et al.).
+    /// Returns completion minus arrival, in seconds (the response time of Lo et al.).
     pub fn turnaround(&self) -> i64 {
         self.wait() + self.run
     }
 
-    /// Turnaround over the job's own run time, run times below [`SLOWDOWN_BOUND`] counted as that, and
-    /// never less than 1 (Feitelson et al. 1997).
+    /// Returns the bounded slowdown: turnaround divided by `own_run`, but at least 1. Run times below
+    /// [`SLOWDOWN_BOUND`] are replaced by [`SLOWDOWN_BOUND`] (Feitelson et al. 1997).
     pub fn bounded_slowdown(&self) -> f64 {
         bounded_slowdown(self.turnaround(), self.own_run)
     }
 
-    /// The columns.
+    /// Returns the columns.
     #[rustfmt::skip]
     pub fn columns() -> Vec<Column<Self>> {
         type C = Column<JobMeasures>;
@@ -75,42 +76,51 @@ impl JobMeasures {
         let mut columns = vec![
             number,
             submit,
-            C::new(name::arrival, "s", "arrival, from which waits count, in trace time: the submission, but for jobs that follow others (--deps)", |job| job.arrival),
+            C::new(name::arrival, "s", "arrival in trace time; the wait begins at the arrival; differs from the \
+                submission only for jobs that follow others (--deps)", |job| job.arrival),
             C::new(name::start, "s", "start, in trace time", |job| job.start),
-            C::new(name::run_time, "s", "time that the job held its processors", |job| job.run),
+            C::new(name::run_time, "s", "time for which the job held its processors", |job| job.run),
             C::new(name::end, "s", END, |job| job.start + job.run),
             estimate,
             user,
             size,
-            C::new(name::served_size, "processors", "processors of the request that was served: fewer if the job was folded", |job| job.served_size),
-            C::new(name::wait, "s", "start less arrival", |job| job.wait()),
-            C::new(name::turnaround, "s", "completion less arrival", |job| job.turnaround()),
-            C::new(name::bounded_slowdown, "", "turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
+            C::new(name::served_size, "processors", "processors of the served request; fewer than size if the job was folded", |job| job.served_size),
+            C::new(name::wait, "s", "start minus arrival", |job| job.wait()),
+            C::new(name::turnaround, "s", "completion minus arrival", |job| job.turnaround()),
+            C::new(name::bounded_slowdown, "", "turnaround divided by the run time on the requested processors, with \
+                run times below 10 s replaced by 10 s; at least 1", |job| job.bounded_slowdown()),
         ];
-        columns.push(C::new(name::held_size, "processors", "processors that the job held: those lost to internal fragmentation included, and those of its points that it did not ask for", |job| job.held));
+        columns.push(C::new(name::held_size, "processors", "processors that the job held, including processors lost \
+            to internal fragmentation and processors of its points that the job did not request", |job| job.held));
         columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
+        columns.push(C::new(name::leaves, "leaves", "leaves (switches with nodes, or base blocks) on which the job has nodes; null, like upper_blocks and level, on machines other than trees and blocks", |job| Some(job.placement.as_ref()?.hierarchy?.leaves)));
+        columns.push(C::new(name::upper_blocks, "blocks", "switches of level 1, or blocks of the second size, that \
+            contain nodes of the job; null if the machine has neither", |job| job.placement.as_ref()?.hierarchy?.upper_blocks));
+        columns.push(C::new(name::level, "", "level of the lowest switch above all nodes, 0 for a leaf, or the index \
+            from 0 of the smallest block size whose block holds all nodes; null if no switch or block holds all \
+            nodes", |job| job.placement.as_ref()?.hierarchy?.level));
         columns.push(C::new(name::tied, "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
         columns
     }
 }
 
-/// What the trace says of a job, as every table of jobs has it.
+/// The request of a job, as in every table of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Submitted {
     /// Job number in the trace.
     pub number: i64,
-    /// Submission, in trace seconds.
+    /// Submission time in trace seconds.
     pub submit: Option<i64>,
     /// The user's estimate of the run time in seconds, after cleaning.
     pub estimate: Option<i64>,
-    /// Number of the user; `None` if the trace does not have it.
+    /// Number of the user; `None` if the trace does not contain it.
     pub user: Option<i64>,
-    /// Processors that the job asks for.
+    /// Number of requested processors.
     pub size: u32,
 }
 
 impl Submitted {
-    /// The columns `job`, `submit`, `estimate`, `user` and `size` of rows that have these values.
+    /// Returns the columns `job`, `submit`, `estimate`, `user` and `size` for rows that contain a request.
     #[rustfmt::skip]
     pub fn columns<Row>(
         of: impl Fn(&Row) -> Self + Copy + Send + Sync + 'static,
@@ -118,9 +128,9 @@ impl Submitted {
         [
             Column::new(name::job, "", "job number in the trace", move |row| of(row).number),
             Column::new(name::submit, "s", "submission, in trace time", move |row| of(row).submit),
-            Column::new(name::estimate, "s", "the user's estimate of the run time, as the cleaning policy leaves it", move |row| of(row).estimate),
-            Column::new(name::user, "", "number of the user in the trace (field 12); null if it has none", move |row| of(row).user),
-            Column::new(name::size, "processors", "processors that a job asks for", move |row| of(row).size),
+            Column::new(name::estimate, "s", "the user's estimate of the run time, after cleaning", move |row| of(row).estimate),
+            Column::new(name::user, "", "number of the user in the trace (field 12); null if missing", move |row| of(row).user),
+            Column::new(name::size, "processors", "processors that a job requests", move |row| of(row).size),
         ]
     }
 }
@@ -132,7 +142,7 @@ fn bounded_slowdown(turnaround: i64, run: i64) -> f64 {
     (turnaround as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
 }
 
-/// A run as its metrics are computed from it.
+/// Input of [`RunMetrics`].
 struct Run<'a> {
     schedule: &'a ScheduleMetrics,
     total_pairwise_l1: u64,
@@ -142,94 +152,108 @@ struct Run<'a> {
 }
 
 measures! {
-    /// What one run comes to. Times in trace seconds; means are over jobs.
+    /// Metrics of one run. Times are in trace seconds; means are over jobs.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct RunMetrics, from run: Run<'_> {
-        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all; of a size of which it tells nothing null"
+        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested \
+            processors, without processors lost to internal fragmentation; 0 for one-processor jobs; if a log is \
+            repeated, jobs without a recorded placement are excluded, and the value is null if no job has a recorded \
+            placement"
             = run.total_pairwise_l1 as f64 / run.schedule.jobs.max(1) as f64;
-        total_pairwise_l1: u64 ["hops"] "the same sums of all jobs, added up" = run.total_pairwise_l1;
+        total_pairwise_l1: u64 ["hops"] "sum over all jobs of the hop distances over all pairs of requested processors" = run.total_pairwise_l1;
     }
     with {
-        /// How often the best score is shared; `None` if not counted.
+        /// Ties for the best score; `None` if not counted.
         ties: Option<TieMetrics> = run.ties.map(TieMetrics::of);
-        /// Where jobs are; `None` if not measured.
+        /// Metrics of allocations; `None` if not measured.
         placements: Option<PlacementMetrics> = (run.placements.jobs > 0).then(|| PlacementMetrics::of(run.placements));
-        /// What follows from starts and ends.
+        /// Metrics of allocations on trees and blocks; `None` on other machines, or if not measured.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(run.placements.hierarchy());
+        /// Metrics of starts and ends.
         schedule: ScheduleMetrics = run.schedule.clone();
-        /// Fragmentation, refusals and units; `None` if the strategy neither refuses nor hands out units.
+        /// Fragmentation, refusals and units; `None` if the strategy neither refuses jobs nor allocates whole units.
         system: Option<SystemMetrics> = run.system;
-        /// What outages come to; `None` if no processor was to be out of service.
+        /// Metrics of outages; `None` without outages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outages: Option<OutageMetrics> = None;
     }
 }
 
 measures! {
-    /// How often and how widely the best primary score is shared (Johnson, Bunde, Leung, Fig. 4).
+    /// Ties for the best primary score (Johnson, Bunde, Leung, Fig. 4).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct TieMetrics, from ties: TieStatistics {
         tied_decisions: u64 ["decisions"] "decisions with at least two distinct best processor sets; null if not counted" = ties.tied;
-        tied_percent: f64 ["%"] "tied decisions in percent of all; null if not counted" = ties.tied_percent();
-        mean_tied: f64 ["sets"] "mean number of distinct best sets over tied decisions; null if not counted" = ties.mean_tied();
+        tied_percent: f64 ["%"] "share of tied decisions; null if not counted" = ties.tied_percent();
+        mean_tied: f64 ["sets"] "mean over tied decisions of the number of distinct best sets; null if not counted" = ties.mean_tied();
     }
 }
 
 measures! {
-    /// Where the jobs of a run are; means over them.
+    /// Metrics of the allocations of a run, as means over jobs.
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct PlacementMetrics, from places: &PlacementMeans {
-        mean_diameter: f64 ["hops"] "mean largest L-infinity distance of two processors of a job, those lost to internal fragmentation included; null if placements were not measured"
+        mean_diameter: f64 ["hops"] "mean over jobs of the largest L-infinity distance between two processors, \
+            including processors lost to internal fragmentation; null if not measured"
             = places.mean(places.diameter as f64);
-        mean_dispersal: f64 ["share"] "mean share of the smallest enclosing box that is not the job's, where processors lost to internal fragmentation are the job's; null if not measured"
+        mean_dispersal: f64 ["share"] "mean over jobs of the share of processors in the smallest enclosing box that \
+            are not held by the job; processors lost to internal fragmentation are counted as held; null if not \
+            measured"
             = places.mean(places.dispersal);
-        mean_weighted_dispersal: f64 ["processors"] "mean of dispersal times the job's processors, those lost to internal fragmentation included; null if not measured"
+        mean_weighted_dispersal: f64 ["processors"] "mean over jobs of dispersal multiplied by the number of \
+            processors, \
+            including processors lost to internal fragmentation; null if not measured"
             = places.mean(places.weighted_dispersal);
-        mean_components: f64 ["components"] "mean number of connected components of a job's processors, those lost to internal fragmentation included; null if not measured"
+        mean_components: f64 ["components"] "mean over jobs of the number of connected components of its processors, \
+            including processors lost to internal fragmentation; null if not measured"
             = places.mean(places.components as f64);
-        contiguous_percent: f64 ["%", rising] "jobs in one connected component; null if not measured"
+        contiguous_percent: f64 ["%", rising] "share of jobs in one connected component; null if not measured"
             = places.mean(100.0 * places.contiguous as f64);
     }
 }
 
 measures! {
-    /// What follows from the schedule alone and is the same for every allocator that never
-    /// refuses.
+    /// Metrics of the schedule, which are equal for all allocators that never refuse a job.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct ScheduleMetrics, from times: Times {
-        jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = times.waits.sorted.len() as u64;
-        utilization: f64 ["share", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = times.utilization;
-        held_utilization: Option<f64> ["share", rising] "the same with the processors of whole points, which no other job can have; null where a point of the machine holds one processor" = times.held_utilization;
-        makespan: i64 ["s"] "last completion less first submission" = times.makespan;
-        mean_wait: f64 ["s"] "mean of start less arrival" = times.waits.mean;
+        jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = times.waits.sorted.len() as u64;
+        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
+            of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
+            is included" = times.utilization;
+        held_utilization: Option<f64> ["share", rising] "utilization with all processors of the jobs' points, which no other job can use; null if each point of the machine holds one processor" = times.held_utilization;
+        makespan: i64 ["s"] "last completion minus first submission" = times.makespan;
+        mean_wait: f64 ["s"] "mean over jobs of start minus arrival" = times.waits.mean;
         median_wait: f64 ["s"] "median wait" = times.waits.percentile(50.0);
         p90_wait: f64 ["s"] "90th percentile of the wait" = times.waits.percentile(90.0);
         p99_wait: f64 ["s"] "99th percentile of the wait" = times.waits.percentile(99.0);
         max_wait: i64 ["s"] "largest wait" = times.waits.max();
-        mean_turnaround: f64 ["s"] "mean of completion less arrival" = times.turnarounds.mean;
+        mean_turnaround: f64 ["s"] "mean over jobs of completion minus arrival" = times.turnarounds.mean;
         median_turnaround: f64 ["s"] "median turnaround" = times.turnarounds.percentile(50.0);
         p90_turnaround: f64 ["s"] "90th percentile of the turnaround" = times.turnarounds.percentile(90.0);
         p99_turnaround: f64 ["s"] "99th percentile of the turnaround" = times.turnarounds.percentile(99.0);
-        mean_bounded_slowdown: f64 [""] "mean of turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1" = times.mean_slowdown;
+        mean_bounded_slowdown: f64 [""] "mean over jobs of turnaround divided by the run time on the requested \
+            processors, with run times below 10 s replaced by 10 s; at least 1" = times.mean_slowdown;
     }
 }
 
-/// What must be measured for a column of the runs.
+/// The measurement that a column of the runs requires.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
-    /// Starts and ends: no allocator that never refuses has an influence.
+    /// Start and end times. If an allocator never refuses a job, these times do not depend on the allocator.
     Schedule,
-    /// The pairwise L1 sums: they only grow from job to job.
+    /// Pairwise L1 sums. The sums only increase during a run.
     Pairwise,
-    /// All measures of placements.
+    /// All metrics of allocations.
     Placements,
-    /// Counts of ties: several times the cost.
+    /// Counts of ties. Counting makes decisions several times as expensive.
     Ties,
-    /// The system over time, where the allocator may refuse.
+    /// The state of the system over time. Used only if the allocator may refuse jobs.
     System,
 }
 
 impl RunMetrics {
-    /// Metrics of a run on the schedule, with what was summed while jobs were allocated.
+    /// Computes the metrics of a run from its schedule and the sums over allocations.
     pub fn new(
         schedule: &ScheduleMetrics,
         total_pairwise_l1: u64,
@@ -240,8 +264,8 @@ impl RunMetrics {
         Self::of(Run { schedule, total_pairwise_l1, placements, ties, system })
     }
 
-    /// The columns of all metrics by what they need, in the order of the tables.
-    pub fn groups() -> [(Needs, Vec<Column<Self>>); 5] {
+    /// Returns the columns of all metrics, grouped by the measurement that they require, in the order of the tables.
+    pub fn groups() -> [(Needs, Vec<Column<Self>>); 6] {
         fn part<Part: 'static>(
             columns: Vec<Column<Part>>,
             part: impl for<'a> Fn(&'a RunMetrics) -> Option<&'a Part> + Copy + Send + Sync + 'static,
@@ -252,14 +276,15 @@ impl RunMetrics {
             (Needs::Pairwise, Self::columns()),
             (Needs::Ties, part(TieMetrics::columns(), |run| run.ties.as_ref())),
             (Needs::Placements, part(PlacementMetrics::columns(), |run| run.placements.as_ref())),
+            (Needs::Placements, part(HierarchyMetrics::columns(), |run| run.hierarchy.as_ref())),
             (Needs::Schedule, part(ScheduleMetrics::columns(), |run| Some(&run.schedule))),
             (Needs::System, part(SystemMetrics::columns(), |run| run.system.as_ref())),
         ]
     }
 }
 
-/// Sums of what is measured at every allocation. They are of integers or in job order, so
-/// that they do not depend on threads.
+/// Sums over allocations. The sums are of integers, or the values are added in job order, so the sums do not depend on
+/// the number of threads.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PlacementMeans {
     jobs: u64,
@@ -268,10 +293,11 @@ pub struct PlacementMeans {
     weighted_dispersal: f64,
     components: u64,
     contiguous: u64,
+    hierarchy: HierarchySums,
 }
 
 impl PlacementMeans {
-    /// Takes in one allocation.
+    /// Adds an allocation.
     pub fn record(&mut self, placement: &Placement) {
         self.jobs += 1;
         self.diameter += u64::from(placement.diameter);
@@ -279,9 +305,12 @@ impl PlacementMeans {
         self.weighted_dispersal += placement.weighted_dispersal;
         self.components += u64::from(placement.components);
         self.contiguous += u64::from(placement.components == 1);
+        if let Some(place) = &placement.hierarchy {
+            self.hierarchy.add_job(place, 1);
+        }
     }
 
-    /// Takes back one that did not count.
+    /// Subtracts an allocation that must not be counted.
     pub fn forget(&mut self, placement: &Placement) {
         self.jobs -= 1;
         self.diameter -= u64::from(placement.diameter);
@@ -289,9 +318,12 @@ impl PlacementMeans {
         self.weighted_dispersal -= placement.weighted_dispersal;
         self.components -= u64::from(placement.components);
         self.contiguous -= u64::from(placement.components == 1);
+        if let Some(place) = &placement.hierarchy {
+            self.hierarchy.add_job(place, -1);
+        }
     }
 
-    /// Takes in the allocations of another replay.
+    /// Adds the sums of another replay.
     pub fn add(&mut self, other: &Self) {
         self.jobs += other.jobs;
         self.diameter += other.diameter;
@@ -299,6 +331,12 @@ impl PlacementMeans {
         self.weighted_dispersal += other.weighted_dispersal;
         self.components += other.components;
         self.contiguous += other.contiguous;
+        self.hierarchy.add(&other.hierarchy);
+    }
+
+    /// Returns the sums of allocations on trees and blocks.
+    pub(super) fn hierarchy(&self) -> &HierarchySums {
+        &self.hierarchy
     }
 
     fn mean(&self, sum: f64) -> f64 {
@@ -308,20 +346,20 @@ impl PlacementMeans {
 
 /// The times of a schedule.
 struct Times {
-    waits: Spread,
-    turnarounds: Spread,
+    waits: SortedValues,
+    turnarounds: SortedValues,
     mean_slowdown: f64,
     makespan: i64,
     utilization: f64,
     held_utilization: Option<f64>,
 }
 
-/// The processors of a machine, for the utilization.
+/// The number of processors of a machine, from which the utilization is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Installed {
-    /// All of them.
+    /// Total number of processors.
     pub processors: usize,
-    /// Those of a point, which a job has whole.
+    /// Number of processors per point. The processors of a point are allocated together.
     pub per_point: u32,
 }
 
@@ -337,13 +375,13 @@ impl From<&Topology> for Installed {
     }
 }
 
-/// Values of all jobs.
-struct Spread {
+/// Sorted values of all jobs.
+struct SortedValues {
     mean: f64,
     sorted: Vec<i64>,
 }
 
-impl Spread {
+impl SortedValues {
     fn of(mut values: Vec<i64>) -> Self {
         let sum: i128 = values.iter().map(|&value| i128::from(value)).sum();
         values.sort_unstable();
@@ -360,14 +398,15 @@ impl Spread {
 }
 
 impl ScheduleMetrics {
-    /// Metrics of `jobs` (at least one) started at `starts` on a machine.
+    /// Computes the metrics of `jobs` on a machine. `starts` contains the start time of each job. There must be at
+    /// least one job.
     pub fn new(jobs: &[Job], starts: &[i64], installed: impl Into<Installed>) -> Self {
         Self::served(jobs, jobs, starts, installed, None)
     }
 
-    /// The same where jobs may have run on fewer processors than they asked for, or for longer:
-    /// `served` are the jobs as they ran ([`as_served`](super::system::as_served)), `computed` the
-    /// processor-time that they computed if they shared processors.
+    /// Computes the metrics of jobs that may have run on fewer processors than requested, or longer than in the trace.
+    /// `served` contains the jobs as they ran ([`as_served`](super::system::as_served)). If jobs shared processors,
+    /// `computed` is the processor time that they used for computing.
     pub fn served(
         jobs: &[Job],
         served: &[Job],
@@ -397,19 +436,20 @@ impl ScheduleMetrics {
             makespan,
             utilization: of_capacity(work),
             held_utilization: (per_point > 1).then(|| of_capacity(held())),
-            waits: Spread::of(waits),
-            turnarounds: Spread::of(turnarounds),
+            waits: SortedValues::of(waits),
+            turnarounds: SortedValues::of(turnarounds),
         })
     }
 }
 
-/// The percentile of sorted values by linear interpolation between the two nearest
-/// ranks (the default of numpy and R); 0 of nothing.
+/// Returns the percentile of sorted values by linear interpolation between the two nearest ranks (the default of numpy
+/// and R); 0 for no values.
 pub fn percentile(sorted: &[i64], percent: f64) -> f64 {
     percentile_of(sorted.len(), percent, |rank| sorted[rank] as f64)
 }
 
-/// The same of so many sorted values, told by their rank from 0.
+/// Returns the percentile of `count` sorted values. `value` returns the value with a given rank, from 0. See
+/// [`percentile`].
 pub fn percentile_of(count: usize, percent: f64, value: impl Fn(usize) -> f64) -> f64 {
     let Some(last) = count.checked_sub(1) else { return 0.0 };
     let rank = percent / 100.0 * last as f64;
@@ -429,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_made_run() {
+    fn metrics_of_a_run_of_two_jobs() {
         let job = |submit, run, size| Job {
             number: 0,
             submit,
@@ -451,7 +491,7 @@ mod tests {
         let times = &run.schedule;
         assert_eq!((times.makespan, times.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
         assert_eq!((times.mean_wait, times.mean_turnaround), (45.0, 97.5));
-        // 95 s for a job of 5 s counts against the bound of 10 s.
+        // The job with a run time of 5 s has a turnaround of 95 s. This turnaround is divided by 10 s.
         assert_eq!(times.mean_bounded_slowdown, (1.0 + 9.5) / 2.0);
         assert_eq!(run.placements, None);
     }

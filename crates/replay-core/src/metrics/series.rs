@@ -1,22 +1,23 @@
-//! Load over time.
+//! Busy processors and waiting jobs over time.
 
 use crate::workload::Job;
 
-/// Busy processors and waiting jobs as step functions of time.
+/// Numbers of busy processors and waiting jobs as step functions of time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Series {
-    /// Instants in trace seconds, ascending and distinct.
+    /// Times in trace seconds, ascending and distinct.
     pub times: Vec<i64>,
-    /// Busy processors from each instant to the next.
+    /// Number of busy processors between each time and the next time.
     pub busy: Vec<u32>,
-    /// Jobs submitted but not started, from each instant to the next.
+    /// Number of jobs that were submitted but have not started, between each time and the next
+    /// time.
     pub waiting: Vec<u32>,
 }
 
 impl Series {
-    /// The series of `jobs` started at `starts`.
+    /// Computes the series of `jobs` with the start times `starts`.
     pub fn new(jobs: &[Job], starts: &[i64]) -> Self {
-        // (time, change of busy, change of waiting)
+        // (time, change of busy processors, change of waiting jobs)
         let mut changes: Vec<(i64, i64, i64)> = Vec::with_capacity(3 * jobs.len());
         for (job, &start) in jobs.iter().zip(starts) {
             let size = i64::from(job.size);
@@ -27,18 +28,18 @@ impl Series {
         changes.sort_unstable();
         let mut series = Self::default();
         let (mut busy, mut waiting) = (0, 0);
-        for instant in changes.chunk_by(|a, b| a.0 == b.0) {
-            busy += instant.iter().map(|change| change.1).sum::<i64>();
-            waiting += instant.iter().map(|change| change.2).sum::<i64>();
-            series.times.push(instant[0].0);
+        for events in changes.chunk_by(|a, b| a.0 == b.0) {
+            busy += events.iter().map(|change| change.1).sum::<i64>();
+            waiting += events.iter().map(|change| change.2).sum::<i64>();
+            series.times.push(events[0].0);
             series.busy.push(busy as u32);
             series.waiting.push(waiting as u32);
         }
         series
     }
 
-    /// Time-weighted means over `buckets` equal spans: (begin of the span in trace
-    /// seconds, mean busy processors, mean waiting jobs).
+    /// Returns time-weighted means over `buckets` equal spans: (start of the span in trace seconds,
+    /// mean busy processors, mean waiting jobs).
     pub fn buckets(&self, buckets: usize) -> Vec<(f64, f64, f64)> {
         let (Some(&begin), Some(&end)) = (self.times.first(), self.times.last()) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The system over time in a coupled simulation: utilization, fragmentation, busy list.
+//! Metrics of the system over time in a coupled simulation: utilization, fragmentation, busy list.
 
 use std::collections::HashMap;
 
@@ -11,42 +11,44 @@ use crate::table::measures;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// Observes a coupled simulation and keeps what its metrics need. Times are those of the
-/// jobs (trace seconds, ticks or cycles).
+/// Observes a coupled simulation and records the data of its metrics. Times have the unit of the
+/// jobs' times (trace seconds, ticks or cycles).
 #[derive(Clone, Debug)]
 pub struct SystemRecorder {
     arrivals: Vec<i64>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// Integrals over time.
+    /// Number of held processors, integrated over time. The next three fields are also integrals over time.
     held: i128,
     requested: i128,
     busy_list: i128,
     fragmented: i128,
-    /// Of a menu of boxes: how much was blocked, over time, and could be at most.
+    /// Blocked part of the menu of boxes, integrated over time, and its maximum.
     blocked: Option<(i128, u64)>,
     refusals: u64,
     fragmented_refusals: u64,
+    postponed_refusals: u64,
     blocks: u64,
     in_blocks: u64,
     in_one_block: u64,
     searches: u64,
-    /// Folded jobs: processors asked for and given, and the stretch of the run time.
+    /// For each folded job: the number of requested processors, the number of allocated processors, and the factor by
+    /// which the run time increases.
     folded: HashMap<JobId, (u32, u32, f64)>,
     folded_jobs: u64,
     stretch: f64,
-    /// Processor-time that folded jobs took and would not have taken unfolded.
+    /// Additional processor time of folded jobs compared with running unfolded.
     lost: f64,
-    /// Processors out of service, over time.
+    /// Processors out of service, integrated over time.
     down: i128,
     killed: u64,
     requeued: u64,
-    /// Processor-time of runs that were cut off.
+    /// Processor time of interrupted runs.
     cut_off: i128,
 }
 
 impl SystemRecorder {
-    /// A recorder for this many jobs.
+    /// Creates a recorder for `jobs` jobs.
     pub fn new(jobs: usize) -> Self {
         Self {
             arrivals: vec![i64::MIN; jobs],
@@ -59,6 +61,7 @@ impl SystemRecorder {
             blocked: None,
             refusals: 0,
             fragmented_refusals: 0,
+            postponed_refusals: 0,
             blocks: 0,
             in_blocks: 0,
             in_one_block: 0,
@@ -74,31 +77,32 @@ impl SystemRecorder {
         }
     }
 
-    /// Counts processors of which a point holds several: all that was held by points, and of what
-    /// was asked for the processor-time that `asked` has found.
-    pub fn in_processors(&mut self, per_point: u32, asked: i128) {
+    /// Converts counts of points to counts of processors, for a machine with several processors per
+    /// point. Counts of held and unavailable points are multiplied by `per_point`, and the
+    /// requested processor time is replaced by `requested`.
+    pub fn in_processors(&mut self, per_point: u32, requested: i128) {
         self.held *= i128::from(per_point);
         self.down *= i128::from(per_point);
         self.cut_off *= i128::from(per_point);
-        self.requested = asked;
+        self.requested = requested;
     }
 
-    /// Arrival by job.
+    /// Returns the arrival time of each job.
     pub fn arrivals(&self) -> &[i64] {
         &self.arrivals
     }
 
-    /// Start by job.
+    /// Returns the start time of each job.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
 
-    /// Completion by job.
+    /// Returns the completion time of each job.
     pub fn ends(&self) -> &[i64] {
         &self.ends
     }
 
-    /// The system between `origin` and the last completion, on a machine of `processors`.
+    /// Computes the metrics between `origin` and the last completion, on a machine of `processors`.
     pub fn metrics(&self, origin: i64, processors: usize, overhead: &Overhead) -> SystemMetrics {
         let finish_time = self.ends.iter().copied().max().unwrap_or(origin) - origin;
         let span = finish_time.max(1) as f64;
@@ -106,8 +110,8 @@ impl SystemRecorder {
         SystemMetrics::of(&Simulated { recorder: self, finish_time, span, capacity, overhead })
     }
 
-    /// What outages come to, on a machine of `processors` of which jobs used the share `utilization`
-    /// between `origin` and the last completion.
+    /// Computes the metrics of outages on a machine of `processors`. `utilization` is the share of
+    /// the machine that jobs used between `origin` and the last completion.
     pub fn outages(&self, origin: i64, processors: usize, utilization: f64) -> OutageMetrics {
         let finish = self.ends.iter().copied().max().unwrap_or(origin);
         let installed = (finish - origin).max(1) as f64 * processors as f64;
@@ -154,12 +158,13 @@ impl Observer for SystemRecorder {
     fn refused(&mut self, _job: JobId, refusal: Refusal) {
         self.refusals += 1;
         self.fragmented_refusals += u64::from(refusal == Refusal::Fragmented);
+        self.postponed_refusals += u64::from(matches!(refusal, Refusal::Postponed { .. }));
     }
 
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
+    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
         self.folded_jobs += 1;
         self.stretch += reduction.stretch;
-        self.folded.insert(job, (asked, reduction.request.size, reduction.stretch));
+        self.folded.insert(job, (requested, reduction.request.size, reduction.stretch));
     }
 
     fn started(&mut self, Decision { job, now, census, .. }: Decision<'_>) {
@@ -181,32 +186,32 @@ impl Observer for SystemRecorder {
 
     fn completed(&mut self, job: JobId, now: i64) {
         self.ends[job.index()] = now;
-        if let Some(&(asked, given, stretch)) = self.folded.get(&job) {
+        if let Some(&(requested, given, stretch)) = self.folded.get(&job) {
             let run = (now - self.starts[job.index()]) as f64;
-            self.lost += run * (f64::from(given) - f64::from(asked) / stretch);
+            self.lost += run * (f64::from(given) - f64::from(requested) / stretch);
         }
     }
 }
 
-/// A simulated system, from when to when, and what allocating cost.
+/// Input of [`SystemMetrics`].
 struct Simulated<'a> {
     recorder: &'a SystemRecorder,
     finish_time: i64,
-    /// The same, at least 1.
+    /// The value of `finish_time`, but at least 1.
     span: f64,
-    /// Processor-time of the machine.
+    /// Processor time of the machine.
     capacity: f64,
     overhead: &'a Overhead,
 }
 
 impl Simulated<'_> {
-    /// Processor-time that did what jobs asked for.
+    /// Processor time that jobs requested and used.
     fn useful(&self) -> f64 {
         let shared = self.overhead.shared;
         shared.map_or(self.recorder.requested as f64, |shared| shared.computed)
     }
 
-    /// The same with what was given beyond the request.
+    /// Processor time that jobs held, including processors that they did not request.
     fn allocated(&self) -> f64 {
         let held = self.recorder.held as f64;
         let of_shared =
@@ -228,12 +233,13 @@ impl Simulated<'_> {
         count as f64 / self.recorder.starts.len().max(1) as f64
     }
 
-    /// Of strategies that fold jobs.
+    /// Returns `value` if the strategy folds jobs; otherwise `None`.
     fn of_folding(&self, value: f64) -> Option<f64> {
         self.overhead.refused_sizes.map(|_| value)
     }
 
-    /// Of strategies that hand out units: a sum over the jobs that have some, per such job.
+    /// Returns `sum` divided by the number of jobs that got whole units; `None` if no job got whole
+    /// units.
     fn of_units(&self, sum: u64) -> Option<f64> {
         let jobs = self.recorder.in_blocks;
         (jobs > 0).then(|| sum as f64 / jobs as f64)
@@ -241,69 +247,86 @@ impl Simulated<'_> {
 }
 
 measures! {
-    /// What the system comes to in a coupled simulation: utilization and fragmentation by Lo et
-    /// al. and Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
+    /// Metrics of a coupled simulation: utilization and fragmentation by Lo et al. and
+    /// Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SystemMetrics, from system: &Simulated<'_> {
-        allocated_utilization: f64 ["share", rising] "as utilization, with the processors lost to internal fragmentation; null, as all that follow, for strategies that neither refuse nor hand out units" = system.allocated() / system.capacity;
-        internal_fragmentation_percent: f64 ["%"] "processor-time given to jobs beyond their request, of all that was given" = system.recorder.internal_fragmentation_percent();
-        refusals: u64 ["refusals"] "attempts refused although the job's processors, or the fewest to which the strategy would fold it then, were free" = system.recorder.refusals;
-        fragmented_refusals: u64 ["refusals"] "those of them refused for want of a place (external fragmentation)" = system.recorder.fragmented_refusals;
-        fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused for want of a place" = 100.0 * system.recorder.fragmented as f64 / system.span;
-        blocked_menu_percent: Option<f64> ["%"] "positions of boxes on the menu that are not wholly free, each weighted by the size of its box: time-average, of all; null for strategies without a menu of boxes" = system.blocked_menu();
-        no_such_size_jobs: Option<u64> ["jobs"] "jobs that were left out of the run because no box of the menu is for their size; null for strategies without a menu of boxes" = None;
-        mean_blocks: Option<f64> ["units"] "mean sub-meshes, blocks or pages of a job" = system.of_units(system.recorder.blocks);
-        one_block_percent: Option<f64> ["%", rising] "jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
-        mean_busy_list: Option<f64> ["units"] "time-average of the units handed out (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
-        mean_searches: Option<f64> ["searches"] "mean searches of a job beyond the first (b)" = system.of_units(system.recorder.searches);
-        attempts_per_job: f64 ["attempts"] "requests of the scheduler for a job's processors, refused ones included" = system.per_job(system.overhead.attempts);
-        asked_per_job: f64 ["attempts"] "those of them that came to the allocator; the others were refused as what it had refused before tells" = system.per_job(system.overhead.asked);
-        operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
-        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and were promised a latest start: only from when a later job could overtake them, so that a head with no job behind it is not counted; null for schedulers without promises" = system.overhead.promises.map(|promises| promises.given);
-        late_heads: Option<u64> ["jobs"] "those of them that started later than they were first promised" = system.overhead.promises.map(|promises| promises.broken);
-        latest_head: Option<u64> ["s"] "the most by which one did" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
-        slots_held_percent: Option<f64> ["%"] "slots of a cluster's hosts that jobs held, over time, whether they got the processor or waited for it under others; null on other machines" = system.slots_held_percent();
-        refused_sizes: Option<u64> ["sizes"] "sizes of jobs that were refused for want of processors or of a place, the last of each attempt included; null, as all that follow, for strategies that do not fold jobs" = system.overhead.refused_sizes;
-        folded_percent: Option<f64> ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
-        mean_fold_stretch: Option<f64> [""] "run time of these jobs over that on the processors they asked for, mean; 1 if there are none, null if the strategy folds none" = system.of_folding(system.recorder.mean_stretch());
-        lost_efficiency_percent: Option<f64> ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs; null if the strategy folds none" = system.of_folding(system.recorder.lost_percent());
+        allocated_utilization: f64 ["share", rising] "utilization including processors lost to internal \
+            fragmentation; null, like all following columns, for strategies that neither refuse jobs nor allocate \
+            whole units" = system.allocated() / system.capacity;
+        internal_fragmentation_percent: f64 ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time" = system.recorder.internal_fragmentation_percent();
+        refusals: u64 ["refusals"] "refused attempts for which enough processors were free; if the strategy folds \
+            jobs, the smallest number to which the strategy would then fold the job is enough" = system.recorder.refusals;
+        fragmented_refusals: u64 ["refusals"] "refusals because there was no placement (external fragmentation)" = system.recorder.fragmented_refusals;
+        too_few_free_refusals: Option<u64> ["refusals"] "refusals because fewer nodes were free than the job needs; \
+            the column refusals does not include these refusals; null on machines other than trees and blocks" = Some(system.overhead.too_few_free);
+        switches_refusals: Option<u64> ["refusals"] "refusals because the place was on more leaves than the number of \
+            leaves for which the job waits; null on machines other than trees and blocks" = Some(system.recorder.postponed_refusals);
+        fragmented_time_percent: f64 ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement" = 100.0 * system.recorder.fragmented as f64 / system.span;
+        blocked_menu_percent: Option<f64> ["%"] "time average of the share of positions of the menu's boxes that are not entirely free, weighted by the size of the box; null for strategies without a menu of boxes" = system.blocked_menu();
+        no_such_size_jobs: Option<u64> ["jobs"] "jobs excluded from the run because no box of the menu has their size; null for strategies without a menu of boxes" = None;
+        mean_blocks: Option<f64> ["units"] "mean number of sub-meshes, blocks or pages per job" = system.of_units(system.recorder.blocks);
+        one_block_percent: Option<f64> ["%", rising] "share of jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
+        mean_busy_list: Option<f64> ["units"] "time average of the number of allocated units (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
+        mean_searches: Option<f64> ["searches"] "mean number of searches per job beyond the first (b)" = system.of_units(system.recorder.searches);
+        attempts_per_job: f64 ["attempts"] "number of requests of the scheduler for processors per job, including refused requests" = system.per_job(system.overhead.attempts);
+        asked_per_job: f64 ["attempts"] "number of these requests per job that called the allocator; the results of \
+            the other requests followed from earlier refusals" = system.per_job(system.overhead.allocator_calls);
+        operations_per_job: f64 ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations" = system.per_job(system.overhead.operations);
+        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and got a guaranteed latest \
+            start; a head gets a guarantee only if a later job could overtake the head; null for schedulers without \
+            guarantees" = system.overhead.promises.map(|promises| promises.given);
+        late_heads: Option<u64> ["jobs"] "heads with a guaranteed start that started later than their first \
+            guarantee" = system.overhead.promises.map(|promises| promises.broken);
+        latest_head: Option<u64> ["s"] "largest delay of a head beyond its first guaranteed start" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
+        slots_held_percent: Option<f64> ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines" = system.slots_held_percent();
+        refused_sizes: Option<u64> ["sizes"] "number of job sizes that were refused for lack of processors or of a \
+            placement, including the last size of each attempt; null, like all following columns, for strategies that \
+            do not fold jobs" = system.overhead.refused_sizes;
+        folded_percent: Option<f64> ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
+        mean_fold_stretch: Option<f64> [""] "mean over folded jobs of the ratio of the run time to the run time on \
+            the requested processors; 1 without folded jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());
+        lost_efficiency_percent: Option<f64> ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs" = system.of_folding(system.recorder.lost_percent());
     }
     with {
-        /// Last completion, from the origin of time.
+        /// Time of the last completion, from the origin of time.
         finish_time: i64 = system.finish_time;
-        /// Share of the machine's processor-time that jobs asked for and held: the requested
-        /// processors are the useful ones. Where jobs share processors, the share that they
-        /// computed: a job that waits for a processor which others use holds it all the same.
+        /// Share of the machine's processor time that jobs requested and held; processors beyond
+        /// the request do not count. If jobs share processors, only the time in which jobs compute
+        /// counts, because a job also holds a processor while other jobs use it.
         utilization: f64 = system.useful() / system.capacity;
     }
 }
 
-/// A machine of which processors are out of service at times.
+/// Input of [`OutageMetrics`].
 struct Installed<'a> {
     recorder: &'a SystemRecorder,
-    /// Processor-time of all processors.
+    /// Processor time of all processors.
     installed: f64,
-    /// That which jobs used.
+    /// Processor time that jobs used.
     used: f64,
 }
 
 measures! {
-    /// What outages come to, of a run in which there are any.
+    /// Metrics of a run with outages.
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct OutageMetrics, from machine: &Installed<'_> {
-        up_utilization: f64 ["share", rising] "as utilization, of the processors in service: not of those out of service; one that is to be, but that a job still holds, is in service" = match machine.installed - machine.recorder.down as f64 {
+        up_utilization: f64 ["share", rising] "utilization relative to the processors in service; processors that a \
+            job still holds during an outage are counted as in service" = match machine.installed - machine.recorder.down as f64 {
             up if up > 0.0 => machine.used / up,
             _ => 0.0,
         };
-        down_percent: f64 ["%"] "processor-time out of service, of that of the machine" = 100.0 * machine.recorder.down as f64 / machine.installed;
-        killed_jobs: u64 ["jobs"] "jobs cut off by an outage for good: their run is what they had run" = machine.recorder.killed;
-        requeued_jobs: u64 ["jobs"] "times that a job was cut off by an outage and went back to the queue, to run anew; its start is the last one" = machine.recorder.requeued;
-        cut_off_percent: f64 ["%"] "processor-time of runs that were cut off, of that of the machine; utilization counts it of jobs that are killed, and not of those that run anew" = 100.0 * machine.recorder.cut_off as f64 / machine.installed;
+        down_percent: f64 ["%"] "processor-time out of service, as a share of the processor-time of the machine" = 100.0 * machine.recorder.down as f64 / machine.installed;
+        killed_jobs: u64 ["jobs"] "jobs ended by an outage; their run time ends at the outage" = machine.recorder.killed;
+        requeued_jobs: u64 ["jobs"] "number of times that an outage interrupted a job, which returned to the queue to \
+            run again; the start of such a job is its last start" = machine.recorder.requeued;
+        cut_off_percent: f64 ["%"] "processor-time of interrupted runs, as a share of the processor-time of the \
+            machine; utilization includes this time for killed jobs, but not for requeued jobs" = 100.0 * machine.recorder.cut_off as f64 / machine.installed;
     }
 }
 
-/// The jobs with the time they really held their processors as run time, and the processors of the
-/// request that was served as size.
+/// Returns the jobs as they ran. The run time of a job is the time for which it held its
+/// processors, and its size is the size of the request that was served.
 pub fn as_served(jobs: &[Job], recorder: &SystemRecorder) -> Vec<Job> {
     let times = recorder.starts.iter().zip(&recorder.ends);
     let served = (0..).map(JobId).zip(jobs).zip(times).map(|((id, job), (start, end))| {

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
 use super::kind::Kind;
-use super::near::advice;
+use super::suggest::advice;
 use super::{Description, NameError, Parameter, StrategyName};
 use crate::sanitize::excerpt;
 
-/// A name, what it stands for, and its parameters: fields of the options `T`.
+/// A name, the options that the name denotes, and its parameters. The parameters are fields of the
+/// options `T`.
 pub struct Entry<T> {
     pub(super) name: String,
     words: Vec<Word>,
@@ -13,29 +14,29 @@ pub struct Entry<T> {
     source: &'static str,
     default: T,
     params: Vec<Box<dyn Param<T>>>,
-    /// Keys that say the same.
+    /// Pairs of alternative keys.
     alternatives: Vec<(&'static str, &'static str)>,
     check: Check<T>,
 }
 
-/// Another name, perhaps with a parameter set by it.
+/// An alias of a name. The alias may set a parameter.
 struct Word {
     word: &'static str,
     set: Option<(&'static str, &'static str)>,
 }
 
-/// The value of a parameter.
+/// Trait bounds of parameter values.
 pub trait Value: Clone + PartialEq + Send + Sync + 'static {}
 
 impl<V: Clone + PartialEq + Send + Sync + 'static> Value for V {}
 
 type Check<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
 
-/// A value of a parameter, read and ready to be put into options.
+/// A parsed value of a parameter, which can be applied to options.
 pub type Setting<T> = Arc<dyn Fn(&mut T) + Send + Sync>;
 
 impl<T: Value> Entry<T> {
-    /// A name for these options, without parameters so far.
+    /// Creates an entry for the options `default`, without parameters.
     pub fn new(name: impl Into<String>, default: T) -> Self {
         Self {
             name: name.into(),
@@ -49,30 +50,30 @@ impl<T: Value> Entry<T> {
         }
     }
 
-    /// What it is, in sentences.
+    /// Sets the description.
     pub fn about(self, about: impl Into<String>) -> Self {
         Self { about: about.into(), ..self }
     }
 
-    /// Where it was defined.
+    /// Sets the source.
     pub fn source(self, source: &'static str) -> Self {
         Self { source, ..self }
     }
 
-    /// Other names that mean the same.
+    /// Adds aliases.
     pub fn aliases(mut self, words: &[&'static str]) -> Self {
         self.words.extend(words.iter().map(|&word| Word { word, set: None }));
         self
     }
 
-    /// Other names for this one with a parameter set: a word and the value it means.
+    /// Adds aliases that set the parameter `key`. Each alias comes with the value that it sets.
     pub fn short_for(mut self, key: &'static str, words: &[(&'static str, &'static str)]) -> Self {
         let word = |&(word, value)| Word { word, set: Some((key, value)) };
         self.words.extend(words.iter().map(word));
         self
     }
 
-    /// A parameter that is a field of the options.
+    /// Adds a parameter that is a field of the options.
     pub fn param<V: Value>(
         self,
         key: &'static str,
@@ -83,7 +84,7 @@ impl<T: Value> Entry<T> {
         self.case(key, kind, about, move |options| Some(field(options)))
     }
 
-    /// A parameter that is a field of some options, as where `T` is an enum.
+    /// Adds a parameter that is a field of only some options, for example if `T` is an enum.
     pub fn case<V: Value>(
         self,
         key: &'static str,
@@ -106,9 +107,9 @@ impl<T: Value> Entry<T> {
         )
     }
 
-    /// A parameter that is another way to say what the parameter `of` does: only one of the
-    /// two may be given, and this one is never written.
-    pub fn other_way<V: Value>(
+    /// Adds a parameter that is an alternative to the parameter `of`: only one of the two may be
+    /// given, and the alternative is never printed.
+    pub fn alternative<V: Value>(
         mut self,
         key: &'static str,
         of: &'static str,
@@ -121,8 +122,9 @@ impl<T: Value> Entry<T> {
         self.computed(key, kind, about, move |_| Some(default.clone()), set)
     }
 
-    /// A parameter that is read elsewhere: it is listed, checked, and changes nothing here.
-    pub fn elsewhere<V: Value>(
+    /// Adds a parameter that other code reads. The parameter is listed and checked, but does not
+    /// change the options.
+    pub fn external<V: Value>(
         self,
         key: &'static str,
         kind: Kind<V>,
@@ -132,8 +134,9 @@ impl<T: Value> Entry<T> {
         self.computed(key, kind, about, move |_| Some(default.clone()), |_, _| {})
     }
 
-    /// A parameter that is read from options and put into them by functions: setting it may
-    /// change what the parameters declared after it are if they are not given.
+    /// Adds a parameter with two functions. The first function reads the value from the options, and the second
+    /// function writes the value to the options. Setting the parameter may change the defaults of parameters declared
+    /// later.
     pub fn computed<V: Value>(
         mut self,
         key: &'static str,
@@ -147,13 +150,13 @@ impl<T: Value> Entry<T> {
         self
     }
 
-    /// The parameters declared so far are written even where they are the default.
+    /// Prints the parameters declared so far even if they have the default value.
     pub fn always(mut self) -> Self {
         self.params.iter_mut().for_each(|param| param.write_always());
         self
     }
 
-    /// What makes options illegal beside the values of single parameters.
+    /// Sets the check of combinations of values.
     pub fn check(self, check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static) -> Self {
         Self { check: Box::new(check), ..self }
     }
@@ -172,28 +175,32 @@ impl<T: Value> Entry<T> {
         }
     }
 
-    /// Whether it has a parameter of this key.
+    /// Returns whether the entry has a parameter with this key.
     pub fn has(&self, key: &str) -> bool {
         self.params.iter().any(|param| param.key() == key)
     }
 
-    /// Reads the parameters of a name, which is this entry's.
+    /// Parses the parameters of a name of this entry.
     pub(super) fn read(&self, kind: &'static str, name: &StrategyName) -> Result<T, NameError> {
         let mut options = self.default.clone();
         let word = self.words.iter().find(|word| word.word == name.name);
         if let Some((key, value)) = word.and_then(|word| word.set) {
             if name.get(key).is_some() {
-                return Err(name.error(kind, format!("\"{}\" says {key}={value}", name.name)));
+                return Err(
+                    name.error(kind, format!("\"{}\" already sets {key}={value}", name.name))
+                );
             }
             self.setting(kind, name, key, value)?(&mut options);
         }
-        // Unknown keys first: a value cannot be judged that may be meant for another.
+        // Check all keys first, because the value of an unknown key cannot be checked.
         for (key, _) in &name.parameters {
             self.param_of(kind, name, key)?;
         }
         for &(one, other) in &self.alternatives {
             if name.get(one).is_some() && name.get(other).is_some() {
-                return Err(name.error(kind, format!("{one} and {other} say the same: give one")));
+                return Err(
+                    name.error(kind, format!("{one} and {other} are alternatives; give only one"))
+                );
             }
         }
         for param in &self.params {
@@ -205,7 +212,7 @@ impl<T: Value> Entry<T> {
         Ok(options)
     }
 
-    /// A value for one of the parameters.
+    /// Parses a value for one of the parameters.
     pub(super) fn setting(
         &self,
         kind: &'static str,
@@ -228,40 +235,41 @@ impl<T: Value> Entry<T> {
         param.ok_or_else(|| no_parameter(kind, name, key, &keys().collect::<Vec<_>>()))
     }
 
-    /// What is wrong with options that did not come from a text.
+    /// Checks options that were not parsed from text. The error describes the problem.
     pub(super) fn checked(&self, options: &T) -> Result<(), String> {
         self.params.iter().try_for_each(|param| param.checked(options))?;
-        self.go_together(options)
+        self.check_combination(options)
     }
 
-    /// What is wrong beside the values of single parameters.
-    pub(super) fn go_together(&self, options: &T) -> Result<(), String> {
+    /// Checks the combination of values. The error describes the problem.
+    pub(super) fn check_combination(&self, options: &T) -> Result<(), String> {
         (self.check)(options)
     }
 
-    /// The one way to write options under this name, and whether it says all that they hold:
-    /// keys in the order of declaration, without those whose value follows from the default
-    /// and the keys before them. `None` if a parameter does not apply.
+    /// Prints options under this name, and returns whether the text determines the options
+    /// completely. Keys are in the order of declaration. A key is omitted if its value follows from
+    /// the default and the previous keys. `None` if a parameter does not apply.
     pub(super) fn write(&self, options: &T) -> Option<(StrategyName, bool)> {
         let mut name = StrategyName::plain(&self.name);
-        let mut said = self.default.clone();
+        let mut printed = self.default.clone();
         for param in &self.params {
-            if let Some(text) = param.say(options, &mut said)? {
+            if let Some(text) = param.print(options, &mut printed)? {
                 name.parameters.push((param.key().to_string(), text));
             }
         }
-        Some((name, said == *options))
+        Some((name, printed == *options))
     }
 }
 
-/// A parameter of options, whatever the type of its value.
+/// A parameter with a value of any type.
 trait Param<T>: Send + Sync {
     fn key(&self) -> &'static str;
     fn describe(&self, default: &T) -> Parameter;
     fn read(&self, text: &str) -> Result<Setting<T>, String>;
-    /// Copies the value from `options` to `said` if it is another; the text to write.
-    /// `None` if it does not apply, or cannot be written.
-    fn say(&self, options: &T, said: &mut T) -> Option<Option<String>>;
+    /// If the value in `options` differs from the value in `printed`, copies the value to `printed`
+    /// and returns the text to print. Returns `Some(None)` if there is nothing to print, and `None`
+    /// if the parameter does not apply or cannot be printed.
+    fn print(&self, options: &T, printed: &mut T) -> Option<Option<String>>;
     fn checked(&self, options: &T) -> Result<(), String>;
     fn write_always(&mut self);
 }
@@ -269,11 +277,11 @@ trait Param<T>: Send + Sync {
 type Get<T, V> = dyn Fn(&T) -> Option<V> + Send + Sync;
 type Set<T, V> = dyn Fn(&mut T, V) + Send + Sync;
 
-/// The error of a key that is none of these.
+/// Returns the error of an unknown key.
 fn no_parameter(kind: &'static str, name: &StrategyName, key: &str, keys: &[&str]) -> NameError {
     let advice = advice(key, keys.iter().copied(), || match keys {
-        [] => "it has none".to_string(),
-        known => format!("it has {}", known.join(", ")),
+        [] => "this name has no parameters".to_string(),
+        known => format!("known are {}", known.join(", ")),
     });
     name.error(kind, format!("unknown parameter \"{}\"; {advice}", excerpt(key)))
 }
@@ -284,7 +292,7 @@ struct Typed<T, V> {
     about: &'static str,
     kind: Kind<V>,
     always: bool,
-    /// `None` where it does not apply.
+    /// `None` if the parameter does not apply.
     get: Box<Get<T, V>>,
     set: Arc<Set<T, V>>,
 }
@@ -314,17 +322,17 @@ impl<T: 'static, V: Value> Param<T> for Typed<T, V> {
         Ok(Arc::new(move |options: &mut T| set(options, value.clone())))
     }
 
-    fn say(&self, options: &T, said: &mut T) -> Option<Option<String>> {
+    fn print(&self, options: &T, printed: &mut T) -> Option<Option<String>> {
         let value = (self.get)(options)?;
-        let another = (self.get)(said).as_ref() != Some(&value);
-        if !another && !self.always {
+        let differs = (self.get)(printed).as_ref() != Some(&value);
+        if !differs && !self.always {
             return Some(None);
         }
         let text = (self.kind.write)(&value);
-        if !another {
+        if !differs {
             return Some(text);
         }
-        (self.set)(said, value);
+        (self.set)(printed, value);
         text.map(Some)
     }
 

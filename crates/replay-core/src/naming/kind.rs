@@ -1,4 +1,4 @@
-//! How the value of a parameter is typed.
+//! Syntax of parameter values.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -6,14 +6,15 @@ use std::str::FromStr;
 
 use crate::number::plain;
 
-/// The legal values of a parameter of type `V`: how they are listed, read and written.
+/// The syntax of the values of a parameter of type `V`: the functions that list, parse and print
+/// values.
 pub struct Kind<V> {
     pub(super) values: String,
-    /// What a listing says where there is nothing to write.
+    /// Text that listings show for an absent value.
     pub(super) absent: &'static str,
-    /// From a key and a text, to a value or a whole sentence on what is wrong.
+    /// Parses text to a value. The error is a complete sentence that contains the key.
     pub(super) read: Box<Read<V>>,
-    /// A value as typed; `None` for what nobody can type.
+    /// Prints a value; `None` for values without syntax.
     pub(super) write: Box<Write<V>>,
 }
 
@@ -29,12 +30,12 @@ impl<V: 'static> Kind<V> {
         Self { values, absent: "none", read: Box::new(read), write: Box::new(write) }
     }
 
-    /// The same with other words for the legal values in listings.
+    /// Sets the description of the valid values in listings.
     pub fn listed(self, values: impl Into<String>) -> Self {
         Self { values: values.into(), ..self }
     }
 
-    /// The same, and these words are read too. They are neither listed nor written.
+    /// Accepts additional words. Additional words are neither listed nor printed.
     pub fn also(self, words: &'static [(&'static str, V)]) -> Self
     where
         V: Copy + Sync,
@@ -47,7 +48,7 @@ impl<V: 'static> Kind<V> {
         Self { read, ..self }
     }
 
-    /// The same for a value that may be left out; `absent` says in listings what that means.
+    /// Makes the value optional; `absent` describes an absent value in listings.
     pub fn or(self, absent: &'static str) -> Kind<Option<V>> {
         let Self { values, read, write, .. } = self;
         Kind {
@@ -59,7 +60,7 @@ impl<V: 'static> Kind<V> {
     }
 }
 
-/// One of some words.
+/// Returns the syntax of one of several words.
 pub fn one_of<V: Clone + PartialEq + Sync>(choices: &'static [(&'static str, V)]) -> Kind<V> {
     let names =
         |between: &str| choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(between);
@@ -67,7 +68,7 @@ pub fn one_of<V: Clone + PartialEq + Sync>(choices: &'static [(&'static str, V)]
         let choice = choices.iter().find(|(name, _)| *name == text);
         choice
             .map(|(_, value)| value.clone())
-            .ok_or_else(|| format!("{key}=\"{text}\" is none of {}", names(", ")))
+            .ok_or_else(|| format!("{key}=\"{text}\" is not one of {}", names(", ")))
     };
     let write = |value: &V| {
         let choice = choices.iter().find(|(_, choice)| choice == value);
@@ -76,12 +77,12 @@ pub fn one_of<V: Clone + PartialEq + Sync>(choices: &'static [(&'static str, V)]
     Kind::new(names("|"), read, write)
 }
 
-/// `no` or `yes`; `false` and `true` are read too.
+/// Returns the syntax of `no` and `yes`; `false` and `true` are also accepted.
 pub fn yes_no() -> Kind<bool> {
     one_of(&[("no", false), ("yes", true)]).also(&[("false", false), ("true", true)])
 }
 
-/// A whole number in a range.
+/// Returns the syntax of an integer in a range.
 pub fn integer<V>(range: RangeInclusive<V>) -> Kind<V>
 where
     V: Copy + PartialOrd + FromStr + Display + Send + Sync + 'static,
@@ -94,17 +95,17 @@ where
     Kind::new(format!("{low}..{high}"), read, |value: &V| Some(value.to_string()))
 }
 
-/// A positive, finite number.
+/// Returns the syntax of a positive, finite number.
 pub fn positive() -> Kind<f64> {
     above_zero("a positive number".to_string(), f64::MAX)
 }
 
-/// A positive number up to a largest one.
+/// Returns the syntax of a positive number up to a maximum.
 pub fn positive_to(most: f64) -> Kind<f64> {
     above_zero(format!("a number above 0, at most {}", plain(most)), most)
 }
 
-/// A number in a range, both ends included.
+/// Returns the syntax of a number in a range, including both ends.
 pub fn number(range: RangeInclusive<f64>) -> Kind<f64> {
     let values = format!("a number from {} to {}", plain(*range.start()), plain(*range.end()));
     real(values, move |number| range.contains(&number))
@@ -117,7 +118,7 @@ fn above_zero(values: String, most: f64) -> Kind<f64> {
 fn real(values: String, legal: impl Fn(f64) -> bool + Send + Sync + 'static) -> Kind<f64> {
     let problem = format!("is not {values}");
     let read = move |key: &str, text: &str| {
-        // There is one zero.
+        // Adding 0 converts -0 to 0.
         let number = text.parse().ok().map(|number: f64| number + 0.0);
         let number = number.filter(|&number| legal(number));
         number.ok_or_else(|| format!("{key}=\"{text}\" {problem}"))
@@ -125,8 +126,8 @@ fn real(values: String, legal: impl Fn(f64) -> bool + Send + Sync + 'static) -> 
     Kind::new(values, read, |value: &f64| Some(plain(*value)))
 }
 
-/// Whatever the type reads and writes, a strategy with parameters of its own for example;
-/// `values` says in listings what that is.
+/// Returns the syntax of a type with its own parser and printer, for example a strategy with
+/// parameters. `values` describes the valid values in listings.
 pub fn typed<V>(values: &str) -> Kind<V>
 where
     V: FromStr<Err: Display> + Display + 'static,
@@ -135,8 +136,9 @@ where
     Kind::new(values.to_string(), read, |value: &V| Some(value.to_string()))
 }
 
-/// As [`typed`], for a type whose error says by itself what was read.
-pub fn told<V>(values: &str) -> Kind<V>
+/// Returns the syntax of a type with its own parser and printer, like [`typed`]. The parser's errors must already
+/// contain the text.
+pub fn parsed<V>(values: &str) -> Kind<V>
 where
     V: FromStr<Err: Display> + Display + 'static,
 {
@@ -144,8 +146,8 @@ where
     Kind { read: Box::new(read), ..typed(values) }
 }
 
-/// Values separated by commas, each with an error that says by itself what was read; the
-/// empty list is none.
+/// Returns the syntax of values separated by commas. The errors of the values must already contain
+/// the text. An empty list is treated as absent.
 pub fn list<V>(values: &str) -> Kind<Vec<V>>
 where
     V: FromStr<Err: Display> + Display + 'static,
@@ -161,7 +163,7 @@ where
     Kind::new(values.to_string(), read, write)
 }
 
-/// A file to read; the empty path is none.
+/// Returns the syntax of a file name. An empty path is treated as absent.
 pub fn file() -> Kind<String> {
     let write = |path: &String| (!path.is_empty()).then(|| path.clone());
     Kind::new("a file".to_string(), |_, text| Ok(text.to_string()), write)

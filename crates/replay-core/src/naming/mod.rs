@@ -1,16 +1,16 @@
-//! How strategies are named, and what their parameters are.
+//! Names of strategies and their parameters.
 //!
-//! | room | concept |
+//! | item | concept |
 //! |---|---|
 //! | [`StrategyName`] | the grammar `name[key=value,...]` |
-//! | [`kind`] | how a value is typed: one of some words, a whole number in a range, ... |
-//! | [`Entry`], [`Table`] | names that stand for typed options, each parameter declared once |
-//! | [`Registry`] | all tables of one sort of strategy |
-//! | [`nearest`] | what a misspelt word may have meant |
+//! | [`kind`] | syntax of values: one of several words, an integer in a range, ... |
+//! | [`Entry`], [`Table`] | names that denote typed options; each parameter is declared once |
+//! | [`Registry`] | all tables of one kind of strategy |
+//! | [`nearest`] | suggestions for misspelt words |
 //!
-//! A parameter is declared in one line: its key, its legal values, what it means, and the
-//! field of the options that holds it. The listing, the check of keys, the parser, the
-//! canonical form and the advice on errors follow from it.
+//! A parameter is declared in one line: its key, its valid values, its meaning, and the field of
+//! the options that stores it. The listing, the check of keys, the parser, the canonical form and
+//! the suggestions in errors are derived from the declaration.
 //!
 //! ```
 //! use replay_core::naming::{Entry, Table, kind};
@@ -35,8 +35,8 @@
 mod entry;
 pub mod kind;
 mod name;
-mod near;
 mod registry;
+mod suggest;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -45,35 +45,34 @@ pub use crate::spelled;
 pub use entry::{Entry, Setting, Value};
 pub use kind::Kind;
 pub use name::{LONGEST_NAME, NameError, StrategyName, split_list};
-pub use near::{advice, hint};
-pub use near::{nearest, nearest_few};
 pub use registry::Registry;
+pub use suggest::{advice, hint, nearest, nearest_few};
 pub use table::Table;
 
 /// A parameter of a strategy, for listings and help.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Parameter {
-    /// The key as typed.
+    /// The key.
     pub key: &'static str,
-    /// Legal values.
+    /// Description of the valid values.
     pub values: String,
-    /// The value if it is not written.
+    /// The default value.
     pub default: String,
-    /// What it does, with its unit.
+    /// The meaning, with the unit.
     pub about: &'static str,
 }
 
-/// What a listing says of a strategy.
+/// Description of a strategy for listings.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Description {
-    /// The name as typed.
+    /// The name.
     pub name: String,
-    /// Other names that are understood.
+    /// Other accepted names.
     pub aliases: Vec<&'static str>,
-    /// What it does.
+    /// Description of the strategy.
     pub about: String,
-    /// Where it was defined.
+    /// Source of the definition.
     pub source: &'static str,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: Vec<Parameter>,
 }

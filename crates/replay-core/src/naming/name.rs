@@ -3,17 +3,18 @@ use std::str::FromStr;
 
 use crate::sanitize::excerpt;
 
-/// Bytes of the longest name with its parameters: room for a path, or a long list.
+/// Maximum length in bytes of a name with its parameters. Parameters may contain a path or a long
+/// list.
 pub const LONGEST_NAME: usize = 8192;
 
-/// Bytes of a name that an error shows whole.
-const SHOWN_WHOLE: usize = 256;
+/// Maximum length in bytes of a name in an error. Longer names are truncated.
+const MAX_QUOTED: usize = 256;
 
-/// A strategy's name and parameters as written: `name` or `name[key=value,...]`.
+/// The name and parameters of a strategy as written: `name` or `name[key=value,...]`.
 ///
-/// A value may itself hold commas (`mc1x1[tie=2,13,20,6,order=scan]`): a part without
-/// `=` continues the value before it. It may also be a name with parameters of its own
-/// (`stream[sides=uniform[high=8]]`). Names and keys are lower case; `_` reads as `-`.
+/// A value may contain commas (`mc1x1[tie=2,13,20,6,order=scan]`): a part without `=` continues the
+/// previous value. A value may also be a name with parameters (`stream[sides=uniform[high=8]]`).
+/// Names and keys are in lower case; `_` is read as `-`.
 ///
 /// ```
 /// use replay_core::naming::StrategyName;
@@ -26,50 +27,52 @@ const SHOWN_WHOLE: usize = 256;
 pub struct StrategyName {
     /// The part before the bracket.
     pub name: String,
-    /// Keys and values in the order written; no key twice.
+    /// Keys and values in written order. No key occurs twice.
     pub parameters: Vec<(String, String)>,
 }
 
-/// A strategy that cannot be read, is not known, or has a parameter that it has not.
+/// Error of a strategy name: the text cannot be parsed, the name or a parameter is unknown, or a
+/// value is not valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{kind} \"{text}\": {problem}")]
 pub struct NameError {
-    /// "allocator", "scheduler", ... or "strategy" before that is known.
+    /// The kind, such as "allocator" or "scheduler"; "strategy" before the kind is known.
     pub kind: &'static str,
-    /// What was written; of a very long text its beginning.
+    /// The text, truncated if it is very long.
     pub text: String,
-    /// What is wrong with it, with a suggestion where there is one.
+    /// Description of the problem, with a suggestion if possible.
     pub problem: String,
 }
 
 impl NameError {
-    /// An error about a text.
+    /// Creates an error about a text.
     pub fn new(kind: &'static str, text: &str, problem: impl Into<String>) -> Self {
-        let text = if text.len() > SHOWN_WHOLE { excerpt(text) } else { text.to_string() };
+        let text = if text.len() > MAX_QUOTED { excerpt(text) } else { text.to_string() };
         Self { kind, text, problem: problem.into() }
     }
 }
 
 impl StrategyName {
-    /// Reads a name of a known kind, for the error.
+    /// Parses a name of a known kind. An error contains the kind.
     ///
     /// # Errors
-    /// [`NameError`] of that kind if the text is no name.
+    /// [`NameError`] with this kind if the text is not a name.
     pub fn read(kind: &'static str, text: &str) -> Result<Self, NameError> {
         text.parse().map_err(|error| NameError { kind, ..error })
     }
 
-    /// A name without parameters.
+    /// Creates a name without parameters.
     pub fn plain(name: &str) -> Self {
         Self { name: name.to_string(), parameters: Vec::new() }
     }
 
-    /// The value of a parameter, if it was written.
+    /// Returns the value of a parameter; `None` if the name does not contain the parameter.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.parameters.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 
-    /// Sets a parameter, in place if it is there already.
+    /// Sets a parameter. If the name already contains the parameter, its value is replaced;
+    /// otherwise the parameter is appended.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
         match self.parameters.iter_mut().find(|(k, _)| k == key) {
             Some((_, old)) => *old = value.into(),
@@ -77,7 +80,7 @@ impl StrategyName {
         }
     }
 
-    /// An error about this name.
+    /// Creates an error about this name.
     pub fn error(&self, kind: &'static str, problem: impl Into<String>) -> NameError {
         NameError::new(kind, &self.to_string(), problem)
     }
@@ -104,9 +107,10 @@ impl FromStr for StrategyName {
                 .then(|| s.to_ascii_lowercase().replace('_', "-"))
         };
         if trimmed.is_empty() {
-            return Err(error("it is empty (a stray comma?)"));
+            return Err(error("the name is empty (stray comma?)"));
         }
-        let name = word(name.trim()).ok_or_else(|| error("a name is letters, digits and \"-\""))?;
+        let name = word(name.trim())
+            .ok_or_else(|| error("a name consists of letters, digits and \"-\""))?;
         let mut strategy = Self { name, parameters: Vec::new() };
         if inside.trim().is_empty() {
             return Ok(strategy);
@@ -120,14 +124,14 @@ impl FromStr for StrategyName {
                     }
                     let value = value.trim();
                     if !is_value(value) {
-                        return Err(error(&format!("parameter \"{key}\" has no legal value")));
+                        return Err(error(&format!("parameter \"{key}\" has no valid value")));
                     }
                     strategy.parameters.push((key, value.to_string()));
                 }
                 (None, Some((key, value))) => {
                     let more = part.trim();
                     if !is_value(more) {
-                        return Err(error(&format!("parameter \"{key}\" has no legal value")));
+                        return Err(error(&format!("parameter \"{key}\" has no valid value")));
                     }
                     value.push(',');
                     value.push_str(more);
@@ -149,7 +153,8 @@ impl fmt::Display for StrategyName {
     }
 }
 
-/// Whether this can be (part of) a value: something, brackets in pairs, `=` only inside.
+/// Returns whether a text can be a value or a part of a value. The text must not be empty, its
+/// brackets must match, and `=` must occur only inside brackets.
 fn is_value(text: &str) -> bool {
     let mut depth = 0i32;
     for c in text.chars() {
@@ -166,7 +171,7 @@ fn is_value(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('[') && depth == 0
 }
 
-/// Splits a list at the commas outside brackets.
+/// Splits a list at commas outside brackets.
 pub fn split_list(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0i32);
     for (i, c) in text.char_indices() {

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use super::table::{Table, unknown};
 use super::{Description, NameError, StrategyName, Value};
 
-/// All strategies of one sort, whatever their options: tables that read names as `S`.
+/// All strategies of one kind. A registry contains tables with different types of options, and
+/// parses their names to `S`.
 #[derive(Clone)]
 pub struct Registry<S> {
     kind: &'static str,
@@ -11,7 +12,7 @@ pub struct Registry<S> {
     members: Vec<Member<S>>,
 }
 
-/// A table among others.
+/// One table of a registry.
 #[derive(Clone)]
 struct Member<S> {
     descriptions: Vec<Description>,
@@ -21,18 +22,20 @@ struct Member<S> {
 type Read<S> = dyn Fn(&StrategyName) -> Result<S, NameError> + Send + Sync;
 
 impl<S> Registry<S> {
-    /// An empty registry of "allocator"s, "scheduler"s, ... for messages.
+    /// Creates an empty registry. `kind` is the noun for its strategies in messages, such as
+    /// "allocator".
     pub fn new(kind: &'static str) -> Self {
         Self { kind, listed: None, members: Vec::new() }
     }
 
-    /// The same where what is known fills more than a message: the command that shows it.
+    /// Sets the command that lists the strategies. Messages that do not list all strategies refer
+    /// to this command.
     pub fn listed_by(self, command: &'static str) -> Self {
         Self { listed: Some(command), ..self }
     }
 
-    /// The same with one more table, whose names `read` makes an `S`. Where two tables know
-    /// a name, the first reads it.
+    /// Adds a table. `read` converts the names of the table to `S`. If two tables contain a name,
+    /// the first table parses it.
     pub fn with<T: Value>(
         mut self,
         table: Table<T>,
@@ -44,18 +47,18 @@ impl<S> Registry<S> {
         self
     }
 
-    /// Reads a name, `name` or `name[key=value,...]`.
+    /// Parses a name, `name` or `name[key=value,...]`.
     ///
     /// # Errors
-    /// As [`Table::read`].
+    /// [`NameError`] under the conditions of [`Table::read`].
     pub fn read(&self, text: &str) -> Result<S, NameError> {
         self.parse(&StrategyName::read(self.kind, text)?)
     }
 
-    /// The strategy of a name.
+    /// Returns the strategy of a parsed name.
     ///
     /// # Errors
-    /// As [`Table::read`].
+    /// [`NameError`] under the conditions of [`Table::read`].
     pub fn parse(&self, name: &StrategyName) -> Result<S, NameError> {
         let own = |member: &&Member<S>| member.words().any(|word| word == name.name);
         match self.members.iter().find(own) {
@@ -68,12 +71,12 @@ impl<S> Registry<S> {
         }
     }
 
-    /// The canonical names.
+    /// Returns the canonical names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.members.iter().flat_map(|member| member.descriptions.iter().map(|d| &d.name[..]))
     }
 
-    /// Every strategy for a listing.
+    /// Returns the descriptions of all strategies.
     pub fn descriptions(&self) -> Vec<Description> {
         self.members.iter().flat_map(|member| member.descriptions.clone()).collect()
     }

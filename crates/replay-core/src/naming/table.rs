@@ -1,45 +1,46 @@
 use super::entry::{Entry, Setting};
-use super::near::advice;
+use super::suggest::advice;
 use super::{Description, NameError, StrategyName, Value};
 
-/// The names that stand for options of one type, with their parameters.
+/// A table of names that denote options of one type, with the parameters of each name.
 pub struct Table<T> {
     kind: &'static str,
     entries: Vec<Entry<T>>,
 }
 
 impl<T: Value> Table<T> {
-    /// A table of "allocator"s, "pattern"s, ... for messages.
+    /// Creates a table. `kind` is the noun for its entries in messages, such as "allocator".
     pub fn new(kind: &'static str, entries: impl IntoIterator<Item = Entry<T>>) -> Self {
         Self { kind, entries: entries.into_iter().collect() }
     }
 
-    /// What it names.
+    /// Returns the noun for the entries in messages.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// Reads a name, `name` or `name[key=value,...]`.
+    /// Parses a name, `name` or `name[key=value,...]`.
     ///
     /// # Errors
-    /// [`NameError`]: no name, an unknown one, an unknown or repeated parameter, an illegal
-    /// value or combination of values; with advice.
+    /// [`NameError`], with a suggestion if possible, if the text is not a name, if the name or a
+    /// parameter is unknown, if a parameter is repeated, or if a value or a combination of values
+    /// is not valid.
     pub fn read(&self, text: &str) -> Result<T, NameError> {
         self.parse(&StrategyName::read(self.kind, text)?)
     }
 
-    /// The options that a name stands for.
+    /// Returns the options that a name denotes.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// [`NameError`] under the conditions of [`read`](Self::read).
     pub fn parse(&self, name: &StrategyName) -> Result<T, NameError> {
         self.entry(name)?.read(self.kind, name)
     }
 
-    /// The entry of a name.
+    /// Returns the entry of a name.
     ///
     /// # Errors
-    /// [`NameError`] if there is none.
+    /// [`NameError`] if the name is unknown.
     pub fn entry(&self, name: &StrategyName) -> Result<&Entry<T>, NameError> {
         let own = |entry: &&Entry<T>| entry.words().any(|word| word == name.name);
         self.entries.iter().find(own).ok_or_else(|| {
@@ -48,10 +49,10 @@ impl<T: Value> Table<T> {
         })
     }
 
-    /// A value for a parameter of the entry of a name.
+    /// Parses a value for a parameter. `name` selects the entry.
     ///
     /// # Errors
-    /// [`NameError`] if it has no such parameter, or the text is no legal value.
+    /// [`NameError`] if the parameter does not exist or the value is not valid.
     pub fn setting(
         &self,
         name: &StrategyName,
@@ -61,54 +62,55 @@ impl<T: Value> Table<T> {
         self.entry(name)?.setting(self.kind, name, key, text)
     }
 
-    /// Checks what no parameter says alone, of options under the entry of a name.
+    /// Checks the combination of values of options. `name` selects the entry.
     ///
     /// # Errors
-    /// [`NameError`] if values do not go together.
-    pub fn go_together(&self, name: &StrategyName, options: &T) -> Result<(), NameError> {
-        let checked = self.entry(name)?.go_together(options);
+    /// [`NameError`] if the combination is not valid.
+    pub fn check_combination(&self, name: &StrategyName, options: &T) -> Result<(), NameError> {
+        let checked = self.entry(name)?.check_combination(options);
         checked.map_err(|problem| self.name(options).error(self.kind, problem))
     }
 
-    /// The canonical name of options: of all names that say the same the shortest, defaults
-    /// left out and keys in the order of declaration. It reads back as the same options.
+    /// Returns the canonical name of options. The canonical name is the shortest name that denotes
+    /// the options. It contains no default values, and its keys are in the order of declaration.
+    /// Parsing the name returns the same options.
     pub fn name(&self, options: &T) -> StrategyName {
         let written = || self.entries.iter().filter_map(|entry| entry.write(options));
         let exact = written().filter_map(|(name, exact)| exact.then_some(name));
         let name = exact.min_by_key(|name| name.parameters.len());
-        // What is no number equals nothing, not even itself, and wants a name for its error.
+        // Options with NaN are not equal to themselves, but an error message about such options still needs a name.
         let near = || written().next().map(|(name, _)| name);
         name.or_else(near).unwrap_or_else(|| StrategyName::plain(self.kind))
     }
 
-    /// Checks options that did not come from a text.
+    /// Checks options that were not parsed from text.
     ///
     /// # Errors
-    /// [`NameError`] if a value, or their combination, is illegal.
+    /// [`NameError`] if a value or the combination of values is not valid.
     pub fn check(&self, options: &T) -> Result<(), NameError> {
         let name = self.name(options);
         let checked = self.entry(&name)?.checked(options);
         checked.map_err(|problem| name.error(self.kind, problem))
     }
 
-    /// Every name that is understood, other names behind their own.
+    /// Returns all accepted names. The aliases of an entry follow its canonical name.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().flat_map(Entry::words)
     }
 
-    /// The canonical names.
+    /// Returns the canonical names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| &entry.name[..])
     }
 
-    /// Every entry for a listing.
+    /// Returns the descriptions of all entries.
     pub fn descriptions(&self) -> Vec<Description> {
         self.entries.iter().map(Entry::describe).collect()
     }
 }
 
-/// The error of an unknown name. `listed` is the command that shows what is known, where
-/// that is too much for a message.
+/// Returns the error of an unknown name. `listed` is the command that lists the names, if there are
+/// too many names for a message.
 pub(super) fn unknown(
     kind: &'static str,
     name: &StrategyName,
@@ -127,8 +129,8 @@ pub(super) fn unknown(
     NameError::new(kind, &name.to_string(), problem)
 }
 
-/// Makes a type what its table reads and writes: `FromStr`, `Display`, `TryFrom` a name, and
-/// the two conversions by which serde takes it as a text.
+/// Implements the conversions of a type by its table of names: `FromStr`, `Display`, and
+/// `TryFrom<String>` and `From` for serialization as text.
 #[macro_export]
 macro_rules! spelled {
     ($type:ty, $table:expr) => {

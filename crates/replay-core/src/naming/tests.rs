@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn malformed_names_are_refused() {
+fn rejects_malformed_names() {
     for bad in
         ["", "[a=b]", "a[", "a[b]", "a[b=]", "a[=c]", "a[b=c,b=d]", "a[b=c]]", "a b", "a[b=[c]]"]
     {
@@ -24,16 +24,16 @@ fn lists_split_outside_brackets() {
 }
 
 #[test]
-fn a_typing_error_finds_its_word() {
+fn suggests_the_nearest_word() {
     let known = ["mc1x1", "gen-alg", "hilbert-best-fit"];
     assert_eq!(nearest("mc1x", known.into_iter()), Some("mc1x1"));
     assert_eq!(nearest("genalg", known.into_iter()), Some("gen-alg"));
     assert_eq!(nearest("zzz", known.into_iter()), None);
 }
 
-/// Without a bound the comparison of such a word with itself would take days.
+/// Without a length limit, comparing this long word with itself would take days.
 #[test]
-fn endless_names_are_refused_at_once() {
+fn rejects_very_long_names_immediately() {
     let endless = "mc1x1".repeat(1_000_000);
     assert_eq!(nearest(&endless, [&endless[..], "mc1x1"].into_iter()), None);
     assert_eq!(nearest("mc1x", [&endless[..], "mc1x1"].into_iter()), Some("mc1x1"));
@@ -56,7 +56,7 @@ enum Colour {
 
 const COLOURS: [(&str, Colour); 2] = [("red", Colour::Red), ("green", Colour::Green)];
 
-/// Options as an enum and a field beside it.
+/// Options with an enum and a field.
 #[derive(Clone, PartialEq, Debug)]
 struct Animal {
     sort: Sort,
@@ -87,7 +87,7 @@ fn table() -> Table<Animal> {
             Sort::Fish { asleep, .. } => Some(asleep),
             Sort::Shark { .. } => None,
         })
-        .other_way("half", "size", kind::integer(1..=4), "half its length, cm", 1, |a, half| {
+        .alternative("half", "size", kind::integer(1..=4), "half its length, cm", 1, |a, half| {
             if let Some(size) = size(a) {
                 *size = 2 * half;
             }
@@ -131,18 +131,18 @@ fn names_have_one_canonical_form() {
 }
 
 #[test]
-fn mistakes_get_advice() {
+fn errors_contain_suggestions() {
     for (text, problem) in [
         ("fihs", "unknown; did you mean \"fish\"?"),
         ("whale", "unknown; known are fish, shark"),
         ("fish[sise=2]", "unknown parameter \"sise\"; did you mean \"size\"?"),
-        ("fish[teeth=2]", "unknown parameter \"teeth\"; it has size, asleep, half, colour"),
+        ("fish[teeth=2]", "unknown parameter \"teeth\"; known are size, asleep, half, colour"),
         ("fish[size=0]", "size=\"0\" is not an integer from 1 to 9"),
         ("fish[size=x,sise=2]", "unknown parameter \"sise\"; did you mean \"size\"?"),
-        ("fish[colour=blue]", "colour=\"blue\" is none of red, green"),
-        ("fish[asleep=maybe]", "asleep=\"maybe\" is none of no, yes"),
-        ("minnow[size=2]", "\"minnow\" says size=1"),
-        ("fish[half=1,size=2]", "size and half say the same: give one"),
+        ("fish[colour=blue]", "colour=\"blue\" is not one of red, green"),
+        ("fish[asleep=maybe]", "asleep=\"maybe\" is not one of no, yes"),
+        ("minnow[size=2]", "\"minnow\" already sets size=1"),
+        ("fish[half=1,size=2]", "size and half are alternatives; give only one"),
         ("shark[weight=-1]", "weight=\"-1\" is not a positive number"),
         ("shark[weight=inf]", "weight=\"inf\" is not a positive number"),
         ("shark[teeth=1,colour=green]", "no green shark has one tooth"),
@@ -152,9 +152,9 @@ fn mistakes_get_advice() {
     }
 }
 
-/// Options made in code are judged by the same declarations.
+/// The declarations also check options that were created in code.
 #[test]
-fn typed_options_are_checked_too() {
+fn checks_options_created_in_code() {
     let fish = |size| Animal { sort: Sort::Fish { size, asleep: false }, colour: Colour::Red };
     assert_eq!(table().check(&fish(9)), Ok(()));
     let error = table().check(&fish(10)).expect_err("too large").to_string();
@@ -165,7 +165,7 @@ fn typed_options_are_checked_too() {
 }
 
 #[test]
-fn listings_follow_from_the_declaration() {
+fn listings_are_derived_from_declarations() {
     let [fish, shark] = &table().descriptions()[..] else { panic!("two animals") };
     assert_eq!((fish.about.as_str(), fish.source), ("A fish.", "nature"));
     assert_eq!(fish.aliases, ["poisson", "minnow", "carp"]);
@@ -176,7 +176,7 @@ fn listings_follow_from_the_declaration() {
     assert_eq!(row(&shark.parameters[2]), "colour=red|green [red]: its colour");
 }
 
-/// A strategy around another one of the same registry, or around nothing.
+/// A strategy that may contain another strategy of the same registry.
 #[derive(Clone, PartialEq, Debug)]
 struct Doll {
     size: u32,
@@ -211,7 +211,7 @@ impl std::fmt::Display for Doll {
 }
 
 #[test]
-fn a_strategy_may_be_around_another_of_its_registry() {
+fn a_strategy_may_contain_another_of_its_registry() {
     let text = "around[inner=around[inner=plain[size=3],size=4],size=5]";
     let doll: Doll = text.parse().expect("three dolls");
     assert_eq!(doll.to_string(), "around[size=5,inner=around[size=4,inner=plain[size=3]]]");
@@ -226,7 +226,7 @@ fn a_strategy_may_be_around_another_of_its_registry() {
 
 proptest! {
     #[test]
-    fn print_and_parse_are_inverse(
+    fn printing_and_parsing_are_inverse(
         name in "[a-z][a-z0-9-]{0,10}",
         parameters in proptest::collection::btree_map("[a-z]{1,6}", "[a-z0-9.]{1,4}(,[0-9]{1,3}){0,3}", 0..4),
     ) {
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_breaks_the_parser(text in "\\PC{0,30}") {
+    fn the_parser_accepts_any_text_without_panicking(text in "\\PC{0,30}") {
         if let Ok(name) = text.parse::<StrategyName>() {
             prop_assert_eq!(name.to_string().parse::<StrategyName>(), Ok(name));
         }
@@ -243,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn options_survive_their_name(
+    fn options_parse_from_their_name(
         fish: bool, size in 1u32..=9, asleep: bool, teeth in proptest::option::of(1u8..=99),
         weight in 1e-300f64..1e300, green: bool,
     ) {

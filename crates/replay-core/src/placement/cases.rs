@@ -1,26 +1,26 @@
-//! Decisions from a file, for checks from outside.
+//! Decisions read from a file, for external checks.
 //!
-//! A CSV file has a row for each decision, with these columns in any order:
+//! The input is a CSV file with one row per decision and these columns in any order:
 //!
 //! | column | meaning |
 //! |---|---|
-//! | topology | the machine: a file `NAME.yaml` in a folder |
-//! | weights | optional: a weight for each node, blanks between; empty if all are equal |
+//! | topology | the machine: a file `NAME.yaml` in a directory |
+//! | weights | optional: a weight per node, separated by spaces; empty if all are equal |
 //! | free | free nodes as ranges, such as `0-3,7` |
-//! | required | optional: nodes that the job must get, as ranges |
-//! | n | nodes of the job |
-//! | segment | optional: nodes of each part; empty for none |
+//! | required | optional: required nodes, as ranges |
+//! | n | number of nodes of the job |
+//! | segment | optional: number of nodes of each segment; empty for none |
 //!
-//! Nodes are numbered torus by torus, in each by cell (x fastest), holes skipped. The answer
-//! repeats the row, other columns included, and adds:
+//! Nodes are numbered torus by torus, and by cell within a torus (x varies fastest); holes are skipped. The output
+//! repeats each row, including any other columns, and adds:
 //!
 //! | column | meaning |
 //! |---|---|
-//! | status | `ok`, or why not: `no_fit`, `segment_no_fit`, `req_not_avail`, `req_no_match`, `req_too_many` (the job waits), `bad_config` (it never starts) |
+//! | status | `ok`, or the reason for the failure: `no_fit`, `segment_no_fit`, `req_not_avail`, `req_no_match`, `req_too_many` (the job waits), `bad_config` (the job never starts) |
 //! | nodes | the job's nodes as ranges |
-//! | picks | `TORUS:2x2x1@0-0-1:COST` for each part, `;` between |
+//! | picks | `TORUS:2x2x1@0-0-1:COST` for each segment, separated by `;` |
 //! | fragmentation_before, fragmentation_after | see [`fragmentation`] |
-//! | rank_order | the job's nodes in the order of its processes, blanks between |
+//! | rank_order | the job's nodes in the order of its processes, separated by spaces |
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -34,7 +34,7 @@ use super::torus::{Cells, Layout};
 use crate::lines::{LineError, Lines};
 use crate::sanitize::excerpt;
 
-/// Columns that are read, and whether they must be there.
+/// Input columns, and whether they are required.
 const COLUMNS: [(&str, bool); 6] = [
     ("topology", true),
     ("weights", false),
@@ -44,59 +44,60 @@ const COLUMNS: [(&str, bool); 6] = [
     ("segment", false),
 ];
 
-/// Columns that are added.
+/// Columns added by the output.
 const ADDED: [&str; 6] =
     ["status", "nodes", "picks", "fragmentation_before", "fragmentation_after", "rank_order"];
 
-/// Why a file of decisions was not answered to its end.
+/// Error of processing a file of decisions.
 #[derive(Debug, thiserror::Error)]
 pub enum CasesError {
-    /// Something in it is wrong.
+    /// A row is not valid.
     #[error("{file}:{line}: {problem}")]
     Row {
-        /// As the user named it.
+        /// The file name as given by the user.
         file: String,
-        /// From 1.
+        /// The line, from 1.
         line: u64,
-        /// A sentence that names the column.
+        /// Description of the problem, including the column.
         problem: String,
     },
-    /// A machine that a row names is described wrongly.
+    /// The machine of a row cannot be read.
     #[error("{file}:{line}: {cause}")]
     Machine {
-        /// As the user named it.
+        /// The file name as given by the user.
         file: String,
-        /// From 1.
+        /// The line, from 1.
         line: u64,
-        /// What is wrong with the machine.
+        /// The error of the machine.
         cause: Box<MachineError>,
     },
-    /// The answer cannot be written.
+    /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] std::io::Error),
 }
 
-/// Why there is no such machine.
+/// Error of reading a machine.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
-    /// No file can be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// The file is wrong.
+    /// The file is not valid.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
-/// A machine ready to be asked.
+/// A machine prepared for decisions.
 struct Machine {
     layout: Layout,
     decider: Decider,
 }
 
-/// Answers all decisions of a file. `machine` reads a machine by its name.
+/// Makes all decisions of a file, writes them to `output`, and returns their number. `machine` reads the machine with
+/// the given name.
 ///
 /// # Errors
-/// [`CasesError`]; the rows before are answered.
+/// [`CasesError`] at the first error. The rows before the error have been written.
 pub fn answer(
     input: impl BufRead,
     file: &str,
@@ -115,13 +116,14 @@ pub fn answer(
             }
             let record = record(text).map_err(|problem| row(line, problem))?;
             let Some(columns) = &columns else {
-                let read = Columns::of(&record).map_err(|problem| row(line, problem))?;
-                output.write_record(record.iter().chain(ADDED)).map_err(told)?;
+                let read =
+                    Columns::of(&record, &COLUMNS, &ADDED).map_err(|problem| row(line, problem))?;
+                output.write_record(record.iter().chain(ADDED)).map_err(write_error)?;
                 columns = Some(read);
                 return Ok(());
             };
             if record.len() != columns.count {
-                let problem = format!("{} fields for {} columns", record.len(), columns.count);
+                let problem = format!("expected {} fields, found {}", columns.count, record.len());
                 return Err(row(line, problem));
             }
             let name = columns.field(&record, "topology");
@@ -138,7 +140,7 @@ pub fn answer(
             let case = columns.case(&record, layout).map_err(|problem| row(line, problem))?;
             let added = case.answer(layout, decider);
             let added = added.iter().map(String::as_str);
-            output.write_record(record.iter().chain(added)).map_err(told)?;
+            output.write_record(record.iter().chain(added)).map_err(write_error)?;
             answered += 1;
             Ok(())
         });
@@ -154,19 +156,19 @@ pub fn answer(
         }
     }
     if columns.is_none() {
-        let problem = "the file is empty; a line with the names of the columns was expected";
+        let problem = "the file is empty; expected a header line with column names";
         return Err(CasesError::Row { file: file.to_string(), line: 1, problem: problem.into() });
     }
     output.flush()?;
     Ok(answered)
 }
 
-fn told(error: csv::Error) -> CasesError {
+pub(crate) fn write_error(error: csv::Error) -> CasesError {
     CasesError::Write(std::io::Error::other(error))
 }
 
-/// The fields of a line.
-fn record(line: &str) -> Result<csv::StringRecord, String> {
+/// Parses the fields of a line.
+pub(crate) fn record(line: &str) -> Result<csv::StringRecord, String> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
     let mut record = csv::StringRecord::new();
@@ -174,39 +176,43 @@ fn record(line: &str) -> Result<csv::StringRecord, String> {
     Ok(record)
 }
 
-/// Where the columns are.
-struct Columns {
-    count: usize,
+/// Positions of the columns.
+pub(crate) struct Columns {
+    pub(crate) count: usize,
     places: Vec<(&'static str, usize)>,
 }
 
 impl Columns {
-    fn of(header: &csv::StringRecord) -> Result<Self, String> {
+    pub(crate) fn of(
+        header: &csv::StringRecord,
+        columns: &[(&'static str, bool)],
+        added: &[&str],
+    ) -> Result<Self, String> {
         let mut places = Vec::new();
-        for (name, needed) in COLUMNS {
+        for &(name, needed) in columns {
             let mut found = header.iter().enumerate().filter(|(_, field)| field.trim() == name);
             match (found.next(), found.next()) {
                 (Some((place, _)), None) => places.push((name, place)),
                 (None, _) if !needed => {}
                 (None, _) => {
                     let needed: Vec<_> =
-                        COLUMNS.iter().filter(|column| column.1).map(|column| column.0).collect();
+                        columns.iter().filter(|column| column.1).map(|column| column.0).collect();
                     return Err(format!(
-                        "the column {name} is missing; needed are {}",
+                        "the column {name} is missing; required columns are {}",
                         needed.join(", ")
                     ));
                 }
-                (Some(_), Some(_)) => return Err(format!("the column {name} is there twice")),
+                (Some(_), Some(_)) => return Err(format!("the column {name} appears twice")),
             }
         }
-        if let Some(name) = header.iter().find(|field| ADDED.contains(&field.trim())) {
-            return Err(format!("the column {} is one of the answer's", excerpt(name)));
+        if let Some(name) = header.iter().find(|field| added.contains(&field.trim())) {
+            return Err(format!("the column {} is reserved for the output", excerpt(name)));
         }
         Ok(Self { count: header.len(), places })
     }
 
-    /// A field without blanks around it; empty where there is no such column.
-    fn field<'a>(&self, record: &'a csv::StringRecord, name: &str) -> &'a str {
+    /// Returns a field without surrounding spaces; empty if the column is missing.
+    pub(crate) fn field<'a>(&self, record: &'a csv::StringRecord, name: &str) -> &'a str {
         let place = self.places.iter().find(|column| column.0 == name);
         place.and_then(|&(_, place)| record.get(place)).unwrap_or_default().trim()
     }
@@ -243,7 +249,7 @@ impl Columns {
     }
 }
 
-/// Numbers, one for each node.
+/// Parses numbers, one per node.
 fn weights(text: &str, nodes: usize) -> Result<Vec<u64>, String> {
     let number = |word: &str| {
         word.parse().map_err(|_| format!("weights: \"{}\" is not a whole number", excerpt(word)))
@@ -251,15 +257,17 @@ fn weights(text: &str, nodes: usize) -> Result<Vec<u64>, String> {
     let all: Vec<u64> = text.split_whitespace().map(number).collect::<Result<_, _>>()?;
     match all.len() == nodes {
         true => Ok(all),
-        false => Err(format!("weights: {} for {nodes} nodes", all.len())),
+        false => {
+            Err(format!("weights: expected {nodes} numbers, one per node, found {}", all.len()))
+        }
     }
 }
 
-/// Nodes as ranges, below `nodes`.
+/// Parses ranges of nodes below `nodes`.
 fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     if nodes == 0 && !text.is_empty() {
-        return Err(format!("\"{}\": the machine has no node", excerpt(text)));
+        return Err(format!("\"{}\": the machine has no nodes", excerpt(text)));
     }
     for part in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -268,7 +276,7 @@ fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
             Some((first, last)) if first <= last && last < nodes => all.extend(first..=last),
             _ => {
                 let problem = format!(
-                    "\"{}\" is neither a node from 0 to {} nor a range of them",
+                    "\"{}\" is neither a node from 0 to {} nor a range of nodes",
                     excerpt(part),
                     nodes.saturating_sub(1)
                 );
@@ -279,8 +287,8 @@ fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
     Ok(all)
 }
 
-/// Nodes, ascending, as ranges.
-fn in_ranges(nodes: impl Iterator<Item = u32>) -> String {
+/// Formats nodes in ascending order as ranges.
+pub(crate) fn format_ranges(nodes: impl Iterator<Item = u32>) -> String {
     let mut all: Vec<(u32, u32)> = Vec::new();
     for node in nodes {
         match all.last_mut() {
@@ -295,7 +303,7 @@ fn in_ranges(nodes: impl Iterator<Item = u32>) -> String {
     all.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
-/// A decision to be made.
+/// A decision to make.
 struct Case {
     free: Vec<Cells>,
     request: Request,
@@ -303,7 +311,7 @@ struct Case {
 }
 
 impl Case {
-    /// What is added to the row.
+    /// Returns the columns that the output adds.
     fn answer(mut self, layout: &Layout, decider: &Decider) -> [String; ADDED.len()] {
         let before = fragmentation(layout, &self.free).to_string();
         let weights = self.weights.as_deref();
@@ -324,8 +332,8 @@ impl Case {
         let order = rank::order(layout, &job).into_iter().map(|(_, node)| node.to_string());
         [
             "ok".to_string(),
-            in_ranges(layout.nodes_of(&job)),
-            picks.iter().map(|pick| shown_pick(layout, pick)).collect::<Vec<_>>().join(";"),
+            format_ranges(layout.nodes_of(&job)),
+            picks.iter().map(|pick| format_pick(layout, pick)).collect::<Vec<_>>().join(";"),
             before,
             fragmentation(layout, &self.free).to_string(),
             order.collect::<Vec<_>>().join(" "),
@@ -333,8 +341,8 @@ impl Case {
     }
 }
 
-/// `TORUS:2x2x1@0-0-1:COST`.
-pub fn shown_pick(layout: &Layout, pick: &Pick) -> String {
+/// Formats a pick as `TORUS:2x2x1@0-0-1:COST`.
+pub fn format_pick(layout: &Layout, pick: &Pick) -> String {
     let torus = &layout.toruses()[pick.torus];
     let placement = &torus.placements()[pick.placement];
     let [[w, d, h], [x, y, z]] = [placement.sides, placement.base(pick.anchor)];

@@ -1,6 +1,6 @@
-//! `topology.yaml`, the file by which a Slurm administrator describes toruses.
+//! Parser of `topology.yaml`, the file in which a Slurm administrator describes toruses.
 //!
-//! The file is a list of topologies, of which those of the kind `torus3d` are read here:
+//! The file is a list of topologies. This parser supports topologies of the kind `torus3d`:
 //!
 //! ```yaml
 //! - topology: pod
@@ -16,12 +16,12 @@
 //!             anchor_spacing: {x: 1, y: 1, z: 1}
 //! ```
 //!
-//! A torus takes its nodes from one list (x fastest, then y, then z) or from `regions`, boxes with
-//! a list each; cells that no region covers are holes. Where one map is given instead of a list of
-//! maps it stands for a list of one.
+//! The nodes of a torus are given by one list (x varies fastest, then y, then z) or by `regions`.
+//! A region is a box with its own list of nodes; cells that no region covers are holes. A single
+//! map in place of a list of maps is read as a list with one entry.
 
-mod fields;
-mod yaml;
+pub(crate) mod fields;
+pub(crate) mod yaml;
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,58 +29,58 @@ use self::fields::Field;
 use super::torus::{Layout, MAX_CELLS, Steps, Torus};
 use crate::workload::nodes;
 
-/// What is wrong with a `topology.yaml`.
+/// Error in a `topology.yaml`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{file}:{line}: {}{}{problem}", before("torus ", torus), before("", path))]
+#[error("{file}:{line}: {}{}{problem}", prefix("torus ", torus), prefix("", path))]
 pub struct ConfigError {
-    /// As the user named it.
+    /// The file name as given by the user.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// The name of the torus; empty outside of any.
+    /// The name of the torus; empty outside a torus.
     pub torus: String,
-    /// Keys from the entry to what is wrong; empty for the whole file.
+    /// Path of keys from the entry to the value; empty for the whole file.
     pub path: String,
-    /// A sentence.
+    /// Description of the problem.
     pub problem: String,
 }
 
 impl ConfigError {
-    /// The same without the file: `line 5: torus a: torus3d/toruses: ..`.
-    fn within_file(&self) -> String {
-        let (torus, path) = (before("torus ", &self.torus), before("", &self.path));
+    /// Formats the error without the file name: `line 5: torus a: torus3d/toruses: ..`.
+    fn without_file(&self) -> String {
+        let (torus, path) = (prefix("torus ", &self.torus), prefix("", &self.path));
         format!("line {}: {torus}{path}{}", self.line, self.problem)
     }
 }
 
-/// What stands before a colon, if anything.
-fn before(word: &str, what: &str) -> String {
+/// Formats a prefix with a colon; returns an empty string if `what` is empty.
+fn prefix(word: &str, what: &str) -> String {
     if what.is_empty() { String::new() } else { format!("{word}{what}: ") }
 }
 
-/// A machine as it was described.
+/// A machine that a file describes.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The entry that was read.
+    /// The name of the topology that was read.
     pub name: String,
-    /// Its toruses.
+    /// The toruses of the machine.
     pub layout: Layout,
-    /// By node of the layout: the host.
+    /// Host names by node of the layout.
     pub hosts: Vec<String>,
-    /// What deserves a word although it is no error.
+    /// Warnings about the file.
     pub warnings: Vec<String>,
 }
 
-/// The kinds of topology that Slurm knows.
+/// The kinds of topology that Slurm supports.
 const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 
 impl Config {
-    /// Reads a file's text. `entry` is the name of a topology; else that with
-    /// `cluster_default: true` is taken, else the first. Where `known` lists the hosts that
-    /// exist, the cells of others become holes.
+    /// Parses the text of a file. `entry` is the name of the topology to read. If `entry` is
+    /// `None`, the topology with `cluster_default: true` is read, or the first topology if there is
+    /// no default. If `known` lists the existing hosts, cells of other hosts become holes.
     ///
     /// # Errors
-    /// [`ConfigError`] with line and key.
+    /// [`ConfigError`], with line and key, if the file is not valid.
     pub fn read(
         text: &str,
         file: &str,
@@ -96,12 +96,12 @@ impl Config {
         };
         let root = yaml::read(text).map_err(|(line, problem)| whole(line, problem))?;
         let Some(root) = root else {
-            return Err(whole(1, "the file is empty; a list of topologies was expected".into()));
+            return Err(whole(1, "the file is empty; expected a list of topologies".into()));
         };
         let root = Field::root(file, &root);
         let entries = root.list("a list of topologies")?;
         let chosen = choose(&root, &entries, entry)?;
-        chosen.knows(&[
+        chosen.reject_unknown_keys(&[
             "topology",
             "cluster_default",
             "block",
@@ -110,68 +110,71 @@ impl Config {
             "torus3d",
             "tree",
         ])?;
-        let name = chosen.need("topology")?.text()?;
+        let name = chosen.required("topology")?.text()?;
         let Some(torus3d) = chosen.get("torus3d") else {
             let kinds = KINDS.iter().filter(|kind| chosen.get(kind).is_some());
             let kinds: Vec<&str> = kinds.copied().collect();
             let there = if kinds.is_empty() { "nothing".to_string() } else { kinds.join(", ") };
-            return Err(chosen.error(format!("the topology {name} holds {there}, not torus3d")));
+            return Err(chosen.error(format!("the topology {name} contains {there}, not torus3d")));
         };
-        let beside = KINDS.iter().filter(|&&kind| kind != "torus3d");
-        let beside = beside.filter_map(|kind| chosen.get(kind)).find(|other| !other.is_empty());
-        if let Some(other) = beside {
-            return Err(other.error("stands beside torus3d; a topology is of one kind".into()));
+        let others = KINDS.iter().filter(|&&kind| kind != "torus3d");
+        let other = others.filter_map(|kind| chosen.get(kind)).find(|other| !other.is_empty());
+        if let Some(other) = other {
+            return Err(
+                other.error("cannot be combined with torus3d; a topology has one kind".into())
+            );
         }
-        torus3d.map("a map with the key toruses")?;
-        torus3d.knows(&["toruses"])?;
-        let toruses = torus3d.need("toruses")?.list_or_one()?;
+        torus3d.expect_map("a map with the key toruses")?;
+        torus3d.reject_unknown_keys(&["toruses"])?;
+        let toruses = torus3d.required("toruses")?.list_or_one()?;
         if toruses.is_empty() {
-            return Err(torus3d.error("there is no torus".into()));
+            return Err(torus3d.error("the list of toruses is empty".into()));
         }
         Reader { known, names: HashMap::new(), hosts: HashMap::new(), cells: 0, warnings: vec![] }
             .all(&toruses, name)
     }
 }
 
-/// The entry to read.
-fn choose<'a>(
+/// Selects the entry to read.
+pub(crate) fn choose<'a>(
     root: &Field<'a>,
     entries: &[Field<'a>],
     named: Option<&str>,
 ) -> Result<Field<'a>, ConfigError> {
     for entry in entries {
-        entry.map("a map with the key topology")?;
+        entry.expect_map("a map with the key topology")?;
     }
     let Some(first) = entries.first() else {
-        return Err(root.error("the list has no topology".into()));
+        return Err(root.error("the list of topologies is empty".into()));
     };
     let mut lines: HashMap<String, usize> = HashMap::new();
     for field in entries.iter().filter_map(|entry| entry.get("topology")) {
         let name = field.text()?;
         if let Some(line) = lines.insert(name.clone(), field.line()) {
-            return Err(field.error(format!("the topology of line {line} is called {name} too")));
+            return Err(field.error(format!("the topology on line {line} is also called {name}")));
         }
     }
     if let Some(named) = named {
         let mut names = Vec::new();
         for entry in entries {
-            let name = entry.need("topology")?.text()?;
+            let name = entry.required("topology")?.text()?;
             if name == named {
                 return Ok(entry.clone());
             }
             names.push(name);
         }
-        return Err(
-            root.error(format!("no topology is called {named}; there are {}", names.join(", ")))
-        );
+        return Err(root.error(format!(
+            "no topology is called {named}; the file contains {}",
+            names.join(", ")
+        )));
     }
     let mut by_default: Option<(&Field<'a>, usize)> = None;
     for entry in entries {
         let Some(default) = entry.get("cluster_default") else { continue };
-        match (default.yes_no()?, by_default) {
+        match (default.boolean()?, by_default) {
             (true, Some((_, line))) => {
                 return Err(
-                    default.error(format!("the topology of line {line} is the default too"))
+                    default.error(format!("the topology on line {line} is also the default"))
                 );
             }
             (true, None) => by_default = Some((entry, entry.line())),
@@ -181,12 +184,12 @@ fn choose<'a>(
     Ok(by_default.map_or(first, |(entry, _)| entry).clone())
 }
 
-/// What has been seen of all toruses.
+/// State while reading all toruses.
 struct Reader<'a> {
     known: Option<&'a HashSet<String>>,
-    /// MultiTorus by name, with their lines.
+    /// Lines of the toruses, by name.
     names: HashMap<String, usize>,
-    /// Hosts with their toruses.
+    /// Torus names by host.
     hosts: HashMap<String, String>,
     cells: u64,
     warnings: Vec<String>,
@@ -205,36 +208,38 @@ impl Reader<'_> {
         Ok(Config { name, layout: Layout::new(all), hosts, warnings: self.warnings })
     }
 
-    /// A torus, and by cell its host, empty where it has none.
+    /// Parses a torus. Returns the torus and its host names by cell; the name is empty for a hole.
     fn torus(&mut self, field: &Field<'_>) -> Result<(Torus, Vec<String>), ConfigError> {
-        field.map("a map with the keys name and dims")?;
-        let name = field.need("name")?.text()?;
+        field.expect_map("a map with the keys name and dims")?;
+        let name = field.required("name")?.text()?;
         let field = field.of_torus(&name);
         if name.is_empty() {
-            return Err(field.need("name")?.error("must not be empty".into()));
+            return Err(field.required("name")?.error("must not be empty".into()));
         }
         if let Some(line) = self.names.insert(name.clone(), field.line()) {
-            return Err(field.error(format!("the torus of line {line} has this name too")));
+            return Err(field.error(format!("the torus on line {line} also has this name")));
         }
-        field.knows(&["name", "dims", "nodes", "regions", "placements"])?;
-        let dims = field.need("dims")?;
+        field.reject_unknown_keys(&["name", "dims", "nodes", "regions", "placements"])?;
+        let dims = field.required("dims")?;
         let sides = sides(&dims)?;
         let volume = sides.iter().map(|&side| u64::from(side)).product::<u64>();
         self.cells += volume;
         if self.cells > MAX_CELLS {
-            return Err(dims.error(format!("more than {MAX_CELLS} cells in all toruses")));
+            return Err(
+                dims.error(format!("the toruses have more than {MAX_CELLS} cells in total"))
+            );
         }
         let hosts = self.hosts_of(&field, &name, sides, volume as usize)?;
         if hosts.iter().all(String::is_empty) {
             let why = match field.get("nodes").or(field.get("regions")) {
-                None => "it has neither nodes nor regions: none of its cells has a node",
-                Some(_) => "none of its cells has a node",
+                None => "the torus has neither nodes nor regions, so none of its cells has a node",
+                Some(_) => "none of the cells of the torus has a node",
             };
-            self.warnings.push(field.error(why.to_string()).within_file());
+            self.warnings.push(field.error(why.to_string()).without_file());
         }
         let torus = Torus::new(name, sides, |cell| !hosts[cell as usize].is_empty());
         let Some(mut torus) = torus else {
-            return Err(dims.error("no torus can have these sides".into()));
+            return Err(dims.error("a torus cannot have these sides".into()));
         };
         if let Some(placements) = field.get("placements") {
             for placement in placements.list_or_one()? {
@@ -244,7 +249,7 @@ impl Reader<'_> {
         Ok((torus, hosts))
     }
 
-    /// By cell its host, empty where it has none.
+    /// Returns the host names of a torus by cell; the name is empty for a hole.
     fn hosts_of(
         &mut self,
         field: &Field<'_>,
@@ -256,7 +261,9 @@ impl Reader<'_> {
         let mut hosts = vec![String::new(); volume];
         match (nodes, regions) {
             (Some(_), Some(regions)) => {
-                return Err(regions.error("stands beside nodes; a torus has one of the two".into()));
+                return Err(regions.error(
+                    "cannot be combined with nodes; a torus has either nodes or regions".into(),
+                ));
             }
             (None, None) => {}
             (Some(nodes), None) => {
@@ -283,10 +290,10 @@ impl Reader<'_> {
         filled: &mut [bool],
         hosts: &mut [String],
     ) -> Result<(), ConfigError> {
-        region.map("a map with the keys dims and nodes")?;
-        region.knows(&["anchor", "dims", "nodes"])?;
+        region.expect_map("a map with the keys dims and nodes")?;
+        region.reject_unknown_keys(&["anchor", "dims", "nodes"])?;
         let anchor = region.get("anchor").map_or(Ok([0; 3]), |anchor| anchor.triple())?;
-        let dims = region.need("dims")?;
+        let dims = region.required("dims")?;
         let extent = dims.triple()?;
         for axis in 0..3 {
             let end = u32::from(anchor[axis]) + u32::from(extent[axis]);
@@ -295,12 +302,12 @@ impl Reader<'_> {
             }
             if end > u32::from(sides[axis]) {
                 return Err(region.error(format!(
-                    "reaches to {end} along {}, where the torus has {} cells; regions do not wrap",
+                    "extends to {end} along {}, but the torus has {} cells; regions do not wrap",
                     AXES[axis], sides[axis]
                 )));
             }
         }
-        let nodes = region.need("nodes")?;
+        let nodes = region.required("nodes")?;
         let volume = extent.iter().map(|&side| usize::from(side)).product();
         let mut names = names(&nodes, volume)?.into_iter();
         let [[ax, ay, az], [w, d, h]] = [anchor, extent].map(|v| v.map(usize::from));
@@ -310,7 +317,8 @@ impl Reader<'_> {
                 for x in ax..ax + w {
                     let cell = x + width * (y + depth * z);
                     if std::mem::replace(&mut filled[cell], true) {
-                        let problem = format!("fills the cell {x}, {y}, {z} a second time");
+                        let problem =
+                            format!("covers the cell {x}, {y}, {z}, which another region covers");
                         return Err(region.error(problem));
                     }
                     let host = names.next().unwrap_or_default();
@@ -321,7 +329,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A host, empty if it is not known.
+    /// Registers a host; returns an empty name if the host is unknown.
     fn host(
         &mut self,
         field: &Field<'_>,
@@ -331,12 +339,12 @@ impl Reader<'_> {
         if let Some(other) = self.hosts.insert(host.clone(), torus.to_string()) {
             return Err(field.error(match other == torus {
                 true => format!("the node {host} is listed twice"),
-                false => format!("the node {host} belongs to the torus {other} too"),
+                false => format!("the node {host} also belongs to the torus {other}"),
             }));
         }
         if self.known.is_some_and(|known| !known.contains(&host)) {
             self.warnings
-                .push(format!("{torus}: nobody knows the node {host}; its cell is a hole"));
+                .push(format!("{torus}: unknown node {host}; its cell is treated as a hole"));
             return Ok(String::new());
         }
         Ok(host)
@@ -345,17 +353,20 @@ impl Reader<'_> {
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// The hosts of a list, of which there must be so many.
+/// Parses a list of hosts, which must have the expected length.
 fn names(field: &Field<'_>, expected: usize) -> Result<Vec<String>, ConfigError> {
     let names = nodes::names(&field.text()?, MAX_CELLS);
     let names = names.map_err(|why| field.error(why.to_string()))?;
     match names.len() == expected {
         true => Ok(names),
-        false => Err(field.error(format!("{} nodes for {expected} cells", names.len()))),
+        false => {
+            Err(field
+                .error(format!("expected {expected} nodes, one per cell, found {}", names.len())))
+        }
     }
 }
 
-/// Sides, none of which is 0.
+/// Parses the sides of a box; a side of 0 is an error.
 fn sides(field: &Field<'_>) -> Result<[u16; 3], ConfigError> {
     let sides = field.triple()?;
     if let Some(axis) = (0..3).find(|&axis| sides[axis] == 0) {
@@ -367,11 +378,11 @@ fn sides(field: &Field<'_>) -> Result<[u16; 3], ConfigError> {
     Ok(sides)
 }
 
-/// Adds a placement.
+/// Adds a placement to a torus.
 fn allow(torus: &mut Torus, field: &Field<'_>) -> Result<(), ConfigError> {
-    field.map("a map with the key dims")?;
-    field.knows(&["dims", "anchor_spacing", "anchor_seed"])?;
-    let dims = field.need("dims")?;
+    field.expect_map("a map with the key dims")?;
+    field.reject_unknown_keys(&["dims", "anchor_spacing", "anchor_seed"])?;
+    let dims = field.required("dims")?;
     let box_sides = sides(&dims)?;
     let of = |key: &str| field.get(key).map_or(Ok([0; 3]), |field| field.triple());
     let (spacing, seed) = (of("anchor_spacing")?, of("anchor_seed")?);
@@ -379,7 +390,9 @@ fn allow(torus: &mut Torus, field: &Field<'_>) -> Result<(), ConfigError> {
         let side = torus.sides[axis];
         let too_large = |key: &str, value: u16, rule: &str| {
             let field = field.get(key).unwrap_or_else(|| field.clone());
-            field.error(format!("{name} is {value}; it must be {rule} {side}, the torus' side"))
+            field.error(format!(
+                "{name} is {value}; it must be {rule} {side}, the side of the torus"
+            ))
         };
         if box_sides[axis] > side {
             return Err(too_large("dims", box_sides[axis], "at most"));

@@ -1,110 +1,116 @@
-//! One placement for one request, by the rule of Slurm 26.05.
+//! Selection of one placement for one request, by the rule of Slurm 26.05.
 //!
-//! Candidates are the anchors of the request's size without a hole whose nodes are all free and
-//! that contain every required node: torus by torus, placement by placement, in the order of
-//! anchors. The best so far is kept; a later one replaces it if it is better, and the first of
-//! these that differs decides:
+//! A candidate is an anchor of the requested size. A candidate has no holes, all of its nodes are free, and it contains
+//! every required node. Candidates are visited torus by torus, placement by placement, in the order of anchors. A
+//! candidate replaces the best candidate so far if it is better by the first criterion in which the two candidates
+//! differ:
 //!
-//! 1. the largest weight of its nodes, smaller is better;
-//! 2. its cost, smaller is better, but only between anchors of one placement of one torus;
-//! 3. the free nodes of its torus, fewer is better.
+//! 1. the largest weight of its nodes: smaller is better;
+//! 2. its cost: smaller is better, but only between anchors of one placement of one torus;
+//! 3. the free nodes of its torus: fewer is better.
 //!
-//! So between two orientations in one torus the first that fits wins, whatever it costs, and the
-//! order of the scan is part of the rule. The *cost* of a candidate looks at the next larger
-//! placement of its torus, one orientation: how many of its anchors share a node with the
-//! candidate and are free.
+//! If two orientations fit in one torus, the first of them therefore wins, even if its cost is higher. The order of the
+//! scan is part of the rule. The *cost* of a candidate is the number of free anchors that share a node with the
+//! candidate. Only the anchors of the next larger placement of the same torus, in one orientation, are counted.
 //!
-//! Without weights that comes to one orientation of each torus, the first that fits, and in it to the
-//! first anchor of least cost; no cost is below 0.
+//! Without weights, the rule selects the first orientation that fits in each torus. Within this orientation it selects
+//! the first anchor of minimum cost. Costs are not negative.
 
 use std::sync::Arc;
 
-use super::near::Near;
-use super::open::Open;
+use super::free_anchors::FreeAnchors;
+use super::overlaps::Overlaps;
 use super::torus::{Cells, Layout, Torus, cells_of};
 
-/// The place of a box.
+/// The position of a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pick {
-    /// Of the layout.
+    /// Index of the torus in the layout.
     pub torus: usize,
-    /// Of the torus, by size.
+    /// Index of the placement in the torus; placements are in order of size.
     pub placement: usize,
-    /// Of the placement.
+    /// Index of the anchor in the placement.
     pub anchor: usize,
-    /// Anchors of the next larger placement that are free without it only.
+    /// Number of free anchors of the next larger placement that the box blocks.
     pub cost: u64,
 }
 
-/// What candidates are judged by.
+/// The criteria for candidates.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
-    /// Nodes.
+pub struct Query<'a> {
+    /// Number of nodes.
     pub size: u32,
-    /// Nodes that it must contain, by torus; `None` if any will do.
+    /// Required nodes by torus; `None` if no nodes are required.
     pub required: Option<&'a [Cells]>,
-    /// By node of the layout; `None` if all are equal.
+    /// Weights by node of the layout; `None` if all weights are equal.
     pub weights: Option<&'a [u64]>,
 }
 
-/// The rule at work on one layout.
+/// The rule, prepared for one layout.
 #[derive(Clone, Debug)]
 pub struct Decider {
     tables: Arc<[Table]>,
 }
 
-/// What is known of a torus for good.
+/// Precomputed properties of a torus.
 #[derive(Debug)]
 struct Table {
-    /// By placement: the first of a larger size.
+    /// For each placement, the first placement of a larger size.
     next: Vec<Option<usize>>,
-    near: Arc<Near>,
+    overlaps: Arc<Overlaps>,
 }
 
 impl Decider {
-    /// Prepares decisions on this layout.
+    /// Prepares decisions on a layout.
     pub fn new(layout: &Layout) -> Self {
         let table = |torus: &Arc<Torus>| {
             let placements = torus.placements();
             let larger = |size| placements.iter().position(|other| other.size > size);
             let next = placements.iter().map(|one| larger(one.size)).collect();
-            Table { next, near: Arc::new(Near::new(torus)) }
+            Table { next, overlaps: Arc::new(Overlaps::new(torus)) }
         };
         Self { tables: layout.toruses().iter().map(table).collect() }
     }
 
-    /// A machine with these free cells, by torus.
-    pub fn machine(&self, layout: &Layout, free: Vec<Cells>) -> Vec<Open> {
+    /// Creates a machine with these free cells, by torus.
+    pub fn machine(&self, layout: &Layout, free: Vec<Cells>) -> Vec<FreeAnchors> {
         let all = layout.toruses().iter().zip(self.tables.iter()).zip(free);
-        all.map(|((torus, table), free)| Open::new(torus, table.near.clone(), free, false))
-            .collect()
+        all.map(|((torus, table), free)| {
+            FreeAnchors::new(torus, table.overlaps.clone(), free, false)
+        })
+        .collect()
     }
 
-    /// Whether some placement has this size.
+    /// Returns whether any placement has this size.
     pub fn has_size(layout: &Layout, size: u32) -> bool {
         let mut placements = layout.toruses().iter().flat_map(|torus| torus.placements());
         placements.any(|placement| placement.size == size)
     }
 
-    /// The best place on a [machine](Self::machine); `None` if there is none.
-    pub fn decide(&self, layout: &Layout, machine: &mut [Open], ask: &Ask<'_>) -> Option<Pick> {
-        let needed: u32 = ask.required.map_or(0, |all| all.iter().map(Cells::len).sum());
+    /// Returns the best position on a [machine](Self::machine); `None` if there is no candidate.
+    pub fn decide(
+        &self,
+        layout: &Layout,
+        machine: &mut [FreeAnchors],
+        query: &Query<'_>,
+    ) -> Option<Pick> {
+        let needed: u32 = query.required.map_or(0, |all| all.iter().map(Cells::len).sum());
         let mut best: Option<(Pick, u64, u32)> = None;
         for (at, (torus, open)) in layout.toruses().iter().zip(machine).enumerate() {
             let count = open.count();
-            let required = ask.required.map(|required| &required[at]);
-            // Whoever is in another torus cannot be in a box of this one.
-            if count < ask.size || required.is_some_and(|required| required.len() < needed) {
+            let required = query.required.map(|required| &required[at]);
+            // A box of this torus cannot contain required nodes of another torus.
+            if count < query.size || required.is_some_and(|required| required.len() < needed) {
                 continue;
             }
-            let begin = torus.placements().partition_point(|one| one.size < ask.size);
+            let begin = torus.placements().partition_point(|one| one.size < query.size);
             let placements = torus.placements()[begin..].iter().enumerate();
-            for (index, placement) in placements.take_while(|(_, one)| one.size == ask.size) {
+            for (index, placement) in placements.take_while(|(_, one)| one.size == query.size) {
                 let index = begin + index;
-                open.learn(torus, index);
+                open.compute(torus, index);
                 let next = self.tables[at].next[index];
                 if let Some(next) = next {
-                    open.learn(torus, next);
+                    open.compute(torus, next);
                 }
                 let mut fits = false;
                 for anchor in open.anchors(torus, index) {
@@ -114,12 +120,13 @@ impl Decider {
                         continue;
                     }
                     fits = true;
-                    let weight = ask.weights.map_or(0, |weights| {
+                    let weight = query.weights.map_or(0, |weights| {
                         let nodes = cells_of(mask).filter_map(|cell| layout.node(at, cell));
                         nodes.map(|node| weights[node as usize]).max().unwrap_or(0)
                     });
-                    let place = open.near().place(index, placement, anchor);
-                    let cost = next.map_or(0, |next| open.count_near(torus, place, next)).into();
+                    let place = open.overlaps().place(index, placement, anchor);
+                    let cost =
+                        next.map_or(0, |next| open.count_overlapping(torus, place, next)).into();
                     let pick = Pick { torus: at, placement: index, anchor, cost };
                     let better = best.is_none_or(|(other, heaviest, fewest)| {
                         let same = other.torus == at && other.placement == index;
@@ -129,11 +136,11 @@ impl Decider {
                     if better {
                         best = Some((pick, weight, count));
                     }
-                    if cost == 0 && ask.weights.is_none() {
+                    if cost == 0 && query.weights.is_none() {
                         break;
                     }
                 }
-                if fits && ask.weights.is_none() {
+                if fits && query.weights.is_none() {
                     break;
                 }
             }
@@ -141,27 +148,28 @@ impl Decider {
         best.map(|(pick, ..)| pick)
     }
 
-    /// What [`decide`](Self::decide) compares in a torus, number `at`, where nothing is weighed or required: the free anchors
-    /// of the first placement of a size that fits, as placement and anchor, each with its cost. The first of the least wins.
+    /// Returns the candidates that [`decide`](Self::decide) compares in torus `at` if there are no weights and no
+    /// required nodes. The candidates are the free anchors of the first placement of this size that fits. Each
+    /// candidate is given as placement, anchor and cost. The first candidate of minimum cost wins.
     pub fn costs(
         &self,
         at: usize,
         torus: &Torus,
-        open: &mut Open,
+        open: &mut FreeAnchors,
         size: u32,
     ) -> Vec<([usize; 2], u64)> {
         let begin = torus.placements().partition_point(|one| one.size < size);
         let of_size = torus.placements()[begin..].iter().take_while(|one| one.size == size);
         for (index, placement) in (begin..).zip(of_size) {
-            open.learn(torus, index);
+            open.compute(torus, index);
             let next = self.tables.get(at).and_then(|table| table.next[index]);
             if let Some(next) = next {
-                open.learn(torus, next);
+                open.compute(torus, next);
             }
             let whole = open.anchors(torus, index).filter(|&anchor| placement.is_whole(anchor));
             let cost = |anchor: usize| {
-                let place = open.near().place(index, placement, anchor);
-                next.map_or(0, |next| open.count_near(torus, place, next)).into()
+                let place = open.overlaps().place(index, placement, anchor);
+                next.map_or(0, |next| open.count_overlapping(torus, place, next)).into()
             };
             let costs: Vec<_> = whole.map(|anchor| ([index, anchor], cost(anchor))).collect();
             if !costs.is_empty() {

@@ -1,12 +1,12 @@
-//! How much of the placements is blocked.
+//! Fragmentation: the part of the placements that is blocked.
 
 use std::sync::Arc;
 
 use super::torus::{Cells, Layout, Torus};
 
-/// Sum over all anchors of all placements of the placement's size, where not all nodes of the
-/// anchor are free: 0 on an idle machine. Anchors with holes count by the nodes that they have
-/// (Slurm 26.05, `topology/torus3d`).
+/// Returns the sum of the placement sizes over all anchors whose nodes are not all free. The sum is
+/// 0 on an idle machine. An anchor with holes is free if its nodes are free (Slurm 26.05,
+/// `topology/torus3d`).
 pub fn fragmentation(layout: &Layout, free: &[Cells]) -> u64 {
     let of = |(torus, free): (&Arc<Torus>, &Cells)| -> u64 {
         let blocked = |placement: &super::Placement| {
@@ -18,7 +18,7 @@ pub fn fragmentation(layout: &Layout, free: &[Cells]) -> u64 {
     layout.toruses().iter().zip(free).map(of).sum()
 }
 
-/// The most that [`fragmentation`] can be: the sum over all anchors of the placement's size.
+/// Returns the maximum of [`fragmentation`]: the sum of the placement sizes over all anchors.
 pub fn most(layout: &Layout) -> u64 {
     let placements = layout.toruses().iter().flat_map(|torus| torus.placements());
     placements.map(|placement| placement.anchors() as u64 * u64::from(placement.size)).sum()

@@ -1,4 +1,4 @@
-//! Menus: which boxes jobs may have where no file says so.
+//! Menus: the boxes that jobs may get on machines without a configuration file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,21 +8,21 @@ use super::torus::{Layout, Steps, Torus};
 use super::tpu_v4::SLICES;
 use crate::topology::{Grid, Topology, TorusPart};
 
-/// The largest machine for which all boxes are a menu.
-const SMALL: usize = 512;
+/// Size of the largest machine for which the menu may contain all boxes.
+const MAX_ALL_BOXES: usize = 512;
 
-/// A menu as it is named.
+/// A rule that determines the boxes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Menu {
-    /// All boxes whose every side is a power of two or the machine's.
+    /// All boxes in which every side is a power of two or the side of the machine.
     Powers,
     /// All boxes, on machines of up to 512 processors.
     All,
-    /// Shapes of slices of TPU v4 pods that fit, turned in every way.
+    /// The shapes of slices of TPU v4 pods that fit, in all orientations.
     TpuV4,
-    /// For every size of the trace the most compact boxes, turned in every way.
+    /// The most compact boxes for every size of the trace, in all orientations.
     Trace,
-    /// These boxes.
+    /// A list of boxes.
     List(Vec<[u16; 3]>),
 }
 
@@ -44,7 +44,7 @@ impl FromStr for Menu {
             let sides: Option<Vec<u16>> =
                 text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
             let sides = sides.and_then(|sides| <[u16; 3]>::try_from(sides).ok());
-            sides.ok_or(format!("\"{text}\" in the menu is no box such as 2x2x1"))
+            sides.ok_or(format!("\"{text}\" in the menu is not a box such as 2x2x1"))
         };
         list.split('+').map(shape).collect::<Result<_, _>>().map(Menu::List)
     }
@@ -69,19 +69,19 @@ impl fmt::Display for Menu {
     }
 }
 
-/// Cells between two positions of a box, as it is named.
+/// The spacing of positions of a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Anchors {
     /// The sides of the box.
     Aligned,
-    /// Half the sides, rounded down, at least 1.
+    /// Half of each side of the box, rounded down, but at least 1.
     Half,
-    /// Every position.
+    /// A spacing of 1.
     All,
 }
 
 impl Anchors {
-    /// All with their names.
+    /// All spacings with their names.
     pub const ALL: [(&'static str, Anchors); 3] =
         [("aligned", Anchors::Aligned), ("half", Anchors::Half), ("all", Anchors::All)];
 
@@ -94,21 +94,21 @@ impl Anchors {
     }
 }
 
-/// Where boxes may be.
+/// The rule for positions of boxes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Where {
-    /// Cells between two positions.
+pub struct AnchorRule {
+    /// The spacing of positions.
     pub anchors: Anchors,
-    /// Whether the last position on an axis that does not wrap is flush with its end.
+    /// For axes that do not wrap: whether a box at the last position ends at the end of the axis.
     pub flush: bool,
 }
 
 impl Menu {
-    /// The boxes on a machine, ascending by size, those of one size by their sides. With `turned` also
-    /// a list's boxes stand in every way. `sizes` are those of the jobs to come, for a menu that goes by them.
+    /// Returns the boxes on a machine, sorted by size, then by sides. With `turned`, the boxes of a list are included
+    /// in all orientations. `sizes` are the job sizes, for [`Menu::Trace`].
     ///
     /// # Errors
-    /// Why the machine has no such menu, in words.
+    /// A description of why the machine does not support the menu.
     pub fn boxes(&self, grid: &Grid, turned: bool, sizes: &[u32]) -> Result<Vec<[u16; 3]>, String> {
         let most = grid.axes().map(|axis| axis.extent);
         let fits = |sides: &[u16; 3]| (0..3).all(|axis| sides[axis] <= most[axis]);
@@ -127,14 +127,18 @@ impl Menu {
         };
         let mut all = match self {
             Menu::Powers => every(&|side, most| side.is_power_of_two() || side == most),
-            Menu::All if grid.processors() > SMALL => {
-                return Err(format!("menu=all is for machines of up to {SMALL} processors"));
+            Menu::All if grid.processors() > MAX_ALL_BOXES => {
+                return Err(format!(
+                    "menu=all supports machines of up to {MAX_ALL_BOXES} processors"
+                ));
             }
             Menu::All => every(&|_, _| true),
-            Menu::TpuV4 => turns(&SLICES.map(|slice| slice.0)).into_iter().filter(fits).collect(),
+            Menu::TpuV4 => {
+                orientations(&SLICES.map(|slice| slice.0)).into_iter().filter(fits).collect()
+            }
             Menu::Trace => sizes.iter().flat_map(|&size| compact(grid, size)).collect(),
             Menu::List(boxes) => {
-                let boxes = if turned { turns(boxes) } else { boxes.clone() };
+                let boxes = if turned { orientations(boxes) } else { boxes.clone() };
                 if let Some([x, y, z]) = boxes.iter().find(|sides| !turned && !fits(sides)) {
                     return Err(format!(
                         "the box {x}x{y}x{z} of the menu is larger than the machine"
@@ -151,24 +155,24 @@ impl Menu {
         }
     }
 
-    /// A grid as a torus with these boxes.
+    /// Returns a grid as a torus with these boxes.
     ///
     /// # Errors
-    /// Why it cannot be, in words.
+    /// A description of why the torus cannot be built.
     pub fn torus(&self, grid: &Grid, anchors: Anchors, turned: bool) -> Result<Torus, String> {
-        let place = Where { anchors, flush: true };
-        self.allowed(bare("torus", grid, |_| true)?, grid, place, turned, &[])
+        let place = AnchorRule { anchors, flush: true };
+        self.add_boxes(bare("torus", grid, |_| true)?, grid, place, turned, &[])
     }
 
-    /// The tori of a machine with these boxes, those that fit each; for jobs of these sizes, if the menu goes by them: as long
-    /// as nobody knows any it is empty.
+    /// Returns the tori of a machine. Each torus gets the boxes of the menu that fit into it. `sizes` are the job
+    /// sizes, for [`Menu::Trace`]; this menu is empty if there are no sizes.
     ///
     /// # Errors
-    /// Why it cannot be, in words.
+    /// A description of why the layout cannot be built.
     pub fn layout(
         &self,
         machine: &Topology,
-        place: Where,
+        place: AnchorRule,
         turned: bool,
         sizes: &[u32],
     ) -> Result<Layout, String> {
@@ -181,16 +185,16 @@ impl Menu {
                 let bares = (1..).zip(all.parts()).map(of).collect::<Result<Vec<_>, _>>()?;
                 all.parts().iter().map(|part| &part.grid).zip(bares).collect()
             }
-            _ => return Err(format!("{machine} is no mesh or torus")),
+            _ => return Err(format!("{machine} is not a mesh or torus")),
         };
         if *self == Menu::Trace && sizes.is_empty() {
             return Ok(Layout::new(bares.into_iter().map(|(_, torus)| torus)));
         }
         let (mut toruses, mut why) = (Vec::new(), None);
         for (grid, torus) in bares.drain(..) {
-            toruses.push(match self.allowed(torus.clone(), grid, place, turned, sizes) {
+            toruses.push(match self.add_boxes(torus.clone(), grid, place, turned, sizes) {
                 Ok(torus) => torus,
-                // Another may have what is too large here.
+                // A larger torus may have these boxes.
                 Err(problem) => {
                     why.get_or_insert(problem);
                     torus
@@ -203,17 +207,17 @@ impl Menu {
         }
     }
 
-    /// A torus on which these boxes are allowed.
-    fn allowed(
+    /// Adds the boxes of the menu to a torus.
+    fn add_boxes(
         &self,
         mut torus: Torus,
         grid: &Grid,
-        place: Where,
+        place: AnchorRule,
         turned: bool,
         sizes: &[u32],
     ) -> Result<Torus, String> {
         let wrapped = wrapped(grid);
-        let Where { anchors, flush } = place;
+        let AnchorRule { anchors, flush } = place;
         for sides in self.boxes(grid, turned, sizes)? {
             let spacing = sides.map(|side| anchors.spacing(side));
             torus.allow(sides, &Steps { spacing, seed: [0; 3], wrapped, flush })?;
@@ -222,15 +226,15 @@ impl Menu {
     }
 }
 
-/// A torus without boxes.
+/// Creates a torus without boxes.
 fn bare(name: &str, grid: &Grid, has_node: impl Fn(u32) -> bool) -> Result<Torus, String> {
     let sides = grid.axes().map(|axis| axis.extent);
     let torus = Torus::new(name.to_string(), sides, has_node);
     torus.ok_or_else(|| "the machine has too many processors".to_string())
 }
 
-/// Along which axes boxes run over the edge. A grid has no second way along an axis of two; on a torus boxes go around
-/// there as on the others.
+/// Returns the axes along which boxes wrap around the edge. On a torus, boxes also wrap along an axis of two positions,
+/// although wrap-around adds no links to this axis.
 pub fn wrapped(grid: &Grid) -> [bool; 3] {
     let axes = grid.axes();
     let is_torus = axes.iter().any(|axis| axis.wrapped)
@@ -238,8 +242,9 @@ pub fn wrapped(grid: &Grid) -> [bool; 3] {
     axes.map(|axis| axis.wrapped || is_torus)
 }
 
-/// Of the boxes that fit and hold exactly a size, those with the least sum of distances over all pairs of
-/// cells, in every orientation that fits; if none fits, those of the next larger size that has one.
+/// Returns the most compact boxes of exactly this size that fit: the boxes with the smallest sum of distances over all
+/// pairs of cells, in every orientation that fits. If no box of this size fits, returns the most compact boxes of the
+/// next larger size for which a box fits.
 fn compact(grid: &Grid, size: u32) -> Vec<[u16; 3]> {
     let axes = grid.axes();
     let (lengths, wrapped) = (axes.map(|axis| axis.extent), wrapped(grid));
@@ -257,7 +262,7 @@ fn compact(grid: &Grid, size: u32) -> Vec<[u16; 3]> {
         let sums = all.iter().map(|&sides| spread(sides, lengths, wrapped));
         if let Some(least) = sums.min() {
             all.retain(|&sides| spread(sides, lengths, wrapped) == least);
-            all = turns(&all);
+            all = orientations(&all);
             all.retain(fits);
             return all;
         }
@@ -265,8 +270,8 @@ fn compact(grid: &Grid, size: u32) -> Vec<[u16; 3]> {
     Vec::new()
 }
 
-/// Boxes in all their orientations, each once.
-fn turns(boxes: &[[u16; 3]]) -> Vec<[u16; 3]> {
+/// Returns boxes in all their orientations, without duplicates.
+fn orientations(boxes: &[[u16; 3]]) -> Vec<[u16; 3]> {
     let of =
         |&[a, b, c]: &[u16; 3]| [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     let mut all: Vec<_> = boxes.iter().flat_map(of).collect();
@@ -284,7 +289,7 @@ mod tests {
         topology.grid().expect("a grid").clone()
     }
 
-    /// Spec: 61 placements with 15,810 anchors on a torus of 16 x 16 x 16.
+    /// On a torus of 16 x 16 x 16 the slices are 61 placements with 15,810 anchors.
     #[test]
     fn slices_of_a_pod_are_61_placements() {
         let torus = Menu::TpuV4.torus(&grid("torus:16x16x16"), Anchors::Aligned, false);
@@ -295,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn menus_are_what_they_say() {
+    fn menus_contain_the_specified_boxes() {
         let boxes = |menu: &str, machine: &str, turned| {
             let menu: Menu = menu.parse().expect(menu);
             assert_eq!(menu.to_string().parse(), Ok(menu.clone()));
@@ -310,11 +315,12 @@ mod tests {
         assert_eq!(boxes("list:2x1x1", "4x4", true), Ok(vec![[1, 2, 1], [2, 1, 1]]));
         assert_eq!(boxes("list:2x2x2+2x1x1+2x1x1", "4x4x4", false), Ok(vec![[2, 1, 1], [2, 2, 2]]));
         assert!(boxes("list:5x1x1", "4x4x4", false).expect_err("larger").contains("5x1x1"));
-        // 3 is a row in each of three ways, 7 is no box of 4 x 4 x 4, and 8 is a cube.
+        // A job of size 3 gets a row in three orientations. No box of size 7 fits into 4 x 4 x 4. A job of size 8 gets
+        // a cube.
         let rows = [[1, 1, 3], [1, 3, 1], [3, 1, 1]];
         let all = [&rows[..], &[[2, 2, 2]]].concat();
         assert_eq!(boxes("trace", "4x4x4", false), Ok(all));
-        // A ring of 4 has its ends beside each other: no shorter way in a square.
+        // The ends of a ring of 4 are neighbours, so a square is not more compact.
         assert_eq!(compact(&grid("torus:4x2"), 4), [[2, 2, 1], [4, 1, 1]]);
         assert_eq!(compact(&grid("3x2"), 5), [[3, 2, 1]]);
         assert!(compact(&grid("3x2"), 7).is_empty());

@@ -1,45 +1,44 @@
-//! Placements on 3D tori: the boxes that an operator allows, and which of them a job gets.
+//! Placements on 3D tori: the boxes that an operator allows, and the selection of a box for a job.
 //!
-//! Slurm 26.05 (May 2026) ships the plugin `topology/torus3d`. Its administrator lists, for each
-//! torus, *placements*: boxes of given sides with a grid of positions. A job of as many nodes as a
-//! placement has gets one of its *anchors*, a position with all nodes free; a cost of
-//! fragmentation decides between several. This room holds that rule to the letter, for machines
-//! of several toruses with holes. It knows nothing of traces or schedulers; `slurm-torus3d` (an
-//! [allocator](crate::allocator)) and `replay place` build on it.
+//! Slurm 26.05 (May 2026) ships the plugin `topology/torus3d`. For each torus the administrator lists *placements*:
+//! boxes of given sides with a grid of positions. Each position of a placement is an *anchor*. A job gets an anchor of
+//! a placement with the requested number of nodes. All nodes of the anchor must be free. A fragmentation cost decides
+//! between several free anchors. This module implements Slurm's rule exactly, for machines of several toruses with
+//! holes. The module does not depend on traces and schedulers. The [allocator](crate::allocator) `slurm-torus3d` and
+//! `replay place` use this module.
 //!
-//! Source: Slurm 26.05, plugin `topology/torus3d` and its manual page `topology.yaml(5)`, told in
-//! our own words.
+//! Source: Slurm 26.05, plugin `topology/torus3d` and the manual page `topology.yaml(5)`, described in our own words.
 //!
-//! | word | meaning |
+//! | term | meaning |
 //! |---|---|
 //! | cell | coordinates (x, y, z) of a torus; its number is x + y X + z X Y |
-//! | node | the machine in a cell |
+//! | node | a host, which occupies one cell |
 //! | hole | a cell without a node |
-//! | placement | a box that jobs may have, with its grid of positions |
-//! | anchor | one position of a placement, and the nodes in the box there |
+//! | placement | a box that jobs may get, with its grid of positions |
+//! | anchor | a position of a placement, and the nodes in the box at this position |
 //!
-//! | room | concept |
+//! | module | concept |
 //! |---|---|
-//! | [`positions`] | where along an axis a box may begin |
+//! | [`positions`] | positions along an axis at which a box may begin |
 //! | [`torus`] | a torus with its nodes and placements |
 //! | [`config`] | `topology.yaml` |
-//! | [`open`] | which anchors are free, kept from decision to decision |
-//! | [`decide`] | one placement for one request |
-//! | [`ties`] | what goes beyond Slurm: boxes of all orientations compared by what they block, touch and delay |
+//! | [`free_anchors`] | the free anchors, updated incrementally |
+//! | [`decide`] | selection of one placement for one request |
+//! | [`ties`] | comparison of boxes of all orientations by blocked boxes, contact and delay (not in Slurm) |
 //! | [`segments`] | requests in several equal parts, and required nodes |
-//! | [`fragmentation`] | how much of the placements is blocked |
-//! | [`rank`] | which process goes to which node |
-//! | [`menu`] | boxes where no file says which |
-//! | [`tpu_v4`] | a published mix of boxes |
-//! | [`cases`] | decisions from a file, for checks from outside |
+//! | [`fragmentation`] | the part of the placements that is blocked |
+//! | [`rank`] | assignment of processes to nodes |
+//! | [`menu`] | boxes of machines without a configuration file |
+//! | [`tpu_v4`] | a published distribution of boxes |
+//! | [`cases`] | decisions read from a file, for external checks |
 
 pub mod cases;
 pub mod config;
 pub mod decide;
 pub mod fragmentation;
+pub mod free_anchors;
 pub mod menu;
-mod near;
-pub mod open;
+mod overlaps;
 pub mod positions;
 pub mod rank;
 pub mod segments;

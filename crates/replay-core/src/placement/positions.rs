@@ -1,18 +1,18 @@
-//! Where along an axis a box may begin.
+//! Positions along an axis at which a box may begin.
 
-/// Positions on an axis of `length` cells that wraps: from `seed` on in steps of `step`, modulo the
-/// length, until the seed is reached again. A step that does not divide the length so comes to
-/// every multiple of their greatest common divisor.
+/// Returns the positions on an axis of `length` cells that wraps: from `seed` in steps of `step`, modulo the length,
+/// until the seed is reached again. If the step does not divide the length, the distances of these positions from the
+/// seed are all multiples of the greatest common divisor of step and length.
 ///
-/// `step` is 1 to `length`, `seed` less than `length`.
+/// `step` must be from 1 to `length`, and `seed` must be less than `length`.
 pub fn around(length: u16, step: u16, seed: u16) -> Vec<u16> {
     let [length, step, seed] = [length, step, seed].map(u32::from);
     let next = |&at: &u32| Some((at + step) % length).filter(|&at| at != seed);
     std::iter::successors(Some(seed), next).map(|at| at as u16).collect()
 }
 
-/// Positions on an axis of `length` cells with ends for a box of `side`: from `seed` on in steps of
-/// `step` as long as the box fits, and, if the last does not reach the end and positions are to be `flush`, the one that does.
+/// Returns the positions for a box of `side` on an axis of `length` cells that does not wrap: from `seed` in steps of
+/// `step` as long as the box fits. If `flush`, the position at the end of the axis is added.
 pub fn between_walls(length: u16, side: u16, step: u16, seed: u16, flush: bool) -> Vec<u16> {
     let Some(last) = length.checked_sub(side) else { return Vec::new() };
     let mut all: Vec<u16> = (seed..=last).step_by(usize::from(step)).collect();
@@ -22,13 +22,13 @@ pub fn between_walls(length: u16, side: u16, step: u16, seed: u16, flush: bool) 
     all
 }
 
-/// Whether two boxes of these sides at these positions of an axis share a cell. Boxes may wrap.
+/// Returns whether two boxes with these positions and sides on an axis share a cell. Boxes may wrap.
 pub fn meet(length: u16, (a, side_a): (u16, u16), (b, side_b): (u16, u16)) -> bool {
     let [length, a, b] = [length, a, b].map(u32::from);
     (b + length - a) % length < u32::from(side_a) || (a + length - b) % length < u32::from(side_b)
 }
 
-/// Whether boxes of `side` at two different of these positions share a cell.
+/// Returns whether boxes of `side` at two different positions share a cell.
 pub fn overlap_themselves(length: u16, positions: &[u16], side: u16) -> bool {
     let mut sorted = positions.to_vec();
     sorted.sort_unstable();
@@ -36,13 +36,13 @@ pub fn overlap_themselves(length: u16, positions: &[u16], side: u16) -> bool {
     sorted.len() > 1 && around.into_iter().any(|(&a, &b)| meet(length, (a, side), (b, side)))
 }
 
-/// Whether a box at one of some positions shares a cell with a box at one of others.
+/// Returns whether any box at one of the positions `some` shares a cell with any box at one of the other positions.
 pub fn overlap(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16], u16)) -> bool {
     let mut sorted = others.to_vec();
     sorted.sort_unstable();
     let Some((&first, &last)) = sorted.first().zip(sorted.last()) else { return false };
     some.iter().any(|&at| {
-        // The nearest on either side, around the edge if need be.
+        // Only the nearest positions on both sides matter, including positions around the edge.
         let next = sorted.partition_point(|&b| b < at);
         let above = sorted.get(next).copied().unwrap_or(first);
         let below = next.checked_sub(1).map_or(last, |before| sorted[before]);
@@ -50,13 +50,13 @@ pub fn overlap(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16
     })
 }
 
-/// Whether every box of a side at one of some positions holds one of another side at one of others.
+/// Returns whether every box at one of the positions `some` contains a box at one of the other positions.
 pub fn hold(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16], u16)) -> bool {
     let holds = |&at: &u16| others.iter().any(|&inner| inside(length, (at, side), (inner, other)));
     some.iter().all(holds)
 }
 
-/// Whether a box at a position of an axis holds another. Boxes may wrap.
+/// Returns whether the first box contains the second box. Boxes may wrap.
 pub fn inside(length: u16, (a, side_a): (u16, u16), (b, side_b): (u16, u16)) -> bool {
     let [length, a, b] = [length, a, b].map(u32::from);
     let [side_a, side_b] = [side_a, side_b].map(u32::from);
@@ -69,7 +69,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_step_walks_around_until_it_is_back() {
+    fn steps_wrap_until_they_reach_the_seed() {
         assert_eq!(around(4, 3, 0), [0, 3, 2, 1]);
         assert_eq!(around(16, 12, 0), [0, 12, 8, 4]);
         assert_eq!(around(8, 6, 1), [1, 7, 5, 3]);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn between_walls_the_last_position_is_flush() {
+    fn adds_a_flush_position_between_walls() {
         assert_eq!(between_walls(10, 4, 4, 0, true), [0, 4, 6]);
         assert_eq!(between_walls(8, 4, 4, 0, true), [0, 4]);
         assert_eq!(between_walls(8, 3, 1, 2, true), [2, 3, 4, 5]);
@@ -90,7 +90,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn boxes_meet_where_they_share_a_cell(
+        fn boxes_meet_if_they_share_a_cell(
             length in 1u16..12, a in 0u16..12, b in 0u16..12, s in 1u16..12, t in 1u16..12
         ) {
             let (a, b, s, t) = (a % length, b % length, s.min(length), t.min(length));
@@ -100,7 +100,7 @@ mod tests {
         }
 
         #[test]
-        fn overlaps_are_those_of_some_pair(
+        fn overlap_and_hold_agree_with_pairwise_checks(
             length in 1u16..12, s in 1u16..12, t in 1u16..12,
             some in proptest::collection::btree_set(0u16..12, 1..5),
             others in proptest::collection::btree_set(0u16..12, 1..5),

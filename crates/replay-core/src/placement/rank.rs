@@ -1,24 +1,26 @@
-//! Which process goes to which node: the order of a job's nodes.
+//! Assignment of processes to nodes: the order of a job's nodes.
 //!
-//! Nodes of a torus are numbered along a Morton curve over the smallest part of it, with
-//! wrap-around, that holds the job; processes follow the numbers.
+//! The rule takes the smallest part of the torus that contains the job; the part may wrap around
+//! the edges. The nodes of the job are numbered along a Morton curve through this part. Processes
+//! are assigned in the order of these numbers.
 
 use super::torus::{Cells, Layout};
 
-/// The key of a node of the first torus with code 0; the next torus' begins as far above.
-const TORUS: u64 = 1 << 16;
+/// The key of a node with code 0 in the first torus. The value is also the difference between the
+/// keys of nodes with equal code in consecutive toruses.
+const TORUS_KEY: u64 = 1 << 16;
 
-/// Bits that all axes have together at most.
+/// Maximum total number of bits of all axes.
 const BITS: u32 = 16;
 
-/// The nodes of a job in the order of their ranks, with their keys.
+/// Returns the nodes of a job, each with its key, in the order of their ranks.
 pub fn order(layout: &Layout, job: &[Cells]) -> Vec<(u64, u32)> {
     let mut all = Vec::new();
     for (index, (torus, cells)) in layout.toruses().iter().zip(job).enumerate() {
         let axes = axes(torus.sides, &torus.nodes, cells, |cell| torus.coord(cell));
         let nodes = cells.iter().filter_map(|cell| {
             let code = code(&axes, torus.coord(cell));
-            Some(((index as u64 + 1) * TORUS + code, layout.node(index, cell)?))
+            Some(((index as u64 + 1) * TORUS_KEY + code, layout.node(index, cell)?))
         });
         all.extend(nodes);
     }
@@ -26,20 +28,25 @@ pub fn order(layout: &Layout, job: &[Cells]) -> Vec<(u64, u32)> {
     all
 }
 
-/// An axis as the job sees it.
+/// The coding of an axis for a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct View {
+struct AxisCoding {
     length: u32,
     start: u32,
-    /// Low bits that are left out, and those that stay.
+    /// Number of low bits that are dropped, and number of bits that are kept.
     shift: u32,
     bits: u32,
 }
 
-/// How the axes of a torus are numbered for a job.
-fn axes(sides: [u16; 3], nodes: &Cells, job: &Cells, coord: impl Fn(u32) -> [u16; 3]) -> [View; 3] {
+/// Computes the coding of the axes of a torus for a job.
+fn axes(
+    sides: [u16; 3],
+    nodes: &Cells,
+    job: &Cells,
+    coord: impl Fn(u32) -> [u16; 3],
+) -> [AxisCoding; 3] {
     let whole = nodes == job;
-    let mut views = [0, 1, 2].map(|axis| {
+    let mut codings = [0, 1, 2].map(|axis| {
         let length = u32::from(sides[axis]);
         let (start, span) = if whole {
             (0, length)
@@ -49,24 +56,25 @@ fn axes(sides: [u16; 3], nodes: &Cells, job: &Cells, coord: impl Fn(u32) -> [u16
             used.dedup();
             arc(&used, length)
         };
-        View { length, start, shift: 0, bits: span.next_power_of_two().trailing_zeros() }
+        AxisCoding { length, start, shift: 0, bits: span.next_power_of_two().trailing_zeros() }
     });
-    while views.iter().map(|view| view.bits).sum::<u32>() > BITS {
-        let [x, y, z] = views.map(|view| view.bits);
+    while codings.iter().map(|coding| coding.bits).sum::<u32>() > BITS {
+        let [x, y, z] = codings.map(|coding| coding.bits);
         let axis = match () {
             () if x >= y && x >= z => 0,
             () if y >= z => 1,
             () => 2,
         };
-        views[axis].bits -= 1;
-        views[axis].shift += 1;
+        codings[axis].bits -= 1;
+        codings[axis].shift += 1;
     }
-    views
+    codings
 }
 
-/// First position and span of the part of an axis that holds all used positions, which ascend.
-/// The published rule keeps the plain interval where an inner gap is longer than the outer one by
-/// one only, although the arc around it would be shorter.
+/// Returns the first position and span of the part of an axis that contains all used positions.
+/// `used` must be in ascending order. The published rule uses the plain interval, without
+/// wrap-around, if an inner gap exceeds the outer gap by only one. The arc around the edge would
+/// be shorter in this case.
 fn arc(used: &[u32], length: u32) -> (u32, u32) {
     let (Some(&first), Some(&last)) = (used.first(), used.last()) else { return (0, 1) };
     let count = used.len() as u32;
@@ -86,15 +94,15 @@ fn arc(used: &[u32], length: u32) -> (u32, u32) {
     (start, length - gap)
 }
 
-/// Morton code of a position; axes that have no bits left are skipped.
-fn code(views: &[View; 3], coord: [u16; 3]) -> u64 {
+/// Returns the Morton code of a position; axes that have no bits left are skipped.
+fn code(codings: &[AxisCoding; 3], coord: [u16; 3]) -> u64 {
     let at = [0, 1, 2].map(|axis| {
-        let View { length, start, shift, .. } = views[axis];
+        let AxisCoding { length, start, shift, .. } = codings[axis];
         ((u32::from(coord[axis]) + length - start) % length) >> shift
     });
     let (mut code, mut place) = (0, 0);
     for bit in 0..BITS {
-        for axis in (0..3).filter(|&axis| bit < views[axis].bits) {
+        for axis in (0..3).filter(|&axis| bit < codings[axis].bits) {
             code |= u64::from(at[axis] >> bit & 1) << place;
             place += 1;
         }

@@ -1,51 +1,52 @@
-//! Requests in several equal parts, and required nodes.
+//! Requests in several equal segments, and required nodes.
 //!
-//! A request of n nodes with segments of g gets n / g placements of g nodes, one after the other;
-//! each sees those before it as busy. If one finds no place although another choice before it
-//! might have left one, a node of what was chosen is taken away from the machine and all begins
-//! anew. That is a heuristic: it fails on machines where a choice exists. A request may ask for an exact search instead:
-//! then the first set of disjoint places in the order of candidates is taken, if there is any.
+//! A request of n nodes with segments of g nodes gets n / g placements of g nodes. The placements are selected one
+//! after the other; each selection treats the previous placements as busy. If there is no place for a segment, a node
+//! of the chosen places is removed from the machine, and the selection restarts. This heuristic can fail although a
+//! solution exists. A request may therefore demand an exact search. The exact search takes the first set of disjoint
+//! places, in the order of candidates, if there is such a set.
 
 use std::sync::Arc;
 
 use std::collections::HashSet;
 
-use super::decide::{Ask, Decider, Pick};
-use super::open::Open;
+use super::decide::{Decider, Pick, Query};
+use super::free_anchors::FreeAnchors;
 use super::torus::{Cells, Layout};
 
-/// What a job asks of the machine.
+/// The request of a job.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Nodes, at least one.
+    /// Number of nodes, at least one.
     pub size: u32,
-    /// Nodes of each part.
+    /// Number of nodes of each segment; `None` if the job has no segments.
     pub segment: Option<u32>,
-    /// Nodes that it must get, by torus.
+    /// Required nodes, by torus; `None` if no nodes are required.
     pub required: Option<Vec<Cells>>,
-    /// Whether all sets of places are searched where one place after the other does not do.
+    /// Whether to search all sets of places if selecting one place after the other fails.
     pub exact: bool,
 }
 
-/// Why a job gets nothing.
+/// Reason why a job gets no nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Denied {
-    /// No placement has this size, or the segments do not add up to it: it never starts.
+    /// No placement has the requested size, or the requested size is not a multiple of the segment. The job never
+    /// starts.
     BadConfiguration,
-    /// A node that it needs is not free.
+    /// A required node is not free.
     RequiredBusy,
-    /// A node that it needs lies in a torus without placements.
+    /// A required node belongs to a torus without placements.
     RequiredElsewhere,
-    /// It needs more nodes by name than it asks for.
+    /// There are more required nodes than requested nodes.
     RequiredTooMany,
-    /// No place, or none for the first segment.
+    /// There is no place for the job, or no place for its first segment.
     NoFit,
-    /// No place for a later segment.
+    /// There is no place for a later segment.
     SegmentNoFit,
 }
 
 impl Denied {
-    /// The word for it in files.
+    /// Returns the code used in files.
     pub const fn word(self) -> &'static str {
         match self {
             Denied::BadConfiguration => "bad_config",
@@ -58,14 +59,14 @@ impl Denied {
     }
 }
 
-/// The places of a request on a [machine](Decider::machine), one a segment.
+/// Returns the places of a request on a [machine](Decider::machine), one per segment.
 ///
 /// # Errors
-/// Why there are none.
+/// [`Denied`] if there are no places.
 pub fn place(
     decider: &Decider,
     layout: &Layout,
-    machine: &mut [Open],
+    machine: &mut [FreeAnchors],
     request: &Request,
     weights: Option<&[u64]>,
 ) -> Result<Vec<Pick>, Denied> {
@@ -84,30 +85,30 @@ pub fn place(
             return Err(Denied::RequiredTooMany);
         }
     }
-    let ask = Ask { size: part, required: None, weights };
-    let several = |machine: Vec<Open>| match request.exact {
-        true => exact(decider, layout, machine, parts, &ask),
-        false => retried(decider, layout, machine, parts, &ask),
+    let query = Query { size: part, required: None, weights };
+    let several = |machine: Vec<FreeAnchors>| match request.exact {
+        true => exact(decider, layout, machine, parts, &query),
+        false => retried(decider, layout, machine, parts, &query),
     };
     match required.filter(|_| needed > 0) {
         required if parts == 1 => {
-            let ask = Ask { required, ..ask };
-            decider.decide(layout, machine, &ask).map(|pick| vec![pick]).ok_or(Denied::NoFit)
+            let query = Query { required, ..query };
+            decider.decide(layout, machine, &query).map(|pick| vec![pick]).ok_or(Denied::NoFit)
         }
         None => several(machine.to_vec()),
         Some(_) if needed < size => Err(Denied::BadConfiguration),
-        // They are all that there is to choose from.
+        // All nodes of the job are required, so no other nodes can be chosen.
         Some(required) => several(decider.machine(layout, required.to_vec())),
     }
 }
 
-/// Whether required nodes can be had at all.
-fn check(layout: &Layout, machine: &[Open], required: &[Cells]) -> Result<(), Denied> {
+/// Checks whether the required nodes are available.
+fn check(layout: &Layout, machine: &[FreeAnchors], required: &[Cells]) -> Result<(), Denied> {
     let all = || required.iter().zip(machine).zip(layout.toruses());
     if all().any(|((required, open), _)| required.iter().any(|cell| !open.free().contains(cell))) {
         return Err(Denied::RequiredBusy);
     }
-    let unplaced = |((required, _), torus): ((&Cells, &Open), &Arc<super::Torus>)| {
+    let unplaced = |((required, _), torus): ((&Cells, &FreeAnchors), &Arc<super::Torus>)| {
         torus.placements().is_empty() && !required.is_empty()
     };
     if all().any(unplaced) {
@@ -116,28 +117,29 @@ fn check(layout: &Layout, machine: &[Open], required: &[Cells]) -> Result<(), De
     Ok(())
 }
 
-/// Tries to place all parts, and again with a node less, until no node is left to be taken away.
+/// Places all segments. After each failure one more node is removed and the selection is repeated, until no node can
+/// be removed.
 fn retried(
     decider: &Decider,
     layout: &Layout,
-    mut machine: Vec<Open>,
+    mut machine: Vec<FreeAnchors>,
     parts: u32,
-    ask: &Ask<'_>,
+    query: &Query<'_>,
 ) -> Result<Vec<Pick>, Denied> {
     let mut first = None;
-    // It never goes back.
+    // The cursor only moves forward.
     let begun: Vec<Cells> = machine.iter().map(|open| open.free().clone()).collect();
     let mut cursor = layout.nodes_of(&begun).peekable();
     loop {
-        let (picks, why) = match attempt(decider, layout, &machine, parts, ask) {
+        let (picks, why) = match attempt(decider, layout, &machine, parts, query) {
             Ok(picks) => return Ok(picks),
             Err(failed) => failed,
         };
         let why = *first.get_or_insert(why);
         let overlaps =
             |pick: &Pick| layout.toruses()[pick.torus].placements()[pick.placement].overlaps;
-        let count: u32 = machine.iter().map(Open::count).sum();
-        if !picks.iter().any(overlaps) || count <= parts * ask.size {
+        let count: u32 = machine.iter().map(FreeAnchors::count).sum();
+        if !picks.iter().any(overlaps) || count <= parts * query.size {
             return Err(why);
         }
         let mut chosen = layout.none();
@@ -157,18 +159,19 @@ fn retried(
     }
 }
 
-/// Places one part after the other. On failure: those that had a place, and why the next has none.
+/// Places one segment after the other. On failure returns the places found so far, and the reason why the next segment
+/// has no place.
 fn attempt(
     decider: &Decider,
     layout: &Layout,
-    machine: &[Open],
+    machine: &[FreeAnchors],
     parts: u32,
-    ask: &Ask<'_>,
+    query: &Query<'_>,
 ) -> Result<Vec<Pick>, (Vec<Pick>, Denied)> {
     let mut machine = machine.to_vec();
     let mut picks = Vec::new();
     for part in 0..parts {
-        let Some(pick) = decider.decide(layout, &mut machine, ask) else {
+        let Some(pick) = decider.decide(layout, &mut machine, query) else {
             let why = if part == 0 { Denied::NoFit } else { Denied::SegmentNoFit };
             return Err((picks, why));
         };
@@ -178,25 +181,26 @@ fn attempt(
     Ok(picks)
 }
 
-/// Places all parts one after the other; if that fails, the first set of disjoint places in the order of candidates.
+/// Places all segments one after the other. If a segment has no place, takes the first set of disjoint places in the
+/// order of candidates.
 fn exact(
     decider: &Decider,
     layout: &Layout,
-    mut machine: Vec<Open>,
+    mut machine: Vec<FreeAnchors>,
     parts: u32,
-    ask: &Ask<'_>,
+    query: &Query<'_>,
 ) -> Result<Vec<Pick>, Denied> {
-    let why = match attempt(decider, layout, &machine, parts, ask) {
+    let why = match attempt(decider, layout, &machine, parts, query) {
         Ok(picks) => return Ok(picks),
         Err((_, why)) => why,
     };
     let mut candidates: Vec<Pick> = Vec::new();
     for (at, (torus, open)) in layout.toruses().iter().zip(&mut machine).enumerate() {
         for (index, placement) in torus.placements().iter().enumerate() {
-            if placement.size != ask.size {
+            if placement.size != query.size {
                 continue;
             }
-            open.learn(torus, index);
+            open.compute(torus, index);
             let whole = open.anchors(torus, index).filter(|&anchor| placement.is_whole(anchor));
             let pick = |anchor| Pick { torus: at, placement: index, anchor, cost: 0 };
             candidates.extend(whole.map(pick));
@@ -204,7 +208,7 @@ fn exact(
     }
     let mut free: Vec<Cells> = machine.iter().map(|open| open.free().clone()).collect();
     let mut packed =
-        Packing { layout, candidates: &candidates, size: ask.size, dead: HashSet::new() };
+        Packing { layout, candidates: &candidates, size: query.size, dead: HashSet::new() };
     let mut chosen = Vec::new();
     match packed.extend(0, parts, &mut free, &mut chosen) {
         true => Ok(chosen.into_iter().map(|at: usize| candidates[at]).collect()),
@@ -212,18 +216,19 @@ fn exact(
     }
 }
 
-/// A search for disjoint places.
+/// A depth-first search for disjoint places.
 struct Packing<'a> {
     layout: &'a Layout,
-    /// In order.
+    /// Candidates in order.
     candidates: &'a [Pick],
     size: u32,
-    /// States without a way on: the next candidate, how many places are wanted, and the cells that later ones can have.
+    /// States without a solution. A state consists of the next candidate, the number of missing places, and the free
+    /// cells that later candidates can use.
     dead: HashSet<(usize, u32, Vec<Cells>)>,
 }
 
 impl Packing<'_> {
-    /// Chooses so many more of the candidates from `next` on, the first that will do.
+    /// Searches for `wanted` more disjoint candidates from candidate `next` on, and takes the first solution.
     fn extend(
         &mut self,
         next: usize,
@@ -238,7 +243,7 @@ impl Packing<'_> {
             let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
             placement.mask(pick.anchor)
         };
-        // What later candidates can have of what is free is all that matters for them.
+        // The result depends only on the free cells that later candidates can use.
         let left: Vec<usize> = (next..self.candidates.len())
             .filter(|&at| free[self.candidates[at].torus].holds(mask(&self.candidates[at])))
             .collect();
@@ -267,12 +272,12 @@ impl Packing<'_> {
             chosen.pop();
             free[pick.torus].insert_all(placement.mask(pick.anchor));
         }
-        if self.dead.len() < MOST_DEAD {
+        if self.dead.len() < MAX_DEAD_STATES {
             self.dead.insert(state);
         }
         false
     }
 }
 
-/// So many states are remembered.
-const MOST_DEAD: usize = 1 << 16;
+/// Maximum number of stored states.
+const MAX_DEAD_STATES: usize = 1 << 16;

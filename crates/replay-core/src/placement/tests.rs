@@ -1,13 +1,14 @@
-//! The rule's vectors: those of Slurm's own tests (161.1), and ours.
+//! Test vectors of the rule: the vectors of Slurm's own tests (161.1), and vectors written for
+//! replay.
 
-use super::cases::shown_pick;
+use super::cases::format_pick;
 use super::config::Config;
 use super::decide::{Decider, Pick};
 use super::fragmentation::{fragmentation, most};
 use super::segments::{Denied, Request, place};
 use super::torus::{Cells, Layout};
 
-/// Machine U of Slurm's tests: 4x4x2 from two regions of a plane each.
+/// Machine U of Slurm's tests: 4x4x2, described as two regions. Each region is one plane.
 const U: &str = "
 - topology: u
   torus3d:
@@ -23,7 +24,7 @@ const U: &str = "
         - dims: {x: 4, y: 4, z: 2}
 ";
 
-/// A machine and what is free on it.
+/// A machine and its free nodes.
 struct Bench {
     layout: Layout,
     decider: Decider,
@@ -42,7 +43,7 @@ fn map([x, y, z]: [u16; 3]) -> String {
     format!("{{x: {x}, y: {y}, z: {z}}}")
 }
 
-/// A torus `t` in the form of the file.
+/// Formats a torus as YAML.
 fn yaml(name: &str, sides: [u16; 3], nodes: &str, placements: &[Box3]) -> String {
     let mut text = format!("    - name: {name}\n      dims: {}\n      {nodes}\n", map(sides));
     text.push_str("      placements:\n");
@@ -70,7 +71,7 @@ impl Bench {
         Self::read(&(head + &toruses.concat()))
     }
 
-    /// One torus without holes.
+    /// A machine of one torus without holes.
     fn of(sides: [u16; 3], placements: &[Box3]) -> Self {
         let last = sides.iter().map(|&side| u32::from(side)).product::<u32>() - 1;
         Self::new(&[yaml("t", sides, &format!("nodes: 'n[0-{last}]'"), placements)])
@@ -97,7 +98,7 @@ impl Bench {
         place(&self.decider, &self.layout, &mut machine, request, self.weights.as_deref())
     }
 
-    /// The nodes of a request, in ascending order, and the picks as they are shown.
+    /// Returns the nodes of a request in ascending order, and the formatted picks.
     fn place(&mut self, request: &Request) -> Result<(Vec<u32>, Vec<String>), Denied> {
         let picks = self.ask(request)?;
         let mut job = self.layout.none();
@@ -106,10 +107,10 @@ impl Bench {
             job[pick.torus].insert_all(placement.mask(pick.anchor));
         }
         let nodes = self.layout.nodes_of(&job).collect();
-        Ok((nodes, picks.iter().map(|pick| shown_pick(&self.layout, pick)).collect()))
+        Ok((nodes, picks.iter().map(|pick| format_pick(&self.layout, pick)).collect()))
     }
 
-    /// The nodes and costs of a request, which it then takes.
+    /// Takes the nodes of a request; returns them and the formatted picks.
     fn start(&mut self, size: u32) -> Result<(Vec<u32>, String), Denied> {
         let (nodes, picks) = self.place(&Request { size, ..Request::default() })?;
         self.take(nodes.iter().copied());
@@ -135,7 +136,7 @@ fn from_one(nodes: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn slurm_s_own_tests_u1_to_u9() {
+fn u1_to_u9_slurms_own_tests() {
     let [u1, u2] = [4, 8].map(|size| Bench::read(U).start(size).expect("fits"));
     assert_eq!((from_one(&u1.0), &u1.1[..]), (vec![1, 2, 5, 6], "t:2x2x1@0-0-0:1"));
     let eight = vec![1, 2, 5, 6, 17, 18, 21, 22];
@@ -164,7 +165,7 @@ fn v1() -> Bench {
 }
 
 #[test]
-fn v1_fills_a_torus_with_the_least_loss() {
+fn v1_fills_a_torus_with_minimum_loss() {
     let mut bench = v1();
     assert_eq!((bench.fragmentation(), most(&bench.layout)), (0, 32 + 32 + 32));
     let mut seen = Vec::new();
@@ -188,7 +189,7 @@ fn v1_fills_a_torus_with_the_least_loss() {
 }
 
 #[test]
-fn v2_to_v4_costs_decide_within_an_orientation_only() {
+fn v2_to_v4_costs_count_only_within_an_orientation() {
     let orientations =
         |one, two| Bench::of([4, 4, 1], &[aligned(one), aligned(two), aligned([2, 2, 1])]);
     let (tall, wide) = ([1, 2, 1], [2, 1, 1]);
@@ -205,7 +206,7 @@ fn v2_to_v4_costs_decide_within_an_orientation_only() {
 }
 
 #[test]
-fn v5_walks_every_multiple_of_the_common_divisor() {
+fn v5_visits_every_multiple_of_the_common_divisor() {
     for (busy, nodes, at) in [(0, [1, 2, 3], 1), (1, [0, 2, 3], 2), (2, [0, 1, 3], 3)] {
         let mut bench = Bench::of([4, 1, 1], &[aligned([3, 1, 1])]).busy([busy]);
         assert_eq!(bench.start(3), Ok((nodes.to_vec(), format!("t:3x1x1@{at}-0-0:0"))));
@@ -213,7 +214,7 @@ fn v5_walks_every_multiple_of_the_common_divisor() {
 }
 
 #[test]
-fn v6_to_v8_keep_the_order_of_the_file_and_look_at_the_next_placement_only() {
+fn v6_to_v8_keep_the_order_of_the_file_and_consider_only_the_next_placement() {
     let placements =
         [aligned([2, 2, 2]), ([4, 2, 1], [2, 2, 1], [0; 3]), ([4, 2, 1], [0; 3], [1, 0, 0])];
     let mut v6 = Bench::of([4, 4, 2], &placements).busy([0, 16]);
@@ -229,7 +230,7 @@ fn v6_to_v8_keep_the_order_of_the_file_and_look_at_the_next_placement_only() {
 }
 
 #[test]
-fn v9_to_v11_weights_first_and_the_fuller_torus() {
+fn v9_to_v11_prefer_weights_then_the_fuller_torus() {
     let mut v9 = v1();
     v9.weights = Some((0..32).map(|node| if node < 16 || node == 31 { 2 } else { 1 }).collect());
     assert_eq!(v9.start(4), Ok((vec![16, 17, 20, 21], "t:2x2x1@0-0-1:1".into())));
@@ -245,7 +246,7 @@ fn v9_to_v11_weights_first_and_the_fuller_torus() {
 }
 
 #[test]
-fn v12_a_hole_is_protected_and_never_taken() {
+fn v12_never_takes_a_hole() {
     let hole = || {
         let regions = "regions: [{dims: {x: 4, y: 1, z: 1}, nodes: 'n[0-3]'}, \
                        {anchor: {y: 1}, dims: {x: 3, y: 1, z: 1}, nodes: 'n[4-6]'}]";
@@ -281,7 +282,7 @@ fn v13_and_v14_required_nodes() {
 }
 
 #[test]
-fn required_nodes_of_a_torus_without_placements_wait() {
+fn rejects_required_nodes_of_a_torus_without_placements() {
     let with = yaml("a", [2, 1, 1], "nodes: 'n[0-1]'", &[aligned([2, 1, 1])]);
     let without = "    - {name: b, dims: {x: 2, y: 1, z: 1}, nodes: 'm[0-1]'}\n".to_string();
     let mut bench = Bench::new(&[with, without]);
@@ -291,7 +292,7 @@ fn required_nodes_of_a_torus_without_placements_wait() {
 }
 
 #[test]
-fn v15_to_v17_segments_are_tried_again_with_a_node_less() {
+fn v15_to_v17_segments_are_retried_with_one_node_less() {
     let mut v15 = Bench::of([4, 4, 1], &[([2, 2, 1], [1; 3], [0; 3])]).busy([1, 2, 4, 5, 7, 11]);
     let (nodes, picks) = v15.place(&parts(8, 4)).expect("V15");
     assert_eq!(nodes, [0, 3, 9, 10, 12, 13, 14, 15]);
@@ -304,15 +305,15 @@ fn v15_to_v17_segments_are_tried_again_with_a_node_less() {
 }
 
 #[test]
-fn an_exact_search_finds_what_trying_again_misses() {
+fn an_exact_search_finds_solutions_that_retries_miss() {
     let exact = |size, segment| Request { exact: true, ..parts(size, segment) };
-    // V16: exactly as many are free as it takes.
+    // V16: exactly the needed number of nodes is free.
     let ring = || Bench::of([6, 1, 1], &[([2, 1, 1], [1; 3], [2, 0, 0])]).busy([0, 5]);
     assert_eq!(ring().place(&parts(4, 2)), Err(Denied::SegmentNoFit));
     assert_eq!(ring().place(&exact(4, 2)).expect("fits").0, [1, 2, 3, 4]);
     assert_eq!(ring().busy([1]).place(&exact(4, 2)), Err(Denied::SegmentNoFit));
     assert_eq!(ring().busy([1, 2, 3]).place(&exact(4, 2)), Err(Denied::NoFit));
-    // Where one after the other does, nothing else is looked at.
+    // If placing one segment after the other succeeds, there is no exact search.
     let v8 = v1().place(&parts(16, 8)).expect("fits");
     assert_eq!(v1().place(&exact(16, 8)), Ok(v8));
 }

@@ -1,4 +1,4 @@
-//! A torus with its nodes and its placements.
+//! Toruses with their nodes and placements.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::positions::{around, between_walls, hold, overlap, overlap_themselves};
 use crate::topology::Topology;
 
-/// The most cells of all toruses of a machine.
+/// Maximum total number of cells of all toruses of a machine.
 pub const MAX_CELLS: u64 = 1 << 24;
 
-/// The most entries that the masks of all anchors of a torus may have, 16 bytes each.
+/// Maximum total number of entries in the masks of all anchors of a torus. An entry has 16 bytes.
 const MAX_MASKS: usize = 1 << 25;
 
 /// A set of cells of a torus.
@@ -17,40 +17,40 @@ const MAX_MASKS: usize = 1 << 25;
 pub struct Cells(Vec<u64>);
 
 impl Cells {
-    /// The empty set on a torus of so many cells.
+    /// Creates the empty set on a torus with this number of cells.
     pub fn none(cells: usize) -> Self {
         Self(vec![0; cells.div_ceil(64)])
     }
 
-    /// Whether a cell belongs to it.
+    /// Returns whether the set contains a cell.
     #[inline]
     pub fn contains(&self, cell: u32) -> bool {
         self.0[cell as usize / 64] >> (cell % 64) & 1 == 1
     }
 
-    /// Takes a cell in.
+    /// Adds a cell.
     #[inline]
     pub fn insert(&mut self, cell: u32) {
         self.0[cell as usize / 64] |= 1 << (cell % 64);
     }
 
-    /// Takes a cell out.
+    /// Removes a cell.
     #[inline]
     pub fn remove(&mut self, cell: u32) {
         self.0[cell as usize / 64] &= !(1 << (cell % 64));
     }
 
-    /// Number of cells.
+    /// Returns the number of cells in the set.
     pub fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Whether there are none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
     }
 
-    /// The cells, ascending.
+    /// Returns the cells in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().enumerate().flat_map(|(word, &bits)| {
             let rest = |bits: &u64| Some(bits & (bits - 1)).filter(|&bits| bits != 0);
@@ -59,130 +59,130 @@ impl Cells {
         })
     }
 
-    /// Whether all cells of a mask belong to it.
+    /// Returns whether the set contains all cells of a mask.
     #[inline]
     pub fn holds(&self, mask: &[Part]) -> bool {
         mask.iter().all(|part| self.0[part.word as usize] & part.bits == part.bits)
     }
 
-    /// Takes the cells of a mask out.
+    /// Removes the cells of a mask.
     pub fn remove_all(&mut self, mask: &[Part]) {
         mask.iter().for_each(|part| self.0[part.word as usize] &= !part.bits);
     }
 
-    /// Takes the cells of a mask in.
+    /// Adds the cells of a mask.
     pub fn insert_all(&mut self, mask: &[Part]) {
         mask.iter().for_each(|part| self.0[part.word as usize] |= part.bits);
     }
 
-    /// How many of its cells lie in a mask.
+    /// Returns the number of cells that the set shares with a mask.
     pub fn common(&self, mask: &[Part]) -> u32 {
         mask.iter().map(|part| (self.0[part.word as usize] & part.bits).count_ones()).sum()
     }
 }
 
-/// Up to 64 cells of a mask.
+/// A part of a mask: up to 64 cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
     word: u32,
     bits: u64,
 }
 
-/// The cells of a mask, ascending.
+/// Returns the cells of a mask in ascending order.
 pub fn cells_of(mask: &[Part]) -> impl Iterator<Item = u32> + '_ {
     mask.iter().flat_map(|part| {
         (0..64).filter(|bit| part.bits >> bit & 1 == 1).map(|bit| part.word * 64 + bit)
     })
 }
 
-/// A box that jobs may have, and where.
+/// A box that jobs may get, with its positions.
 #[derive(Clone, Debug)]
 pub struct Placement {
     /// Sides along x, y, z.
     pub sides: [u16; 3],
-    /// Cells of the box: the size of the jobs that it serves.
+    /// Number of cells of the box: the size of the jobs that get this box.
     pub size: u32,
-    /// Positions along each axis, in walking order.
+    /// Positions along each axis, in scan order.
     positions: [Vec<u16>; 3],
-    /// The anchors' nodes one after the other: x outermost, z innermost.
+    /// Concatenated masks of the nodes of all anchors. Anchors are ordered by x, then y, then z.
     masks: Vec<Part>,
-    /// Where an anchor's part begins, and how many nodes it has.
+    /// Start of an anchor's mask in `masks`, and its number of nodes.
     anchors: Vec<(u32, u32)>,
-    /// Whether two different anchors of this size, of this or of another placement, share a cell.
+    /// Whether two different anchors of this size share a cell. The anchors may belong to different placements.
     pub overlaps: bool,
 }
 
-/// How the positions of a placement lie on an axis.
+/// The rule for the positions of a placement along the axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Steps {
-    /// Cells between two positions along x, y, z, each at least 1.
+    /// Distance in cells between consecutive positions along x, y, z. Each distance must be at least 1.
     pub spacing: [u16; 3],
     /// The first position along x, y, z.
     pub seed: [u16; 3],
-    /// Whether boxes run over the edge, along x, y, z.
+    /// Whether boxes wrap around the edge, along x, y, z.
     pub wrapped: [bool; 3],
-    /// Where they do not, whether the last position is flush with the edge.
+    /// For axes that do not wrap: whether a box at the last position ends at the edge.
     pub flush: bool,
 }
 
 impl Placement {
-    /// Number of anchors.
+    /// Returns the number of anchors.
     pub fn anchors(&self) -> usize {
         self.anchors.len()
     }
 
-    /// The nodes of an anchor; holes are left out.
+    /// Returns the nodes of an anchor, without holes.
     #[inline]
     pub fn mask(&self, anchor: usize) -> &[Part] {
         let end = self.anchors.get(anchor + 1).map_or(self.masks.len(), |next| next.0 as usize);
         &self.masks[self.anchors[anchor].0 as usize..end]
     }
 
-    /// Whether no cell of an anchor is a hole.
+    /// Returns whether an anchor contains no hole.
     #[inline]
     pub fn is_whole(&self, anchor: usize) -> bool {
         self.anchors[anchor].1 == self.size
     }
 
-    /// How many nodes an anchor has.
+    /// Returns the number of nodes of an anchor.
     pub fn nodes(&self, anchor: usize) -> u32 {
         self.anchors[anchor].1
     }
 
-    /// Positions along each axis, in walking order.
+    /// Returns the positions along each axis, in scan order.
     pub fn positions(&self) -> [&[u16]; 3] {
         [0, 1, 2].map(|axis| &self.positions[axis][..])
     }
 
-    /// Which of the positions along each axis an anchor has.
+    /// Returns the indices of an anchor's positions along the axes.
     #[inline]
     pub fn place(&self, anchor: usize) -> [usize; 3] {
         let [_, y, z] = self.positions().map(<[u16]>::len);
         [anchor / (y * z), anchor / z % y, anchor % z]
     }
 
-    /// The corner of an anchor from which it extends upwards.
+    /// Returns the corner of an anchor with the smallest coordinates, before wrapping.
     pub fn base(&self, anchor: usize) -> [u16; 3] {
         let at = self.place(anchor);
         [0, 1, 2].map(|axis| self.positions[axis][at[axis]])
     }
 }
 
-/// A torus of whole, equal nodes.
+/// A torus of equal nodes that jobs use exclusively.
 #[derive(Clone, Debug)]
 pub struct Torus {
-    /// What the operator calls it.
+    /// Name of the torus in the configuration.
     pub name: String,
-    /// Cells along x, y, z.
+    /// Number of cells along x, y, z.
     pub sides: [u16; 3],
-    /// Cells with a node.
+    /// The cells with a node.
     pub nodes: Cells,
-    /// By size, equal sizes in the order in which they were given.
+    /// Placements in order of size. Placements of equal size are in the order in which they were added.
     placements: Vec<Placement>,
 }
 
 impl Torus {
-    /// A torus without placements so far. `None` if it has a side of 0 or too many cells.
+    /// Creates a torus without placements. Returns `None` if a side is 0 or if there are too many cells.
     pub fn new(name: String, sides: [u16; 3], has_node: impl Fn(u32) -> bool) -> Option<Self> {
         let cells = sides.iter().map(|&side| u64::from(side)).product();
         if !(1..=MAX_CELLS).contains(&cells) {
@@ -193,32 +193,33 @@ impl Torus {
         Some(Self { name, sides, nodes, placements: Vec::new() })
     }
 
-    /// Number of cells, holes included.
+    /// Returns the number of cells, including holes.
     pub fn cells(&self) -> usize {
         self.sides.iter().map(|&side| usize::from(side)).product()
     }
 
-    /// The number of a cell.
+    /// Returns the number of a cell.
     pub fn cell(&self, [x, y, z]: [u16; 3]) -> u32 {
         let [x, y, z] = [x, y, z].map(u32::from);
         x + u32::from(self.sides[0]) * (y + u32::from(self.sides[1]) * z)
     }
 
-    /// The coordinates of a cell.
+    /// Returns the coordinates of a cell.
     pub fn coord(&self, cell: u32) -> [u16; 3] {
         let [width, depth] = [0, 1].map(|axis| u32::from(self.sides[axis]));
         [cell % width, cell / width % depth, cell / width / depth].map(|at| at as u16)
     }
 
-    /// By size, ascending.
+    /// Returns the placements in ascending order of size.
     pub fn placements(&self) -> &[Placement] {
         &self.placements
     }
 
-    /// Allows boxes of these sides, none larger than the torus, at these positions.
+    /// Adds a placement: boxes with these sides at these positions. No side may be longer than the corresponding side
+    /// of the torus.
     ///
     /// # Errors
-    /// A sentence if all its anchors would take too much memory.
+    /// A description of the problem if the masks of the anchors would need too much memory.
     pub fn allow(&mut self, sides: [u16; 3], steps: &Steps) -> Result<(), String> {
         let Steps { spacing, seed, wrapped, flush } = *steps;
         let positions = [0, 1, 2].map(|axis| {
@@ -237,7 +238,7 @@ impl Torus {
                     let begin = masks.len();
                     let nodes = self.mask([x, y, z], sides, &mut masks);
                     if taken + masks.len() > MAX_MASKS {
-                        return Err("its anchors take too much memory".to_string());
+                        return Err("the anchors of the placement need too much memory".to_string());
                     }
                     anchors.push((begin as u32, nodes));
                 }
@@ -259,8 +260,8 @@ impl Torus {
         Ok(())
     }
 
-    /// Whether every anchor of one size holds an anchor of another, all cells having nodes: where no box of `small` is free,
-    /// none of `large` is.
+    /// Returns whether the torus has no holes and every anchor of size `large` contains an anchor of size `small`. In
+    /// this case no box of size `large` is free if no box of size `small` is free.
     pub fn holds(&self, large: u32, small: u32) -> bool {
         let of_size = |size| self.placements.iter().filter(move |one| one.size == size);
         let holds = |one: &Placement, other: &Placement| {
@@ -274,7 +275,7 @@ impl Torus {
             && of_size(large).all(|one| of_size(small).any(|other| holds(one, other)))
     }
 
-    /// Appends the mask of the nodes in a box; how many they are.
+    /// Appends the mask of the nodes in a box and returns the number of these nodes.
     fn mask(&self, base: [u16; 3], sides: [u16; 3], masks: &mut Vec<Part>) -> u32 {
         let ranges = [0, 1, 2].map(|axis| ranges(self.sides[axis], base[axis], sides[axis]));
         let along = |axis: usize| ranges[axis].iter().flat_map(|range| range.clone());
@@ -303,7 +304,7 @@ impl Torus {
         nodes
     }
 
-    /// The cells of a box, which may run over the edges.
+    /// Returns the cells of a box, which may wrap around the edges.
     pub fn cells_in(&self, base: [u16; 3], sides: [u16; 3]) -> impl Iterator<Item = u32> + '_ {
         let along = move |axis: usize| {
             let ranges = ranges(self.sides[axis], base[axis], sides[axis]);
@@ -314,32 +315,32 @@ impl Torus {
     }
 }
 
-/// The positions that a box covers on an axis, ascending: the first range is empty unless it runs
-/// over the edge.
+/// Returns the positions that a box covers on an axis, in ascending order. The first range is empty unless the box
+/// wraps around the edge.
 fn ranges(length: u16, base: u16, side: u16) -> [Range<u32>; 2] {
     let [length, base, side] = [length, base, side].map(u32::from);
     let end = base + side;
     [0..end.saturating_sub(length), base..end.min(length)]
 }
 
-/// Several toruses with one numbering of their nodes: torus by torus, cells ascending, holes
-/// skipped.
+/// Several toruses with a common numbering of their nodes. Nodes are numbered torus by torus in ascending order of
+/// cells; holes are skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     toruses: Vec<Arc<Torus>>,
-    /// By torus: the number of its first node.
+    /// The number of the first node, by torus.
     first: Vec<u32>,
-    /// By node: its torus and cell.
+    /// Torus and cell, by node.
     cells: Vec<(u32, u32)>,
-    /// By torus and cell: its node, if it has one.
+    /// The node, by torus and cell; [`HOLE`] for holes.
     nodes: Vec<Vec<u32>>,
 }
 
-/// Stands for the node of a hole.
+/// Value that marks a cell without a node.
 const HOLE: u32 = u32::MAX;
 
 impl Layout {
-    /// These toruses, which together have at most [`MAX_CELLS`] cells.
+    /// Creates a layout of toruses. The toruses may have at most [`MAX_CELLS`] cells in total.
     pub fn new(toruses: impl IntoIterator<Item = impl Into<Arc<Torus>>>) -> Self {
         let toruses: Vec<Arc<Torus>> = toruses.into_iter().map(Into::into).collect();
         let mut layout = Self::default();
@@ -356,17 +357,19 @@ impl Layout {
         layout
     }
 
-    /// The machine whose processors are the nodes; `None` if there is no node, or more cells than a machine may have. Where
-    /// it is a single torus without holes, its processors are numbered along z first.
+    /// Returns the machine whose processors are the nodes. Returns `None` if there are no nodes, or more cells than a
+    /// machine may have. A single torus without holes becomes a plain torus, in which processors are numbered along z
+    /// first.
     pub fn machine(&self) -> Option<Topology> {
         let of = |torus: &Arc<Torus>| {
             let cells = 0..torus.cells() as u32;
             (torus.sides, cells.filter(|&cell| !torus.nodes.contains(cell)).collect())
         };
-        Topology::of_toruses(&self.toruses.iter().map(of).collect::<Vec<_>>())
+        Topology::from_tori(&self.toruses.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// By node of such a machine its number here; `None` if this is another machine.
+    /// Returns the node number of each processor of `machine`; `None` unless `machine` is the [machine](Self::machine)
+    /// of this layout.
     pub fn numbers(&self, machine: &Topology) -> Option<Vec<u32>> {
         if self.machine().as_ref() == Some(machine) && machine.grid().is_none() {
             return Some((0..self.nodes() as u32).collect());
@@ -378,38 +381,38 @@ impl Layout {
         alike.then(|| grid.coords().into_iter().map(number).collect()).flatten()
     }
 
-    /// The toruses in their order.
+    /// Returns the toruses.
     pub fn toruses(&self) -> &[Arc<Torus>] {
         &self.toruses
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> usize {
         self.cells.len()
     }
 
-    /// Torus and cell of a node.
+    /// Returns the torus and cell of a node.
     pub fn place(&self, node: u32) -> (usize, u32) {
         let (torus, cell) = self.cells[node as usize];
         (torus as usize, cell)
     }
 
-    /// The node in a cell of a torus; `None` for a hole.
+    /// Returns the node in a cell of a torus; `None` for a hole.
     pub fn node(&self, torus: usize, cell: u32) -> Option<u32> {
         Some(self.nodes[torus][cell as usize]).filter(|&node| node != HOLE)
     }
 
-    /// No cell of any torus.
+    /// Returns an empty set of cells for each torus.
     pub fn none(&self) -> Vec<Cells> {
         self.toruses.iter().map(|torus| Cells::none(torus.cells())).collect()
     }
 
-    /// All nodes.
+    /// Returns the cells of all nodes, by torus.
     pub fn all(&self) -> Vec<Cells> {
         self.toruses.iter().map(|torus| torus.nodes.clone()).collect()
     }
 
-    /// A set of nodes, by torus.
+    /// Returns the cells of a set of nodes, by torus.
     pub fn cells_of(&self, nodes: impl IntoIterator<Item = u32>) -> Vec<Cells> {
         let mut all = self.none();
         for node in nodes {
@@ -419,7 +422,7 @@ impl Layout {
         all
     }
 
-    /// The nodes of a set, ascending.
+    /// Returns the nodes of a set of cells in ascending order.
     pub fn nodes_of<'a>(&'a self, cells: &'a [Cells]) -> impl Iterator<Item = u32> + 'a {
         let of = move |(torus, cells): (usize, &'a Cells)| {
             cells.iter().filter_map(move |cell| self.node(torus, cell))

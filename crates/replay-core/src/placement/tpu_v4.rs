@@ -1,8 +1,9 @@
-//! Slices of TPU v4 pods.
+//! Distribution of slice shapes of TPU v4 pods.
 
-/// Shapes of slices and the percentage of all slices that had them: N. P. Jouppi et al., "TPU v4: an
-/// optically reconfigurable supercomputer for machine learning with hardware support for
-/// embeddings", ISCA 2023, table 2. A shape may stand twice, for twisted and for regular tori.
+/// Shapes of slices, each with its percentage of all slices. Source: N. P. Jouppi et al., "TPU v4:
+/// an optically reconfigurable supercomputer for machine learning with hardware support for
+/// embeddings", ISCA 2023, table 2. A shape that appears twice is used as a twisted and as a
+/// regular torus.
 #[rustfmt::skip]
 pub const SLICES: [([u16; 3], f64); 30] = [
     ([1, 1, 1], 2.1), ([1, 1, 2], 0.4), ([1, 2, 2], 6.7), ([2, 2, 2], 4.7), ([2, 2, 4], 6.4),

@@ -1,23 +1,25 @@
-//! Queues by dimension: of the least cube that holds a job, log2 of its processors rounded up.
+//! Queues of jobs by dimension. The dimension of a job is log2 of its number of processors, rounded
+//! up. This is the dimension of the smallest cube with enough processors.
 
 use std::collections::VecDeque;
 
 use super::QueuedJob;
 
-/// A queue for each dimension, each in order of arrival.
+/// One queue per dimension, each in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub struct ByDimension {
     queues: Vec<VecDeque<QueuedJob>>,
     waiting: usize,
 }
 
-/// The dimension of the least cube with so many processors.
+/// Returns the dimension of the smallest cube with at least this many processors.
 pub fn dimension(processors: u32) -> usize {
     processors.next_power_of_two().ilog2() as usize
 }
 
 impl ByDimension {
-    /// A job joins its queue at its turn: the end, unless it comes back.
+    /// Adds a job to its queue in the order of arrival. The position is the end of the queue,
+    /// unless the job returns after an interruption.
     pub fn push(&mut self, job: QueuedJob) {
         let dimension = dimension(job.size);
         if self.queues.len() <= dimension {
@@ -29,35 +31,35 @@ impl ByDimension {
         self.waiting += 1;
     }
 
-    /// The head of a queue.
+    /// Returns the head of a queue.
     pub fn head(&self, dimension: usize) -> Option<&QueuedJob> {
         self.queues.get(dimension)?.front()
     }
 
-    /// Takes the head of a queue away.
+    /// Removes and returns the head of a queue.
     pub fn pop(&mut self, dimension: usize) -> Option<QueuedJob> {
         let job = self.queues.get_mut(dimension)?.pop_front()?;
         self.waiting -= 1;
         Some(job)
     }
 
-    /// Puts a job back to the front of its queue.
+    /// Puts a job back at the front of its queue.
     pub fn put_back(&mut self, job: QueuedJob) {
         self.queues[dimension(job.size)].push_front(job);
         self.waiting += 1;
     }
 
-    /// Jobs in a queue.
+    /// Returns the number of jobs in a queue.
     pub fn len(&self, dimension: usize) -> usize {
         self.queues.get(dimension).map_or(0, VecDeque::len)
     }
 
-    /// Number of queues: dimensions from 0.
+    /// Returns the number of queues. The first queue is for dimension 0.
     pub fn dimensions(&self) -> usize {
         self.queues.len()
     }
 
-    /// Jobs in all queues.
+    /// Returns the number of jobs in all queues.
     pub fn waiting(&self) -> usize {
         self.waiting
     }

@@ -11,68 +11,68 @@ use crate::workload::JobId;
 
 /// Conservative backfilling (Mu'alem and Feitelson 2001): every job has a reservation.
 ///
-/// At its arrival a job reserves the earliest time at which enough processors are free
-/// for its whole estimate, given the estimates of the running jobs and all reservations
-/// made before. When a job completes before its estimated end, the schedule is
-/// *compressed*: each waiting job in queue order gives up its reservation and takes the
-/// earliest one it can have now, which is never later. A job starts when its reservation
-/// is due. A running job that outlives its estimate (possible only under cleaning policies that keep
-/// such estimates) can make reservations slip.
+/// At its arrival a job reserves the earliest time at which enough processors are free for its
+/// whole estimate, given the estimates of the running jobs and all previous reservations. When a
+/// job completes before its estimated end, the schedule is *compressed*: in queue order, each
+/// waiting job replaces its reservation by the earliest reservation that is possible now. The new
+/// reservation is never later than the old one. A job starts when its reservation is due. A running
+/// job that exceeds its estimate can delay the reservations of other jobs. Jobs exceed their
+/// estimates only under cleaning policies that keep estimates below the run time.
 ///
 /// # Cost
 ///
-/// The profile of reservations is kept from event to event. A compression looks at every
-/// waiting job once: most move to the left by as much as became free beside them, or stay
-/// because no hole of the profile can be long enough for them, which one look at a table
-/// tells. So a compression of n waiting jobs costs about n log n, and a trace whose jobs all
-/// wait and end early about the square of their number.
+/// The profile of reservations is kept from event to event. A compression visits every waiting job
+/// once: most jobs move to an earlier time at which processors have become free, or keep their reservation because
+/// no hole of the profile is long enough for these jobs. A table lookup determines whether a hole can be
+/// long enough. A compression of n waiting jobs thus costs about n log n, and a trace in which all
+/// jobs wait and end early costs about the square of their number.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
     queue: Vec<Waiting>,
     /// Size and end of the reservation of each running job.
     running: HashMap<JobId, (u32, i64)>,
-    /// What of their processors will be out of service.
-    held: HashMap<JobId, Vec<Outage>>,
+    /// Future outages of processors that running jobs hold.
+    held_outages: HashMap<JobId, Vec<Outage>>,
     profile: Profile,
     compress: bool,
-    /// A job may have started where its processors were promised to others.
+    /// Whether a job may have started on processors that were reserved for other jobs.
     overbooked: bool,
-    /// Round of the last question, and how far it went through the queue.
-    asked: (u64, usize),
-    /// The earliest reservation or one before it.
+    /// Number of the round of the last call, and the queue position that the call reached.
+    searched: (u64, usize),
+    /// A lower bound on the earliest reservation.
     earliest: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     job: QueuedJob,
-    /// When it is to start.
+    /// The reserved start.
     reserved: i64,
 }
 
 impl Conservative {
-    /// An empty queue in the given order for a machine of `processors`.
+    /// Creates an empty queue in the given order for a machine of `processors`.
     pub fn new(order: QueueOrder, processors: u32) -> Self {
         Self {
             order,
             queue: Vec::new(),
             running: HashMap::new(),
-            held: HashMap::new(),
+            held_outages: HashMap::new(),
             profile: Profile::new(processors),
             compress: false,
             overbooked: false,
-            asked: (0, 0),
+            searched: (0, 0),
             earliest: i64::MAX,
         }
     }
 
-    /// A job without an estimate still needs its processors for an instant.
+    /// Returns the reserved duration. For a job with estimate 0, a second is reserved.
     fn duration(job: &QueuedJob) -> i64 {
         job.estimate.max(1)
     }
 
-    /// Gives every waiting job the earliest reservation that it can have now.
+    /// Gives every waiting job the earliest reservation possible now.
     fn compress(&mut self, now: i64) {
         if !std::mem::take(&mut self.compress) {
             return;
@@ -92,7 +92,7 @@ impl Conservative {
                 start
             } else {
                 let start = profile.earlier(now, size, duration, from);
-                // What the old and the new reservation share stays as it is.
+                // The overlap of the old and the new reservation does not change.
                 profile.take(start, from.min(start + duration), size);
                 profile.give(from.max(start + duration), until, size);
                 start
@@ -102,10 +102,10 @@ impl Conservative {
         }
     }
 
-    /// Gives back what a job that completes would have held until the end of its reservation.
+    /// Frees the rest of a completed job's reservation.
     fn complete(&mut self, job: JobId, now: i64) {
         if let Some((size, until)) = self.running.remove(&job) {
-            for held in self.held.remove(&job).unwrap_or_default() {
+            for held in self.held_outages.remove(&job).unwrap_or_default() {
                 if held.from.max(now) < held.until.min(until) {
                     self.profile.take(held.from.max(now), held.until.min(until), held.processors);
                 }
@@ -118,7 +118,7 @@ impl Conservative {
 
 impl Scheduler for Conservative {
     fn arrive(&mut self, job: QueuedJob, now: i64) {
-        // The reservation is made in the schedule as it stands now.
+        // The reservation must be made in the compressed schedule.
         self.compress(now);
         let duration = Self::duration(&job);
         let reserved = self.profile.earliest(now, job.size, duration);
@@ -131,13 +131,13 @@ impl Scheduler for Conservative {
     fn on_event(&mut self, event: SchedulerEvent<'_>) {
         match event {
             SchedulerEvent::Completed { job, now } => self.complete(job, now),
-            // Outages hold their processors like jobs whose start and end are known.
+            // An outage holds processors like a job with a known start and a known end.
             SchedulerEvent::OutagesKnown { outages, .. } => {
                 for &Outage { from, until, processors } in outages {
                     self.profile.take(from, until, processors);
                 }
             }
-            // What outages have taken already, the job holds as well: it is given back once.
+            // Processors taken by both an outage and the job are given back once.
             SchedulerEvent::OutagesOverlap { job, outages } => {
                 let Some(&(_, end)) = self.running.get(&job) else { return };
                 for &Outage { from, until, processors } in &outages {
@@ -146,7 +146,7 @@ impl Scheduler for Conservative {
                         self.compress = true;
                     }
                 }
-                self.held.insert(job, outages);
+                self.held_outages.insert(job, outages);
             }
             SchedulerEvent::MachineChanged => {}
         }
@@ -158,11 +158,11 @@ impl Scheduler for Conservative {
         if self.earliest > now {
             return None;
         }
-        // Who was passed over in this round lacks processors still.
-        let from = if self.asked.0 == round { self.asked.1 } else { 0 };
+        // Jobs skipped earlier in this round still lack processors.
+        let from = if self.searched.0 == round { self.searched.1 } else { 0 };
         let due = |waiting: &Waiting| waiting.reserved <= now && waiting.job.size <= free;
         let ahead = self.queue[from..].iter().position(due);
-        self.asked = (round, ahead.map_or(self.queue.len(), |ahead| from + ahead));
+        self.searched = (round, ahead.map_or(self.queue.len(), |ahead| from + ahead));
         let Some(ahead) = ahead else {
             self.earliest = self.queue.iter().map(|waiting| waiting.reserved).min()?;
             return None;
@@ -170,7 +170,7 @@ impl Scheduler for Conservative {
         let Waiting { job, reserved } = self.queue.remove(from + ahead);
         let duration = Self::duration(&job);
         if reserved < now {
-            // A reservation that slipped is served late: it holds its processors from now.
+            // A delayed reservation is served late: the job holds its processors from now on.
             self.profile.give(now, reserved + duration, job.size);
             self.profile.take(now, now + duration, job.size);
             self.overbooked |= self.profile.overbooked(now, now + duration);
@@ -180,17 +180,22 @@ impl Scheduler for Conservative {
     }
 
     fn on_refused(&mut self, job: JobId, _rejection: Rejection) {
-        unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
+        unreachable!(
+            "job {} was refused, but conservative backfilling does not support refusals",
+            job.0
+        );
     }
 
-    /// Reservations are made for the numbers of processors asked for; a job that cannot be
-    /// placed when its reservation is due, or takes more, would break those of all others.
+    /// Reservations are made for the requested numbers of processors; a job that cannot be placed
+    /// when its reservation is due, or that gets more processors than requested, would invalidate
+    /// the reservations of other jobs.
     fn capabilities(&self) -> Capabilities {
         Capabilities { takes_refusals: false, ..Capabilities::default() }
     }
 
-    /// The earliest reservation to come: compression can leave it at an instant when no job
-    /// ends. One that has slipped waits for a completion, others must not wait with it.
+    /// Returns the time of the next reservation, because compression can move a reservation to a
+    /// time at which no job ends. A delayed reservation waits for a completion and must not delay
+    /// other reservations.
     fn next_wakeup(&self, after: i64) -> Option<i64> {
         if self.earliest > after {
             return (self.earliest < i64::MAX).then_some(self.earliest);
@@ -204,7 +209,7 @@ impl Scheduler for Conservative {
     }
 }
 
-/// What it can be told.
+/// Options of `conservative`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ConservativeOptions {
     /// The order of the queue.
@@ -221,12 +226,12 @@ impl SchedulerOptions for ConservativeOptions {
     }
 }
 
-/// `conservative`.
+/// The naming table of `conservative`.
 pub(super) fn table() -> Table<ConservativeOptions> {
     let about = "Conservative backfilling: every job reserves at its arrival the earliest start for its whole \
                  estimate; when a job completes early, each waiting job in queue order takes the earliest \
-                 reservation it can have now (compression); a job starts when its reservation is due. Only \
-                 for allocators that never refuse, never round up and fold no job.";
+                 reservation possible now (compression); a job starts when its reservation is due. This scheduler \
+                 supports only allocators that never refuse, round up or fold jobs.";
     let entry = Entry::new("conservative", ConservativeOptions::default())
         .about(about)
         .source("Mu'alem, Feitelson 2001")

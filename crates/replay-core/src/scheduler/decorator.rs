@@ -3,13 +3,13 @@ use super::{
 };
 use crate::workload::JobId;
 
-/// A scheduler around another one. It overrides what it changes; every other method is that of the
+/// A scheduler that wraps another scheduler. Methods that are not overridden are forwarded to the
 /// [inner](Self::inner) scheduler.
 pub trait Decorator: Send {
-    /// Returns the scheduler within.
+    /// Returns the wrapped scheduler.
     fn inner(&self) -> &dyn Scheduler;
 
-    /// Returns the scheduler within.
+    /// Returns the wrapped scheduler mutably.
     fn inner_mut(&mut self) -> &mut dyn Scheduler;
 
     /// See [`Scheduler::arrive`].
@@ -53,7 +53,7 @@ pub trait Decorator: Send {
     }
 }
 
-// A method that is added to the trait must be added here.
+// `Scheduler` methods added later must be forwarded here.
 #[deny(clippy::missing_trait_methods)]
 impl<D: Decorator> Scheduler for D {
     fn arrive(&mut self, job: QueuedJob, now: i64) {

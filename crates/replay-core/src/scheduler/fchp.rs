@@ -5,17 +5,19 @@ use super::{
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
-/// First come, highest priority, as Elmer does it literally: Turner 1995, section 6.2.2.
+/// First come, highest priority, exactly as Elmer implements it: Turner 1995, section 6.2.2.
 ///
-/// A job starts when it arrives if nobody waits and hosts are found. When a job ends, *one* waiting
-/// job is tried, the head of the queue. [FCFS](Strict) tries until the head fails, which differs
-/// only where a job that ends makes room for several. That those who came first have the higher
-/// priority is the business of the hosts ([`cluster`](crate::cluster)).
+/// A job starts at its arrival if no job waits and enough hosts are found. When a job ends, *one*
+/// waiting job is tried: the head of the queue. [FCFS](Strict) instead continues until the head
+/// does not fit. The two rules differ only if a job that ends makes room for several jobs. On a
+/// shared host, an earlier job has a higher priority than a later job
+/// ([`cluster`](crate::cluster)).
 #[derive(Clone, Debug, Default)]
 pub struct Fchp {
     queue: Strict,
-    /// Jobs at the front that may still be tried: those that came to a queue in which all others
-    /// may, and one for each that ended.
+    /// Number of jobs at the front of the queue that may still be tried. The number increases by
+    /// one when a job completes. It also increases by one when a job arrives while all waiting jobs
+    /// may be tried.
     tries: usize,
 }
 
@@ -33,10 +35,10 @@ impl Scheduler for Fchp {
     }
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
-        let named = if self.tries > 0 { self.queue.next_job(system) } else { None };
-        // Behind a try that fails nobody else has one.
-        self.tries = if named.is_some() { self.tries - 1 } else { 0 };
-        named
+        let selected = if self.tries > 0 { self.queue.next_job(system) } else { None };
+        // After a failed try no further jobs are tried.
+        self.tries = if selected.is_some() { self.tries - 1 } else { 0 };
+        selected
     }
 
     fn on_refused(&mut self, job: JobId, rejection: Rejection) {
@@ -53,7 +55,7 @@ impl Scheduler for Fchp {
     }
 }
 
-/// `fchp` can be told nothing.
+/// `fchp` has no options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FchpOptions;
 
@@ -67,12 +69,12 @@ impl SchedulerOptions for FchpOptions {
     }
 }
 
-/// `fchp`.
+/// The naming table of `fchp`.
 pub(super) fn table() -> Table<FchpOptions> {
     let fchp = Entry::new("fchp", FchpOptions)
         .about(
-            "First come, highest priority, literally: as fcfs, but each job that ends lets one waiting job \
-             be tried; the priorities are those of the allocator elmer.",
+            "First come, highest priority: like fcfs, but when a job ends, only one waiting job is tried. The \
+                allocator elmer determines the priorities.",
         )
         .source("Turner 1995, section 6.2.2");
     Table::new("scheduler", [fchp])
@@ -83,19 +85,19 @@ mod tests {
     use super::*;
     use crate::scheduler::RunningJobs;
 
-    /// The job of this number and size that comes so late.
+    /// Returns a job with number and size `id` that arrives at `turn`.
     fn job(id: u32, turn: u32) -> QueuedJob {
         QueuedJob { id: JobId(id), size: id, takes: id, estimate: 1, turn: turn.into() }
     }
 
-    /// Jobs named until nobody is, on so many free processors.
+    /// Returns the jobs that are selected on `free` processors until no further job starts.
     fn started(fchp: &mut Fchp, mut free: u32) -> Vec<u32> {
         let (running, mut started) = (RunningJobs::default(), vec![]);
         while let Some(selected) =
             fchp.next_job(System { now: 0, free, round: 0, running: &running })
         {
             let id = selected.job;
-            // The tests' jobs have their number as size.
+            // The size of the tests' jobs equals their number.
             free -= id.0;
             started.push(id.0);
         }
@@ -103,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn one_is_tried_for_each_that_ends() {
+    fn each_completion_allows_one_try() {
         let mut fchp = Fchp::default();
         (1..=3).for_each(|i| fchp.arrive(job(i, i), 0));
-        // All came to a queue of jobs that could start.
+        // When each of these jobs arrived, all waiting jobs could be tried.
         assert_eq!(started(&mut fchp, 6), [1, 2, 3]);
         fchp.arrive(job(6, 4), 0);
         assert!(started(&mut fchp, 0).is_empty());
-        // Somebody waits: no try, however small the job.
+        // A job waits, so later jobs are not tried, regardless of their size.
         (1..=2).for_each(|i| fchp.arrive(job(i, 4 + i), 0));
         assert!(started(&mut fchp, 6).is_empty());
         fchp.on_event(SchedulerEvent::Completed { job: JobId(3), now: 1 });

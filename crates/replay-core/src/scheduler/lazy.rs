@@ -9,48 +9,49 @@ use crate::workload::JobId;
 /// Lazy scheduling: P. Mohapatra, C. Yu and C. R. Das, "A lazy scheduling scheme for hypercube
 /// computers", JPDC 27, 1995.
 ///
-/// Chang and Mohapatra (section 2.2) describe it, as does its abstract: jobs wait in a queue for each
-/// dimension; a job is delayed while another of its dimension runs, and is then executed on the
-/// existing subcube rather than on a new one. Hence the rule here:
+/// Chang and Mohapatra (section 2.2) and the abstract of the paper describe the scheme as follows. Jobs wait in one
+/// queue per dimension. A job is delayed while another job of its dimension runs, and is then executed on the existing
+/// subcube rather than on a new subcube. The implementation in `replay` uses the following rule:
 ///
-/// * A job that ends leaves its place to a waiting job of its dimension, one that arrives at that
-///   instant included. Without one the place is given up. The head of the queue of a dimension with
-///   such a place may start; each start of the dimension takes one place if there is any.
-/// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the
-///   dimension wait for each that runs: it then gets a new subcube. The sources do not state this
-///   bound; it is ours.
-/// * Of the heads that may start, the one that arrived first starts. A head that cannot start holds up
-///   no other queue.
+/// * A job that ends leaves its place to a waiting job of its dimension, including a job that arrives at the same time.
+///   If no job of the dimension waits, the place is lost. If a dimension has a place, the head of its queue may start;
+///   each start in the dimension uses up a place if the dimension has a place.
+/// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the dimension wait
+///   per running job; the head then gets a new subcube. The sources do not state this bound; it was chosen for
+///   `replay`.
+/// * If several heads may start, the head that arrived first starts. A head that cannot start does not block other
+///   queues.
 ///
-/// A place is a permission, not a set of processors: the allocator chooses freely where the job runs,
-/// and may refuse it. The place then stays with the queue until a job of it starts.
+/// A place is a permission, not a set of processors: the allocator chooses the processors of the job and may refuse the
+/// job.
+/// The place then stays with the queue until one of its jobs starts.
 #[derive(Clone, Debug)]
 pub struct Lazy {
     patience: usize,
     queues: ByDimension,
-    /// Running jobs by dimension.
+    /// Number of running jobs of each dimension.
     running: Vec<usize>,
-    /// By dimension: places that jobs which have ended left to waiting jobs.
+    /// Number of places that completed jobs left to waiting jobs, for each dimension.
     places: Vec<usize>,
     /// Dimension of every running job.
     dimensions: Vec<(JobId, usize)>,
-    named: Option<Named>,
-    /// By dimension: the head that was refused since the last completion, and whether the refusal
-    /// stands after other jobs have started.
+    pending: Option<Pending>,
+    /// For each dimension, the head refused since the last completion, and whether the refusal lasts after other jobs
+    /// have started.
     blocked: Vec<Option<(JobId, bool)>>,
 }
 
-/// The job named last.
+/// The job selected last.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+struct Pending {
     job: QueuedJob,
-    /// Whether it took the place of a job that ended.
+    /// Whether the selected job used a place of a completed job.
     took_place: bool,
 }
 
 impl Lazy {
-    /// Empty queues; `patience` is the number of jobs that wait for each running job of their
-    /// dimension before another subcube is asked for.
+    /// Creates empty queues; `patience` is the number of jobs that wait per running job of their dimension before a new
+    /// subcube is used.
     pub fn new(patience: usize) -> Self {
         Self {
             patience,
@@ -58,12 +59,12 @@ impl Lazy {
             running: Vec::new(),
             places: Vec::new(),
             dimensions: Vec::new(),
-            named: None,
+            pending: None,
             blocked: Vec::new(),
         }
     }
 
-    /// Whether jobs of a dimension wait for those that run.
+    /// Returns whether the jobs of a dimension must wait for running jobs of the dimension.
     fn is_delayed(&self, dimension: usize) -> bool {
         let running = self.running[dimension];
         self.places[dimension] == 0
@@ -96,11 +97,11 @@ impl Scheduler for Lazy {
     }
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
-        // Unless it was refused, the job named last has started.
-        if self.named.take().is_some() {
+        // The job selected last was not refused, so it has started.
+        if self.pending.take().is_some() {
             self.blocked.iter_mut().for_each(|head| *head = head.filter(|&(_, lasts)| lasts));
         }
-        // All jobs of this instant have arrived: a place that none of them waits for is given up.
+        // All jobs that arrive at this time have arrived, so places without a waiting job are lost.
         for (dimension, places) in self.places.iter_mut().enumerate() {
             *places = (*places).min(self.queues.len(dimension));
         }
@@ -118,14 +119,14 @@ impl Scheduler for Lazy {
         let job = self.queues.pop(dimension)?;
         let took_place = self.places[dimension] > 0;
         self.places[dimension] -= usize::from(took_place);
-        self.named = Some(Named { job, took_place });
+        self.pending = Some(Pending { job, took_place });
         self.running[dimension] += 1;
         self.dimensions.push((job.id, dimension));
         Some(Selection::new(job.id, None))
     }
 
     fn on_refused(&mut self, id: JobId, rejection: Rejection) {
-        if let Some(Named { job, took_place }) = self.named.take() {
+        if let Some(Pending { job, took_place }) = self.pending.take() {
             let dimension = dimension(job.size);
             self.dimensions.pop();
             self.running[dimension] -= 1;
@@ -144,10 +145,10 @@ impl Scheduler for Lazy {
     }
 }
 
-/// What `lazy` can be told.
+/// Options of `lazy`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LazyOptions {
-    /// Jobs that wait for each running one of their dimension before another subcube is taken.
+    /// Number of jobs that wait per running job of their dimension before a new subcube is used.
     pub patience: u32,
 }
 
@@ -161,22 +162,22 @@ impl SchedulerOptions for LazyOptions {
     }
 }
 
-/// `lazy`.
+/// The naming table of `lazy`.
 pub(super) fn table() -> Table<LazyOptions> {
     let lazy = Entry::new("lazy", LazyOptions { patience: 1 })
         .about(
-            "A queue for each size 2^k: a job waits for one of its size to end and takes its place rather \
-             than a new one; jobs of other sizes do not wait for it. Each job that ends lets one waiting \
-             job of its size start; the allocator chooses where. A job gets a new place only if none of its \
-             size runs, or more than patience jobs wait for each that runs.",
+            "One queue per size 2^k: a job waits until another job of its size ends, and takes the place of the ended \
+             job instead of a new place; jobs of other sizes do not wait. Each job that ends lets one waiting job of \
+             its size start; the allocator chooses the processors. A job gets a new place only if no job of \
+             its size runs, or if more than patience jobs wait per running job.",
         )
         .source(
-            "Mohapatra, Yu, Das 1995; Chang, Mohapatra 1996, section 2.2; the bound on the queue is ours",
+            "Mohapatra, Yu, Das 1995; Chang, Mohapatra 1996, section 2.2; the bound on the queue was chosen for replay",
         )
         .param(
             "patience",
             kind::integer(0..=1_000_000),
-            "jobs that wait for each running one of their size before they get a new place after all",
+            "number of waiting jobs per running job of their size up to which no waiting job gets a new place",
             |o| &mut o.patience,
         );
     Table::new("scheduler", [lazy])
@@ -198,26 +199,26 @@ mod tests {
     }
 
     #[test]
-    fn jobs_wait_for_their_own_size() {
+    fn jobs_wait_for_jobs_of_their_size() {
         let mut lazy = Lazy::new(1);
         lazy.arrive(job(0, 4), 0);
         assert_eq!(next(&mut lazy, 16), Some(0));
         lazy.arrive(job(1, 3), 0);
         lazy.arrive(job(2, 2), 0);
-        // Job 1 waits for job 0, which has the same dimension; job 2 does not.
+        // Job 1 waits for job 0, which has the same dimension. Job 2 does not wait.
         assert_eq!(next(&mut lazy, 12), Some(2));
         assert_eq!(next(&mut lazy, 10), None);
-        // Two that wait are one too many for one that runs.
+        // Two waiting jobs exceed the patience of 1 per running job.
         lazy.arrive(job(3, 4), 0);
         assert_eq!(next(&mut lazy, 10), Some(1));
         assert_eq!((next(&mut lazy, 7), lazy.waiting()), (None, 1));
-        // It takes the place of job 0, although job 1 still runs.
+        // Job 3 takes the place of job 0, although job 1 still runs.
         lazy.on_event(SchedulerEvent::Completed { job: JobId(0), now: 1 });
         assert_eq!(next(&mut lazy, 11), Some(3));
     }
 
     #[test]
-    fn each_job_that_ends_leaves_one_place() {
+    fn each_completed_job_leaves_one_place() {
         let mut lazy = Lazy::new(2);
         lazy.arrive(job(0, 4), 0);
         assert_eq!(next(&mut lazy, 16), Some(0));
@@ -230,9 +231,10 @@ mod tests {
         assert_eq!(next(&mut lazy, 12), None);
         lazy.on_event(SchedulerEvent::MachineChanged);
         assert_eq!(next(&mut lazy, 12), Some(2));
-        // There was one place, and two jobs run.
+        // The only place has been used, and two jobs run.
         assert_eq!((next(&mut lazy, 8), lazy.waiting()), (None, 1));
-        // A job that arrives as another ends takes its place; one that arrives later does not.
+        // A job that arrives at the time at which another job ends takes the place of the ended job. A job that arrives
+        // later does not.
         lazy.on_event(SchedulerEvent::Completed { job: JobId(1), now: 4 });
         lazy.arrive(job(4, 3), 4);
         assert_eq!((next(&mut lazy, 12), next(&mut lazy, 8)), (Some(3), None));
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_whose_refusal_does_not_last_is_named_again_after_a_start() {
+    fn retries_a_head_after_a_start_if_refusals_do_not_last() {
         for lasts in [true, false] {
             let mut lazy = Lazy::new(0);
             lazy.arrive(job(0, 4), 0);
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_holds_up_nobody_else() {
+    fn a_refused_head_does_not_block_other_queues() {
         let mut lazy = Lazy::new(0);
         lazy.arrive(job(0, 4), 0);
         lazy.arrive(job(1, 2), 0);

@@ -1,42 +1,42 @@
-//! When jobs start: a queue and a rule. Positions of processors play no part.
+//! Scheduling disciplines. A discipline consists of a queue and a rule that selects the next job to start, independent
+//! of the positions of processors.
 //!
-//! The simulation tells a [`Scheduler`] of arrivals and completions and then asks it
-//! again and again which job to start, until it starts nothing more; one such series of
-//! questions is a *round*. The event order is defined in
-//! [`simulation`](crate::simulation).
+//! The simulation notifies a [`Scheduler`] of arrivals and completions and then calls [`next_job`](Scheduler::next_job)
+//! until it returns no job; this series of calls is a *round*. [`simulation`](crate::simulation) defines the order of
+//! events.
 //!
-//! An allocator may be unable to place the job that was named although enough processors
-//! are free ([`Scheduler::on_refused`]). The scheduler keeps the job at its place and does not
-//! name it again before some job completes; with an allocator whose refusals
-//! [do not last](crate::allocator::Capabilities::refusals_last), before some job starts or completes.
+//! An allocator may be unable to place the selected job although enough processors are free
+//! ([`Scheduler::on_refused`]). The scheduler puts the job back at its position in the queue and does not select it
+//! again before a job completes. If refusals of the allocator [do not
+//! last](crate::allocator::Capabilities::refusals_last), the job may also be selected again after another job has
+//! started.
 //!
-//! An allocator may also give a job more processors than it asked for. A waiting job says
-//! how many that can be ([`QueuedJob::takes`]), a running job how many it holds
-//! ([`Running::size`]): a discipline that promises processors counts these.
+//! An allocator may also give a job more processors than requested. [`QueuedJob::takes`] is the maximum for a waiting
+//! job, and [`Running::size`] is the number that a running job holds. A discipline that reserves processors uses these
+//! numbers.
 //!
 //! # Allocators that fold jobs
 //!
-//! Whether a job is [folded](crate::allocator::reduced), and how much longer it then takes, is decided
-//! when it starts. All disciplines that take refusals work with that, under every speed-up: all but
-//! `conservative`, which reserves processors and time at arrival. On hosts that jobs share `easy` and
-//! the orders by estimate do not work either: how long a job takes is not known beforehand there.
+//! When a job starts, it is decided whether the job is [folded](crate::allocator::reduced) and by how much its run time
+//! then increases. All disciplines that accept refusals support folded jobs with every speed-up. `conservative` does
+//! not support folded jobs, because it reserves processors and time at the arrival of a job. On hosts that jobs share,
+//! `easy` and the orders by estimate are also unsupported, because the run time of a job is not known in advance.
 //!
 //! # Run to the end of the phase
 //!
-//! Turner 1995 mentions a rule by Setia et al. for hosts that jobs share: a job goes on to the end of a
-//! phase of computing and communicating, then another may. It is no discipline here. A phase is a
-//! property of a program, and neither traces nor streams say where phases end; and which job goes on
-//! then, the one sentence of the thesis leaves open.
+//! Turner 1995 mentions a rule by Setia et al. for shared hosts: a job continues to the end of a phase of computing and
+//! communicating, then another job may run. `replay` does not implement this rule, because traces and streams do not
+//! contain the ends of phases, and the single sentence in the thesis does not define which job runs next.
 //!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 //!
-//! # How to add one
+//! # How to add a discipline
 //!
-//! 1. Write its file: a type with [`Scheduler`], and tests.
-//! 2. Beside it, a struct of its options with [`SchedulerOptions`].
-//! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
-//! 4. Add its `mod` line here and one line to the registry.
-//! 5. `replay list schedulers` shows it; the tests of [`simulation`](crate::simulation) hold it.
+//! 1. Write a file with a type that implements [`Scheduler`], and tests.
+//! 2. Add a struct with the options of the discipline, which implements [`SchedulerOptions`].
+//! 3. Add a function `table` with name, meaning, source and parameters (see [`crate::naming`]).
+//! 4. Add a `mod` line in this file and a line in the registry.
+//! 5. `replay list schedulers` then lists the discipline, and the tests of [`simulation`](crate::simulation) cover it.
 
 mod by_dimension;
 mod conservative;
@@ -72,158 +72,162 @@ pub use strict::Strict;
 
 use crate::workload::JobId;
 
-/// What a scheduler knows of a waiting job.
+/// A waiting job as schedulers see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueuedJob {
     /// The job.
     pub id: JobId,
-    /// Processors it asks for; the fewest on which it may run where the allocator
-    /// [folds](crate::allocator::reduced) jobs.
+    /// Number of requested processors; if the allocator [folds](crate::allocator::reduced) jobs, the minimum on which
+    /// the job can run.
     pub size: u32,
-    /// Processors it can be given at most: more than `size` where the allocator rounds up.
+    /// Maximum number of processors that the allocator can give to the job. The maximum exceeds `size` if the allocator
+    /// rounds up.
     pub takes: u32,
     /// Estimated run time in seconds.
     pub estimate: i64,
-    /// Its place in the order of arrival, which it keeps if it comes back after it was cut off.
+    /// The position in the order of arrival, which the job keeps when it returns after an interruption by an outage.
     pub turn: u64,
 }
 
-/// Processors out of service for a time, by number.
+/// An interval during which a number of processors are out of service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
-    /// First second.
+    /// The first second of the outage.
     pub from: i64,
-    /// End; [`FOREVER`] if there is none.
+    /// The end; [`FOREVER`] if the outage has no end.
     pub until: i64,
-    /// Processors.
+    /// The number of processors.
     pub processors: u32,
 }
 
-/// An instant that no trace comes to, with room for sums beyond it.
+/// A time that is later than any time in a trace. Durations can be added to this time without overflow.
 pub const FOREVER: i64 = i64::MAX / 4;
 
-/// What a scheduler sees of the system when it is asked.
+/// The state of the system when the scheduler is called.
 #[derive(Clone, Copy, Debug)]
 pub struct System<'a> {
-    /// The instant, in trace seconds.
+    /// The current time, in trace seconds.
     pub now: i64,
     /// Free processors.
     pub free: u32,
-    /// Number of the round: questions of one round differ only by the jobs started.
+    /// The number of the round. Within a round the state changes only by the jobs that start.
     pub round: u64,
     /// The running jobs.
     pub running: &'a RunningJobs,
 }
 
-/// What became of the instants at which heads of the queue were to start at the latest.
+/// Statistics of the guaranteed start times of heads of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Promises {
-    /// Jobs that had to wait at the head of the queue and were told an instant; the first one counts.
+    /// Number of jobs that had to wait at the head of the queue and got a guaranteed start. Only the first guaranteed
+    /// start of a job is counted.
     pub given: u64,
-    /// Those of them that started later.
+    /// Number of jobs that started later than guaranteed.
     pub broken: u64,
-    /// The most by which one did, in seconds.
+    /// The largest delay of a job beyond its guaranteed start, in seconds.
     pub worst: i64,
 }
 
 /// A scheduling discipline with its queue.
 ///
-/// A type that changes what another scheduler does implements [`Decorator`] instead.
+/// To change the behaviour of another scheduler, implement [`Decorator`] instead.
 pub trait Scheduler: Send {
-    /// Adds a job to the queue. Jobs with equal arrival times come in file order; a job that was cut off
-    /// comes again.
+    /// Adds a job to the queue. Jobs with equal arrival times arrive in file order; a job that was interrupted arrives
+    /// again.
     fn arrive(&mut self, job: QueuedJob, now: i64);
 
-    /// Follows what happens to running jobs and to the machine.
+    /// Handles an event of a running job or of the machine.
     fn on_event(&mut self, event: SchedulerEvent<'_>) {
         let _ = event;
     }
 
-    /// Selects the job to start now and removes it from the queue; `None` ends the round. Its size must
-    /// not exceed `system.free`.
+    /// Selects the job to start now and removes it from the queue; `None` ends the round. The size of the job must not
+    /// exceed `system.free`.
     fn next_job(&mut self, system: System<'_>) -> Option<Selection>;
 
-    /// Puts the job that [`next_job`](Self::next_job) has just selected back to its place in the queue. Not
-    /// called unless the scheduler [takes refusals](Capabilities::takes_refusals).
+    /// Puts the job selected by the last call of [`next_job`](Self::next_job) back at its position in the queue. This
+    /// function is called only if the scheduler [takes refusals](Capabilities::takes_refusals).
     fn on_refused(&mut self, job: JobId, rejection: Rejection);
 
     /// Returns the number of waiting jobs.
     fn waiting(&self) -> usize;
 
-    /// Returns the next instant after `after` at which the scheduler is to be asked even if no job arrives
-    /// or completes.
+    /// Returns the next time after `after` at which the scheduler must be called even if no job arrives or completes.
     fn next_wakeup(&self, after: i64) -> Option<i64> {
         let _ = after;
         None
     }
 
-    /// Returns what the simulation must know of the discipline. It does not change.
+    /// Returns the properties of the discipline, which do not change.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// Returns the scheduler if it guarantees the head of the queue a start.
+    /// Returns the scheduler as a [`Reservation`] if it guarantees a start time to the head of the queue; otherwise
+    /// `None`.
     fn reservation(&mut self) -> Option<&mut dyn Reservation> {
         None
     }
 }
 
-/// A scheduler that guarantees the head of the queue a start.
+/// A scheduler that guarantees a start time to the head of the queue.
 pub trait Reservation {
-    /// Returns the job that needs a place before [`next_job`](Scheduler::next_job) is called. The
-    /// simulation answers with [`set_reservation`](Self::set_reservation): the earliest instant at which,
-    /// running jobs ending at their estimates, the allocator finds a place on a copy of the machine. Only
-    /// called if the scheduler [reserves places](Capabilities::reserves_places) and the allocator may refuse.
+    /// Returns the job that needs a reservation before [`next_job`](Scheduler::next_job) is called. The simulation then
+    /// calls [`set_reservation`](Self::set_reservation) with the earliest time at which the allocator finds a place on
+    /// a copy of the machine. On the copy, running jobs end at their estimated ends. The simulation calls this function
+    /// only if the scheduler [reserves places](Capabilities::reserves_places) and the allocator may refuse jobs.
     fn reservation_request(&mut self, system: System<'_>) -> Option<JobId>;
 
-    /// The job that [`reservation_request`](Self::reservation_request) returned has a place at this instant.
+    /// Reserves a place from time `at` for the job that [`reservation_request`](Self::reservation_request) returned.
     fn set_reservation(&mut self, job: JobId, at: i64);
 
-    /// Returns how the guarantees were kept.
+    /// Returns statistics of the guaranteed start times.
     fn promises(&self) -> Promises;
 }
 
-/// What the simulation must know of a scheduler before it runs.
+/// Properties of a scheduler that the simulation checks before it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
-    /// Whether the discipline is defined for allocators that can refuse or give more than was
-    /// asked for, those that do not [keep the schedule](crate::allocator::Capabilities::keeps_schedule).
+    /// Whether the discipline supports allocators that do not [keep the
+    /// schedule](crate::allocator::Capabilities::keeps_schedule). Such an allocator can refuse jobs or give more
+    /// processors than requested.
     pub takes_refusals: bool,
-    /// Whether it asks for places of its own accord: it then has a [`Reservation`].
+    /// Whether the discipline reserves places. [`Scheduler::reservation`] then returns `Some`.
     pub reserves_places: bool,
 }
 
-/// Takes refusals and reserves no places.
+/// By default a discipline takes refusals and reserves no places.
 impl Default for Capabilities {
     fn default() -> Self {
         Self { takes_refusals: true, reserves_places: false }
     }
 }
 
-/// What happens to running jobs and to the machine.
+/// An event of a running job or of the machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SchedulerEvent<'a> {
     /// A running job has completed.
     Completed {
         /// The job.
         job: JobId,
-        /// The instant.
+        /// The time.
         now: i64,
     },
-    /// Processors have left the machine or come back: a refused job may be selected again.
+    /// Processors have gone out of service or returned: a refused job may be selected again.
     MachineChanged,
-    /// Before the first arrival: the processors that will be out of service.
+    /// All outages of the run. The simulation sends this event before the first arrival.
     OutagesKnown {
-        /// In order of time and without overlap.
+        /// The outages in order of time, without overlap.
         outages: &'a [Outage],
-        /// Processors of the machine.
+        /// Number of processors of the machine.
         processors: u32,
     },
-    /// The job that has just started holds processors that will be out of service; they count once.
+    /// The job that has just started holds processors that will be out of service. The scheduler must not count these
+    /// processors twice.
     OutagesOverlap {
         /// The job.
         job: JobId,
-        /// In order of time and without overlap.
+        /// The outages in order of time, without overlap.
         outages: Vec<Outage>,
     },
 }
@@ -233,40 +237,40 @@ pub enum SchedulerEvent<'a> {
 pub struct Selection {
     /// The job.
     pub job: JobId,
-    /// Why it was selected; `None` if the definition of the discipline says it all.
+    /// The reason for selecting the job; `None` if the discipline has a single reason.
     pub reason: Option<Reason>,
-    /// Whether the job must leave the [reserved](Reservation) place free; otherwise it is
-    /// [rejected](Rejection::TakesReserved).
+    /// Whether the job must leave the [reserved](Reservation) place free. If the job would take processors of the
+    /// place, it is [rejected](Rejection::TakesReserved).
     pub respects_reservation: bool,
 }
 
 impl Selection {
-    /// A job that may start anywhere.
+    /// Creates a selection of a job that may start on any processors.
     pub fn new(job: JobId, reason: Option<Reason>) -> Self {
         Self { job, reason, respects_reservation: false }
     }
 }
 
-/// Why a selected job does not start.
+/// The reason for which a selected job does not start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rejection {
-    /// The allocator has refused it.
+    /// The allocator has refused the job.
     Refused {
-        /// Whether the refusal stands until processors come free; otherwise the allocator may find a
-        /// place as soon as another job has started.
+        /// Whether the refusal lasts until processors become free; otherwise the allocator may find a place as soon as
+        /// another job has started.
         lasts: bool,
     },
-    /// It would have taken processors of the reserved place. As soon as other processors are free the
-    /// allocator may choose others for it.
+    /// The job would have taken processors of the reserved place. When other processors become free, the allocator may
+    /// choose these processors instead.
     TakesReserved {
-        /// Whether the allocator chooses by the free processors alone; otherwise it may choose others
-        /// as soon as time passes.
+        /// Whether the allocator's choice depends only on the free processors. Otherwise the allocator may choose other
+        /// processors as soon as time passes.
         lasts: bool,
     },
 }
 
 impl Rejection {
-    /// Whether the rejection stands for longer, as the variants say.
+    /// Returns the `lasts` flag of the variant.
     pub fn lasts(self) -> bool {
         match self {
             Rejection::Refused { lasts } | Rejection::TakesReserved { lasts } => lasts,

@@ -1,22 +1,22 @@
 use super::{QueueOrder, Scheduler, WhenFull};
 use crate::naming::{Kind, kind};
 
-/// What a discipline can be told, and what comes of it.
+/// Options of a discipline, from which a scheduler is built.
 pub trait SchedulerOptions: Send + Sync {
-    /// Whether it looks at the estimates of jobs, to backfill or to order them.
+    /// Returns whether the discipline uses estimates of jobs, for backfilling or for the order of the queue.
     fn uses_estimates(&self) -> bool;
 
-    /// If nothing is decided, since all jobs start when the log says: what happens to those for
-    /// which it has no place.
+    /// Returns the treatment of jobs for which too few processors were free, if the discipline
+    /// replays recorded starts; otherwise `None`.
     fn recorded(&self) -> Option<WhenFull> {
         None
     }
 
-    /// The discipline with an empty queue, for a machine of `processors`.
+    /// Builds the scheduler with an empty queue, for a machine of `processors`.
     fn build(&self, processors: u32) -> Box<dyn Scheduler>;
 }
 
-/// `order=`, as every discipline with a queue takes it.
+/// The values of the parameter `order` of disciplines with a queue.
 pub(super) fn order() -> Kind<QueueOrder> {
     kind::one_of(&QueueOrder::ALL)
 }

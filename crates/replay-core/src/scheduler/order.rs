@@ -1,25 +1,26 @@
 use super::QueuedJob;
 
-/// The order of a queue. Ties keep arrival order.
+/// Order of a queue. Jobs of equal rank are in arrival order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum QueueOrder {
     /// Arrival order.
     #[default]
     Fifo,
-    /// Most processors first.
+    /// Jobs with more processors come first.
     Largest,
-    /// Fewest processors first.
+    /// Jobs with fewer processors come first.
     Smallest,
-    /// Longest estimate first.
+    /// Jobs with longer estimates come first.
     Longest,
-    /// Shortest estimate first (SSD, Shortest Service Demand, of Bani-Mohammad 2008).
+    /// Jobs with shorter estimates come first. Bani-Mohammad 2008 calls this order Shortest Service
+    /// Demand (SSD).
     Shortest,
-    /// Least processors times estimate first.
+    /// Jobs with a smaller product of processors and estimate come first.
     LeastWork,
 }
 
 impl QueueOrder {
-    /// Every order with its name.
+    /// All orders with their names.
     pub const ALL: [(&'static str, QueueOrder); 6] = [
         ("fifo", QueueOrder::Fifo),
         ("largest", QueueOrder::Largest),
@@ -29,12 +30,12 @@ impl QueueOrder {
         ("least-work", QueueOrder::LeastWork),
     ];
 
-    /// Whether it looks at estimates.
+    /// Returns whether the order depends on estimates.
     pub fn uses_estimates(self) -> bool {
         matches!(self, QueueOrder::Longest | QueueOrder::Shortest | QueueOrder::LeastWork)
     }
 
-    /// Where a job stands: a lower rank comes first.
+    /// Returns the rank of a job; lower ranks come first.
     pub fn rank(self, job: &QueuedJob) -> i128 {
         let (size, estimate) = (i128::from(job.size), i128::from(job.estimate));
         match self {
@@ -47,7 +48,7 @@ impl QueueOrder {
         }
     }
 
-    /// Where a newly arrived job belongs in `queue`, which is in this order.
+    /// Returns the position of a newly arrived job in `queue`, which must be sorted by this order.
     pub fn position<T>(self, queue: &[T], of: impl Fn(&T) -> &QueuedJob, job: &QueuedJob) -> usize {
         let place = |job: &QueuedJob| (self.rank(job), job.turn);
         queue.partition_point(|other| place(of(other)) <= place(job))

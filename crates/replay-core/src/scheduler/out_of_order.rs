@@ -7,35 +7,36 @@ use super::{
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
-/// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is walked from its head
-/// and every job that can be placed starts.
+/// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is searched from its head, and
+/// every job that can be placed starts.
 ///
-/// A job that was refused is not tried again before a completion if the refusal
-/// [lasts](crate::allocator::Capabilities::refusals_last), so that only new arrivals are looked at.
-/// Other allocators, such as Frame Sliding, whose frames begin at the first free processor, may
-/// find a place after another job has started: the walk then begins again at the head.
+/// If refusals [last](crate::allocator::Capabilities::refusals_last), a refused job is not tried
+/// again before a job completes, so only new arrivals are considered. If refusals do not last, the allocator may find a
+/// place after another job has started, so the search restarts at the head
+/// after every start. An example is Frame Sliding: its frames begin at the first free processor.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
     queue: Queue,
-    /// The job named last. It stays in the queue until something else happens.
-    named: Option<Place>,
+    /// The job selected last. The job stays in the queue until the next call, because it may be
+    /// refused.
+    pending: Option<Place>,
 }
 
 impl OutOfOrder {
-    /// An empty queue in the given order.
+    /// Creates an empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
-        Self { queue: Queue::new(order), named: None }
+        Self { queue: Queue::new(order), pending: None }
     }
 
-    /// The job named last was placed.
+    /// Removes the job that was selected last. The job was placed.
     fn settle(&mut self) {
-        if let Some(place) = self.named.take() {
+        if let Some(place) = self.pending.take() {
             self.queue.retry(Until::Change);
             self.queue.remove(place);
         }
     }
 
-    /// All refused jobs may be tried again.
+    /// Makes all refused jobs available again.
     fn retry_all(&mut self) {
         self.queue.retry(Until::Completion);
         self.queue.retry(Until::Change);
@@ -57,14 +58,14 @@ impl Scheduler for OutOfOrder {
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         self.settle();
-        let bounds = Bounds { size: system.free, estimate: i64::MAX, beside: 0 };
+        let bounds = Bounds { size: system.free, estimate: i64::MAX, extra: 0 };
         let (place, waiting) = self.queue.first(&bounds)?;
-        self.named = Some(place);
+        self.pending = Some(place);
         Some(Selection::new(waiting.job.id, Some(Reason::FirstThatFits)))
     }
 
     fn on_refused(&mut self, _job: JobId, rejection: Rejection) {
-        if let Some(place) = self.named.take() {
+        if let Some(place) = self.pending.take() {
             self.queue.refuse(place, Until::of(rejection));
         }
     }
@@ -74,11 +75,11 @@ impl Scheduler for OutOfOrder {
     }
 
     fn waiting(&self) -> usize {
-        self.queue.len() - usize::from(self.named.is_some())
+        self.queue.len() - usize::from(self.pending.is_some())
     }
 }
 
-/// What it can be told.
+/// Options of `out-of-order`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutOfOrderOptions {
     /// The order of the queue.
@@ -95,9 +96,9 @@ impl SchedulerOptions for OutOfOrderOptions {
     }
 }
 
-/// `out-of-order`.
+/// The naming table of `out-of-order`.
 pub(super) fn table() -> Table<OutOfOrderOptions> {
-    let about = "Out of order: at every arrival and completion the queue is walked from its head, and \
+    let about = "Out of order: at every arrival and completion the queue is searched from its head, and \
                  every job that can be placed starts. Nothing is reserved: large jobs may starve.";
     let entry = Entry::new("out-of-order", OutOfOrderOptions::default())
         .about(about)

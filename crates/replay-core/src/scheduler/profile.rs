@@ -1,38 +1,38 @@
-//! Processors free in the future, as a step function of time.
+//! The future number of free processors as a step function of time.
 
 mod holes;
 
 use holes::Holes;
 
-/// Most steps in a block; a block that has more is cut in two.
-const BLOCK: usize = 128;
+/// Maximum number of steps per block; a block that exceeds it is split.
+const MAX_STEPS: usize = 128;
 
-/// Processors free in the future: a step function of time, kept in blocks of steps, with a
-/// bound for each block on how long a job of each size could run there
-/// ([`Holes`]).
+/// The future number of free processors: a step function of time, stored in blocks of steps. For
+/// each block and each job size there is an upper bound on the duration for which a job could run
+/// in the block ([`Holes`]).
 ///
-/// With n steps, changing the function costs O(log n) and a pass over a block, besides whole
-/// blocks that it covers; a search looks at the blocks whose bound admits the job.
+/// With n steps, a change costs O(log n), a pass over a block, and O(1) for each block that the
+/// change covers entirely. A search reads only the blocks with a bound that admits the job.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// Never empty.
+    /// The blocks in order of time; never empty.
     blocks: Vec<Block>,
-    /// When each block begins.
+    /// Start times of the blocks.
     begins: Vec<i64>,
     holes: Holes,
 }
 
-/// Steps in order of time; never empty. The very first begins in the past.
+/// Steps in order of time; never empty. The first step of the first block starts in the past.
 #[derive(Clone, Debug)]
 struct Block {
-    /// When each step begins.
+    /// Start times of the steps.
     times: Vec<i64>,
-    /// Processors free from then on, less `raised`.
+    /// Free processors from the start of each step, minus `raised`.
     free: Vec<i64>,
     raised: i64,
 }
 
-/// A step: its block, and its place there.
+/// A step: its block and its index in the block.
 type Place = (usize, usize);
 
 impl Block {
@@ -42,7 +42,7 @@ impl Block {
 }
 
 impl Profile {
-    /// `processors` free for ever.
+    /// Creates a profile in which `processors` are always free.
     pub fn new(processors: u32) -> Self {
         let free = vec![i64::from(processors)];
         Self {
@@ -52,22 +52,24 @@ impl Profile {
         }
     }
 
-    /// Earliest start, not before `now`, at which `size` processors are free for `duration`
-    /// seconds on end. No more than there are; at least one second.
+    /// Returns the earliest start at or after `now` at which `size` processors are free for
+    /// `duration` contiguous seconds. `size` is at most the number of processors, `duration` at
+    /// least 1.
     pub fn earliest(&mut self, now: i64, size: u32, duration: i64) -> i64 {
         let last = self.blocks.len() - 1;
         let end = (last, self.blocks[last].times.len());
-        // In the end all processors are free.
+        // After the last step all processors are free.
         self.first_hole(now, size, duration, end).unwrap_or(i64::MAX)
     }
 
-    /// As [`earliest`](Self::earliest), for a job that has a reservation from `reserved` on,
-    /// not before `now`, where nothing is taken twice: not later than that.
+    /// Returns the earliest start of a job between `now` and `reserved`. The job already has a reservation from
+    /// `reserved` on, and the profile contains this reservation. The other parameters have the
+    /// same meaning as in [`earliest`](Self::earliest).
     pub fn earlier(&mut self, now: i64, size: u32, duration: i64, reserved: i64) -> i64 {
         if reserved <= now {
             return reserved;
         }
-        // Back from the reservation as far as there is room beside it.
+        // Walk back from the reservation while the job fits.
         let mut start = reserved;
         let mut place = self.place(reserved - 1);
         while self.blocks[place.0].free(place.1) >= i64::from(size) {
@@ -77,12 +79,13 @@ impl Profile {
                 _ => return start,
             }
         }
-        // Every hole before ends there.
+        // All earlier holes end at or before this step.
         self.first_hole(now, size, duration, place).unwrap_or(start)
     }
 
-    /// Start of the first hole for the job that begins and ends before the step at `end`,
-    /// which has less than `size` free, or is beyond the last.
+    /// Returns the start of the first hole that is long enough for the job and ends before the step
+    /// at `end`. The step at `end` has fewer than `size` free processors or is beyond the last
+    /// step.
     fn first_hole(&mut self, now: i64, size: u32, duration: i64, end: Place) -> Option<i64> {
         let class = self.holes.class(size, self.blocks.len());
         let mut block = 0;
@@ -112,8 +115,8 @@ impl Profile {
         }
     }
 
-    /// Start of the first hole in the block that is long enough; otherwise how long the
-    /// longest is.
+    /// Returns the start of the first hole in the block that is long enough. If no hole is long enough, returns the
+    /// length of the longest hole.
     fn scan(
         &self,
         block: usize,
@@ -146,7 +149,7 @@ impl Profile {
         Err(longest)
     }
 
-    /// Until when `size` are free from the beginning of a block on.
+    /// Returns the time until which `size` processors are free from the start of a block.
     fn end_of_run(&self, block: usize, size: i64) -> i64 {
         for block in &self.blocks[block..] {
             let size = size - block.raised;
@@ -157,12 +160,12 @@ impl Profile {
         i64::MAX
     }
 
-    /// Takes `size` processors from `from` until `to`.
+    /// Subtracts `size` processors between `from` and `to`.
     pub fn take(&mut self, from: i64, to: i64, size: u32) {
         self.change(from, to, -i64::from(size));
     }
 
-    /// Gives back `size` processors from `from` until `to`.
+    /// Adds `size` processors between `from` and `to`.
     pub fn give(&mut self, from: i64, to: i64, size: u32) {
         self.change(from, to, i64::from(size));
     }
@@ -195,14 +198,14 @@ impl Profile {
             }
         }
         if by > 0 {
-            self.bound(first, last, least, most + by, by);
+            self.raise_bounds(first, last, least, most + by, by);
         }
-        // The later one first: the other keeps its place.
+        // Merge the later step first, so that the position of the earlier step stays valid.
         self.merge(last);
         self.merge(first);
     }
 
-    /// Whether fewer than none are free somewhere from `from` until `to`.
+    /// Returns whether the number of free processors is negative anywhere between `from` and `to`.
     pub fn overbooked(&self, from: i64, to: i64) -> bool {
         let mut place = Some(self.place(from));
         while let Some((b, i)) = place {
@@ -217,9 +220,10 @@ impl Profile {
         false
     }
 
-    /// Notes the holes that came about or grew when steps from `first` until `last`, of
-    /// which the lowest had `least`, were raised by `by`, the highest to `most`.
-    fn bound(&mut self, first: Place, last: Place, least: i64, most: i64, by: i64) {
+    /// Updates the bounds for holes that appeared or grew when the steps from `first` to `last`
+    /// were raised. `least` is the height of the lowest step before the change, `most` the height
+    /// of the highest step after it.
+    fn raise_bounds(&mut self, first: Place, last: Place, least: i64, most: i64, by: i64) {
         for class in self.holes.between(least, most) {
             let size = i64::from(self.holes.size(class));
             let mut place = first;
@@ -230,7 +234,7 @@ impl Profile {
                     place = after;
                     continue;
                 }
-                // A run of this size through the step: where it begins and ends.
+                // Find the beginning and end of the hole of this size that contains the step.
                 let mut begin = place;
                 while let Some(before) = self.before(begin) {
                     if self.blocks[before.0].free(before.1) < size {
@@ -264,7 +268,7 @@ impl Profile {
         }
     }
 
-    /// Forgets what was before `now`.
+    /// Removes the part of the profile before `now`.
     pub fn forget_before(&mut self, now: i64) {
         let (b, i) = self.place(now);
         self.blocks.drain(..b);
@@ -275,7 +279,7 @@ impl Profile {
         self.begins[0] = self.blocks[0].times[0];
     }
 
-    /// The step that `time` lies in.
+    /// Returns the step that contains `time`.
     fn place(&self, time: i64) -> Place {
         let b = self.begins.partition_point(|&begin| begin <= time).saturating_sub(1);
         let i = self.blocks[b].times.partition_point(|&t| t <= time).saturating_sub(1);
@@ -297,7 +301,7 @@ impl Profile {
         (b + 1 < self.blocks.len()).then_some((b + 1, 0))
     }
 
-    /// The step that begins at `time`, made if there is none.
+    /// Returns the step that starts at `time`, creating it if necessary.
     fn step_at(&mut self, time: i64) -> Place {
         let (b, i) = self.place(time);
         let block = &mut self.blocks[b];
@@ -307,7 +311,7 @@ impl Profile {
         block.times.insert(i + 1, time);
         let free = block.free[i];
         block.free.insert(i + 1, free);
-        if block.times.len() <= BLOCK {
+        if block.times.len() <= MAX_STEPS {
             return (b, i + 1);
         }
         let half = block.times.len() / 2;
@@ -319,7 +323,7 @@ impl Profile {
         if i + 1 < half { (b, i + 1) } else { (b + 1, i + 1 - half) }
     }
 
-    /// Removes a step that is as high as the one before.
+    /// Removes a step that has the same height as the previous step.
     fn merge(&mut self, place: Place) {
         let Some(before) = self.before(place) else { return };
         let (b, i) = place;

@@ -1,4 +1,4 @@
-//! Waiting jobs in queue order, and the first of them that may start.
+//! A queue of waiting jobs with a search for the first job that may start.
 
 mod corners;
 mod index;
@@ -6,30 +6,30 @@ mod index;
 use super::{QueueOrder, QueuedJob, Rejection};
 use index::Index;
 
-/// A waiting job at its place in the queue.
+/// A waiting job with its position in the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
     /// The job.
     pub job: QueuedJob,
-    /// Its rank in the order, and among equals.
+    /// Rank in the order, and arrival turn among jobs of equal rank.
     rank: (i128, u64),
-    /// Until when it is passed over, if it was refused.
+    /// The event after which the job may be tried again; `None` if the job was not refused.
     pub refused: Option<Until>,
 }
 
-/// Until when a refused job is passed over.
+/// The event after which a refused job may be tried again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
-    /// Others may start meanwhile, but nobody has left.
+    /// A job completes or the machine changes.
     Completion,
-    /// Nobody starts.
+    /// A job starts or completes, or the machine changes.
     Change,
-    /// Nobody starts, and no time passes.
+    /// A job starts or completes, the machine changes, or time passes.
     Instant,
 }
 
 impl Until {
-    /// Until when a rejected job is passed over.
+    /// Returns the event after which a job may be tried again if it was rejected with `rejection`.
     pub fn of(rejection: Rejection) -> Self {
         match rejection {
             Rejection::Refused { lasts: true } => Until::Completion,
@@ -41,82 +41,81 @@ impl Until {
     }
 }
 
-/// Bounds of the jobs that are looked for.
+/// The bounds of a search for a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Most processors asked for, of any job.
+    /// Maximum number of requested processors.
     pub size: u32,
-    /// Longest estimate.
+    /// Maximum estimate, except for jobs within `extra`.
     pub estimate: i64,
-    /// Most processors taken of jobs with a longer estimate.
-    pub beside: u32,
+    /// Maximum value of [`QueuedJob::takes`] for jobs with an estimate above the maximum.
+    pub extra: u32,
 }
 
 impl Bounds {
     fn admit(&self, waiting: &Waiting) -> bool {
         let job = &waiting.job;
-        let within = job.estimate <= self.estimate || job.takes <= self.beside;
+        let within = job.estimate <= self.estimate || job.takes <= self.extra;
         job.size <= self.size && within && waiting.refused.is_none()
     }
 }
 
-/// Where a job stands; good until the queue changes.
+/// Position of a job; valid until the queue changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// In the list.
+    /// Index in the list.
     Listed(usize),
-    /// In the index.
+    /// Slot in the [`Index`].
     Indexed(usize),
 }
 
 /// Waiting jobs in queue order.
 ///
-/// A short list, which is searched through, holds a short queue or the latest arrivals of a
-/// long one; the others stand in an [`Index`]. So a short queue costs what a list costs, and
-/// in a long one an arrival, a departure and a search cost O(log n), where the sizes and
-/// estimates of the jobs allow it to be told where nobody fits.
+/// A short queue is a list, which is searched linearly. In a long queue, the list contains only the latest arrivals,
+/// and an [`Index`] contains all other jobs. In a long queue an arrival, a removal and a search cost O(log n), provided
+/// that the sizes and estimates of the jobs allow subtrees to be skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     order: QueueOrder,
     list: Vec<Waiting>,
     index: Index,
-    /// By [`Until`].
+    /// One flag for each [`Until`]: true if any job is refused until this event.
     any_refused: [bool; 3],
 }
 
-/// Longest list.
-const LIST: usize = 128;
+/// Minimum length of the list beyond which its jobs are moved to the index.
+const LIST_LENGTH: usize = 128;
 
 impl Queue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(order: QueueOrder) -> Self {
         Self { order, ..Self::default() }
     }
 
-    /// Number of jobs.
+    /// Returns the number of jobs.
     pub fn len(&self) -> usize {
         self.list.len() + self.index.len()
     }
 
-    /// A job arrives.
+    /// Adds a job.
     pub fn arrive(&mut self, job: QueuedJob) {
         let rank = (self.order.rank(&job), job.turn);
         let at = self.list.partition_point(|other| other.rank < rank);
         self.list.insert(at, Waiting { job, rank, refused: None });
-        // Indexing anew costs as much as the index is long.
-        if self.list.len() > LIST + 2 * self.index.len().isqrt() {
+        // Rebuilding the index takes time proportional to its length.
+        if self.list.len() > LIST_LENGTH + 2 * self.index.len().isqrt() {
             self.index.absorb(&mut self.list);
         }
     }
 
-    /// The first job.
+    /// Returns the first job.
     pub fn head(&self) -> Option<(Place, &Waiting)> {
         let listed = self.list.first().map(|waiting| (Place::Listed(0), waiting));
         let indexed = self.index.head().map(|(slot, waiting)| (Place::Indexed(slot), waiting));
         earlier(listed, indexed)
     }
 
-    /// The first job within bounds that is not passed over.
+    /// Returns the first job within `bounds`. Jobs that wait for a retry are skipped.
     pub fn first(&self, bounds: &Bounds) -> Option<(Place, &Waiting)> {
         let at = self.list.iter().position(|waiting| bounds.admit(waiting));
         let listed = at.map(|at| (Place::Listed(at), &self.list[at]));
@@ -124,8 +123,8 @@ impl Queue {
         earlier(listed, indexed.map(|(slot, waiting)| (Place::Indexed(slot), waiting)))
     }
 
-    /// The first job, in queue order, of those that are not passed over, that `admits`: a look at every
-    /// one.
+    /// Returns the first job in queue order that `admits` accepts. Jobs that wait for a retry are skipped. Visits every
+    /// job.
     pub fn first_that(
         &self,
         mut admits: impl FnMut(&QueuedJob) -> bool,
@@ -148,7 +147,7 @@ impl Queue {
         }
     }
 
-    /// The job leaves.
+    /// Removes a job.
     pub fn remove(&mut self, place: Place) {
         match place {
             Place::Listed(at) => {
@@ -158,7 +157,7 @@ impl Queue {
         }
     }
 
-    /// The job was refused: it is passed over until [`retry`](Self::retry).
+    /// Marks a job as refused: it is skipped until [`retry`](Self::retry).
     pub fn refuse(&mut self, place: Place, until: Until) {
         self.any_refused[until as usize] = true;
         match place {
@@ -167,7 +166,7 @@ impl Queue {
         }
     }
 
-    /// Who is passed over until then may be tried again.
+    /// Makes jobs available again that were refused until this event.
     pub fn retry(&mut self, until: Until) {
         if !std::mem::take(&mut self.any_refused[until as usize]) {
             return;

@@ -1,30 +1,30 @@
-//! Why a scheduler named a job.
+//! The reason for which a scheduler selected a job.
 
 use crate::workload::JobId;
 
-/// Why a job was [selected](super::Selection).
+/// Reason for which a job was [selected](super::Selection).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// It is the first of the queue, and fits.
+    /// The job is the head of the queue and fits.
     First {
-        /// The instant at which it was to start at the latest, if it had to wait as the first.
+        /// The guaranteed start; `None` if the job did not have to wait as the head of the queue.
         promised: Option<i64>,
     },
-    /// It overtakes the first of the queue, which does not fit now.
+    /// The job overtakes the head of the queue, which does not fit now.
     Backfilled {
-        /// The first of the queue.
+        /// The head of the queue.
         head: JobId,
-        /// When that will fit, running jobs ending at their estimates.
+        /// The time at which the head fits, assuming that running jobs end at their estimated ends.
         shadow: i64,
-        /// Processors that it leaves free then, before this job takes of them; `None` if they were not
-        /// counted by number: where a place is promised, or processors go out of service.
+        /// Number of processors that remain free at the shadow time after the start of the head if this job does not
+        /// run. `None` if a place is reserved or processors go out of service; processors are then not counted.
         extra: Option<u32>,
     },
-    /// Its reservation is due.
+    /// The job's reservation is due.
     Reserved {
-        /// When it was to start.
+        /// The reserved start.
         at: i64,
     },
-    /// It is the first in the order of the queue that fits.
+    /// The job is the first job in queue order that fits.
     FirstThatFits,
 }

@@ -1,22 +1,22 @@
-//! The schedule that the log itself tells.
+//! The schedule recorded in the log.
 
 use super::{Capabilities, QueuedJob, Rejection, Scheduler, SchedulerOptions, Selection, System};
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
-/// What to do with jobs that started when the machine was full, as logs have it.
+/// Treatment of jobs for which too few processors were free at the start time that the log records.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WhenFull {
-    /// They run, but hold no processors.
+    /// The jobs run without processors.
     Virtual,
-    /// They are an error.
+    /// A job for which too few processors were free is an error.
     Error,
 }
 
-/// What `recorded` can be told.
+/// Options of `recorded`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedOptions {
-    /// Jobs for which there was no place.
+    /// Treatment of jobs for which too few processors were free.
     pub overfull: WhenFull,
 }
 
@@ -30,15 +30,15 @@ impl SchedulerOptions for RecordedOptions {
     }
 
     fn build(&self, _processors: u32) -> Box<dyn Scheduler> {
-        Box::new(Nobody)
+        Box::new(NoScheduler)
     }
 }
 
-/// Decides nothing, since all is decided: its schedule is made from the log, see
+/// A scheduler that never selects a job. The schedule is instead built from the log, see
 /// [`Timeline::recorded`](crate::simulation::Timeline::recorded).
-struct Nobody;
+struct NoScheduler;
 
-impl Scheduler for Nobody {
+impl Scheduler for NoScheduler {
     fn arrive(&mut self, _job: QueuedJob, _now: i64) {}
 
     fn next_job(&mut self, _system: System<'_>) -> Option<Selection> {
@@ -56,20 +56,21 @@ impl Scheduler for Nobody {
     }
 }
 
-/// `recorded`.
+/// The naming table of `recorded`.
 pub(super) fn table() -> Table<RecordedOptions> {
     let recorded = Entry::new("recorded", RecordedOptions { overfull: WhenFull::Virtual })
         .about(
-            "Every job starts when the log says that it did (SWF field 3): what the machine did, with its \
-             holds, priorities, reservations and outages. Jobs whose wait is not known are in no measure of \
-             it; schedulers beside it run them, and are compared with it over the others.",
+            "Every job starts at its recorded time (SWF field 3), which includes the effects of the machine's \
+             holds, priorities, reservations and outages. Jobs without a recorded wait are excluded from the metrics \
+             of this scheduler. Other schedulers in the same grid run these jobs, but are compared with recorded over \
+             the remaining jobs.",
         )
         .source("SWF 2.2, field 3")
         .param(
             "overfull",
             kind::one_of(&[("virtual", WhenFull::Virtual), ("error", WhenFull::Error)]),
-            "jobs that started when too few processors were free: they run without any and are in no \
-             measure, or are an error",
+            "treatment of jobs for which too few processors were free at the recorded start: run without processors \
+                and without metrics, or fail",
             |options| &mut options.overfull,
         );
     Table::new("scheduler", [recorded])

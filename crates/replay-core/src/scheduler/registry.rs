@@ -1,12 +1,12 @@
-//! Names of scheduling disciplines.
+//! The registry of scheduling disciplines.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use super::{
-    Scheduler, SchedulerOptions, WhenFull, conservative, easy, fchp, lazy, out_of_order, recorded,
-    scan, strict,
+    Capabilities, Scheduler, SchedulerOptions, WhenFull, conservative, easy, fchp, lazy,
+    out_of_order, recorded, scan, strict,
 };
 use crate::naming::{Description, NameError, Registry, StrategyName, Table, Value};
 
@@ -22,44 +22,50 @@ static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
         .with(recorded::table(), SchedulerSpec::parse)
 });
 
-/// The disciplines that come with the project.
+/// Returns the registry of the disciplines that come with the project.
 pub fn standard() -> &'static Registry<SchedulerSpec> {
     &STANDARD
 }
 
-/// Options that a [`Table`] can name.
+/// Options that a [`Table`] can parse and print.
 pub trait Options: SchedulerOptions + Value {}
 
 impl<O: SchedulerOptions + Value> Options for O {}
 
-/// A scheduling discipline as chosen by a user: its options, and their canonical name, by
-/// which two are compared.
+/// A scheduling discipline as chosen by a user: its options and their canonical name. Two specs are
+/// equal if their canonical names are equal.
 #[derive(Clone)]
 pub struct SchedulerSpec {
     name: Arc<str>,
     options: Arc<dyn SchedulerOptions>,
+    capabilities: Capabilities,
 }
 
 impl SchedulerSpec {
-    /// First Come First Served.
+    /// Returns First Come First Served.
     pub fn fcfs() -> Self {
         Self::new(&strict::table(), strict::StrictOptions::default())
     }
 
-    /// EASY backfilling in arrival order.
+    /// Returns EASY backfilling in arrival order.
     pub fn easy() -> Self {
         Self::new(&easy::table(), easy::EasyOptions::default())
     }
 
-    /// The discipline of these options, named by a table.
+    /// Returns the discipline with these options, named by `table`.
     pub fn new<O: Options>(table: &Table<O>, options: O) -> Self {
-        Self { name: table.name(&options).to_string().into(), options: Arc::new(options) }
+        Self {
+            name: table.name(&options).to_string().into(),
+            // The capabilities are the same on every machine.
+            capabilities: options.build(1).capabilities(),
+            options: Arc::new(options),
+        }
     }
 
-    /// The discipline that a table gives a name, for a [`Registry`].
+    /// Parses the name of a discipline of `table`. [`Registry`] uses this function.
     ///
     /// # Errors
-    /// As [`Table::parse`].
+    /// [`NameError`] under the conditions of [`Table::parse`].
     pub fn parse<O: Options>(
         table: &Arc<Table<O>>,
         name: &StrategyName,
@@ -67,17 +73,23 @@ impl SchedulerSpec {
         Ok(Self::new(table, table.parse(name)?))
     }
 
-    /// Whether it looks at the estimates of jobs, to backfill or to order them.
+    /// Returns whether the discipline uses estimates of jobs, for backfilling or for the order of the queue.
     pub fn uses_estimates(&self) -> bool {
         self.options.uses_estimates()
     }
 
-    /// If its schedule is the one that the log tells: what happens to jobs without a place.
+    /// Returns the treatment of jobs for which too few processors were free, if the discipline
+    /// replays recorded starts; otherwise `None`.
     pub fn recorded(&self) -> Option<WhenFull> {
         self.options.recorded()
     }
 
-    /// The discipline with an empty queue, for a machine of `processors`.
+    /// Returns the capabilities of every scheduler that [`build`](Self::build) returns.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// Builds the scheduler with an empty queue, for a machine of `processors`.
     pub fn build(&self, processors: u32) -> Box<dyn Scheduler> {
         self.options.build(processors)
     }
@@ -117,7 +129,7 @@ impl Hash for SchedulerSpec {
     }
 }
 
-/// All disciplines with their definitions; the priority queues come last.
+/// Returns the descriptions of all disciplines; `priority` comes last.
 pub fn descriptions() -> Vec<Description> {
     let mut all = standard().descriptions();
     all.sort_by_key(|entry| entry.name == "priority");
@@ -153,9 +165,9 @@ mod tests {
         assert_eq!("easy".parse(), Ok(SchedulerSpec::easy()));
     }
 
-    /// Every word that is read is listed, and means what the listing says.
+    /// Every accepted alias is listed and has the listed meaning.
     #[test]
-    fn the_listing_is_whole() {
+    fn lists_all_aliases() {
         let words = "backfill easy-backfill cons oo largest smallest longest shortest ssd sjf \
                      least-work largest-first smallest-first longest-first shortest-first \
                      least-work-first shortest-job-first ljf";
@@ -169,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_get_advice() {
+    fn invalid_names_get_suggestions() {
         for (text, advice) in [
             ("esay", "did you mean \"easy\"?"),
             ("largst", "did you mean \"largest\"?"),
             ("quarks", "known are fcfs, priority, easy, "),
-            ("fcfs[order=fifo]", "unknown parameter \"order\"; it has none"),
-            ("largest[order=smallest]", "\"largest\" says order=largest"),
-            ("easy[order=sideways]", "is none of fifo, largest, smallest"),
+            ("fcfs[order=fifo]", "unknown parameter \"order\"; this name has no parameters"),
+            ("largest[order=smallest]", "\"largest\" already sets order=largest"),
+            ("easy[order=sideways]", "is not one of fifo, largest, smallest"),
         ] {
             let error = canonical(text).expect_err(text);
             assert!(error.contains(advice), "{error}");
@@ -184,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_matter_to_those_that_look_at_them() {
+    fn knows_which_disciplines_use_estimates() {
         let uses = |text: &str| text.parse::<SchedulerSpec>().expect(text).uses_estimates();
         for text in ["easy", "conservative", "ssd", "least-work", "oo[order=longest]"] {
             assert!(uses(text), "{text}");

@@ -6,28 +6,28 @@ use crate::workload::JobId;
 /// Scan: P. Krueger, T.-H. Lai and V. A. Radiya, "Processor allocation vs. job scheduling on hypercube
 /// computers", ICDCS 1991.
 ///
-/// Turner 1995 and Chang and Mohapatra name it and say no more than that jobs of one size are grouped.
-/// The rule here is from the general literature: jobs wait in a queue for each dimension; one queue is
-/// served, in order of arrival, until it is empty, then the next that is not, up or down the
-/// dimensions and round again. A head that cannot start holds up all others. Whether a queue is served
-/// until it is empty, or only those who waited when its turn came, these sources leave open.
+/// Turner 1995 and Chang and Mohapatra mention Scan, but state only that jobs of one size are grouped. The
+/// implementation in `replay` follows the general literature: jobs wait in one queue per dimension; one queue is served
+/// in order of arrival until it is empty, then the next non-empty queue is served. The queues are served cyclically, by
+/// ascending or descending dimension. A head that cannot start blocks all other jobs. The sources do not state whether
+/// a queue is served until it is empty or only for the jobs that waited when its turn began.
 #[derive(Clone, Debug)]
 pub struct Scan {
     down: bool,
     batch: bool,
     queues: ByDimension,
-    /// The dimension whose queue is served; `None` before the first.
+    /// The dimension of the queue that is being served; `None` before the first turn.
     at: Option<usize>,
-    /// Jobs of it that may still start, with batches.
+    /// Number of jobs of this queue that may still start in the current turn. Used only with `batch`.
     left: usize,
-    named: Option<QueuedJob>,
-    /// The job that was refused since the last completion.
+    selected: Option<QueuedJob>,
+    /// The job refused since the last completion.
     blocked: Option<JobId>,
 }
 
 impl Scan {
-    /// Empty queues. With `down` the turn goes from large to small, with `batch` jobs that come
-    /// while their dimension has its turn wait for the next.
+    /// Creates empty queues. With `down`, turns go from large to small dimensions. With `batch`, jobs that arrive
+    /// during the turn of their dimension wait for its next turn.
     pub fn new(down: bool, batch: bool) -> Self {
         Self {
             down,
@@ -35,18 +35,18 @@ impl Scan {
             queues: ByDimension::default(),
             at: None,
             left: 0,
-            named: None,
+            selected: None,
             blocked: None,
         }
     }
 
-    /// Whether the queue that is served has nobody left to serve.
+    /// Returns whether the current turn is over.
     fn is_over(&self) -> bool {
         self.at.is_none_or(|at| self.queues.len(at) == 0) || self.batch && self.left == 0
     }
 
-    /// Goes on to the next queue with jobs, which may be the same again; at first to the smallest
-    /// dimension, or down from the largest.
+    /// Advances to the next non-empty queue, which may be the same queue. The first turn begins at the smallest
+    /// dimension, or with `down` at the largest.
     fn turn(&mut self) {
         let dimensions = self.queues.dimensions();
         let step = |i: usize| match (self.at, self.down) {
@@ -85,15 +85,15 @@ impl Scheduler for Scan {
         if self.blocked == Some(head) {
             return None;
         }
-        self.named = self.queues.pop(at);
+        self.selected = self.queues.pop(at);
         self.left = self.left.saturating_sub(1);
         Some(Selection::new(head, None))
     }
 
-    /// No job starts beside a head that waits, so that it makes no difference whether the refusal lasts.
+    /// A refused head blocks all other jobs until a job completes, so it does not matter whether the refusal lasts.
     fn on_refused(&mut self, job: JobId, _rejection: Rejection) {
         self.blocked = Some(job);
-        if let Some(job) = self.named.take() {
+        if let Some(job) = self.selected.take() {
             self.queues.put_back(job);
             self.left += 1;
         }
@@ -104,12 +104,12 @@ impl Scheduler for Scan {
     }
 }
 
-/// What `scan` can be told.
+/// Options of `scan`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScanOptions {
-    /// From large to small.
+    /// Whether turns go from large to small dimensions.
     pub down: bool,
-    /// Who comes during a turn waits for the next.
+    /// Whether jobs that arrive during a turn wait for the next turn.
     pub batch: bool,
 }
 
@@ -123,24 +123,24 @@ impl SchedulerOptions for ScanOptions {
     }
 }
 
-/// `scan`.
+/// The naming table of `scan`.
 pub(super) fn table() -> Table<ScanOptions> {
     let scan = Entry::new("scan", ScanOptions { down: false, batch: false })
         .about(
-            "A queue for each size 2^k, served one after another in order of arrival, so that jobs of one \
-             size run together.",
+            "One queue per size 2^k; the queues are served one after another, each in order of arrival, so \
+             that jobs of one size run together.",
         )
-        .source("Krueger, Lai, Radiya 1991, by its descriptions in the literature")
+        .source("Krueger, Lai, Radiya 1991, as described in the literature")
         .param(
             "direction",
             kind::one_of(&[("up", false), ("down", true)]),
-            "from small to large, or from large to small; then from the beginning",
+            "serve the queues cyclically from small to large or from large to small",
             |o| &mut o.down,
         )
         .param(
             "turn",
             kind::one_of(&[("until-empty", false), ("batch", true)]),
-            "how long a queue is served: until it is empty, or those who waited when its turn came",
+            "serve a queue until it is empty, or only the jobs that waited when its turn began",
             |o| &mut o.batch,
         );
     Table::new("scheduler", [scan])
@@ -161,7 +161,7 @@ mod tests {
             .map(|selected| selected.job.0)
     }
 
-    /// The order in which jobs start that arrive together; one of size 1 comes after the first.
+    /// Returns the start order of jobs that arrive together, and of a job of size 1 that arrives after the first start.
     fn order(down: bool, batch: bool) -> Vec<u32> {
         let mut scan = Scan::new(down, batch);
         for (id, size) in [(0, 1), (1, 4), (2, 1), (3, 2), (4, 4)] {
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_served_in_turn() {
+    fn serves_sizes_in_turn() {
         assert_eq!(order(false, false), [0, 2, 5, 3, 1, 4]);
         assert_eq!(order(false, true), [0, 2, 3, 1, 4, 5]);
         assert_eq!(order(true, false), [1, 4, 3, 0, 2, 5]);
     }
 
     #[test]
-    fn a_head_that_cannot_start_holds_up_all_others() {
+    fn a_head_that_cannot_start_blocks_all_others() {
         let mut scan = Scan::new(false, false);
         scan.arrive(job(0, 4), 0);
         assert_eq!(next(&mut scan, 4), Some(0));

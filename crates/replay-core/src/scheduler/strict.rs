@@ -8,20 +8,19 @@ use super::{
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
-/// Strict head of queue: the head starts as soon as it fits, nobody overtakes it. First
-/// Come First Served in [`QueueOrder::Fifo`]; a priority queue in the other orders.
+/// Strict head of queue: the head starts as soon as it fits, and no job overtakes the head. With [`QueueOrder::Fifo`]
+/// this is First Come First Served; with any other order the discipline is a priority queue.
 #[derive(Clone, Debug)]
 pub struct Strict {
     order: QueueOrder,
     queue: Queue,
-    /// The job named last.
-    named: Option<Waiting>,
-    /// The job that the allocator refused last since the last completion, and whether the refusal
-    /// stands after other jobs have started.
+    /// The job selected last.
+    pending: Option<Waiting>,
+    /// The last job refused since the last completion, and whether the refusal lasts after other jobs have started.
     blocked: Option<(JobId, bool)>,
 }
 
-/// Where a job stands in the order, and what it asks for.
+/// A waiting job: its rank in the order and its request.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     rank: i128,
@@ -30,12 +29,13 @@ struct Waiting {
     size: u32,
 }
 
-/// Waiting jobs by rank, equals in order of arrival. No more than that is kept: at times most of a trace waits.
+/// Waiting jobs by rank, then in order of arrival. Entries are small because most jobs of a trace may wait at the same
+/// time.
 #[derive(Clone, Debug)]
 enum Queue {
-    /// All ranks are equal: (turn, job, processors asked for).
+    /// Queue for equal ranks. Entries are turn, job and requested processors.
     Arrival(VecDeque<(u64, JobId, u32)>),
-    /// (job, processors asked for), by rank and turn.
+    /// Job and requested processors, ordered by rank and turn.
     Rank(BTreeMap<(i128, u64), (JobId, u32)>),
 }
 
@@ -47,7 +47,8 @@ impl Queue {
         }
     }
 
-    /// Nearly always the last place in the order of arrival, or the first for who comes back.
+    /// Inserts a job. In the order of arrival the position is nearly always the end, or the front if the job returns
+    /// after an interruption.
     fn insert(&mut self, Waiting { rank, turn, id, size }: Waiting) {
         match self {
             Queue::Arrival(queue) => {
@@ -97,9 +98,9 @@ impl Queue {
 }
 
 impl Strict {
-    /// An empty queue in the given order.
+    /// Creates an empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
-        Self { order, queue: Queue::new(order), named: None, blocked: None }
+        Self { order, queue: Queue::new(order), pending: None, blocked: None }
     }
 }
 
@@ -123,8 +124,8 @@ impl Scheduler for Strict {
     }
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
-        // Unless it was refused, the job named last has started.
-        if self.named.take().is_some() {
+        // The job selected last was not refused, so it has started.
+        if self.pending.take().is_some() {
             self.blocked = self.blocked.filter(|&(_, lasts)| lasts);
         }
         let head = self.queue.head()?;
@@ -132,14 +133,14 @@ impl Scheduler for Strict {
             return None;
         }
         self.queue.remove_head();
-        self.named = Some(head);
+        self.pending = Some(head);
         Some(Selection::new(head.id, Some(Reason::First { promised: None })))
     }
 
     fn on_refused(&mut self, job: JobId, rejection: Rejection) {
         self.blocked = Some((job, rejection.lasts()));
-        if let Some(named) = self.named.take() {
-            self.queue.insert(named);
+        if let Some(pending) = self.pending.take() {
+            self.queue.insert(pending);
         }
     }
 
@@ -152,7 +153,7 @@ impl Scheduler for Strict {
     }
 }
 
-/// What it can be told.
+/// Options of `fcfs` and `priority`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StrictOptions {
     /// The order of the queue.
@@ -169,9 +170,9 @@ impl SchedulerOptions for StrictOptions {
     }
 }
 
-/// `fcfs`, and `priority` with a name for each order.
+/// The naming table of `fcfs` and `priority`, with a name for each order.
 pub(super) fn table() -> Table<StrictOptions> {
-    const WORDS: [(&str, &str); 14] = [
+    const ALIASES: [(&str, &str); 14] = [
         ("largest", "largest"),
         ("smallest", "smallest"),
         ("longest", "longest"),
@@ -189,14 +190,14 @@ pub(super) fn table() -> Table<StrictOptions> {
     ];
     let fcfs = Entry::new("fcfs", StrictOptions::default())
         .about("First Come First Served: strictly the head of the queue, no backfilling.");
-    let about = "Strict head of a priority queue, ties in arrival order; priority[order=largest] may be \
-                 written largest, and so on. ssd (shortest service demand) and sjf are shortest.";
-    let who = "who stands first: most or fewest processors, longest or shortest estimate, least processors \
-               times estimate";
+    let about = "Priority queue without backfilling, ties in arrival order; largest is short for \
+                 priority[order=largest], and so on. ssd (shortest service demand) and sjf mean shortest.";
+    let order_help = "which job comes first: most or fewest processors, longest or shortest estimate, or \
+                      smallest product of processors and estimate";
     let priority = Entry::new("priority", StrictOptions::default())
         .about(about)
-        .short_for("order", &WORDS)
-        .param("order", order(), who, |o| &mut o.order);
+        .short_for("order", &ALIASES)
+        .param("order", order(), order_help, |o| &mut o.order);
     Table::new("scheduler", [fcfs, priority])
 }
 
@@ -206,7 +207,7 @@ mod tests {
     use crate::scheduler::RunningJobs;
 
     #[test]
-    fn a_head_whose_refusal_does_not_last_is_named_again_after_a_start() {
+    fn retries_a_head_after_a_start_if_refusals_do_not_last() {
         let running = RunningJobs::default();
         let job = |id: u32, size| QueuedJob {
             id: JobId(id),

@@ -1,26 +1,27 @@
-//! Who arrives when, where jobs wait for others to end before they are submitted.
+//! Arrivals of jobs. A job with a predecessor arrives after the predecessor has ended.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::workload::{Follows, Job, JobId};
 
-/// Jobs in the order in which they arrive: by time, at one instant by their place in the file.
+/// The jobs in the order of their arrival times. Jobs with the same arrival time are in the order
+/// of their lines in the file.
 pub struct Arrivals<'a> {
     jobs: &'a [Job],
-    /// By job, what it follows; empty if none follows another.
+    /// Predecessor of each job; empty if no job has a predecessor.
     follows: &'a [Option<Follows>],
-    /// The first job that has not arrived, of those that follow none.
+    /// The first job that has not arrived, among the jobs without a predecessor.
     next: usize,
-    /// Jobs that follow others, in order of the job that they follow: (followed, follower).
+    /// Jobs with a predecessor, sorted by predecessor: (predecessor, job).
     followers: Vec<(JobId, JobId)>,
-    /// Jobs whose predecessor has ended: time, line, job.
+    /// Jobs that have not arrived although their predecessor has ended: arrival time, line, job.
     released: BinaryHeap<Reverse<(i64, u32, JobId)>>,
 }
 
 impl<'a> Arrivals<'a> {
-    /// Arrivals of `jobs`, in order of submission; `follows` says by job what it follows, without
-    /// cycles, or is empty.
+    /// Creates the arrivals of `jobs`, in order of submission; `follows` contains the predecessor
+    /// of each job, without cycles, or is empty.
     pub fn new(jobs: &'a [Job], follows: &'a [Option<Follows>]) -> Self {
         let edges = follows.iter().zip((0..).map(JobId));
         let mut followers: Vec<_> =
@@ -31,21 +32,21 @@ impl<'a> Arrivals<'a> {
         arrivals
     }
 
-    /// Passes over jobs that arrive when others have ended.
+    /// Skips jobs with a predecessor.
     fn skip(&mut self) {
         while matches!(self.follows.get(self.next), Some(Some(_))) {
             self.next += 1;
         }
     }
 
-    /// When the next job arrives that is known to.
+    /// Returns the time of the next known arrival.
     pub fn next_time(&self) -> Option<i64> {
         let next = self.jobs.get(self.next).map(|job| job.submit);
         let released = self.released.peek().map(|Reverse((time, ..))| *time);
         next.into_iter().chain(released).min()
     }
 
-    /// The next job in the order, of those that are known to arrive: time, line, job.
+    /// Returns the next job with a known arrival time: arrival time, line, job.
     fn next(&self) -> Option<(i64, u32, JobId)> {
         let id = JobId(self.next as u32);
         let next = self.jobs.get(self.next).map(|job| (job.submit, job.line, id));
@@ -53,7 +54,7 @@ impl<'a> Arrivals<'a> {
         next.into_iter().chain(released).min()
     }
 
-    /// The next job that has arrived by `now`, and when it did.
+    /// Removes and returns the next job with an arrival time of at most `now`, and its arrival time.
     pub fn arrived(&mut self, now: i64) -> Option<(JobId, i64)> {
         let (time, _, id) = self.next().filter(|key| key.0 <= now)?;
         if id.index() == self.next {
@@ -65,7 +66,7 @@ impl<'a> Arrivals<'a> {
         Some((id, time))
     }
 
-    /// A job has ended.
+    /// Sets the arrival times of the successors of a job that has ended.
     pub fn completed(&mut self, id: JobId, end: i64) {
         let first = self.followers.partition_point(|&(followed, _)| followed < id);
         for &(_, follower) in self.followers[first..].iter().take_while(|edge| edge.0 == id) {
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn in_order_of_time_then_of_the_file() {
+    fn arrivals_are_in_order_of_time_then_of_the_file() {
         let jobs = [job(3, 0), job(4, 5), job(1, 7), job(2, 7)];
         let after = |job, earliest, lag| Some(Follows { job: JobId(job), earliest, lag });
         let follows = [None, after(0, 0, 4), None, after(0, 0, 4)];
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn without_dependencies_jobs_come_as_they_stand() {
+    fn without_predecessors_arrivals_are_in_job_order() {
         let jobs = [job(9, 0), job(4, 5), job(7, 5), job(2, 5)];
         let mut arrivals = Arrivals::new(&jobs, &[]);
         let order: Vec<_> =

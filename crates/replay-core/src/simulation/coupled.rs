@@ -1,14 +1,14 @@
-mod answers;
-mod down;
+mod decision_cache;
+mod outage_state;
 mod reserved;
 mod sharing;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-use self::answers::{Answer, Answers};
-use self::down::Down;
-use self::reserved::{Reserved, Wanted};
+use self::decision_cache::{CachedDecision, DecisionCache};
+use self::outage_state::OutageState;
+use self::reserved::{PlaceQuery, Reserved};
 use self::sharing::Sharing;
 use super::arrivals::Arrivals;
 use super::input::Input;
@@ -23,12 +23,12 @@ use crate::scheduler::{
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// Runs the jobs through scheduler, allocator and service in one event loop, in the order
-/// of events of [`simulation`](crate::simulation). The loop allocates no memory per
-/// decision once its buffers have grown.
+/// Runs scheduler, allocator and service in one event loop. [`simulation`](crate::simulation) defines the order of
+/// events. The loop allocates no memory per decision once its buffers have grown.
 ///
 /// # Errors
-/// [`SimulationError`].
+/// [`SimulationError`] if the strategies do not support the input or each other, if a job can never start, or on
+/// cancellation.
 pub fn simulate(
     input: Input<'_>,
     scheduler: &mut dyn Scheduler,
@@ -44,7 +44,7 @@ pub fn simulate(
     if places && allocator.try_clone().is_none() {
         return Err(SimulationError::NoCopies);
     }
-    if places && !strategy.refusals_last {
+    if places && !strategy.refusals_last && !strategy.reserves_by_trial {
         return Err(SimulationError::NoLastingPlaces);
     }
     if strategy.folds && !service.takes_folded() {
@@ -53,9 +53,9 @@ pub fn simulate(
     let Input { jobs, topology, follows, outages, .. } = input;
     if !outages.is_empty() {
         if !strategy.supports_outages || strategy.hosts.is_some() {
-            return Err(SimulationError::NoOutages("an allocator with books of its own"));
+            return Err(SimulationError::NoOutages("this allocator"));
         }
-        // Who is told places need not count processors.
+        // A scheduler that reserves places does not need the numbers of processors out of service.
         if !places {
             let (outages, processors) = (&outages.steps()[..], topology.slots() as u32);
             scheduler.on_event(SchedulerEvent::OutagesKnown { outages, processors });
@@ -75,15 +75,18 @@ pub fn simulate(
         requested: 0,
         reduced: HashMap::new(),
         fragmented: false,
-        // Strategies that reduce jobs count their refusals, and hosts of a cluster change in use.
-        answers: (!strategy.folds && strategy.hosts.is_none()).then(Answers::default),
+        // Decisions are not cached in two cases: strategies that fold jobs count their refusals, and decisions about
+        // hosts depend on the utilization of the hosts, which changes.
+        answers: (!strategy.folds && strategy.hosts.is_none()).then(DecisionCache::default),
         reserved: None,
         last_place: None,
-        down: Down::new(outages, topology.slots()),
+        down: OutageState::new(outages, topology.slots()),
         turns: vec![0; jobs.len()],
+        submitted: vec![None; jobs.len()],
+        retries: BTreeSet::new(),
         overhead: Overhead::default(),
     };
-    system.machine.wall_off(outages.walls);
+    system.machine.set_down_walls(outages.walls);
     for id in (0..jobs.len() as u32).map(JobId) {
         input.stop.check()?;
         if !allocator.bounds(system.request(id)).servable {
@@ -98,11 +101,12 @@ pub fn simulate(
     let mut last = i64::MIN;
     loop {
         let next_arrival = arrivals.next_time();
-        // What was due already waits for a completion: only the future is an instant of its own.
+        // A reservation that is already due waits for a completion. Only a reservation in the future needs an event.
         let due = scheduler.next_wakeup(last);
-        // What leaves or returns when all is over is of no interest.
+        // Outages after the last job are irrelevant.
         let change = system.down.next_time().filter(|_| left > 0);
-        let until = next_arrival.into_iter().chain(due).chain(change).min();
+        let retry = system.retries.first().copied().filter(|_| left > 0);
+        let until = next_arrival.into_iter().chain(due).chain(change).chain(retry).min();
         completed.clear();
         let completion = service
             .advance(until.unwrap_or(i64::MAX), &mut completed)
@@ -129,6 +133,9 @@ pub fn simulate(
                 left -= 1;
             }
         }
+        if system.retry(now) {
+            scheduler.on_event(SchedulerEvent::MachineChanged);
+        }
         if observer.is_done() {
             return Ok(system.overhead);
         }
@@ -137,6 +144,7 @@ pub fn simulate(
             observer.arrived(id, arrival);
             arrived += 1;
             system.turns[id.index()] = arrived;
+            system.submitted[id.index()].get_or_insert(arrival);
             system.queue(id, now, scheduler, allocator);
         }
         round += 1;
@@ -180,12 +188,13 @@ pub fn simulate(
                         scheduler.on_event(SchedulerEvent::OutagesOverlap { job: id, outages });
                     }
                 }
-                Err(Refusal::Cancelled(stopped)) => return Err(stopped.into()),
+                Err(Refusal::Cancelled(cancelled)) => return Err(cancelled.into()),
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
+                    system.overhead.too_few_free += u64::from(refusal == Refusal::TooFewFree);
                     let lasts = refusal == Refusal::TooFewFree || strategy.refusals_last;
                     scheduler.on_refused(id, Rejection::Refused { lasts });
-                    // A scheduler goes by the fewest processors that a job may ever have.
+                    // If jobs are folded, the scheduler uses the minimum number of processors on which the job can run.
                     let least = match strategy.folds {
                         true => allocator.bounds(system.request(id)).min_processors_now,
                         false => jobs[id.index()].size,
@@ -214,40 +223,44 @@ pub fn simulate(
 
 struct Coupled<'a> {
     input: Input<'a>,
-    /// Of the allocator.
+    /// Capabilities of the allocator.
     strategy: Capabilities,
     machine: Machine,
     running: RunningJobs,
-    /// Processors of running jobs, by slot.
+    /// Processors of each running job; the index is the job's slot.
     held: Vec<Vec<NodeId>>,
     spare: Vec<usize>,
-    /// If jobs share processors.
+    /// State of shared hosts, if jobs share processors.
     sharing: Option<Sharing>,
-    /// Slot by job.
+    /// Slot of each job.
     slots: Vec<u32>,
     requested: u32,
-    /// Processors that running jobs got instead of those they ask for.
+    /// Sizes of running jobs that have fewer processors than requested.
     reduced: HashMap<JobId, u32>,
     fragmented: bool,
-    /// What need not be asked again.
-    answers: Option<Answers>,
-    /// The place that the head of the queue waits for. It holds until a job completes: whoever starts
-    /// leaves it free, or gives it back in time.
+    /// Cached decisions of the allocator.
+    answers: Option<DecisionCache>,
+    /// The place reserved for the head of the queue. The reservation is valid until a job completes, because jobs that
+    /// start either leave the place free or release it in time.
     reserved: Option<Reserved>,
-    /// The head for which a place was found last, and when it was to be free.
+    /// The head of the queue for which a place was found last, and the time at which this place becomes free.
     last_place: Option<(JobId, i64)>,
-    down: Down<'a>,
-    /// By job: its place in the order of arrival.
+    down: OutageState<'a>,
+    /// Position of each job in the order of arrival.
     turns: Vec<u64>,
+    /// Time at which each job arrived first; an interrupted job arrives again.
+    submitted: Vec<Option<i64>>,
+    /// Instants at which [postponed](Refusal::Postponed) requests are made again.
+    retries: BTreeSet<i64>,
     overhead: Overhead,
 }
 
 /// A job that starts.
 struct Placed {
     slot: usize,
-    /// As it runs.
+    /// The job as it runs, possibly folded.
     job: Job,
-    /// What the allocator counts then.
+    /// Statistics of the allocator directly after the allocation.
     stats: Stats,
 }
 
@@ -257,7 +270,13 @@ impl Coupled<'_> {
         Request::shaped(size, shape)
     }
 
-    /// A job joins the queue.
+    /// Removes the retry times that are due. Returns whether any retry was due.
+    fn retry(&mut self, now: i64) -> bool {
+        let later = self.retries.split_off(&now.saturating_add(1));
+        !std::mem::replace(&mut self.retries, later).is_empty()
+    }
+
+    /// Adds a job to the queue.
     fn queue(
         &self,
         id: JobId,
@@ -274,11 +293,11 @@ impl Coupled<'_> {
         scheduler.arrive(QueuedJob { id, size, takes, estimate, turn }, now);
     }
 
-    /// What was known of the machine as it was is known no more.
-    fn known_no_more(&mut self) {
+    /// Discards state that is invalid after processors become free or go out of service.
+    fn invalidate(&mut self) {
         self.reserved = None;
         if let Some(answers) = &mut self.answers {
-            answers.freed();
+            answers.clear();
         }
         self.fragmented = false;
     }
@@ -297,7 +316,7 @@ impl Coupled<'_> {
         }
     }
 
-    /// When the head of the queue will have a place.
+    /// Returns the time at which the head of the queue will have a place.
     fn reserve(
         &mut self,
         head: JobId,
@@ -309,31 +328,33 @@ impl Coupled<'_> {
         }
         let processors = |id: JobId| self.held[self.slots[id.index()] as usize].as_slice();
         let running = self.running.iter().map(|job| (job.estimated_end, processors(job.id)));
-        let request = self.request(head);
+        let times = Times { submitted: self.submitted[head.index()], ..Times::default() };
+        let request = Request { times, ..self.request(head) };
         let least = allocator.bounds(request).min_processors_now;
-        // Where it was before is where it is looked for first.
+        // The search for the same job starts at its previous result.
         let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
-        let wanted = Wanted { job: head, request, least, now, before };
-        match Reserved::find(wanted, &self.machine, &self.down, allocator, running) {
+        let query = PlaceQuery { job: head, request, least, now, before };
+        match Reserved::find(query, &self.machine, &self.down, allocator, running) {
             Ok(Some(found)) => {
                 let at = found.at;
                 self.last_place = Some((head, at));
                 self.reserved = Some(found);
-                // Whom another place would not have spared this one may.
+                // A job that would have taken processors of the previous place may leave the new place free.
                 if let Some(answers) = &mut self.answers {
-                    answers.taken();
+                    answers.machine_changed();
                 }
                 Ok(at)
             }
-            // By the windows that are known: whoever comes may start meanwhile.
-            Ok(None) if self.down.matters() => Ok(i64::MAX),
+            // The head has no place because of outages. Other jobs may start until the head has a place.
+            Ok(None) if self.down.is_active() => Ok(i64::MAX),
             Ok(None) => Err(self.never_fits(head, Refusal::Fragmented)),
-            Err(Refusal::Cancelled(stopped)) => Err(stopped.into()),
+            Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),
             Err(refusal) => Err(self.never_fits(head, refusal)),
         }
     }
 
-    /// Gives the job processors; `None` if it `spares` the reserved place and would take of it.
+    /// Allocates processors for a job. Returns `None` if `spares` is set and the job would take processors of the
+    /// reserved place.
     fn place(
         &mut self,
         id: JobId,
@@ -342,15 +363,16 @@ impl Coupled<'_> {
         allocator: &mut dyn Allocator,
     ) -> Result<Option<Placed>, Refusal> {
         let mut job = self.input.jobs[id.index()];
-        let times = Times { now, limit: job.limit, job: Some(job.number) };
+        let submitted = self.submitted[id.index()];
+        let times = Times { now, limit: job.limit, submitted, job: Some(job.number) };
         let request = Request { times, ..self.request(id) };
         self.overhead.attempts += 1;
         let free = self.machine.free_count();
-        let known = |answers: &mut Answers| answers.known(request, free, spares, allocator);
+        let known = |answers: &mut DecisionCache| answers.known(request, free, spares, allocator);
         match self.answers.as_mut().and_then(known) {
-            Some(Answer::Refused(refusal)) => return Err(refusal),
-            Some(Answer::Takes) => return Ok(None),
-            None => self.overhead.asked += 1,
+            Some(CachedDecision::Refused(refusal)) => return Err(refusal),
+            Some(CachedDecision::TakesReserved) => return Ok(None),
+            None => self.overhead.allocator_calls += 1,
         }
         let slot = self.spare.pop().unwrap_or_else(|| {
             self.held.push(Vec::new());
@@ -369,20 +391,20 @@ impl Coupled<'_> {
             return Err(refusal);
         }
         let reserved = self.reserved.as_ref().filter(|_| spares);
-        if reserved.is_some_and(|reserved| !reserved.spared_by(nodes)) {
-            // The allocator takes it for placed: it is, for no time.
+        if reserved.is_some_and(|reserved| !reserved.is_spared_by(nodes)) {
+            // Undo the allocation. For the allocator the job started and ended at the same time.
             self.machine.occupy(nodes);
             self.machine.release(nodes);
             allocator.on_event(&self.machine, MachineEvent::Released(nodes));
             self.spare.push(slot);
             if let Some(answers) = self.answers.as_mut().filter(|_| self.strategy.chooses_by_free) {
-                answers.took(request);
+                answers.takes_reserved(request);
             }
             return Ok(None);
         }
         let stats = allocator.stats();
         if let Some(answers) = &mut self.answers {
-            answers.taken();
+            answers.machine_changed();
         }
         if let Some(reduction) = &stats.reduction {
             job = reduction.of(job);
@@ -400,7 +422,7 @@ impl Coupled<'_> {
         Ok(Some(Placed { slot, job, stats }))
     }
 
-    /// The processors of a job.
+    /// Returns the processors of a job.
     fn processors_of(&mut self, slot: usize) -> &[NodeId] {
         match &mut self.sharing {
             None => &self.held[slot],
@@ -409,7 +431,7 @@ impl Coupled<'_> {
     }
 
     fn complete(&mut self, id: JobId, allocator: &mut dyn Allocator) {
-        self.known_no_more();
+        self.invalidate();
         let slot = self.slots[id.index()] as usize;
         let nodes = &self.held[slot];
         self.machine.release(nodes);
@@ -422,18 +444,20 @@ impl Coupled<'_> {
             sharing.promote(&mut self.machine, &freed, &mut self.held);
         }
         self.running.remove_job(id);
-        let asked = self.request(id);
-        self.requested -= self.reduced.remove(&id).unwrap_or(asked.size);
-        allocator.on_event(&self.machine, MachineEvent::JobFinished(asked));
+        let request = self.request(id);
+        self.requested -= self.reduced.remove(&id).unwrap_or(request.size);
+        allocator.on_event(&self.machine, MachineEvent::JobFinished(request));
         self.spare.push(slot);
     }
 
-    /// Notes a refusal; an error if the machine is empty and can never be better.
+    /// Records a refusal. Fails if the machine is empty, because the job can then never start.
     fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), SimulationError> {
-        if self.machine.free_count() == self.machine.processors() {
+        if let Refusal::Postponed { until } = refusal {
+            self.retries.insert(until);
+        } else if self.machine.free_count() == self.machine.processors() {
             return Err(self.never_fits(id, refusal));
         }
-        self.fragmented |= refusal == Refusal::Fragmented;
+        self.fragmented |= refusal != Refusal::TooFewFree;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The entry to every simulation.
+//! The entry point of every simulation.
 
 use super::coupled::simulate;
 use super::input::{Input, Overhead};
@@ -11,7 +11,7 @@ use crate::scheduler::Scheduler;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
 
-/// A run of jobs on a machine.
+/// A run of jobs on a machine. The methods that return `Self` configure the run; [`run`](Self::run) starts it.
 ///
 /// ```
 /// use replay_core::allocator::registry::AllocatorSpec;
@@ -43,22 +43,22 @@ pub struct Simulation<'a> {
     ticks_per_second: f64,
 }
 
-/// When jobs start.
+/// The source of start times.
 pub enum Starts<'s> {
-    /// When a scheduler with an empty queue selects them and the allocator places them.
+    /// A scheduler with an empty queue selects jobs, and the allocator places them.
     Scheduler(&'s mut dyn Scheduler),
-    /// When a timeline of these jobs on this machine says, which the allocator must keep.
+    /// A timeline of these jobs on this machine. The allocator must place every job at its start time.
     Timeline(&'s Timeline),
 }
 
-/// Whether every run with this allocator is [coupled](Simulation::is_coupled): it may change the schedule, or
-/// hands out units, which are measured over time.
+/// Returns whether every run with this allocator is [coupled](Simulation::is_coupled): the allocator may change the
+/// schedule, or it allocates whole units, and its use of units is measured over time.
 pub fn is_always_coupled(allocator: &dyn Allocator) -> bool {
     !allocator.capabilities().keeps_schedule || allocator.stats().census.is_some()
 }
 
 impl<'a> Simulation<'a> {
-    /// A run of `jobs`, which are in order of submission, until it ends or `stop` is raised.
+    /// Creates a run of `jobs`, which must be in order of submission. Raising `stop` cancels the run.
     pub fn new(jobs: &'a [Job], topology: &'a Topology, stop: &'a CancelToken) -> Self {
         static NONE: Outages = Outages::NONE;
         let (outages, timed, count_ties) = (&NONE, false, false);
@@ -66,49 +66,49 @@ impl<'a> Simulation<'a> {
         Self { input, service: None, every_event: false, ticks_per_second: 1.0 }
     }
 
-    /// Lets jobs arrive after others have ended: `follows` contains by job what it follows, without
-    /// cycles, or is empty.
+    /// Makes jobs with a predecessor arrive after the predecessor has ended. `follows` contains the predecessor of each
+    /// job, without cycles, or is empty.
     pub fn with_chains(mut self, follows: &'a [Option<Follows>]) -> Self {
         self.input.follows = follows;
         self
     }
 
-    /// Takes processors out of service at times.
+    /// Adds outages, during which processors are out of service.
     pub fn with_outages(mut self, outages: &'a Outages) -> Self {
         self.input.outages = outages;
         self
     }
 
-    /// Lets `service` decide how long jobs run, instead of their run times.
+    /// Makes `service` determine the run times; the run times of the jobs are ignored.
     pub fn with_service(mut self, service: &'a mut dyn Service) -> Self {
         self.service = Some(service);
         self
     }
 
-    /// Reports every event to the observer, also where starts and completions could be replayed.
+    /// Reports every event to the observer, even if a replay would suffice.
     pub fn with_every_event(self) -> Self {
         Self { every_event: true, ..self }
     }
 
-    /// Sets how many units of the jobs' times are a second: 1 unless set.
+    /// Sets the number of time units per second. The times of the jobs are in these units. The default is 1.
     pub fn ticks_per_second(self, ticks_per_second: f64) -> Self {
         Self { ticks_per_second, ..self }
     }
 
-    /// Measures the wall-clock time that the allocator takes in a coupled run.
+    /// Measures the wall-clock time of the allocator in a coupled run.
     pub fn timed(mut self) -> Self {
         self.input.timed = true;
         self
     }
 
-    /// Counts [tied sets](crate::allocator::Stats::tied_sets) in a replay.
+    /// Sets whether to count [tied sets](crate::allocator::Stats::tied_sets) in a replay.
     pub fn counting_ties(mut self, count_ties: bool) -> Self {
         self.input.count_ties = count_ties;
         self
     }
 
-    /// Whether scheduler and allocator go through one event loop. Otherwise the schedule is that of a
-    /// [timeline](Timeline), whatever the allocator does, and is replayed.
+    /// Returns whether the run is coupled, with scheduler and allocator in one event loop. Otherwise the schedule does
+    /// not depend on the allocator, and the run replays a [timeline](Timeline).
     pub fn is_coupled(&self, allocator: &dyn Allocator) -> bool {
         let Self { input, service, every_event, .. } = self;
         *every_event
@@ -117,19 +117,20 @@ impl<'a> Simulation<'a> {
             || is_always_coupled(allocator)
     }
 
-    /// The schedule of an allocator that does not influence it.
+    /// Computes the schedule for an allocator that does not influence the schedule.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine or never starts, or if stopped.
+    /// [`TimelineError`] if a job is larger than the machine or never starts, or on cancellation.
     pub fn schedule(&self, scheduler: &mut dyn Scheduler) -> Result<Timeline, TimelineError> {
         let Input { jobs, topology, follows, stop, .. } = self.input;
         Timeline::compute_after(jobs, follows, topology.processors() as u32, scheduler, stop)
     }
 
-    /// Runs the jobs, until the observer [is done](Observer::is_done).
+    /// Runs the jobs until all have ended or the observer [is done](Observer::is_done).
     ///
     /// # Errors
-    /// [`SimulationError`].
+    /// [`SimulationError`] if the strategies do not support the input or each other, if a job can never start, or on
+    /// cancellation.
     pub fn run<O: Observer>(
         self,
         starts: Starts<'_>,
@@ -171,10 +172,10 @@ mod tests {
     use crate::topology::NodeId;
     use crate::workload::JobId;
 
-    /// Records what it sees, until so many jobs have started.
+    /// Records events until a given number of jobs have started.
     #[derive(Default)]
     struct Record {
-        most: usize,
+        limit: usize,
         is_scheduled: bool,
         starts: Vec<(JobId, i64)>,
         ends: Vec<(JobId, i64)>,
@@ -186,7 +187,7 @@ mod tests {
         }
 
         fn is_done(&self) -> bool {
-            self.starts.len() >= self.most
+            self.starts.len() >= self.limit
         }
 
         fn started(&mut self, Decision { job, now, .. }: Decision<'_>) {
@@ -202,16 +203,16 @@ mod tests {
         Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
     }
 
-    fn run(simulation: Simulation<'_>, allocator: &mut dyn Allocator, most: usize) -> Record {
+    fn run(simulation: Simulation<'_>, allocator: &mut dyn Allocator, limit: usize) -> Record {
         let mut fcfs = SchedulerSpec::fcfs().build(16);
-        let mut record = Record { most, ..Record::default() };
+        let mut record = Record { limit, ..Record::default() };
         let starts = Starts::Scheduler(fcfs.as_mut());
-        simulation.run(starts, allocator, &mut record).expect("it runs");
+        simulation.run(starts, allocator, &mut record).expect("a successful run");
         record
     }
 
     #[test]
-    fn a_run_chooses_its_strategy_and_ends_when_its_observer_is_done() {
+    fn a_run_selects_replay_or_coupling_and_ends_when_its_observer_is_done() {
         let jobs = [job(0, 10, 12), job(1, 5, 8), job(2, 5, 4), job(3, 1, 4)];
         let (topology, stop): (Topology, _) = ("4x4".parse().expect("a mesh"), CancelToken::new());
         let windows = vec![Window { from: 90, until: None, nodes: vec![NodeId(3)] }];
@@ -224,12 +225,12 @@ mod tests {
             ("mc1x1", plain().with_outages(&outages), true),
             ("mc1x1", plain().with_service(&mut service), true),
             ("hilbert-best-fit", plain(), false),
-            // One may refuse, the other hands out units.
+            // `first-fit` may refuse jobs; `mbs` allocates whole units.
             ("first-fit", plain(), true),
             ("mbs", plain(), true),
         ] {
             let spec: AllocatorSpec = allocator.parse().expect("a strategy");
-            let mut built = spec.build(&topology, 0).expect("it works");
+            let mut built = spec.build(&topology, 0).expect("a supported machine");
             assert_eq!(simulation.is_coupled(built.as_ref()), is_coupled, "{allocator}");
             let record = run(simulation, built.as_mut(), 9);
             assert_eq!(record.is_scheduled, !is_coupled, "{allocator}");

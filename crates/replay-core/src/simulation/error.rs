@@ -1,4 +1,4 @@
-//! Why a simulation ends before its time.
+//! Errors of simulations.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,40 +7,42 @@ use super::TimelineError;
 use crate::allocator::Refusal;
 use crate::cancel::Cancelled;
 
-/// A simulation that cannot go on.
+/// Error that ends a simulation.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SimulationError {
-    /// There is no schedule.
+    /// The schedule cannot be computed.
     #[error(transparent)]
     Timeline(TimelineError),
-    /// The allocator refused a job of a timeline, which had counted the processors.
-    #[error("the allocator refused job {0}: {1}; such a strategy needs the coupled simulation")]
-    Refused(i64, Refusal),
-    /// The discipline needs an allocator that keeps its schedule.
-    #[error("this scheduler cannot work with an allocator that refuses jobs or rounds up")]
-    Scheduler,
-    /// The discipline asks what would be, and the allocator has no copies to be asked.
+    /// The allocator refused a job of a timeline. A timeline requires an allocator that never refuses a job.
     #[error(
-        "this scheduler asks for places on a copy of the machine, which the allocator cannot tell"
+        "the allocator refused job {0}: {1}; a strategy that refuses jobs needs the coupled simulation"
+    )]
+    Refused(i64, Refusal),
+    /// The scheduler requires an allocator that does not change the schedule.
+    #[error("this scheduler does not support allocators that refuse jobs or round up")]
+    Scheduler,
+    /// The scheduler reserves places, and the allocator cannot be copied to search for a place.
+    #[error(
+        "this scheduler reserves places on a copy of the machine, which the allocator does not support"
     )]
     NoCopies,
-    /// The discipline promises places, and the allocator may refuse a job although its place is free.
+    /// The scheduler reserves places, and the allocator may refuse a job although its place is free.
     #[error(
-        "this scheduler promises places, and the allocator may refuse a job although its place is free"
+        "this scheduler reserves places, but the allocator may refuse a job although its place is free"
     )]
     NoLastingPlaces,
-    /// The allocator folds jobs, and the service has no measure of what they then do.
-    #[error("jobs that live as long as their messages take cannot be folded")]
+    /// The allocator folds jobs, and the service does not support folded jobs.
+    #[error("jobs whose run time depends on their messages cannot be folded")]
     Folded,
-    /// The job can never be placed.
+    /// A job can never be placed.
     #[error(
         "job {number}{} needs {size} processors and cannot be placed on the empty machine ({processors} \
          processors): {}",
         match line { 0 => String::new(), line => format!(" (line {line})") },
         match refusal {
-            // Enough for what it asks for, not for what the strategy makes of it.
+            // The request fits, but not after the strategy rounds it up.
             Refusal::TooFewFree if *size as usize <= *processors => {
-                "its size or shape has no place (of strategies with a menu of boxes fit=up takes the next larger one)".to_string()
+                "the strategy has no place for this size or shape (with a menu of boxes, fit=up uses the next larger box)".to_string()
             }
             refusal => refusal.to_string(),
         }
@@ -48,40 +50,41 @@ pub enum SimulationError {
     NeverFits {
         /// Job number.
         number: i64,
-        /// Line in the trace; 0 if it comes from none.
+        /// Line in the trace; 0 if the job is not from a trace.
         line: u32,
-        /// Processors it needs.
+        /// Number of processors that the job needs.
         size: u32,
-        /// Processors of the machine.
+        /// Number of processors of the machine.
         processors: usize,
-        /// What the allocator returns.
+        /// The refusal of the allocator.
         refusal: Refusal,
     },
-    /// The allocator cannot be made for these jobs.
-    #[error("the allocator cannot be made for these jobs: {0}")]
+    /// The allocator does not support these jobs.
+    #[error("the allocator does not support these jobs: {0}")]
     Allocator(String),
-    /// The scheduler broke its contract.
-    #[error("the scheduler left {0} jobs waiting for ever")]
+    /// The scheduler violated its contract and left jobs in the queue. The value is the number of these jobs.
+    #[error("{0} jobs never started")]
     Starved(usize),
-    /// So much is out of service to the end that jobs never start.
-    #[error("{}: too many processors are out of service to the end", if *.0 == 1 { "1 job waits for ever".to_string() } else { format!("{} jobs wait for ever", .0) })]
+    /// Some jobs can never start, because too many processors remain out of service. The value is the number of these
+    /// jobs.
+    #[error("{} never started: too many processors remain out of service", if *.0 == 1 { "1 job".to_string() } else { format!("{} jobs", .0) })]
     Down(usize),
-    /// Not defined where processors are out of service at times.
-    #[error("where processors are out of service at times, {0} cannot be simulated")]
+    /// A part of the simulation does not support outages.
+    #[error("outages are not supported by {0}")]
     NoOutages(&'static str),
-    /// The service cannot go on.
+    /// The service failed.
     #[error(transparent)]
     Service(Arc<dyn Error + Send + Sync>),
-    /// Cancelled.
+    /// The run was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
 impl SimulationError {
-    /// A stop that a service reports is one.
+    /// Converts an error of a service, including cancellation.
     pub(super) fn of_service(cause: Box<dyn Error + Send + Sync>) -> Self {
         match cause.downcast::<Cancelled>() {
-            Ok(stopped) => Self::Cancelled(*stopped),
+            Ok(cancelled) => Self::Cancelled(*cancelled),
             Err(cause) => Self::Service(cause.into()),
         }
     }
@@ -90,7 +93,7 @@ impl SimulationError {
 impl From<TimelineError> for SimulationError {
     fn from(error: TimelineError) -> Self {
         match error {
-            TimelineError::Cancelled(stopped) => stopped.into(),
+            TimelineError::Cancelled(cancelled) => cancelled.into(),
             error => Self::Timeline(error),
         }
     }

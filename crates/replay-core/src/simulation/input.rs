@@ -1,4 +1,4 @@
-//! What both ways to simulate are given, and what a run costs.
+//! Input and cost of a simulation.
 
 use std::time::Duration;
 
@@ -8,45 +8,47 @@ use crate::scheduler::Promises;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
 
-/// What both strategies are given.
+/// Input of both the replay and the coupled simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     pub jobs: &'a [Job],
     pub topology: &'a Topology,
-    /// By job, what it follows, without cycles; or empty.
+    /// Predecessor of each job, without cycles; empty if no job has a predecessor.
     pub follows: &'a [Option<Follows>],
     pub outages: &'a Outages,
     pub stop: &'a CancelToken,
-    /// Whether the time in the allocator is measured.
+    /// Whether to measure the time in the allocator.
     pub timed: bool,
     pub count_ties: bool,
 }
 
-/// What it cost to allocate in a coupled run; zero in others.
+/// Cost of allocation in a coupled run; zero in a replay.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Overhead {
-    /// Requests of the scheduler, refusals included.
+    /// Number of jobs selected by the scheduler, including refused jobs.
     pub attempts: u64,
-    /// Those of them that came to the allocator. The same request on the same free processors is
-    /// answered as before, and others by what a [refusal](crate::allocator::Allocator::refusal_covers) implies for them.
-    pub asked: u64,
-    /// Elementary operations, if the strategy counts them.
+    /// Number of allocator calls. No call is needed if the allocator has decided on an equal request on the same free
+    /// processors, or if an earlier [refusal covers the request](crate::allocator::Allocator::refusal_covers).
+    pub allocator_calls: u64,
+    /// Number of selected jobs that were refused because too few processors were free.
+    pub too_few_free: u64,
+    /// Number of elementary operations; 0 if the strategy does not count operations.
     pub operations: u64,
-    /// Sizes of jobs that were refused; `None` if the strategy reduces no job.
+    /// Number of job sizes that were refused; `None` if the strategy does not fold jobs.
     pub refused_sizes: Option<u64>,
-    /// What the scheduler promised to heads of the queue; `None` if it promises nothing.
+    /// Statistics of the guaranteed starts; `None` if the scheduler guarantees no starts.
     pub promises: Option<Promises>,
-    /// What jobs that share processors computed; `None` if they had all that they held.
+    /// Processor time of jobs that share processors; `None` if jobs use their processors exclusively.
     pub shared: Option<Shared>,
-    /// Wall-clock time in the allocator, releases included; zero unless [timed](super::Simulation::timed).
+    /// Wall-clock time in the allocator, including releases; zero unless [timed](super::Simulation::timed).
     pub time: Duration,
 }
 
-/// The processors of a machine as several jobs share them: the hosts of a cluster.
+/// Use of processors that several jobs share: the hosts of a cluster.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shared {
-    /// Slots of all hosts, which jobs hold.
+    /// Number of slots of all hosts.
     pub slots: usize,
-    /// Processor-time that all jobs computed.
+    /// Processor time that all jobs have used.
     pub computed: f64,
 }

@@ -1,6 +1,7 @@
-//! One timeline replayed with many tie configurations at once, by a [`BatchReplay`].
+//! Replay of one timeline with many tie configurations at once, by a [`BatchReplay`].
 //!
-//! Each configuration gets what it gets when it is [replayed](Simulation::run) alone: a test compares them job by job.
+//! Each configuration gets the same placements as in a separate [replay](Simulation::run). A test compares the
+//! placements of every job.
 
 use super::input::Input;
 use super::{Event, Simulation, SimulationError, Timeline};
@@ -8,26 +9,26 @@ use crate::allocator::centre::{BatchPlacement, BatchReplay};
 use crate::topology::NodeId;
 use crate::workload::JobId;
 
-/// An allocation, for configurations that make it.
+/// An allocation that a set of configurations makes.
 #[derive(Debug)]
 pub struct Placed<'a> {
     /// The job.
     pub job: JobId,
-    /// Its processors, as its allocator listed them.
+    /// The processors of the job in the allocator's order.
     pub nodes: &'a [NodeId],
-    /// Sum of hop distances over all pairs of them.
+    /// Sum of hop distances over all pairs of the job's processors.
     pub pairwise_l1: u64,
-    /// The configurations, by number. Those removed are not replayed any further.
+    /// The numbers of the configurations. A configuration that is removed from this list is not replayed further.
     pub configs: &'a mut Vec<u32>,
 }
 
 impl Simulation<'_> {
-    /// Replays a timeline with each configuration of a batch, whose machine is that of the simulation. `observe` gets
-    /// each allocation with the configurations that make it, in one or several calls. Returns the number of decisions: if
-    /// nothing is shared, configurations times jobs.
+    /// Replays a timeline with each configuration of a batch. The batch must have the machine of the simulation.
+    /// `observe` gets each allocation with the configurations that make it. Several calls may report the same
+    /// allocation. Returns the number of decisions, which is at most the product of configurations and jobs.
     ///
     /// # Errors
-    /// [`SimulationError`] if a job finds too few processors, or if stopped.
+    /// [`SimulationError`] if a job finds too few free processors, or on cancellation.
     pub fn lockstep(
         &self,
         timeline: &Timeline,

@@ -1,41 +1,41 @@
-//! The event loop.
+//! Simulation of schedulers and allocators.
 //!
 //! # Event order
 //!
-//! Events of one instant happen in this order:
+//! Events with the same time occur in this order:
 //!
-//! 1. all completions due now, by job; then processors that come back into service, and those that leave
-//!    it ([`outages`]);
+//! 1. all completions, in the order of jobs; then processors return to service, then other processors go out of service
+//!    ([`outages`]);
 //! 2. all arrivals, in file order;
-//! 3. a *round*: the scheduler is asked again and again until it starts nothing more.
+//! 3. a *round*: the scheduler is called until it does not start a job.
 //!
-//! A job of run time 0 completes at the instant of its start, after the round that
-//! started it, and another round follows. The order is not cosmetic: a scheduler asked
-//! after every single event starts other jobs, and published means change in the fourth
-//! digit.
+//! A job of run time 0 completes at its start time, after the round that started it, and another round follows. The
+//! order matters. If the scheduler were called after every single event, other jobs would start, and published means
+//! would change in the fourth digit.
 //!
-//! # One entry, two strategies
+//! # Replay and coupled simulation
 //!
-//! [`Simulation::run`] is given jobs, a machine, a scheduler, an allocator and an [`Observer`]. An allocator that never
-//! refuses does not influence the schedule: the run then replays a [`Timeline`], which is computed once per trace,
-//! machine size and scheduler for any number of allocators. Where the allocator may refuse, takes more processors than
-//! were asked for, or hands out units, where processors are out of service at times ([`outages`]), or where the jobs' own
-//! traffic decides how long they run ([`Service`]), scheduler, allocator and service go through one *coupled* event loop.
-//! [`Simulation::is_coupled`] is that rule. A test shows that both agree where both apply.
+//! [`Simulation::run`] takes jobs, a machine, a scheduler, an allocator and an [`Observer`]. An allocator that never
+//! refuses a job does not influence the schedule: the run then replays a [`Timeline`], which is computed once per
+//! trace, machine size and scheduler for any number of allocators. A *coupled* event loop runs scheduler, allocator and
+//! service together if the allocator may refuse jobs, takes more processors than requested, or allocates whole units;
+//! if there are outages ([`outages`]); or if a [`Service`] determines run times from the jobs' traffic.
+//! [`Simulation::is_coupled`] returns whether a run is coupled. A test checks that replay and coupled simulation agree
+//! for allocators that never refuse a job.
 //!
 //! [`Simulation::lockstep`] replays a timeline for many tie vectors at once.
 //!
-//! # Jobs that follow others
+//! # Jobs with predecessors
 //!
-//! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when that has ended *in this
-//! replay*, and its wait counts from there ([`Simulation::with_chains`]). The timeline still depends on no allocator.
-//! Among arrivals of one instant the order is that of the file.
+//! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when the predecessor has ended *in this
+//! replay*. The wait of the job is measured from this arrival ([`Simulation::with_chains`]). The timeline still does
+//! not depend on the allocator. Arrivals at the same time are in file order.
 //!
-//! # What the log did
+//! # Recorded schedules
 //!
-//! [`Timeline::recorded`] is the schedule of a log, by its waits. Where it had more
-//! processors busy than the machine has, jobs run without any, and are counted; a job of which the start is unknown
-//! is in no event. [`Simulation::replay_recorded`] is the log with its places, where it records these.
+//! [`Timeline::recorded`] builds the schedule of a log from the wait times in the log. If the log oversubscribes the
+//! machine, the affected jobs get no processors, and their number is reported. A job without a recorded start has no
+//! events. [`Simulation::replay_recorded`] replays a log with its recorded placements.
 
 mod arrivals;
 mod coupled;

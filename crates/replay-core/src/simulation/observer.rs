@@ -6,99 +6,102 @@ use crate::allocator::{Census, Refusal};
 use crate::topology::NodeId;
 use crate::workload::JobId;
 
-/// The system between two instants.
+/// The state of the system between two events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct State {
-    /// Processors held by jobs.
+    /// Number of processors held by jobs.
     pub held: u32,
-    /// Processors out of service. One that is to be, but that a job still holds, is held.
+    /// Number of processors out of service. If a job still holds a processor during its outage, the processor is
+    /// counted as held.
     pub down: u32,
-    /// Processors that the running jobs asked for.
+    /// Number of processors that the running jobs requested.
     pub requested: u32,
-    /// Jobs waiting.
+    /// Number of waiting jobs.
     pub waiting: u32,
-    /// Whether a waiting job was refused since the last completion although as many
-    /// processors as it would take are free (external fragmentation).
+    /// Whether a waiting job was refused since the last completion although enough processors were free (external
+    /// fragmentation).
     pub fragmented: bool,
-    /// What the allocator counts, if it hands out units.
+    /// Counts of the allocator's units; `None` if the allocator does not allocate whole units.
     pub census: Option<Census>,
-    /// How much of its menu of boxes is [blocked](crate::allocator::Stats::menu_fragmentation), and the most that can be.
+    /// The [blocked](crate::allocator::Stats::menu_fragmentation) part of the allocator's menu of boxes, and the
+    /// maximum of this value.
     pub blocked: Option<[u64; 2]>,
 }
 
-/// An allocation as it is made.
+/// An allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Decision<'a> {
     /// The job.
     pub job: JobId,
-    /// The instant.
+    /// The time.
     pub now: i64,
-    /// Its processors.
+    /// The processors of the job.
     pub nodes: &'a [NodeId],
-    /// What the allocator counts in a coupled run, if it hands out units.
+    /// Counts of the allocator's units in a coupled run; `None` if the allocator does not allocate whole units.
     pub census: Option<Census>,
-    /// Number of distinct processor sets with the best score, if [ties are
-    /// counted](super::Simulation::counting_ties) and the strategy knows them.
+    /// Number of distinct processor sets with the best score, if [ties are counted](super::Simulation::counting_ties)
+    /// and the strategy can count them.
     pub tied: Option<u32>,
 }
 
-/// Observes a run. Times are those of the jobs. A run that replays a timeline reports only
-/// [`scheduled`](Observer::scheduled), [`started`](Observer::started) and
-/// [`completed`](Observer::completed), a [coupled](super::Simulation::is_coupled) one everything but the first.
+/// Observes a run. All times are in the time unit of the jobs. A run that replays a timeline calls only
+/// [`scheduled`](Observer::scheduled), [`started`](Observer::started) and [`completed`](Observer::completed); a
+/// [coupled](super::Simulation::is_coupled) run calls all methods except `scheduled`.
 pub trait Observer {
-    /// The run begins to replay this timeline.
+    /// Called when a replay of a timeline begins.
     fn scheduled(&mut self, timeline: &Timeline) {
         let _ = timeline;
     }
 
-    /// Whether the rest of the run is of no interest.
+    /// Returns whether the run may stop before all jobs have ended.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// The system stayed as it was for a while.
+    /// Called for every interval in which the state of the system was constant.
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         let _ = (from, to, state);
     }
 
-    /// A job was submitted.
+    /// Called when a job arrives.
     fn arrived(&mut self, job: JobId, now: i64) {
         let _ = (job, now);
     }
 
-    /// A job could not be placed although the fewest processors that it may have now are free.
+    /// Called when a job could not be placed although enough processors are free: at least the minimum number that the
+    /// job accepts at this time.
     fn refused(&mut self, job: JobId, refusal: Refusal) {
         let _ = (job, refusal);
     }
 
-    /// A job gets fewer processors than it asks for; [`started`](Observer::started) follows.
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
-        let _ = (job, asked, reduction);
+    /// Called when a job gets fewer processors than it requests, before [`started`](Observer::started).
+    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
+        let _ = (job, requested, reduction);
     }
 
-    /// A job is about to start on a cluster, in these slots; of other machines nobody is told.
+    /// Called before a job starts in these slots of a cluster; not called on other machines.
     fn took(&mut self, job: JobId, now: i64, slots: &[NodeId]) {
         let _ = (job, now, slots);
     }
 
-    /// A job got processors.
+    /// Called when a job starts.
     fn started(&mut self, decision: Decision<'_>) {
         let _ = decision;
     }
 
-    /// A job is cut off, since some of its processors go out of service: it starts
-    /// [again](Observer::started) later if `again`, else it has [completed](Observer::completed).
+    /// Called when a job is interrupted because some of its processors go out of service. If `again` is true, the job
+    /// [starts](Observer::started) again later; otherwise the job has [completed](Observer::completed).
     fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
         let _ = (job, now, nodes, again);
     }
 
-    /// A job gave its processors back.
+    /// Called when a job completes.
     fn completed(&mut self, job: JobId, now: i64) {
         let _ = (job, now);
     }
 }
 
-/// Methods of a pair that call those of both.
+/// Defines methods of a pair of observers. Each method calls the same method of both observers.
 macro_rules! to_both {
     ($($method:ident($($argument:ident: $type:ty),*);)*) => {
         $(fn $method(&mut self, $($argument: $type),*) {
@@ -108,7 +111,7 @@ macro_rules! to_both {
     };
 }
 
-/// Observes nothing.
+/// Ignores all events.
 impl Observer for () {}
 
 /// Calls a function with every decision.
@@ -121,8 +124,8 @@ impl<F: FnMut(Decision<'_>)> Observer for Decisions<F> {
     }
 }
 
-/// Two observers side by side, called in this order; done if both are.
-// A method that is added to the trait must be added here.
+/// Calls two observers in this order. The pair is done when both observers are done.
+// `Observer` methods added later must be forwarded here.
 #[deny(clippy::missing_trait_methods)]
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn is_done(&self) -> bool {
@@ -134,7 +137,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         passed(from: i64, to: i64, state: &State);
         arrived(job: JobId, now: i64);
         refused(job: JobId, refusal: Refusal);
-        reduced(job: JobId, asked: u32, reduction: &Reduction);
+        reduced(job: JobId, requested: u32, reduction: &Reduction);
         took(job: JobId, now: i64, slots: &[NodeId]);
         started(decision: Decision<'_>);
         cut_off(job: JobId, now: i64, nodes: &[NodeId], again: bool);

@@ -1,4 +1,4 @@
-//! The schedule of a log, as it tells it.
+//! The recorded schedule of a log.
 
 use std::fmt;
 
@@ -7,49 +7,53 @@ use crate::cancel::CancelToken;
 use crate::number::{counted, grouped};
 use crate::workload::{Job, JobId};
 
-/// Conflicts that are told one by one.
-const TOLD: usize = 10;
+/// Maximum number of jobs listed individually.
+const MAX_LISTED: usize = 10;
 
-/// What happens at one instant, in order: what ends gives its processors back, jobs of run time 0 come and go
-/// one after the other, and whoever stays comes last.
+/// Order of events at one time: first completions, then the start and end of each job of run time 0, then all other
+/// starts.
 mod order {
     pub const END: u8 = 0;
     pub const MOMENT: u8 = 1;
     pub const START: u8 = 2;
 }
 
-/// When a log has more processors busy than the machine has.
+/// Statistics of the times at which a log oversubscribes the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overfull {
-    /// Jobs that started with too few processors free, where who found too few before holds none.
+    /// Number of jobs that started with too few processors free, assuming that these jobs hold no processors.
     pub jobs: u64,
-    /// Jobs that started while more were busy than there are, where all jobs hold what the log says.
+    /// Number of jobs that started with too few processors free, assuming that all jobs hold their recorded number of
+    /// processors.
     pub all_counted: u64,
-    /// Spans of time in which more were busy than there are, as long as they are without a break. A job of run
-    /// time 0 is never busy.
+    /// Number of maximal time spans in which too many processors were busy. Processors of jobs of run time 0 are not
+    /// counted as busy.
     pub spans: u64,
-    /// Seconds of the longest.
+    /// Length of the longest span in seconds.
     pub longest: i64,
-    /// Processors too many, at worst.
+    /// Maximum number of busy processors in excess of the machine's processors.
     pub worst: u64,
-    /// Job numbers of the first.
+    /// Job numbers of the first jobs that started with too few processors free.
     pub first: Vec<i64>,
 }
 
 impl fmt::Display for Overfull {
-    /// `12 jobs start with too few processors free; counting these as busy, too, 23 do, 4 too many at worst, ..`.
+    /// Formats the counts as a text that begins with `12 jobs start with too few processors free; if these jobs are
+    /// counted as busy, 23 do`. The number of periods, their maximum length, the maximum number of excess processors
+    /// and the first jobs follow.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Overfull { jobs, all_counted, spans, longest, worst, first } = self;
         let (start, s) = if *jobs == 1 { ("starts", "") } else { ("start", "s") };
         write!(f, "{} {start} with too few processors free; ", counted(*jobs, "job"))?;
-        // Where only jobs of run time 0 find too few free, no time is overfull.
+        // If only jobs of run time 0 find too few processors free, there are no spans.
         if *spans > 0 {
-            let (worst, times) = (grouped(*worst), counted(*spans, "time"));
+            let (worst, periods) = (counted(*worst, "processor"), counted(*spans, "period"));
             let (all, longest) = (grouped(*all_counted), grouped(longest.unsigned_abs()));
             let does = if *all_counted == 1 { "does" } else { "do" };
             write!(
                 f,
-                "counting these as busy, too, {all} {does}, {worst} too many at worst, {times}, {longest} s at most; "
+                "if these jobs are counted as busy, {all} {does}, in {periods} of at most {longest} s, with at most \
+                    {worst} too many; "
             )?;
         }
         write!(f, "first job{s}")?;
@@ -61,21 +65,21 @@ impl fmt::Display for Overfull {
 }
 
 impl Timeline {
-    /// The schedule in which each job starts when `start` says, on a machine of `processors`. At one
-    /// instant completions come first; then jobs of run time 0, each with its start and its end; then the
-    /// other starts; all by job. A job for which too few processors are free has its times, but no events: it is
-    /// [unplaced](Timeline::unplaced). So is one of which `start` knows nothing, and its start is the smallest
-    /// number.
+    /// Builds the schedule in which each job starts at the time that `start` returns, on a machine of `processors`. At
+    /// equal times completions come first, then the start and end of each job of run time 0, then the other starts.
+    /// Within each group events are in the order of jobs. A job for which too few processors are free keeps its start
+    /// time but has no events: it is [unplaced](Timeline::unplaced). A job for which `start` returns `None` is
+    /// unplaced, too; its start time is `i64::MIN`.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine, or if stopped.
+    /// [`TimelineError`] if a job is larger than the machine, or on cancellation.
     pub fn recorded(
         jobs: &[Job],
         processors: u32,
         start: impl Fn(&Job) -> Option<i64>,
         stop: &CancelToken,
     ) -> Result<(Self, Overfull), TimelineError> {
-        super::timeline::fits(jobs, processors)?;
+        super::timeline::check_sizes(jobs, processors)?;
         let starts: Vec<Option<i64>> = jobs.iter().map(start).collect();
         let mut times: Vec<(i64, u8, JobId)> = Vec::with_capacity(2 * jobs.len());
         for ((job, start), id) in jobs.iter().zip(&starts).zip((0..).map(JobId)) {
@@ -93,7 +97,8 @@ impl Timeline {
         let (mut free, mut busy) = (processors, 0u64);
         let mut unplaced: Vec<bool> = starts.iter().map(Option::is_none).collect();
         let mut overfull = Overfull::default();
-        // A span since when, and when it came to an end, if at this instant it is not too many again.
+        // Start of the current span, and the tentative end of the span. An event at this end time can still continue
+        // the span.
         let (mut since, mut until) = (None, None);
         for (now, kind, id) in times {
             stop.check()?;
@@ -101,7 +106,7 @@ impl Timeline {
             if kind != order::END && job.size > free {
                 unplaced[id.index()] = true;
                 overfull.jobs += 1;
-                if overfull.first.len() < TOLD {
+                if overfull.first.len() < MAX_LISTED {
                     overfull.first.push(job.number);
                 }
             }
@@ -132,7 +137,7 @@ impl Timeline {
             let too_many = busy.saturating_sub(u64::from(processors));
             overfull.worst = overfull.worst.max(too_many);
             match (since, too_many > 0) {
-                // Completions of an instant come first: without a break in time there is none.
+                // Completions come first, so a span that ends and begins at the same time continues.
                 (Some(_), true) if until == Some(now) => until = None,
                 (Some(_), true) if until.is_none() => {}
                 (_, true) => {
@@ -183,16 +188,16 @@ mod tests {
         let (timeline, overfull) = recorded(&jobs, &[0, 8, 7, 1]).expect("a schedule");
         use Event::{End, Start};
         let [a, b, c, d] = [0, 1, 2, 3].map(JobId);
-        // Jobs without a run time come one after the other, before those that stay.
+        // Jobs of run time 0 run one after the other, before other starts.
         let events = [Start(a), End(a), Start(b), End(b), Start(d), End(d), Start(c), End(c)];
         assert_eq!(timeline.events(), events);
         assert_eq!((timeline.starts(), timeline.unplaced()), (&[0, 10, 10, 10][..], &[][..]));
         assert_eq!(overfull, Overfull::default());
     }
 
-    /// A job without a run time that finds too few free has no place, but takes none from anybody.
+    /// A job of run time 0 that finds too few processors free is unplaced, but does not make a time span.
     #[test]
-    fn jobs_of_no_run_time_make_no_time_overfull() {
+    fn jobs_of_run_time_0_do_not_oversubscribe() {
         let jobs = [job(0, 0, 10, 3), job(1, 5, 0, 2), job(2, 5, 3, 1)];
         let (timeline, overfull) = recorded(&jobs, &[0; 3]).expect("a schedule");
         assert_eq!(timeline.unplaced(), [JobId(1)]);
@@ -202,9 +207,9 @@ mod tests {
         assert_eq!(overfull.to_string(), shown);
     }
 
-    /// Nobody knows when a job started: it has no events, and takes no place.
+    /// A job without a recorded start has no events and holds no processors.
     #[test]
-    fn jobs_of_unknown_start_have_no_place() {
+    fn jobs_without_a_recorded_start_are_unplaced() {
         let jobs = [job(0, 0, 10, 4), job(1, 5, 5, 4)];
         let (timeline, overfull) = recorded(&jobs[..], &[0]).expect("a schedule");
         let a = JobId(0);
@@ -214,30 +219,31 @@ mod tests {
     }
 
     #[test]
-    fn a_full_machine_is_told() {
+    fn oversubscription_is_reported() {
         let jobs = [job(0, 0, 10, 3), job(1, 0, 20, 2), job(2, 0, 5, 1), job(3, 10, 5, 4)];
         let (timeline, overfull) = recorded(&jobs, &[0, 2, 3, 1]).expect("a schedule");
         assert_eq!(timeline.unplaced(), [JobId(1)]);
         let expected =
             Overfull { jobs: 1, all_counted: 3, spans: 2, longest: 8, worst: 2, first: vec![1] };
         assert_eq!(overfull, expected);
-        let shown = "1 job starts with too few processors free; counting these as busy, too, 3 do, 2 too many at worst, \
-                     2 times, 8 s at most; first job 1";
+        let shown = "1 job starts with too few processors free; if these jobs are counted as busy, 3 do, in 2 periods \
+            of at most \
+                     8 s, with at most 2 processors too many; first job 1";
         assert_eq!(overfull.to_string(), shown);
     }
 
-    /// Five busy from 2 to 12, of 4 there are: one ends at 10 as the next begins.
+    /// From 2 to 12 five processors are busy on a machine of four. At 10 a job starts when another job ends.
     #[test]
-    fn spans_without_a_break_are_one() {
+    fn adjacent_spans_are_merged() {
         let jobs = [job(0, 0, 12, 3), job(1, 2, 8, 2), job(2, 10, 2, 2), job(3, 20, 1, 4)];
         let (_, overfull) = recorded(&jobs, &[0; 4]).expect("a schedule");
         assert_eq!((overfull.jobs, overfull.spans, overfull.longest), (2, 1, 10));
     }
 
     proptest! {
-        /// As often, and as long, as seconds one by one tell.
+        /// Spans agree with a count of busy processors in every second.
         #[test]
-        fn overfull_spans_are_those_of_the_seconds(
+        fn spans_agree_with_a_count_by_seconds(
             jobs in proptest::collection::vec((0i64..30, 0i64..9, 1u32..5), 1..20)
         ) {
             let waits = vec![0; jobs.len()];
@@ -250,7 +256,7 @@ mod tests {
             let longest = spans.iter().map(|span| span.len()).max().unwrap_or(0) as i64;
             let worst = seconds.iter().copied().max().unwrap_or(0);
             prop_assert_eq!((overfull.spans, overfull.longest, overfull.worst), (spans.len() as u64, longest, worst));
-            // Of one instant completions come first, then starts, by job.
+            // At equal times completions come before starts. Starts are in the order of jobs.
             let finds_too_many = |&(at, one): &(usize, &Job)| {
                 let before = jobs.iter().enumerate().filter(|&(place, other)| {
                     let is_there = (other.submit..other.submit + other.run).contains(&one.submit);
@@ -262,9 +268,10 @@ mod tests {
             prop_assert_eq!(overfull.all_counted, all as u64);
         }
 
-        /// Each job starts when it did, and no more processors are held than there are.
+        /// Each job starts at its recorded time, and the number of held processors never exceeds the number of
+        /// processors of the machine.
         #[test]
-        fn starts_are_those_of_the_log(
+        fn starts_are_those_of_the_log_and_processors_suffice(
             jobs in proptest::collection::vec((0i64..50, 0i64..30, 0i64..20, 1u32..5), 1..40)
         ) {
             let waits: Vec<i64> = jobs.iter().map(|job| job.1).collect();

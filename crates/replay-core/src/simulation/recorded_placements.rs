@@ -1,71 +1,73 @@
-//! What a log did, places and all.
+//! Replay of a log with its recorded placements.
 
 use std::fmt;
 
 use super::input::Input;
 use super::{Event, Simulation, Timeline};
 use crate::cancel::Cancelled;
-use crate::number::{counted, grouped};
+use crate::number::counted;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// Conflicts that are told one by one.
-const TOLD: usize = 10;
+/// Maximum number of jobs listed individually.
+const MAX_LISTED: usize = 10;
 
-/// Where a log gives processors that are not free, or tells nothing.
+/// Statistics of recorded placements that are missing or conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conflicts {
-    /// Jobs with a processor that another job held.
+    /// Number of jobs that started on a processor that another job held.
     pub jobs: u64,
-    /// Such processors, over all jobs.
+    /// Number of processors that another job held, summed over the jobs in `jobs`.
     pub processors: u64,
-    /// Numbers of the first such jobs.
+    /// Job numbers of the first jobs in `jobs`.
     pub first: Vec<i64>,
-    /// Jobs of which the log does not tell where they ran.
-    pub nowhere: u64,
-    /// Jobs with another number of nodes than of processors.
-    pub unlike: u64,
-    /// Most processors that were in use on one point at once, and on how many points that was the most,
+    /// Number of jobs without a recorded placement.
+    pub without_placement: u64,
+    /// Number of jobs for which the number of recorded nodes differs from the number of processors.
+    pub size_mismatches: u64,
+    /// Each entry is a peak number of processors in use on a point, and the number of points with this peak. Peaks are
     /// in ascending order.
     pub peaks: Vec<(u32, u64)>,
 }
 
 impl fmt::Display for Conflicts {
-    /// `0 jobs on processors that others held; at most 12 at once on 26 points, 80 on 18`.
+    /// Formats `0 jobs on processors held by other jobs; peak processors in use: 12 on 26 points, 80 on 18 points`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { jobs, processors, first, nowhere, unlike, peaks } = self;
-        write!(f, "{} on processors that others held", counted(*jobs, "job"))?;
+        let Self { jobs, processors, first, without_placement, size_mismatches, peaks } = self;
+        write!(f, "{} on processors held by other jobs", counted(*jobs, "job"))?;
         if *jobs > 0 {
             let first: Vec<String> = first.iter().map(ToString::to_string).collect();
             let s = if first.len() == 1 { "" } else { "s" };
             let processors = counted(*processors, "processor");
             write!(f, " ({processors}; first job{s} {})", first.join(", "))?;
         }
-        if *nowhere > 0 {
-            let jobs = counted(*nowhere, "job");
-            write!(f, "; {jobs} of which nothing tells where they ran, in no distance")?;
+        if *without_placement > 0 {
+            let jobs = counted(*without_placement, "job");
+            write!(f, "; {jobs} without a recorded placement, excluded from distance metrics")?;
         }
-        if *unlike > 0 {
-            let jobs = counted(*unlike, "job");
-            write!(f, "; {jobs} with another number of nodes than of processors")?;
+        if *size_mismatches > 0 {
+            let jobs = counted(*size_mismatches, "job");
+            write!(f, "; {jobs} with different numbers of nodes and processors")?;
         }
-        let peaks: Vec<String> =
-            peaks.iter().map(|(peak, points)| format!("{peak} on {}", grouped(*points))).collect();
+        let peaks: Vec<String> = peaks
+            .iter()
+            .map(|(peak, points)| format!("{peak} on {}", counted(*points, "point")))
+            .collect();
         match peaks.is_empty() {
             true => Ok(()),
-            false => write!(f, "; most at once on a point: {}", peaks.join(", ")),
+            false => write!(f, "; peak processors in use: {}", peaks.join(", ")),
         }
     }
 }
 
 impl Simulation<'_> {
-    /// Replays the timeline of a log with the nodes that `places` returns for each job, one for each of its
-    /// processors, in any order; `None` where they are unknown. `points` contains the point of each node. A point holds
-    /// as many processors as the topology says; whatever is beyond is counted, and the replay goes on.
-    /// `observe` sees each job with its points, each once, in scan order.
+    /// Replays the timeline of a log with the recorded nodes of each job. `places` returns one node per processor of
+    /// the job, in any order, or `None` if the nodes are unknown. `points` contains the point of each node. The
+    /// topology defines the number of processors per point. Processors in excess of this number are counted, and the
+    /// replay continues. `observe` gets each job with its points in scan order, without duplicates.
     ///
     /// # Errors
-    /// [`Cancelled`].
+    /// [`Cancelled`] on cancellation.
     pub fn replay_recorded<'p>(
         &self,
         timeline: &Timeline,
@@ -85,14 +87,14 @@ impl Simulation<'_> {
             let (Event::Start(id) | Event::End(id)) = *event;
             let job = &jobs[id.index()];
             let Some(nodes) = places(job) else {
-                conflicts.nowhere += u64::from(matches!(event, Event::Start(_)));
+                conflicts.without_placement += u64::from(matches!(event, Event::Start(_)));
                 continue;
             };
             if matches!(event, Event::End(_)) {
                 at(nodes).for_each(|point| used[point.index()] -= 1);
                 continue;
             }
-            conflicts.unlike += u64::from(nodes.len() != job.size as usize);
+            conflicts.size_mismatches += u64::from(nodes.len() != job.size as usize);
             let mut beyond = 0;
             for point in at(nodes) {
                 let used = &mut used[point.index()];
@@ -103,7 +105,7 @@ impl Simulation<'_> {
             if beyond > 0 {
                 conflicts.jobs += 1;
                 conflicts.processors += beyond;
-                if conflicts.first.len() < TOLD {
+                if conflicts.first.len() < MAX_LISTED {
                     conflicts.first.push(job.number);
                 }
             }
@@ -131,7 +133,7 @@ mod tests {
         Job { number, submit, run, estimate: run, size, line: 1, shape: None, limit: None }
     }
 
-    /// Two processors at a point; job 3 gets one that job 1 has, job 4 is told of nowhere.
+    /// Points have two processors. Job 3 gets a processor that job 1 holds, and job 4 has no placement.
     #[test]
     fn conflicts_are_counted() {
         let jobs =
@@ -154,16 +156,16 @@ mod tests {
             jobs: 1,
             processors: 1,
             first: vec![3],
-            nowhere: 1,
-            unlike: 1,
+            without_placement: 1,
+            size_mismatches: 1,
             peaks: vec![(2, 2), (3, 1)],
         };
-        let found = found.expect("it goes on");
+        let found = found.expect("a result");
         assert_eq!(found, expected);
         assert_eq!(seen, [(0, vec![0, 3]), (1, vec![0]), (2, vec![1, 3]), (4, vec![1, 3])]);
-        let told = "1 job on processors that others held (1 processor; first job 3); 1 job of which nothing \
-                    tells where they ran, in no distance; 1 job with another number of nodes than of processors; most at once \
-                    on a point: 2 on 2, 3 on 1";
-        assert_eq!(found.to_string(), told);
+        let text = "1 job on processors held by other jobs (1 processor; first job 3); 1 job without a recorded \
+                    placement, excluded from distance metrics; 1 job with different numbers of nodes and processors; \
+                    peak processors in use: 2 on 2 points, 3 on 1 point";
+        assert_eq!(found.to_string(), text);
     }
 }

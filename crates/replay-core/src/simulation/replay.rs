@@ -4,11 +4,11 @@ use crate::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Time
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
-/// Replays a timeline, whose machine has the processors that it was computed for. The loop
-/// allocates no memory per decision once its buffers have grown.
+/// Replays a timeline. The machine must have the number of processors for which the timeline was
+/// computed. The loop allocates no memory per decision once its buffers have grown.
 ///
 /// # Errors
-/// [`SimulationError`] if the allocator refuses a job, or the input's flag is raised.
+/// [`SimulationError`] if the allocator refuses a job, or on cancellation.
 pub fn replay<O: Observer>(
     timeline: &Timeline,
     input: Input<'_>,
@@ -29,7 +29,8 @@ pub fn replay<O: Observer>(
                 stop.check()?;
                 let job = &jobs[id.index()];
                 let now = timeline.starts()[id.index()];
-                let times = Times { now, limit: job.limit, job: Some(job.number) };
+                let submitted = Some(job.submit);
+                let times = Times { now, limit: job.limit, submitted, job: Some(job.number) };
                 let request = Request { times, ..Request::shaped(job.size, job.shape) };
                 let slot = spare.pop().unwrap_or_else(|| {
                     held.push(Vec::new());
@@ -40,7 +41,7 @@ pub fn replay<O: Observer>(
                 nodes.clear();
                 match allocator.allocate(&machine, request, nodes) {
                     Ok(()) => {}
-                    Err(Refusal::Cancelled(stopped)) => return Err(stopped.into()),
+                    Err(Refusal::Cancelled(cancelled)) => return Err(cancelled.into()),
                     Err(refusal) => return Err(SimulationError::Refused(job.number, refusal)),
                 }
                 debug_assert_eq!(nodes.len(), job.size as usize);

@@ -9,7 +9,7 @@ use crate::scheduler::{
 };
 use crate::workload::{Follows, Job, JobId};
 
-/// Who starts and ends when: the part of a simulation that does not depend on positions.
+/// The starts and ends of all jobs: the part of a simulation that does not depend on positions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timeline {
     events: Vec<Event>,
@@ -23,39 +23,39 @@ pub struct Timeline {
 pub enum Event {
     /// The job gets processors.
     Start(JobId),
-    /// The job gives them back.
+    /// The job releases its processors.
     End(JobId),
 }
 
-/// A schedule that cannot be made.
+/// Error of computing a schedule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TimelineError {
-    /// The job can never start.
+    /// A job is larger than the machine.
     #[error("job {number} (line {line}) needs {size} processors, the machine has {processors}")]
     TooLarge {
         /// Job number in the trace.
         number: i64,
-        /// Line in the trace; 0 if it comes from none.
+        /// Line in the trace; 0 if the job is not from a trace.
         line: u32,
-        /// Processors it needs.
+        /// Number of processors that the job needs.
         size: u32,
-        /// Processors of the machine.
+        /// Number of processors of the machine.
         processors: u32,
     },
-    /// The scheduler broke its contract.
-    #[error("the scheduler left {0} jobs waiting for ever")]
+    /// The scheduler violated its contract and left jobs in the queue. The value is the number of these jobs.
+    #[error("{0} jobs never started")]
     Starved(usize),
-    /// Somebody wants no more of it.
+    /// The computation was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
 impl Timeline {
-    /// Runs `jobs`, which are in order of submission, through a scheduler with an empty
-    /// queue on a machine of `processors`, unless or until `stop` is raised.
+    /// Computes the schedule of `jobs` on a machine of `processors`. The jobs must be in order of submission, and the
+    /// queue of the scheduler must be empty. Raising `stop` cancels the computation.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine or never starts, or if stopped.
+    /// [`TimelineError`] if a job is larger than the machine or never starts, or on cancellation.
     pub fn compute(
         jobs: &[Job],
         processors: u32,
@@ -65,11 +65,11 @@ impl Timeline {
         Self::compute_after(jobs, &[], processors, scheduler, stop)
     }
 
-    /// The same for jobs of which some follow others: `follows` says it by job, without cycles, or is
-    /// empty.
+    /// Computes the schedule like [`compute`](Self::compute) for jobs with predecessors: `follows` contains the
+    /// predecessor of each job, without cycles, or is empty.
     ///
     /// # Errors
-    /// As [`compute`](Self::compute).
+    /// [`TimelineError`] under the conditions of [`compute`](Self::compute).
     pub(super) fn compute_after(
         jobs: &[Job],
         follows: &[Option<Follows>],
@@ -77,7 +77,7 @@ impl Timeline {
         scheduler: &mut dyn Scheduler,
         stop: &CancelToken,
     ) -> Result<Self, TimelineError> {
-        fits(jobs, processors)?;
+        check_sizes(jobs, processors)?;
         let mut timeline =
             Self::new(Vec::with_capacity(2 * jobs.len()), vec![i64::MIN; jobs.len()]);
         let mut running = RunningJobs::default();
@@ -91,7 +91,8 @@ impl Timeline {
         loop {
             let next_arrival = arrivals.next_time();
             let next_completion = completions.peek().map(|Reverse((end, _))| *end);
-            // What was due already waits for a completion: only the future is an instant of its own.
+            // A reservation that is already due waits for a completion. Only a reservation in the future needs an
+            // event.
             let due = scheduler.next_wakeup(last);
             let next = next_arrival.into_iter().chain(next_completion).chain(due);
             let Some(now) = next.min() else { break };
@@ -139,7 +140,7 @@ impl Timeline {
         }
     }
 
-    /// A schedule of these events and starts.
+    /// Creates a schedule from its events and start times.
     pub(super) fn new(events: Vec<Event>, starts: Vec<i64>) -> Self {
         Self { events, starts, arrivals: None, unplaced: Vec::new() }
     }
@@ -148,19 +149,19 @@ impl Timeline {
         Running { estimated_end: self.starts[id.index()] + job.estimate, id, size: job.size }
     }
 
-    /// All starts and ends in order of time.
+    /// Returns all starts and ends in order of time.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// Jobs without processors, in ascending order: the log has more busy than there are when they start, or does
-    /// not tell when they did. They have no events, and are in no measure. None unless the schedule is
-    /// [`recorded`](Self::recorded).
+    /// Returns the jobs without processors in ascending order. According to the log, these jobs started when too few
+    /// processors were free, or have no recorded start. Unplaced jobs have no events and are excluded from all metrics.
+    /// The list is empty unless the schedule is [`recorded`](Self::recorded).
     pub fn unplaced(&self) -> &[JobId] {
         &self.unplaced
     }
 
-    /// What is told of each job, without those that have [no processors](Self::unplaced).
+    /// Returns the values of all jobs except the [unplaced](Self::unplaced) jobs. `of_jobs` contains one value per job.
     pub fn placed<'a, T: Clone>(&self, of_jobs: &'a [T]) -> Cow<'a, [T]> {
         if self.unplaced.is_empty() {
             return of_jobs.into();
@@ -171,21 +172,20 @@ impl Timeline {
         kept.map(|(_, one)| one.clone()).collect::<Vec<_>>().into()
     }
 
-    /// When each job arrived, in trace seconds; `None` if no job follows another and all arrived when
-    /// they were submitted.
+    /// Returns the arrival time of each job in trace seconds; `None` if no job has a predecessor. Without predecessors
+    /// every job arrives at its submission.
     pub fn arrivals(&self) -> Option<&[i64]> {
         self.arrivals.as_deref()
     }
 
-    /// Start times in trace seconds, by job; the smallest number of one of which the log does not tell when it
-    /// started.
+    /// Returns the start time of each job in trace seconds; `i64::MIN` for a job without a recorded start.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
 }
 
-/// An error if a job can never start.
-pub(super) fn fits(jobs: &[Job], processors: u32) -> Result<(), TimelineError> {
+/// Fails if a job is larger than the machine.
+pub(super) fn check_sizes(jobs: &[Job], processors: u32) -> Result<(), TimelineError> {
     let Some(job) = jobs.iter().find(|job| job.size > processors) else { return Ok(()) };
     let &Job { number, line, size, .. } = job;
     Err(TimelineError::TooLarge { number, line, size, processors })

@@ -1,4 +1,4 @@
-//! Plain or gzip'ed input, told apart by content: names lie, magic bytes do not.
+//! Decoder of plain or gzip-compressed input. Compression is detected by content because file names are unreliable.
 
 use std::fmt;
 use std::io::{self, Chain, Cursor, Read};
@@ -7,31 +7,31 @@ use flate2::read::MultiGzDecoder;
 
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
-/// How inputs begin that are not read, and what they are.
+/// First bytes of unsupported inputs, and their descriptions.
 const OTHERS: [(&[u8], &str); 7] = [
-    (b"\xfd7zXZ", "packed by xz"),
-    (b"BZh", "packed by bzip2"),
+    (b"\xfd7zXZ", "compressed with xz"),
+    (b"BZh", "compressed with bzip2"),
     (b"PK\x03\x04", "a zip archive"),
-    (b"\x28\xb5\x2f\xfd", "packed by zstd"),
-    (b"\x1f\x9d", "packed by compress"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+    (b"\x1f\x9d", "compressed with compress"),
     (b"\xff\xfe", "text in UTF-16"),
     (b"\xfe\xff", "text in UTF-16"),
 ];
 
-/// Bytes that tell what an input is.
-const TELLING: u64 = 5;
+/// Number of bytes that determine the type of an input.
+const MAGIC_BYTES: u64 = 5;
 
-/// What is wrong with gzip data. Travels inside an [`io::Error`]; [`GzipFault::of`] finds it there.
+/// A defect of gzip data. The defect is wrapped in an [`io::Error`]; [`GzipFault::of`] extracts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GzipFault {
-    /// The data end before the stream does.
+    /// The data are truncated.
     Truncated,
     /// The data are damaged (header, compressed stream or checksum).
     Corrupt,
 }
 
 impl GzipFault {
-    /// The fault an input error carries, if it comes from decompression.
+    /// Returns the gzip defect in an input error; `None` if the error does not come from decompression.
     pub fn of(error: &io::Error) -> Option<GzipFault> {
         error.get_ref()?.downcast_ref::<GzipFault>().copied()
     }
@@ -40,7 +40,7 @@ impl GzipFault {
 impl fmt::Display for GzipFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            GzipFault::Truncated => "the gzip data are cut short (an incomplete download?)",
+            GzipFault::Truncated => "the gzip data are truncated (incomplete download?)",
             GzipFault::Corrupt => "the gzip data are damaged",
         })
     }
@@ -48,13 +48,13 @@ impl fmt::Display for GzipFault {
 
 impl std::error::Error for GzipFault {}
 
-/// The text of an input: decompressed if the input starts with gzip's magic bytes, else as it is.
+/// The text of an input: decompressed if the input starts with gzip's magic bytes, otherwise unchanged.
 pub struct Decoder<R: Read> {
     source: Source<R>,
 }
 
-/// An input with the bytes that were looked at put back.
-type Rewound<R> = Chain<Cursor<Vec<u8>>, Watched<R>>;
+/// An input preceded by the bytes that were already read.
+type Rewound<R> = Chain<Cursor<Vec<u8>>, MarkedErrors<R>>;
 
 enum Source<R: Read> {
     Plain(Rewound<R>),
@@ -62,17 +62,17 @@ enum Source<R: Read> {
 }
 
 impl<R: Read> Decoder<R> {
-    /// Looks at the first bytes of `inner`.
+    /// Creates a decoder. The first bytes of `inner` determine whether the input is compressed.
     ///
     /// # Errors
-    /// Those of reading `inner`; [`io::ErrorKind::InvalidData`] if it is packed by something else than gzip, or no
-    /// UTF-8 as it begins.
+    /// The error of reading `inner`; [`io::ErrorKind::InvalidData`] if the input has an unsupported compression or
+    /// encoding.
     pub fn new(inner: R) -> io::Result<Decoder<R>> {
-        let mut inner = Watched { inner };
-        let mut start = Vec::with_capacity(TELLING as usize);
-        (&mut inner).take(TELLING).read_to_end(&mut start)?;
+        let mut inner = MarkedErrors { inner };
+        let mut start = Vec::with_capacity(MAGIC_BYTES as usize);
+        (&mut inner).take(MAGIC_BYTES).read_to_end(&mut start)?;
         if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
-            let what = format!("it is {what}: only plain text in UTF-8 is read, or packed by gzip");
+            let what = format!("the input is {what}; supported are UTF-8 text and gzip");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let gzip = start.starts_with(GZIP_MAGIC);
@@ -84,7 +84,7 @@ impl<R: Read> Decoder<R> {
         Ok(Decoder { source })
     }
 
-    /// Is the input compressed?
+    /// Returns whether the input is compressed.
     pub fn is_gzip(&self) -> bool {
         matches!(self.source, Source::Gzip(_))
     }
@@ -100,7 +100,8 @@ impl<R: Read> Read for Decoder<R> {
     }
 }
 
-/// Says whose error it is: one of the device keeps its kind and text, one of the decompressor becomes a [`GzipFault`].
+/// Converts an error. An error of the device keeps its kind and text, and an error of the decompressor becomes a
+/// [`GzipFault`].
 fn gzip_error(error: io::Error) -> io::Error {
     if error.get_ref().is_some_and(|inner| inner.is::<DeviceError>()) {
         return match error.into_inner().map(|inner| inner.downcast::<DeviceError>()) {
@@ -117,8 +118,8 @@ fn gzip_error(error: io::Error) -> io::Error {
     }
 }
 
-/// Marks errors of the device below, so that the decompressor's own can be told from them.
-struct Watched<R> {
+/// Marks errors of the device, to distinguish them from errors of the decompressor.
+struct MarkedErrors<R> {
     inner: R,
 }
 
@@ -133,7 +134,7 @@ impl fmt::Display for DeviceError {
 
 impl std::error::Error for DeviceError {}
 
-impl<R: Read> Read for Watched<R> {
+impl<R: Read> Read for MarkedErrors<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.inner.read(buffer).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error,
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn content_decides() {
+    fn detects_the_format_by_content() {
         assert_eq!(decode(b"").unwrap(), b"");
         assert_eq!(decode(b"\x1f").unwrap(), b"\x1f");
         assert_eq!(decode(b"; plain").unwrap(), b"; plain");
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_the_device_stay_what_they_are() {
+    fn keeps_errors_of_the_device() {
         struct Broken;
         impl Read for Broken {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

@@ -1,4 +1,4 @@
-//! What can go wrong while a trace is read, each with the place where it did.
+//! Errors of reading a trace, with their position.
 
 use std::fmt;
 use std::io;
@@ -7,18 +7,18 @@ use super::snippet::{clip, snippet};
 use super::{ErrorTally, Field};
 use crate::number::counted;
 
-/// Why a line is not a record.
+/// The reason for which a line is not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// The text is no number at all.
+    /// The text is not a number.
     NotANumber,
-    /// A number with a fraction where the format wants an integer.
+    /// The number has a fraction, but the format requires an integer.
     NotAnInteger,
-    /// Too large: an integer outside 64 bits, or a time of 2^53 seconds and more.
+    /// The number is too large: an integer that does not fit in 64 bits, or a time of at least 2^53 seconds.
     OutOfRange,
     /// The line ends before field 5, the job's size.
     TooFewFields,
-    /// A control byte, such as 0.
+    /// The line contains a control byte, such as 0.
     ControlByte,
 }
 
@@ -34,9 +34,10 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A line that is not a record: where, which field, and the line itself.
+/// Error: a line is not a record. Contains the position, the field and the line.
 ///
-/// Displays as one line for the eye and for editors, then the source line and a caret under the text:
+/// The message consists of a first line with the position in a notation that editors recognise, the source line, and
+/// carets below the offending text:
 ///
 /// ```text
 /// trace.swf:4711:9: requested time "12x" is not a number (field 9 of 18)
@@ -46,29 +47,29 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {}\n{}", self.message(), snippet(*.line, .source_line, *.column - 1, .text.len()))]
 pub struct RecordError {
-    /// The file as the user named it.
+    /// The file name as given by the user.
     pub file: String,
-    /// Line number, 1-based.
+    /// The line, from 1.
     pub line: u64,
-    /// First byte of the offending text in its line, 1-based.
+    /// Position of the first byte of the offending text in the line, from 1.
     pub column: usize,
-    /// The field concerned.
+    /// The field.
     pub field: Field,
-    /// What was wrong.
+    /// The reason.
     pub reason: Reason,
-    /// The offending text, all of it.
+    /// The complete offending text.
     pub text: Vec<u8>,
     /// The line, without its line end.
     pub source_line: Vec<u8>,
 }
 
 impl RecordError {
-    /// Number of the field concerned, 1-based.
+    /// Returns the number of the field, from 1.
     pub fn field_number(&self) -> usize {
         self.field.number()
     }
 
-    /// What a correct file has at this place.
+    /// Returns a description of the expected content.
     pub fn expected(&self) -> &'static str {
         match (self.reason, self.field) {
             (Reason::NotAnInteger | Reason::OutOfRange, field) if !is_time(field) => {
@@ -79,7 +80,8 @@ impl RecordError {
         }
     }
 
-    /// The message without place and source line: `requested time "12x" is not a number (field 9 of 18)`.
+    /// Returns the message without position and source line, for example `requested time "12x" is not a number (field 9
+    /// of 18)`.
     pub fn message(&self) -> String {
         let text = clip(&self.text);
         let (name, number) = (self.field.name(), self.field_number());
@@ -89,7 +91,7 @@ impl RecordError {
             Reason::OutOfRange => "is out of range",
             Reason::TooFewFields => {
                 return format!(
-                    "{name} is missing: the line has {}, 5 are needed (field {number} of 18)",
+                    "{name} is missing: the line has {}; at least 5 are required (field {number} of 18)",
                     counted(number as u64 - 1, "field")
                 );
             }
@@ -114,53 +116,53 @@ fn is_time(field: Field) -> bool {
     )
 }
 
-/// Why reading a trace stopped.
+/// Error of reading a trace.
 ///
-/// After any of these the reader is at its end: the next read gives no record.
+/// After an error the reader is at its end, and further reads return no records.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened, or the operating system failed to read it.
     #[error("{file}: cannot read: {source}")]
     Io {
-        /// The file as the user named it.
+        /// The file name as given by the user.
         file: String,
         /// The system's error.
         source: io::Error,
     },
-    /// The gzip data are cut short or damaged.
+    /// The gzip data are truncated or damaged.
     #[error("{file}: {fault} (after line {line} of the text)")]
     Gzip {
-        /// The file as the user named it.
+        /// The file name as given by the user.
         file: String,
-        /// Lines read before.
+        /// Number of lines read before the error.
         line: u64,
-        /// What is wrong with the data.
+        /// The defect of the data.
         fault: super::GzipFault,
     },
-    /// Control bytes in the place of a record, or a line without end: this is no trace.
+    /// The input is not a trace: it has control bytes instead of a record, or a line that is too long.
     #[error("{file}:{line}:{column}: {what}: this is not an SWF trace")]
     NotText {
-        /// The file as the user named it.
+        /// The file name as given by the user.
         file: String,
-        /// Line number, 1-based.
+        /// The line, from 1.
         line: u64,
-        /// Place in the line, 1-based, bytes.
+        /// The position in the line in bytes, from 1.
         column: usize,
-        /// What was seen.
+        /// Description of the data.
         what: String,
     },
     /// A line is not a record (strict reading).
     #[error(transparent)]
     Record(Box<RecordError>),
-    /// More bad lines than the collecting mode may skip.
+    /// There are more bad lines than the collecting mode is allowed to skip.
     #[error("{file}: gave up after {}, {limit} allowed\n{tally}",
         counted(.tally.total() as u64, "bad line"))]
     TooMany {
-        /// The file as the user named it.
+        /// The file name as given by the user.
         file: String,
         /// The limit, [`ReadOptions::max_errors`](super::ReadOptions::max_errors).
         limit: usize,
-        /// What was wrong until then.
+        /// Statistics of the bad lines.
         tally: Box<ErrorTally>,
     },
 }
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn displays_place_line_and_caret() {
+    fn displays_position_line_and_caret() {
         let shown =
             error("1\t2 3 4 5 6 7 8 12x 1", 17, "12x", Field::RequestedTime, Reason::NotANumber)
                 .to_string();
@@ -201,11 +203,11 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_count_errors() {
+    fn describes_missing_fields() {
         let few = error("1 2 3", 6, "", Field::RunTime, Reason::TooFewFields);
         assert_eq!(
             few.message(),
-            "run time is missing: the line has 3 fields, 5 are needed (field 4 of 18)"
+            "run time is missing: the line has 3 fields; at least 5 are required (field 4 of 18)"
         );
     }
 }

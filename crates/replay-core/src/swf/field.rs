@@ -1,4 +1,4 @@
-//! The eighteen fields of a record: their numbers and their names.
+//! The eighteen fields of a record with their numbers and names.
 
 use std::fmt;
 
@@ -9,41 +9,41 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Field {
-    /// Field 1.
+    /// Field 1: job number.
     JobNumber = 1,
-    /// Field 2, seconds.
+    /// Field 2: submit time, seconds.
     SubmitTime,
-    /// Field 3, seconds.
+    /// Field 3: wait time, seconds.
     WaitTime,
-    /// Field 4, seconds.
+    /// Field 4: run time, seconds.
     RunTime,
-    /// Field 5.
+    /// Field 5: allocated processors.
     AllocatedProcessors,
-    /// Field 6, seconds.
+    /// Field 6: average CPU time, seconds.
     AverageCpuTime,
-    /// Field 7, kilobytes per processor.
+    /// Field 7: used memory, kilobytes per processor.
     UsedMemory,
-    /// Field 8.
+    /// Field 8: requested processors.
     RequestedProcessors,
-    /// Field 9, seconds.
+    /// Field 9: requested time, seconds.
     RequestedTime,
-    /// Field 10, kilobytes per processor.
+    /// Field 10: requested memory, kilobytes per processor.
     RequestedMemory,
-    /// Field 11.
+    /// Field 11: status.
     Status,
-    /// Field 12.
+    /// Field 12: user.
     User,
-    /// Field 13.
+    /// Field 13: group.
     Group,
-    /// Field 14.
+    /// Field 14: executable.
     Executable,
-    /// Field 15.
+    /// Field 15: queue.
     Queue,
-    /// Field 16.
+    /// Field 16: partition.
     Partition,
-    /// Field 17.
+    /// Field 17: preceding job.
     PrecedingJob,
-    /// Field 18, seconds.
+    /// Field 18: think time, seconds.
     ThinkTime,
 }
 
@@ -73,7 +73,7 @@ impl Field {
         Field::ThinkTime,
     ];
 
-    /// The field's 1-based number, as the format's definition counts.
+    /// Returns the field's number, from 1, as in the definition of the format.
     ///
     /// ```
     /// assert_eq!(replay_core::swf::Field::RequestedTime.number(), 9);
@@ -82,7 +82,7 @@ impl Field {
         self as usize
     }
 
-    /// The field's name in plain words, as error messages print it.
+    /// Returns the field's name as used in error messages.
     pub const fn name(self) -> &'static str {
         match self {
             Field::JobNumber => "job number",

@@ -1,19 +1,20 @@
-//! The header: `; Key: value` lines, kept byte for byte and understood as a map.
+//! The header of a trace: lines `; Key: value`, stored both as raw bytes and as a list of entries.
 
-/// One `Key: value` of the header, continuation lines included.
+/// An entry `Key: value` of the header, including its continuation lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The key as the file spells it, e.g. `MaxProcs`.
+    /// The key as written in the file, e.g. `MaxProcs`.
     pub key: String,
-    /// The value without the blanks around it; the lines of a continued value are joined by `\n`.
+    /// The value without surrounding blanks; lines of a continued value are joined by `\n`.
     pub value: String,
 }
 
 /// The comment lines of a trace.
 ///
-/// A line is `; Key: value` when its first word is letters, digits, `_` or `-`, starts with a letter
-/// and is followed by a colon and a blank (or nothing): so `; http://host/` is no key. A `;` line
-/// without a key continues the value before it; an empty one means nothing. Keys may repeat.
+/// A line is an entry `; Key: value` if its first word is a key. A key consists of letters, digits, `_` or `-`, begins
+/// with a letter, and is followed by a colon and then by a blank or the end of the line. The line `; http://host/` is
+/// therefore not an entry. A `;` line without a key continues the previous value. An empty `;` line is ignored. Keys
+/// may be repeated.
 ///
 /// ```
 /// use replay_core::swf::Header;
@@ -29,7 +30,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads header text, one or more `;` lines. Any bytes do; text outside UTF-8 is replaced in the values.
+    /// Parses header text, one or more `;` lines. Any bytes are accepted; invalid UTF-8 is replaced in the values.
     pub fn parse(text: &[u8]) -> Header {
         let mut header = Header::default();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -38,7 +39,7 @@ impl Header {
         header
     }
 
-    /// Adds one line (with its line end, if it has one) to the raw text and to the map.
+    /// Adds a line (including its line end, if present) to the raw text and to the entries.
     pub(super) fn push_line(&mut self, line: &[u8]) {
         self.raw.extend_from_slice(line);
         let text = String::from_utf8_lossy(line);
@@ -54,22 +55,22 @@ impl Header {
         }
     }
 
-    /// The `;` lines as they stand in the file, line ends included, in file order.
+    /// Returns the `;` lines as in the file, including line ends, in file order.
     pub fn raw(&self) -> &[u8] {
         &self.raw
     }
 
-    /// All entries in file order.
+    /// Returns all entries in file order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The first value of `key`; case does not matter.
+    /// Returns the first value of `key`, ignoring case.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries.iter().find(|e| e.key.eq_ignore_ascii_case(key)).map(|e| e.value.as_str())
     }
 
-    /// All values of a key that may repeat (`Queue`, `Note`, ...), in file order; case does not matter.
+    /// Returns all values of a key that may repeat (`Queue`, `Note`, ...), in file order, ignoring case.
     pub fn get_all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.entries
             .iter()
@@ -77,62 +78,63 @@ impl Header {
             .map(|e| e.value.as_str())
     }
 
-    /// The integer at the start of the first value of `key`: 400 of `400 (48 interactive, 352 batch)`.
+    /// Returns the integer at the beginning of the first value of `key`, such as 400 for `400 (48 interactive, 352
+    /// batch)`.
     pub fn integer(&self, key: &str) -> Option<i64> {
         leading_integer(self.get(key)?)
     }
 
-    /// `Version` of the format, e.g. `2.2`.
+    /// Returns `Version`: the version of the format, e.g. `2.2`.
     pub fn version(&self) -> Option<&str> {
         self.get("Version")
     }
 
-    /// `Computer`: brand and model.
+    /// Returns `Computer`: brand and model.
     pub fn computer(&self) -> Option<&str> {
         self.get("Computer")
     }
 
-    /// `Installation`: the site.
+    /// Returns `Installation`: the site.
     pub fn installation(&self) -> Option<&str> {
         self.get("Installation")
     }
 
-    /// `MaxProcs`: processors of the machine.
+    /// Returns `MaxProcs`: the number of processors of the machine.
     pub fn max_procs(&self) -> Option<u32> {
         self.count("MaxProcs")
     }
 
-    /// `MaxNodes`: nodes of the machine.
+    /// Returns `MaxNodes`: the number of nodes of the machine.
     pub fn max_nodes(&self) -> Option<u32> {
         self.count("MaxNodes")
     }
 
-    /// `MaxJobs`: jobs in the original log, cleaned-out ones included.
+    /// Returns `MaxJobs`: the number of jobs in the original log, including jobs that cleaning removed.
     pub fn max_jobs(&self) -> Option<u64> {
         u64::try_from(self.integer("MaxJobs")?).ok()
     }
 
-    /// `MaxRecords`: records of the file.
+    /// Returns `MaxRecords`: the number of records in the file.
     pub fn max_records(&self) -> Option<u64> {
         u64::try_from(self.integer("MaxRecords")?).ok()
     }
 
-    /// `UnixStartTime`: time 0 of the log, seconds since 1970-01-01 UTC.
+    /// Returns `UnixStartTime`: time 0 of the log in seconds since 1970-01-01 UTC.
     pub fn unix_start_time(&self) -> Option<i64> {
         self.integer("UnixStartTime")
     }
 
-    /// `TimeZone`: seconds to add to UTC for local time (superseded by `TimeZoneString` in SWF 2.2).
+    /// Returns `TimeZone`: the seconds to add to UTC for local time (superseded by `TimeZoneString` in SWF 2.2).
     pub fn time_zone(&self) -> Option<i64> {
         self.integer("TimeZone")
     }
 
-    /// `StartTime`: the log's start in words.
+    /// Returns `StartTime`: the start of the log as text.
     pub fn start_time(&self) -> Option<&str> {
         self.get("StartTime")
     }
 
-    /// `EndTime`: the log's end in words.
+    /// Returns `EndTime`: the end of the log as text.
     pub fn end_time(&self) -> Option<&str> {
         self.get("EndTime")
     }
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_values_do_not_become_numbers() {
+    fn invalid_values_are_not_numbers() {
         let header = Header::parse(
             b"; MaxProcs: -1\n; MaxJobs: many\n; MaxNodes: 99999999999\n; Note:\n; MaxRecords: -\n",
         );

@@ -4,21 +4,20 @@
 //! trace    = { line end-of-line }
 //! line     = blanks | comment | record
 //! comment  = blanks ";" text                      -- `; Key: value`, see [`Header`]
-//! record   = field { blanks field } [ extra ]     -- 5 to 18 fields; those missing are unknown
-//! extra    = blanks text                          -- after field 18, whatever it is
+//! record   = field { blanks field } [ extra ]     -- 5 to 18 fields; missing fields are unknown
+//! extra    = blanks text                          -- any text after field 18
 //! field    = [ "-" ] digits                       -- -1 = unknown
 //!          | [ "-" ] decimal                      -- in fields 2, 3, 4, 6, 9, 18 (seconds)
 //! ```
 //!
-//! Format: SWF 2.2, Parallel Workloads Archive. A [`Reader`] takes any `BufRead`; [`Reader::open`] takes
-//! a path and decompresses gzip by content. This room knows neither jobs nor machines: it hands out
-//! [`Record`]s as the file has them, and errors with line, column and field. Some sites write
-//! more than 18 fields; a reader keeps what follows as text ([`Reader::extra`]), and a writer
-//! puts it back.
+//! Format: SWF 2.2, Parallel Workloads Archive. A [`Reader`] reads any `BufRead`; [`Reader::open`] opens a path and
+//! decompresses gzip, which it detects by content. This module does not interpret the contents of records. A reader
+//! returns [`Record`]s as they are in the file, and errors with line, column and field. Some sites write more than 18
+//! fields; a reader returns the rest of the line as text ([`Reader::extra`]), and a writer writes this text unchanged.
 //!
-//! Odd on purpose: a line that is no record is an error by default, since a trace that silently loses
-//! lines gives plausible wrong results; a collecting mode ([`ReadOptions`]) skips, counts and gives up.
-//! Binary data are one error, also in the collecting mode.
+//! By default a line that is not a record is an error, because results without the missing lines would be plausible but
+//! wrong. A collecting mode ([`ReadOptions`]) skips and counts bad lines up to a limit. Binary data are an error in
+//! both modes.
 
 mod decode;
 mod error;

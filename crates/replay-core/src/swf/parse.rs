@@ -1,25 +1,25 @@
-//! From the bytes of one line to a [`Record`], by small nom parsers.
+//! Parses a line to a [`Record`], with small nom parsers.
 //!
-//! Digits are read by hand-written loops inside the parsers: nearly every field is a short integer,
-//! and a general number parser would be most of the run time. Anything a loop cannot settle exactly
-//! (exponents, more than fifteen digits) goes to the standard library.
+//! Digits are parsed by hand-written loops inside the nom parsers: nearly every field is a short integer, and a general
+//! number parser would dominate the run time. Input that a loop cannot parse exactly (exponents, more than fifteen
+//! digits) is passed to the standard library.
 
 use nom::error::{ErrorKind, ParseError};
 use nom::{IResult, Parser, bytes::complete::take_while, sequence::preceded};
 
 use super::{Field, Reason, Record};
 
-/// Fields a line must have at least: without the size of the job there is nothing to replay.
+/// Minimum number of fields of a line. Field 5 is the size, and a job without a size cannot be replayed.
 pub(super) const REQUIRED_FIELDS: usize = 5;
 
-/// Times are whole numbers of seconds up to here, exactly.
+/// Upper limit of times in seconds. Integers below this limit are exact in `f64`.
 const EXACT: u64 = 1 << 53;
 
-/// Powers of ten that `f64` holds exactly and that a fast number needs.
+/// Powers of ten that are exact in `f64`, for the fast path.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// What is wrong with a line, and where in it.
+/// The reason and position of a malformed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) reason: Reason,
@@ -29,7 +29,7 @@ pub(super) struct Fault {
     pub(super) end: usize,
 }
 
-/// A token that is no number: why, and the input from which it starts.
+/// A malformed token: the reason, and the input from the beginning of the token.
 #[derive(Debug)]
 struct Bad<'a> {
     rest: &'a [u8],
@@ -48,8 +48,8 @@ impl<'a> ParseError<&'a [u8]> for Bad<'a> {
 
 type Parsed<'a, T> = IResult<&'a [u8], T, Bad<'a>>;
 
-/// Reads one line (no line end) into `record`; fields the line does not have become `-1`. How many of its fields
-/// there are is given back, and what follows the last one: none of our business, often nothing.
+/// Parses a line (without line end) into `record`; missing fields become `-1`. Returns the number of fields, and the
+/// text after the last field, which is usually empty.
 pub(super) fn record<'a>(line: &'a [u8], record: &mut Record) -> Result<(usize, &'a [u8]), Fault> {
     let mut fields = Fields { line, rest: line, read: 0 };
     record.job_number = fields.integer(Field::JobNumber)?;
@@ -77,7 +77,7 @@ pub(super) fn record<'a>(line: &'a [u8], record: &mut Record) -> Result<(usize, 
 struct Fields<'a> {
     line: &'a [u8],
     rest: &'a [u8],
-    /// Fields present so far.
+    /// Number of fields parsed so far.
     read: usize,
 }
 
@@ -109,12 +109,12 @@ impl<'a> Fields<'a> {
                 self.rest = bad.rest;
                 if bad.rest.is_empty() { Ok(missing) } else { Err(self.fault(bad.reason, field)) }
             }
-            // The parsers are `complete` ones: they never ask for more input.
+            // `complete` parsers never return `Incomplete`.
             Err(nom::Err::Incomplete(_)) => Ok(missing),
         }
     }
 
-    /// What follows; enough must have been there.
+    /// Returns the number of fields and the remaining text; fails if there are too few fields.
     fn finish(self) -> Result<(usize, &'a [u8]), Fault> {
         if self.read < REQUIRED_FIELDS {
             return Err(self.fault(Reason::TooFewFields, Field::ALL[self.read]));
@@ -122,7 +122,7 @@ impl<'a> Fields<'a> {
         Ok((self.read, skip_blanks(self.rest)))
     }
 
-    /// A fault at the token where `rest` starts.
+    /// Creates a fault for the token at the beginning of `rest`.
     #[cold]
     fn fault(&self, reason: Reason, field: Field) -> Fault {
         let start = self.line.len() - self.rest.len();
@@ -130,7 +130,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Is this byte a separator of fields?
+/// Returns whether the byte separates fields.
 #[inline]
 fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
@@ -156,7 +156,7 @@ fn token_len(input: &[u8]) -> usize {
     input.iter().take_while(|&&byte| !is_blank(byte)).count()
 }
 
-/// The whole token, for the slow paths.
+/// Parses a whole token, for the slow paths.
 fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
     take_while(|byte| !is_blank(byte)).parse(input)
 }
@@ -165,7 +165,8 @@ fn bad<T>(rest: &[u8], reason: Reason) -> Parsed<'_, T> {
     Err(nom::Err::Error(Bad { rest, reason }))
 }
 
-/// Leading digits as a number: (value, how many). More than 18 digits wrap; callers look at the count.
+/// Parses leading digits and returns their value and their number. Values of more than 18 digits wrap around, so
+/// callers must check the number of digits.
 #[inline]
 fn digits(input: &[u8]) -> (u64, usize) {
     let mut value = 0u64;
@@ -227,7 +228,8 @@ fn time(input: &[u8]) -> Parsed<'_, f64> {
     let rest = &unsigned[count..];
     if (1..=15).contains(&count) {
         if ends_token(rest) {
-            // Below 2^53, so exact; through i64, so that `-0` is plain zero.
+            // The value is below 2^53, so the conversion is exact. The value is first converted to i64, so that `-0`
+            // becomes 0.
             let value = whole as i64;
             return Ok((rest, (if negative { -value } else { value }) as f64));
         }
@@ -235,7 +237,7 @@ fn time(input: &[u8]) -> Parsed<'_, f64> {
             let (part, places) = digits(fraction);
             let rest = &fraction[places..];
             if count + places <= 15 && ends_token(rest) {
-                // One correctly rounded division of two exact numbers: the nearest f64 (Clinger 1990).
+                // A single correctly rounded division of two exact numbers gives the nearest f64 (Clinger 1990).
                 let scale = POWERS[places];
                 let mantissa = whole as f64 * scale + part as f64;
                 let value = mantissa / scale;
@@ -250,14 +252,14 @@ fn time(input: &[u8]) -> Parsed<'_, f64> {
 fn slow_time(input: &[u8]) -> Parsed<'_, f64> {
     let (rest, text) = token(input)?;
     match std::str::from_utf8(text).ok().and_then(decimal) {
-        // `+ 0.0` turns -0 into 0.
+        // `+ 0.0` converts -0 to 0.
         Some(value) if value.abs() < EXACT as f64 => Ok((rest, value + 0.0)),
         Some(_) => bad(input, Reason::OutOfRange),
         None => bad(input, Reason::NotANumber),
     }
 }
 
-/// A decimal number, exponents admitted (sloppy writers print `1e+06`), `inf`, `nan` and `+1` not.
+/// Parses a decimal number. Exponents are accepted (some writers print `1e+06`); `inf`, `nan` and `+1` are not.
 fn decimal(text: &str) -> Option<f64> {
     let plain =
         text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
@@ -275,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_archive() {
+    fn parses_a_line_of_the_archive() {
         let r = parse("    2      465      5   3362   32 489.00   988   32    900  1024  1   3   3   3  1 -1 -1 -1").unwrap();
         assert_eq!(
             (r.job_number, r.submit_time, r.run_time, r.allocated_processors),
@@ -295,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_field_and_place() {
+    fn faults_have_field_and_position() {
         let at = |line| {
             parse(line).map_err(|f| (f.reason, f.field.number(), f.start, f.end)).unwrap_err()
         };
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_last_field_is_given_back() {
+    fn returns_the_text_after_the_last_field() {
         let mut out = Record::UNKNOWN;
         let eighteen = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18";
         for (more, extra) in [("", ""), (" \t ", ""), (" xx 20", "xx 20"), ("\t{7,7} q", "{7,7} q")]
@@ -336,7 +338,7 @@ mod tests {
         }
 
         #[test]
-        fn any_line_gives_a_record_or_a_place_in_it(line in proptest::collection::vec(any::<u8>(), 0..120)) {
+        fn any_line_gives_a_record_or_a_fault_position(line in proptest::collection::vec(any::<u8>(), 0..120)) {
             let mut out = Record::UNKNOWN;
             match record(&line, &mut out) {
                 Ok((fields, extra)) => prop_assert!((5..=18).contains(&fields) && line.ends_with(extra)),

@@ -1,4 +1,4 @@
-//! The streaming reader: one record at a time into a record the caller owns.
+//! Streaming reader. The reader reads a record at a time into a variable of the caller.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,21 +11,21 @@ use super::{
 };
 use crate::lines::{LineError, Lines};
 
-/// A line longer than this is no SWF line; binary data often have no line ends at all. The longest
-/// known ones list the node of every processor after the last field.
+/// Maximum length of a line in bytes. The limit detects binary data, which often contain no line ends. In the longest
+/// known lines, a list with the node of every processor follows the last field.
 const MAX_LINE: usize = 1 << 20;
 
-/// Bytes of comment lines that are kept; a trace with more is none.
+/// Maximum total length of comment lines in bytes.
 const LONGEST_HEADER: usize = 1 << 24;
 
-/// Bytes asked of a file at once.
+/// Size of the read buffer in bytes.
 const BUFFER: usize = 1 << 18;
 
 /// Reads an SWF trace line by line.
 ///
-/// The header is collected on the way: before the first record it is complete in a well-formed file,
-/// comments further down are added as they come. Blank lines are skipped, CRLF is a line end, a byte
-/// order mark is passed over. Records may stand in any order.
+/// The header is collected while reading. In a well-formed file the header is complete before the first record. Later
+/// comments are added when they are read. Blank lines are skipped, CRLF is accepted as a line end, and a byte order
+/// mark is skipped. Records may be in any order.
 ///
 /// ```
 /// use replay_core::swf::{Reader, Record};
@@ -47,7 +47,8 @@ pub struct Reader<R> {
     done: bool,
 }
 
-/// Everything but the input, so that a line can be looked at while the input's buffer is borrowed.
+/// All state except the input. This state is separate so that a line can be processed while the input's buffer is
+/// borrowed.
 struct State {
     file: String,
     options: ReadOptions,
@@ -56,27 +57,27 @@ struct State {
     extra: Vec<u8>,
     tally: ErrorTally,
     others: OtherLines,
-    /// Records by their number of fields, those that end before the last.
+    /// Number of records for each number of fields below 18.
     short: [u64; Field::COUNT],
 }
 
-/// Lines that are no records and are not meant to be.
+/// Statistics of lines that are neither records nor errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OtherLines {
-    /// Comments, the header among them.
+    /// Number of comments, including the header.
     pub comments: u64,
-    /// Blank ones.
+    /// Number of blank lines.
     pub blank: u64,
 }
 
-/// What a line was.
+/// The kind of a line.
 enum Line {
     Record,
     Other,
 }
 
 impl Reader<BufReader<Decoder<File>>> {
-    /// Opens a trace, gzip'ed or plain (by content).
+    /// Opens a trace, which may be compressed with gzip. Compression is detected by content.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be opened or read.
@@ -91,7 +92,7 @@ impl Reader<BufReader<Decoder<File>>> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// A strict reader; `file` is the name in error messages.
+    /// Creates a strict reader; `file` is the name in error messages.
     pub fn new(inner: R, file: impl Into<String>) -> Reader<R> {
         let state = State {
             file: file.into(),
@@ -106,17 +107,18 @@ impl<R: BufRead> Reader<R> {
         Reader { lines: Lines::new(inner), state, done: false }
     }
 
-    /// The same reader, strict or collecting as `options` say.
+    /// Sets the options.
     #[must_use]
     pub fn with_options(mut self, options: ReadOptions) -> Reader<R> {
         self.state.options = options;
         self
     }
 
-    /// Reads the next record; `false` at the end of the file (`record` is then of no meaning).
+    /// Reads the next record. Returns `false` at the end of the file; the contents of `record` are then unspecified.
     ///
     /// # Errors
-    /// [`Error`]; after one the reader is at its end.
+    /// [`Error`] if the input fails, or if a line is not a record and the options do not allow this. The reader is then
+    /// at its end.
     pub fn read_record(&mut self, record: &mut Record) -> Result<bool, Error> {
         while !self.done {
             match self.read_line(record) {
@@ -131,7 +133,7 @@ impl<R: BufRead> Reader<R> {
         Ok(false)
     }
 
-    /// The records that are left, each with its line number.
+    /// Returns the remaining records with their line numbers.
     pub fn records(&mut self) -> impl Iterator<Item = Result<(u64, Record), Error>> {
         let mut record = Record::UNKNOWN;
         std::iter::from_fn(move || match self.read_record(&mut record) {
@@ -141,43 +143,46 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
-    /// Line number of the last record, 1-based; at the end, of the last line.
+    /// Returns the line number, from 1, of the last record that was read. At the end of the file, returns the number of
+    /// the last line.
     pub fn line(&self) -> u64 {
         self.state.line
     }
 
-    /// What followed field 18 of the last record, without blanks before it; often nothing.
+    /// Returns the text after field 18 of the last record, without leading blanks; usually empty.
     pub fn extra(&self) -> &[u8] {
         &self.state.extra
     }
 
-    /// The header as far as it has been read.
+    /// Returns the part of the header that has been read.
     pub fn header(&self) -> &Header {
         &self.state.header
     }
 
-    /// The bad lines skipped so far (collecting mode).
+    /// Returns the bad lines skipped so far (collecting mode).
     pub fn tally(&self) -> &ErrorTally {
         &self.state.tally
     }
 
-    /// The comments and blank lines so far. With the records and the [tally](Self::tally) they are all lines.
+    /// Returns the statistics of comments and blank lines so far. These statistics, the records and the
+    /// [tally](Self::tally) together cover all lines.
     pub fn other_lines(&self) -> OtherLines {
         self.state.others
     }
 
-    /// The records so far that end before field 18, by their number of fields: what is missing is unknown.
+    /// Returns the number of records read so far for each number of fields below 18. The missing values of these
+    /// records are unknown.
     pub fn short_records(&self) -> BTreeMap<usize, u64> {
         let counts = self.state.short.iter().copied().enumerate();
         counts.filter(|(_, records)| *records > 0).collect()
     }
 
-    /// Gives back input, header and tally.
+    /// Returns input, header and tally.
     pub fn into_parts(self) -> (R, Header, ErrorTally) {
         (self.lines.into_inner(), self.state.header, self.state.tally)
     }
 
-    /// Reads one line.
+    /// Reads and processes a line.
     #[inline]
     fn read_line(&mut self, record: &mut Record) -> Result<Line, Error> {
         let Self { lines, state, done } = self;
@@ -194,7 +199,7 @@ impl<R: BufRead> Reader<R> {
 }
 
 impl State {
-    /// Sorts out one line, line end included if it has one.
+    /// Processes a line, including its line end if present.
     #[inline]
     fn take(&mut self, raw: &[u8], record: &mut Record) -> Result<Line, Error> {
         self.line += 1;
@@ -234,7 +239,7 @@ impl State {
         }
     }
 
-    /// A bad line: fatal if reading is strict, else counted, up to the limit.
+    /// Handles a bad line. In strict mode the line is an error; otherwise the line is counted, up to the limit.
     #[cold]
     fn reject(&mut self, line: &[u8], mut fault: parse::Fault) -> Result<(), Error> {
         let limit = self.options.max_errors;
@@ -267,7 +272,7 @@ impl State {
         Ok(())
     }
 
-    /// A line without end.
+    /// Handles a line that exceeds the maximum length.
     #[cold]
     fn endless(&mut self, start: &[u8]) -> Error {
         self.line += 1;
@@ -278,7 +283,7 @@ impl State {
     fn endless_line(&self, start: &[u8]) -> Error {
         match start.iter().position(|&byte| byte < b' ' && !byte.is_ascii_whitespace()) {
             Some(place) => self.not_text(place, format!("control byte 0x{:02x}", start[place])),
-            None => self.not_text(MAX_LINE, format!("a line of more than {MAX_LINE} bytes")),
+            None => self.not_text(MAX_LINE, format!("a line longer than {MAX_LINE} bytes")),
         }
     }
 

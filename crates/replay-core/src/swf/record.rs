@@ -1,13 +1,13 @@
-//! One job record, as the file says it.
+//! A job record with uninterpreted values.
 
-/// One line of a trace: the eighteen fields of SWF 2.2, `-1` = unknown.
+/// One line of a trace: the eighteen fields of SWF 2.2, with `-1` for unknown values.
 ///
-/// Times are `f64` because the format admits fractions (the archive writes `489.00`); every value the
-/// reader hands out is below 2^53 in magnitude, so whole seconds are exact. Nothing is interpreted
-/// here: what a negative run time or a missing size means is the cleaning policy's business.
+/// Times are `f64` because the format allows fractions (the archive writes `489.00`); all times that the reader returns
+/// are below 2^53 in magnitude, so whole seconds are exact. Values are not interpreted: the cleaning policy defines the
+/// treatment of negative run times and missing sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
-    /// Field 1. Job number: a counter, usually from 1, not always dense.
+    /// Field 1. Job number: usually 1, 2, 3, ..., possibly with gaps.
     pub job_number: i64,
     /// Field 2. Submit time, seconds since the start of the log (`UnixStartTime`).
     pub submit_time: f64,
@@ -15,19 +15,20 @@ pub struct Record {
     pub wait_time: f64,
     /// Field 4. Run time (wall clock), seconds.
     pub run_time: f64,
-    /// Field 5. Processors allocated.
+    /// Field 5. Number of allocated processors.
     pub allocated_processors: i64,
     /// Field 6. CPU time used, seconds, mean over the processors.
     pub average_cpu_time: f64,
     /// Field 7. Memory used, kilobytes, mean over the processors.
     pub used_memory: i64,
-    /// Field 8. Processors requested.
+    /// Field 8. Number of requested processors.
     pub requested_processors: i64,
     /// Field 9. Time requested, seconds: the user's estimate of the run time.
     pub requested_time: f64,
     /// Field 10. Memory requested, kilobytes per processor.
     pub requested_memory: i64,
-    /// Field 11. Status: 0 failed, 1 completed, 2 and 3 partial executions, 4 the last one failed, 5 cancelled.
+    /// Field 11. Status: 0 failed, 1 completed, 2 and 3 partial executions, 4 the last partial execution failed, 5
+    /// cancelled.
     pub status: i64,
     /// Field 12. User, a number from 1.
     pub user: i64,
@@ -39,14 +40,14 @@ pub struct Record {
     pub queue: i64,
     /// Field 16. Partition, a number from 1.
     pub partition: i64,
-    /// Field 17. Number of the job which must end before this one is submitted.
+    /// Field 17. Number of the preceding job, which must end before this job is submitted.
     pub preceding_job: i64,
-    /// Field 18. Seconds from the end of the preceding job to this submission.
+    /// Field 18. Seconds from the end of the preceding job to the submission of this job.
     pub think_time: f64,
 }
 
 impl Record {
-    /// A record of which nothing is known: every field is `-1`.
+    /// A record without known values: every field is `-1`.
     pub const UNKNOWN: Record = Record {
         job_number: -1,
         submit_time: -1.0,
@@ -70,7 +71,7 @@ impl Record {
 }
 
 impl Default for Record {
-    /// [`Record::UNKNOWN`].
+    /// Returns [`Record::UNKNOWN`].
     fn default() -> Record {
         Record::UNKNOWN
     }

@@ -1,15 +1,17 @@
-//! Source lines in error messages: one character per byte, long lines cut around the place of interest.
+//! Source lines in error messages. Each byte is shown as one character, and long lines are truncated around the
+//! position of interest.
 
-/// Characters of the source line that are shown at most.
+/// Maximum number of characters shown of a source line.
 const WIDTH: usize = 100;
 
-/// Characters shown before the place of interest when the line's beginning must go.
+/// Number of characters shown before the position of interest if the beginning of the line is omitted.
 const LEAD: usize = 40;
 
-/// Characters of an offending text quoted at most.
+/// Maximum number of characters quoted of an offending text.
 const QUOTE: usize = 40;
 
-/// The line with a gutter, and below it carets under bytes `start .. start + len` (0-based; at least one caret).
+/// Returns the source line with its line number, and a second line with carets below the bytes `start .. start + len`
+/// (0-based). There is at least one caret.
 pub fn snippet(number: u64, line: &[u8], start: usize, len: usize) -> String {
     let from = if start + len.min(WIDTH / 2) > WIDTH { start.saturating_sub(LEAD) } else { 0 };
     let from = from.min(line.len());
@@ -28,7 +30,7 @@ pub fn snippet(number: u64, line: &[u8], start: usize, len: usize) -> String {
     format!("  {number} | {shown}\n  {:gutter$} | {:place$}{}", "", "", "^".repeat(carets))
 }
 
-/// The text for quotation marks: decoded, escaped, not too long.
+/// Returns the text in the form in which messages quote it: decoded, escaped and truncated.
 pub(super) fn clip(text: &[u8]) -> String {
     let decoded = String::from_utf8_lossy(&text[..text.len().min(4 * QUOTE)]).into_owned();
     let mut quoted: String = decoded.chars().take(QUOTE).flat_map(char::escape_debug).collect();
@@ -38,7 +40,7 @@ pub(super) fn clip(text: &[u8]) -> String {
     quoted
 }
 
-/// One character per byte, so that the caret stands where the column says.
+/// Converts a byte to one character, so that carets are under their column.
 fn visible(byte: u8) -> char {
     match byte {
         b' '..=b'~' => char::from(byte),

@@ -1,4 +1,4 @@
-//! Reader and writer together.
+//! Tests of reader and writer together.
 
 use std::io::BufReader;
 
@@ -23,7 +23,7 @@ fn read(
 }
 
 #[test]
-fn of_many_bad_lines_the_first_are_kept() {
+fn stores_the_first_of_many_bad_lines() {
     let (_, failure, _, tally) = read("x\n".repeat(5000).as_bytes(), usize::MAX);
     assert!(failure.is_none());
     assert_eq!((tally.total(), tally.errors().len()), (5000, 1000));
@@ -31,7 +31,7 @@ fn of_many_bad_lines_the_first_are_kept() {
 }
 
 #[test]
-fn line_ends_blank_lines_and_comments_anywhere() {
+fn accepts_line_ends_blank_lines_and_comments_anywhere() {
     let text = b"\xef\xbb\xbf; MaxProcs: 8\r\n\r\n1 0 0 5 2\r\n \t\n  ; Note: midway\n2 1 0 5 2";
     let (records, failure, header, _) = read(text, 0);
     assert!(failure.is_none());
@@ -59,7 +59,7 @@ fn strict_reading_stops_at_the_first_bad_line() {
 }
 
 #[test]
-fn collecting_counts_by_reason_and_gives_up() {
+fn collecting_counts_by_reason_up_to_the_limit() {
     let text = b"1 0 0 5 2\nx\n2 0 0\n3 y 0 0 1\n4 0 0 5 2\n";
     let (records, failure, _, tally) = read(text, 3);
     assert!(failure.is_none());
@@ -86,12 +86,12 @@ fn binary_data_are_one_error() {
     assert!(matches!(failure, Some(Error::NotText { line: 1, .. })), "{failure:?}");
     let shown = failure.unwrap().to_string();
     assert!(
-        shown.ends_with("a line of more than 1048576 bytes: this is not an SWF trace"),
+        shown.ends_with("a line longer than 1048576 bytes: this is not an SWF trace"),
         "{shown}"
     );
 }
 
-/// One damaged line is a malformed line like another.
+/// A line with a control byte is counted as a bad line.
 #[test]
 fn a_control_byte_is_counted() {
     let text = b"1 0 0 5 2\n2 0 0 \0 2\n3 1 0 5 2 \x1b[31m\n4 2 0 5 2\n";
@@ -106,7 +106,7 @@ fn a_control_byte_is_counted() {
 }
 
 #[test]
-fn truncated_gzip_is_said_to_be_so() {
+fn truncated_gzip_is_an_error() {
     use std::io::Write;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(&b"1 0 0 5 2\n".repeat(1000)).unwrap();
@@ -140,7 +140,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(
+    fn reading_inverts_writing(
         records in proptest::collection::vec(record(), 0..20),
         header in "(;[ -~]{0,30}\r?\n){0,5}(;[ -~]{0,9})?",
         capacity in 1usize..200,
@@ -151,7 +151,7 @@ proptest! {
             writer.write_record(record).unwrap();
         }
         let bytes = writer.into_inner();
-        // A small buffer cuts lines at every place.
+        // A small buffer splits lines at every position.
         let mut reader = Reader::new(BufReader::with_capacity(capacity, bytes.as_slice()), "t.swf");
         let again: Vec<Record> = reader.records().map(|item| item.unwrap().1).collect();
         prop_assert_eq!(again, records);
@@ -162,9 +162,9 @@ proptest! {
         prop_assert_eq!(reader.header().raw(), raw);
     }
 
-    /// Each line is a record, a comment, blank or bad.
+    /// Each line is counted once, as a record, comment, blank or bad line.
     #[test]
-    fn every_line_is_in_one_count(
+    fn counts_every_line_once(
         lines in proptest::collection::vec("[;x]?[0-9 .\0-]{0,12}\r?|1 0 0 5 [0-9]|1 0 0 5 2 -1 -1 -1 x", 0..30),
         last in "(1 2 3 4 5)?",
     ) {
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_upset_the_reader(bytes in proptest::collection::vec(any::<u8>(), 0..600), max_errors in 0usize..4) {
+    fn the_reader_accepts_any_bytes_without_panicking(bytes in proptest::collection::vec(any::<u8>(), 0..600), max_errors in 0usize..4) {
         let (records, failure, _, tally) = read(&bytes, max_errors);
         prop_assert!(tally.total() <= max_errors);
         prop_assert!(records.len() <= 300);

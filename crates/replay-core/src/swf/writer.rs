@@ -1,21 +1,21 @@
-//! The writer: header text byte for byte, records in the archive's column widths.
+//! Writer of SWF. The header is written byte for byte, and records have the column widths of the archive.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use super::{Header, Record};
 
-/// Header lines `; key: value` for the fields given.
+/// Returns header lines `; key: value` for the given fields.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] for a field that would not come back as it is: a key that is
-/// blank or holds a colon, a line break in either.
+/// [`io::ErrorKind::InvalidInput`] for a field that a reader could not parse: the key is blank or contains a colon, or
+/// key or value contains a line break.
 pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
     let mut text = String::new();
     for (key, value) in fields {
         let breaks = |s: &str| s.contains(['\n', '\r']);
         if key.trim().is_empty() || key.contains(':') || breaks(key) || breaks(value) {
-            let message = format!("{key:?}: {value:?} is no SWF header field");
+            let message = format!("{key:?}: {value:?} is not a valid SWF header field");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         text += &format!("; {key}: {value}\n");
@@ -25,8 +25,8 @@ pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
 
 /// Writes SWF.
 ///
-/// What a [`Reader`](super::Reader) read comes back from what a writer wrote: the same header text and
-/// the same records (the spelling of numbers and blanks is the writer's own: `489.00` becomes `489`).
+/// A [`Reader`](super::Reader) of the written text returns the same header text and records. Numbers and blanks are
+/// normalised: `489.00` becomes `489`.
 ///
 /// ```
 /// use replay_core::swf::{Header, Record, Writer};
@@ -43,15 +43,15 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// A writer on `inner`, which should be buffered.
+    /// Creates a writer to `inner`, which should be buffered.
     pub fn new(inner: W) -> Writer<W> {
         Writer { inner }
     }
 
-    /// Writes the header's raw text; ends its last line if the file did not.
+    /// Writes the header's raw text, and a final line end if it is missing.
     ///
     /// # Errors
-    /// Those of the output.
+    /// [`io::Error`] if writing fails.
     pub fn write_header(&mut self, header: &Header) -> io::Result<()> {
         self.inner.write_all(header.raw())?;
         match header.raw().last() {
@@ -63,16 +63,15 @@ impl<W: Write> Writer<W> {
     /// Writes one record as a line.
     ///
     /// # Errors
-    /// Those of the output.
+    /// [`io::Error`] if writing fails.
     pub fn write_record(&mut self, r: &Record) -> io::Result<()> {
         self.write_wide(r, b"")
     }
 
-    /// Writes one record as a line, with text after its last field if there is any. A line break
-    /// in it would begin another line.
+    /// Writes a record as a line, followed by the text `extra`. The text must not contain a line break.
     ///
     /// # Errors
-    /// Those of the output.
+    /// [`io::Error`] if writing fails.
     pub fn write_wide(&mut self, r: &Record, extra: &[u8]) -> io::Result<()> {
         write!(
             self.inner,
@@ -103,18 +102,18 @@ impl<W: Write> Writer<W> {
         self.inner.write_all(b"\n")
     }
 
-    /// The output.
+    /// Returns the output.
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
 
-    /// Gives the output back; flushing is the caller's part.
+    /// Returns the output without flushing it.
     pub fn into_inner(self) -> W {
         self.inner
     }
 }
 
-/// A time: shortest text that reads back as the same number, padded.
+/// A time. The time is printed as the shortest text that parses to the same number.
 struct Seconds(f64);
 
 impl fmt::Display for Seconds {

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use super::Name;
 
-/// What a column holds. Every column may hold nulls where its meaning says so.
+/// The type of a column. Every column may contain nulls; the meaning of the column states when a value is null.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -14,18 +14,18 @@ pub enum Kind {
     U64,
     /// 64-bit float.
     F64,
-    /// List of signed 64-bit integers, in an order that means something.
+    /// List of signed 64-bit integers, in a significant order.
     List,
 }
 
 impl Kind {
-    /// Whether its values can be compared and averaged.
+    /// Returns whether the type is numeric, so that values can be compared and averaged.
     pub fn is_number(self) -> bool {
         matches!(self, Kind::I64 | Kind::U64 | Kind::F64)
     }
 }
 
-/// The unit of shares from 0 to 1, which people are shown in percent.
+/// The unit of shares from 0 to 1. Text output shows shares in percent.
 pub const SHARE: &str = "share";
 
 /// The documentation of a column.
@@ -33,12 +33,12 @@ pub const SHARE: &str = "share";
 pub struct ColumnInfo {
     /// Name in the files.
     pub name: Name,
-    /// What it holds.
+    /// The type of the column.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Unit; empty for names, numbers and pure ratios, [`SHARE`] for what is from 0 to 1.
+    /// Unit; empty for names, numbers and ratios; [`SHARE`] for values from 0 to 1.
     pub unit: &'static str,
-    /// Meaning, and when it is null.
+    /// Meaning, including the condition for a null value.
     #[serde(rename = "about")]
     pub meaning: &'static str,
 }
@@ -46,7 +46,7 @@ pub struct ColumnInfo {
 type Reader<Row, T> = Box<dyn Fn(&Row) -> Option<T> + Send + Sync>;
 type TextReader<Row> = Box<dyn for<'a> Fn(&'a Row) -> Option<Cow<'a, str>> + Send + Sync>;
 
-/// How a value is read from a row; `None` is null.
+/// Reads a value from a row. The result `None` means a null value.
 pub enum Get<Row> {
     /// Text.
     Text(TextReader<Row>),
@@ -73,7 +73,7 @@ pub enum Value<'a> {
     F64(f64),
     /// Signed integers.
     List(Vec<i64>),
-    /// Nothing.
+    /// Null.
     Null,
 }
 
@@ -81,20 +81,20 @@ pub enum Value<'a> {
 pub struct Column<Row> {
     /// Name in the files.
     pub name: Name,
-    /// Unit; empty for names, numbers and pure ratios, [`SHARE`] for what is from 0 to 1.
+    /// Unit; empty for names, numbers and ratios; [`SHARE`] for values from 0 to 1.
     pub unit: &'static str,
-    /// Meaning, and when it is null.
+    /// Meaning, including the condition for a null value.
     pub meaning: &'static str,
-    /// Whether larger values are better; of most measures, smaller ones are.
+    /// Whether larger values are better. For most metrics smaller values are better.
     pub rises: bool,
-    /// Its values, and thereby what kind they are of.
+    /// Reads the values of the column and determines its type.
     pub get: Get<Row>,
 }
 
-/// A type that a column can be made of: numbers, text and lists of numbers, maybe missing. Integers become signed
-/// ones; a number that is not finite is null.
+/// A type of values from which a column can be created: numbers, text and lists of numbers, each optional or required.
+/// Integers become signed; a number that is not finite becomes null.
 pub trait Measure: 'static {
-    /// The values of a column.
+    /// Returns the reader of a column's values.
     fn get<Row>(read: impl Fn(&Row) -> Self + Send + Sync + 'static) -> Get<Row>;
 }
 
@@ -124,7 +124,7 @@ readable! {
     Vec<i64> => List Some,
 }
 
-/// Borrowed text needs its lifetime said.
+/// Boxes a reader of borrowed text; inference needs the explicit lifetime.
 fn text<Row, F>(read: F) -> TextReader<Row>
 where
     F: for<'a> Fn(&'a Row) -> Option<Cow<'a, str>> + Send + Sync + 'static,
@@ -133,7 +133,7 @@ where
 }
 
 impl<Row> Column<Row> {
-    /// A column of numbers, or of text that is made for it.
+    /// Creates a column of numbers, lists or owned text.
     pub fn new<T: Measure>(
         name: Name,
         unit: &'static str,
@@ -143,7 +143,7 @@ impl<Row> Column<Row> {
         Self { name, unit, meaning, rises: false, get: T::get(read) }
     }
 
-    /// A column of numbers that need all 64 bits, such as seeds.
+    /// Creates a column of numbers that need all 64 bits, such as seeds.
     pub fn unsigned(
         name: Name,
         meaning: &'static str,
@@ -153,12 +153,12 @@ impl<Row> Column<Row> {
         Self { name, unit: "", meaning, rises: false, get }
     }
 
-    /// The same, of which larger values are better.
+    /// Declares that larger values are better.
     pub fn rising(self) -> Self {
         Self { rises: true, ..self }
     }
 
-    /// A column of text that the row has.
+    /// Creates a column of text that the row contains.
     pub fn text(
         name: Name,
         meaning: &'static str,
@@ -168,7 +168,7 @@ impl<Row> Column<Row> {
         Self { name, unit: "", meaning, rises: false, get }
     }
 
-    /// What it holds.
+    /// Returns the type of the column.
     pub fn kind(&self) -> Kind {
         match self.get {
             Get::Text(_) => Kind::Text,
@@ -179,13 +179,13 @@ impl<Row> Column<Row> {
         }
     }
 
-    /// Its documentation.
+    /// Returns the documentation of the column.
     pub fn info(&self) -> ColumnInfo {
         let &Self { name, unit, meaning, .. } = self;
         ColumnInfo { name, kind: self.kind(), unit, meaning }
     }
 
-    /// Its value in a row.
+    /// Returns the value of the column in a row.
     pub fn value<'a>(&self, row: &'a Row) -> Value<'a> {
         match &self.get {
             Get::Text(read) => read(row).map(Value::Text),
@@ -199,7 +199,8 @@ impl<Row> Column<Row> {
 }
 
 impl<Part: 'static> Column<Part> {
-    /// The column of rows that have such a part, null where they have none.
+    /// Converts the column to a column of rows that contain this row type as a part. Values are null for rows without
+    /// the part.
     pub fn of<Row>(
         self,
         part: impl for<'a> Fn(&'a Row) -> Option<&'a Part> + Send + Sync + 'static,
@@ -217,7 +218,7 @@ impl<Part: 'static> Column<Part> {
 }
 
 impl Value<'_> {
-    /// The number, if it is one.
+    /// Returns the value as a number; `None` if the value is not numeric.
     pub fn number(&self) -> Option<f64> {
         match *self {
             Value::I64(value) => Some(value as f64),

@@ -1,32 +1,32 @@
-//! Tables in lines of a width.
+//! Fitting of tables to a line width.
 
 use super::sheet::{Align, GAP, Heading, Sheet};
 
-/// The narrowest that a column of words becomes.
-const NARROW: usize = 14;
+/// Minimum width of a text column.
+const MIN_TEXT_WIDTH: usize = 14;
 
-/// A table of which some columns were left out.
+/// A table from which some columns may have been omitted.
 #[derive(Clone, Debug, Default)]
 pub struct Fitted {
-    /// The rest. A row of the table may have several here, where words are broken into lines.
+    /// The remaining columns. A row may span several lines if text is wrapped.
     pub sheet: Sheet,
-    /// Columns left out that say the same in every row, with what they say.
-    pub alike: Vec<String>,
-    /// Titles of the others.
+    /// Titles and values of omitted columns with the same value in every row.
+    pub constant: Vec<String>,
+    /// Titles of all other omitted columns.
     pub left_out: Vec<String>,
 }
 
 impl Fitted {
-    /// All columns.
+    /// Returns the table with all its columns.
     pub fn whole(sheet: &Sheet) -> Self {
         Self { sheet: sheet.clone(), ..Self::default() }
     }
 
-    /// What a reader must know of what is left out.
+    /// Returns notes about omitted columns.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if !self.alike.is_empty() {
-            notes.push(format!("in all rows: {}", self.alike.join(", ")));
+        if !self.constant.is_empty() {
+            notes.push(format!("in all rows: {}", self.constant.join(", ")));
         }
         if !self.left_out.is_empty() {
             notes.push(format!("left out (--wide shows all): {}", self.left_out.join(", ")));
@@ -36,50 +36,51 @@ impl Fitted {
 }
 
 impl Sheet {
-    /// The same in lines of at most `width` characters, as far as leaving out columns does it. First those go that
-    /// say the same in every row, then those of the lowest [rank](Sheet::ranked): numbers from the last to the
-    /// first, then words; the first column stays, and where no column of numbers has a rank, the first of these
-    /// before the words go. Before a column with a rank goes, words are broken into lines.
+    /// Fits the table to lines of at most `width` characters, as far as this is possible by omitting columns and
+    /// wrapping text. Columns with the same value in every row are omitted first, then the columns with the lowest
+    /// [rank](Sheet::ranked). Among columns of equal rank, number columns are omitted first, from last to first, then
+    /// text columns. The first column is never omitted. If no number column has a rank, the first number column is not
+    /// omitted before the text columns. Before a column with a rank is omitted, text is wrapped.
     pub fn fitted(&self, width: usize) -> Fitted {
         let mut widths = self.widths();
         let columns = self.header.len();
         let is_number = |i: usize| self.header[i].align == Align::Right;
         let rank = |i: usize| self.header[i].rank;
-        let says_one = |i: usize| {
+        let is_constant = |i: usize| {
             self.rows.len() > 1 && self.rows.windows(2).all(|pair| pair[0][i] == pair[1][i])
         };
         let has_ranks = (0..columns).any(|i| is_number(i) && rank(i) > 0);
         let first_number = (0..columns).find(|&i| is_number(i)).filter(|_| !has_ranks);
-        let alike: Vec<usize> = (1..columns).filter(|&i| says_one(i)).collect();
+        let constant: Vec<usize> = (1..columns).filter(|&i| is_constant(i)).collect();
         let numbers = (1..columns).rev().filter(|&i| is_number(i) && Some(i) != first_number);
         let words = (1..columns).rev().filter(|&i| !is_number(i));
         let mut others: Vec<usize> = numbers.chain(words).collect();
         others.sort_by_key(|&i| rank(i));
-        let mut stays = vec![true; columns];
-        let (mut alike_left_out, mut left_out) = (Vec::new(), Vec::new());
+        let mut keeps = vec![true; columns];
+        let (mut constant_left_out, mut left_out) = (Vec::new(), Vec::new());
         let unranked = others.iter().filter(|&&i| rank(i) == 0).count();
-        let order = alike.into_iter().chain(others).zip(1..);
-        let ranked_from = (1..columns).filter(|&i| says_one(i)).count() + unranked;
+        let order = constant.into_iter().chain(others).zip(1..);
+        let ranked_from = (1..columns).filter(|&i| is_constant(i)).count() + unranked;
         for (i, place) in order {
-            if needed(&widths, &stays) <= width {
+            if needed(&widths, &keeps) <= width {
                 break;
             }
-            if place > ranked_from && self.broken(&mut widths, &stays, width) {
+            if place > ranked_from && self.wrapped(&mut widths, &keeps, width) {
                 break;
             }
-            if !std::mem::replace(&mut stays[i], false) {
+            if !std::mem::replace(&mut keeps[i], false) {
                 continue;
             }
             let title = &self.header[i].title;
-            match says_one(i) {
-                // What nobody has is no news.
+            match is_constant(i) {
+                // A column without values is not mentioned.
                 true if self.rows[0][i] == "-" => {}
-                true => alike_left_out.push(format!("{title} {}", self.rows[0][i])),
+                true => constant_left_out.push(format!("{title} {}", self.rows[0][i])),
                 false => left_out.push(i),
             }
         }
         left_out.sort_unstable();
-        let kept: Vec<usize> = (0..columns).filter(|&i| stays[i]).collect();
+        let kept: Vec<usize> = (0..columns).filter(|&i| keeps[i]).collect();
         let header: Vec<Heading> = kept.iter().map(|&i| self.header[i].clone()).collect();
         let mut sheet = Sheet { header, ..Sheet::default() };
         for row in &self.rows {
@@ -94,25 +95,26 @@ impl Sheet {
         }
         Fitted {
             sheet,
-            alike: alike_left_out,
+            constant: constant_left_out,
             left_out: left_out.into_iter().map(|i| self.header[i].title.clone()).collect(),
         }
     }
 
-    /// Makes columns of words narrower until the table fits, the widest first; if it cannot be done nothing is.
-    fn broken(&self, widths: &mut Vec<usize>, stays: &[bool], width: usize) -> bool {
+    /// Makes text columns narrower until the table fits, beginning with the widest column. Changes nothing if the table
+    /// cannot be made to fit.
+    fn wrapped(&self, widths: &mut Vec<usize>, keeps: &[bool], width: usize) -> bool {
         let mut narrower = widths.clone();
-        // A word is not broken.
+        // Words are not split.
         let least = |i: usize| {
             let fields = self.rows.iter().map(|row| row[i].as_str());
             let words = fields.chain([self.header[i].title.as_str()]);
             let longest = words.flat_map(str::split_whitespace).map(|word| word.chars().count());
-            longest.max().unwrap_or(0).max(NARROW)
+            longest.max().unwrap_or(0).max(MIN_TEXT_WIDTH)
         };
         let least: Vec<usize> = (0..narrower.len()).map(least).collect();
-        while needed(&narrower, stays) > width {
+        while needed(&narrower, keeps) > width {
             let words = (0..narrower.len())
-                .filter(|&i| stays[i] && self.header[i].align == Align::Left)
+                .filter(|&i| keeps[i] && self.header[i].align == Align::Left)
                 .filter(|&i| narrower[i] > least[i]);
             let Some(widest) = words.max_by_key(|&i| narrower[i]) else { return false };
             narrower[widest] -= 1;
@@ -122,14 +124,14 @@ impl Sheet {
     }
 }
 
-/// Characters of a line.
-fn needed(widths: &[usize], stays: &[bool]) -> usize {
+/// Returns the width of a line in characters.
+fn needed(widths: &[usize], keeps: &[bool]) -> usize {
     let of: Vec<usize> =
-        widths.iter().zip(stays).filter(|(_, stays)| **stays).map(|(width, _)| *width).collect();
+        widths.iter().zip(keeps).filter(|(_, keeps)| **keeps).map(|(width, _)| *width).collect();
     of.iter().sum::<usize>() + GAP * of.len().saturating_sub(1)
 }
 
-/// A field in lines of a width.
+/// Splits a field into lines of at most `width` characters.
 fn lines(field: &str, width: usize, is_number: bool) -> Vec<String> {
     if is_number || field.chars().count() <= width {
         return vec![field.to_string()];
@@ -152,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sheet_is_fitted_to_a_width() {
+    fn omits_columns_to_fit_a_width() {
         let titles = ["trace", "machine", "tie", "wait s", "slowdown"];
         let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
         let header: Vec<_> = titles.into_iter().zip(aligns).collect();
@@ -169,21 +171,21 @@ mod tests {
             (titles.join(" "), fitted.notes())
         };
         assert_eq!(fitted(37), (titles.join(" "), vec![]));
-        let alike = "in all rows: machine 10x10".to_string();
-        assert_eq!(fitted(36), ("trace tie wait s slowdown".into(), vec![alike.clone()]));
-        // A column that nobody has needs no word.
-        assert_eq!(fitted(23), ("trace wait s slowdown".into(), vec![alike.clone()]));
+        let constant = "in all rows: machine 10x10".to_string();
+        assert_eq!(fitted(36), ("trace tie wait s slowdown".into(), vec![constant.clone()]));
+        // The column without values is not mentioned.
+        assert_eq!(fitted(23), ("trace wait s slowdown".into(), vec![constant.clone()]));
         let without = "left out (--wide shows all): slowdown".to_string();
-        assert_eq!(fitted(22), ("trace wait s".into(), vec![alike.clone(), without.clone()]));
-        assert_eq!(fitted(3), ("trace wait s".into(), vec![alike, without]));
-        // Of one row nothing is alike.
+        assert_eq!(fitted(22), ("trace wait s".into(), vec![constant.clone(), without.clone()]));
+        assert_eq!(fitted(3), ("trace wait s".into(), vec![constant, without]));
+        // If the table has a single row, no column is treated as constant.
         sheet.rows.truncate(1);
         let notes = vec!["left out (--wide shows all): slowdown".to_string()];
         assert_eq!(sheet.fitted(30).notes(), notes);
     }
 
     #[test]
-    fn ranked_columns_stay_and_words_are_broken_for_them() {
+    fn wraps_text_to_keep_ranked_columns() {
         let titles = ["run", "jobs", "what it is", "base", "change %", "verdict"];
         let aligns =
             [Align::Left, Align::Right, Align::Left, Align::Right, Align::Right, Align::Left];
@@ -218,7 +220,7 @@ mod tests {
                 assert_eq!(words(line), words(expected), "{text}");
             }
         }
-        // Too narrow for the words: they go before the measures.
+        // The width is too small for wrapped text, so the text column is omitted before the number columns.
         assert_eq!(plain(30).1, "jobs what it is base");
         assert_eq!(plain(3).1, "jobs what it is base change % verdict");
     }

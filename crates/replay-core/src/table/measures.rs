@@ -1,19 +1,19 @@
-/// Declares a struct of measures: each with its type, unit, meaning and what it is computed
-/// from, all in one place. The struct gets a constructor `of` and, as the parts of a table,
-/// `columns`.
+/// Declares a struct of metrics. Each metric is declared in one place, with its type, unit and
+/// meaning and the expression that computes it. The struct gets a constructor `of` and a function
+/// `columns` that returns the columns of a table.
 ///
 /// ```text
 /// measures! {
-///     /// What a queue comes to.
+///     /// Metrics of a queue.
 ///     #[derive(Clone)]
 ///     pub struct QueueMeasures, from queue: &Queue {
 ///         max_wait: i64 ["s"] "longest wait" = queue.longest();
-///         served_percent: f64 ["%", rising] "jobs served" = queue.served();
+///         served_percent: f64 ["%", rising] "share of jobs served" = queue.served();
 ///     }
 /// }
 /// ```
 ///
-/// `rising` says that larger values are better. Fields behind `with` are no columns.
+/// `rising` declares that larger values are better. Fields after `with` are not columns.
 #[macro_export]
 macro_rules! measures {
     (
@@ -36,7 +36,7 @@ macro_rules! measures {
                 Self { $($field: $value,)* $($($plain: $plain_value,)*)? }
             }
 
-            /// Each measure as a column.
+            /// Returns each metric as a column.
             pub fn columns() -> Vec<$crate::table::Column<Self>> {
                 vec![$($crate::table::Column::new(
                     $crate::table::name::$field, $unit, $meaning, |measures: &Self| measures.$field,

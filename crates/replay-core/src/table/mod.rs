@@ -1,15 +1,14 @@
-//! Tables of results: each column is declared once.
+//! Tables of results. Each column is declared once.
 //!
-//! A row is a type that implements [`Table`]: it says what its columns are, each with name,
-//! unit, meaning, kind and value. Whatever writes or explains a table reads these: CSV, JSON
-//! lines, text and Markdown (`report` of `replay-output`), Parquet (`frame`), the listing of
-//! columns, the objectives of a search. So they cannot differ, and a column of a type has that
-//! type even where all of it is null: two files of one table always concatenate.
+//! A row is a type that implements [`Table`]. The type declares the columns of the table, each with name, unit,
+//! meaning, type and value. All code that writes or documents a table uses these declarations: CSV, JSON lines, text
+//! and Markdown (`report` of `replay-output`), Parquet (`frame`), the listing of columns, and the objectives of a
+//! search. All outputs are therefore consistent. A column has its declared type even if all values are null, so two
+//! files of the same table can always be concatenated.
 //!
-//! A name has one meaning and one unit in all tables; a test of the program's listing sees to it.
-//! Integers are signed, so that two runs can be subtracted; only seeds and ids, which may need all
-//! 64 bits, are not. A list of integers is a list in Parquet and JSON, and in CSV text such as
-//! `0-3,7` ([`ranges`]).
+//! A column name has the same meaning and unit in all tables. A test of the listing checks this. Integers are signed,
+//! so that two runs can be subtracted; only seeds and ids, which may need all 64 bits, are unsigned. A list of integers
+//! is written as a list in Parquet and JSON, and as text such as `0-3,7` in CSV ([`ranges`]).
 //!
 //! ```
 //! use replay_core::table::{Column, Name, Table, csv};
@@ -23,7 +22,7 @@
 //!     fn columns() -> Vec<Column<Self>> {
 //!         vec![
 //!             Column::text(Name::new("queue"), "name of the queue", |q: &Queue| Some(q.name.as_str())),
-//!             Column::new(Name::new("max_wait"), "s", "longest wait; null if nobody waits", |q: &Queue| {
+//!             Column::new(Name::new("max_wait"), "s", "longest wait; null without jobs", |q: &Queue| {
 //!                 q.waits.iter().copied().max()
 //!             }),
 //!         ]
@@ -49,18 +48,19 @@ pub use name::Name;
 pub use sheet::{Align, Sheet, Shown, with_unit};
 pub use write::{csv, ranges, write_csv, write_json_line};
 
-/// A row of a table, which knows the columns.
+/// A row of a table. The type declares the columns of the table.
 pub trait Table: Sized {
-    /// Name, which is also the stem of the table's files.
+    /// Name of the table. The names of its files begin with this name.
     const NAME: &'static str;
-    /// What a row is.
+    /// Description of a row.
     const ROW: &'static str;
 
-    /// The columns in order.
+    /// Returns the columns in order.
     fn columns() -> Vec<Column<Self>>;
 
-    /// Whether an order by this column puts the row behind all rows that are comparable by it.
-    fn stands_apart(&self, _column: &str) -> bool {
+    /// Returns whether the row cannot be compared with other rows by this column. Sorting by the column then puts the
+    /// row last.
+    fn is_ranked_last(&self, _column: &str) -> bool {
         false
     }
 }
@@ -68,16 +68,16 @@ pub trait Table: Sized {
 /// The documentation of a table.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct TableInfo {
-    /// Name, and stem of its files.
+    /// Name of the table. The names of its files begin with this name.
     pub name: &'static str,
-    /// What a row is.
+    /// Description of a row.
     pub row: &'static str,
     /// The columns in order.
     pub columns: Vec<ColumnInfo>,
 }
 
 impl TableInfo {
-    /// That of the table with rows of this type.
+    /// Returns the documentation of the table that has rows of type `Row`.
     pub fn of<Row: Table>() -> Self {
         let columns = Row::columns().iter().map(Column::info).collect();
         Self { name: Row::NAME, row: Row::ROW, columns }

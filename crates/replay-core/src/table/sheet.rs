@@ -4,48 +4,48 @@ use std::io::{self, Write};
 use crate::number::{fixed, grouped};
 use crate::table::{Column, Name, Table, Value, ranges};
 
-/// Which side of its column a field stands on.
+/// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {
-    /// Words.
+    /// Left alignment, for text.
     Left,
-    /// Numbers.
+    /// Right alignment, for numbers.
     Right,
 }
 
-/// Between columns.
+/// Number of spaces between columns.
 pub(super) const GAP: usize = 2;
 
-/// The head of a column.
+/// The heading of a column.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Heading {
     pub title: String,
     pub align: Align,
-    /// Where there is no room for all columns, those of a higher rank stay longer.
+    /// Columns of lower rank are omitted first if the table is too wide.
     pub rank: u8,
 }
 
-/// A table of finished text.
+/// A table of formatted text.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
     pub(super) header: Vec<Heading>,
     pub(super) rows: Vec<Vec<String>>,
-    /// What is said above the table, for it is so in all rows.
+    /// Line above the table, which describes all rows.
     pub(super) lead: Option<String>,
-    /// Meaning of marks in the fields, below the table.
+    /// Line below the table that explains marks in the fields.
     pub(super) legend: Option<String>,
 }
 
 impl Sheet {
-    /// A table with these columns.
+    /// Creates a table with these columns.
     pub fn new(header: &[(&str, Align)]) -> Self {
         let heading =
             |&(title, align): &(&str, Align)| Heading { title: title.to_string(), align, rank: 0 };
         Self { header: header.iter().map(heading).collect(), ..Self::default() }
     }
 
-    /// The same, with a rank for some columns: where there is no room for all, those of a higher one stay longer.
-    /// Others have rank 0.
+    /// Sets the rank of some columns: columns of lower rank are omitted first if the table is too wide. Other columns
+    /// have rank 0.
     pub fn ranked(mut self, ranks: &[(&str, u8)]) -> Self {
         for heading in &mut self.header {
             let rank = ranks.iter().find(|(title, _)| *title == heading.title);
@@ -54,46 +54,46 @@ impl Sheet {
         self
     }
 
-    /// The same, with a line above it about all rows.
+    /// Sets the line above the table, which describes all rows.
     pub fn led_by(self, lead: Option<String>) -> Self {
         Self { lead, ..self }
     }
 
-    /// The table with a line below it that explains marks in its fields.
+    /// Sets the line below the table that explains marks in its fields.
     pub fn explained_by(self, legend: Option<String>) -> Self {
         Self { legend, ..self }
     }
 
-    /// The line below the table, if there is one.
+    /// Returns the line below the table; `None` if there is no such line.
     pub fn legend(&self) -> Option<&str> {
         self.legend.as_deref()
     }
 
-    /// The line above it, if there is one.
+    /// Returns the line above the table; `None` if there is no such line.
     pub fn lead(&self) -> Option<&str> {
         self.lead.as_deref()
     }
 
-    /// Adds a row with one field per column.
+    /// Adds a row, which must have a field for each column.
     pub fn push(&mut self, row: Vec<String>) {
         debug_assert_eq!(row.len(), self.header.len());
         self.rows.push(row);
     }
 
-    /// Whether there is no row.
+    /// Returns whether the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The rows of a table as people are to see them. A column that is `optional` is left out if no
-    /// row has a value in it.
+    /// Creates a table from rows and display columns. An `optional` column is omitted if no row has a value in it.
     pub fn of<'a, Row: 'a>(
         rows: impl IntoIterator<Item = &'a Row> + Clone,
         shown: Vec<Shown<'_, Row>>,
     ) -> Self {
-        let said =
+        let has_value =
             |one: &Shown<'_, Row>| rows.clone().into_iter().any(|row| (one.text)(row).is_some());
-        let shown: Vec<_> = shown.into_iter().filter(|one| !one.optional || said(one)).collect();
+        let shown: Vec<_> =
+            shown.into_iter().filter(|one| !one.optional || has_value(one)).collect();
         let heading = |one: &Shown<'_, Row>| Heading {
             title: one.title.to_string(),
             align: one.align,
@@ -107,7 +107,7 @@ impl Sheet {
         sheet
     }
 
-    /// Characters of each column.
+    /// Returns the width of each column in characters.
     pub(super) fn widths(&self) -> Vec<usize> {
         let width = |text: &str| text.chars().count();
         let column = |i: usize| {
@@ -117,10 +117,10 @@ impl Sheet {
         (0..self.header.len()).map(column).collect()
     }
 
-    /// Aligned columns, two spaces apart, under a rule.
+    /// Writes the table as text with aligned columns, two spaces apart, and a line of dashes below the header.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// [`io::Error`] if writing fails.
     pub fn write_plain(&self, out: &mut dyn Write) -> io::Result<()> {
         let widths = self.widths();
         let names: Vec<_> = self.header.iter().map(|one| one.title.clone()).collect();
@@ -131,10 +131,10 @@ impl Sheet {
         Ok(())
     }
 
-    /// A Markdown table, aligned in the source as well.
+    /// Writes the table in Markdown. The columns of the Markdown source are aligned.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// [`io::Error`] if writing fails.
     pub fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let widths: Vec<_> = self.widths().into_iter().map(|width| width.max(3)).collect();
         let names: Vec<_> = self.header.iter().map(|one| one.title.clone()).collect();
@@ -161,7 +161,7 @@ impl Sheet {
     }
 }
 
-/// A title with the unit that the column of that name declares.
+/// Returns a title followed by the declared unit of the column with this name.
 pub fn with_unit<Row>(columns: &[Column<Row>], name: Name, title: &str) -> String {
     match columns.iter().find(|column| column.name == name).map_or("", |column| column.unit) {
         "" => title.to_string(),
@@ -172,7 +172,7 @@ pub fn with_unit<Row>(columns: &[Column<Row>], name: Name, title: &str) -> Strin
 
 type Text<'a, Row> = Box<dyn Fn(&Row) -> Option<String> + 'a>;
 
-/// How people are shown something of a row.
+/// A column of text output: its title, alignment and the text of a row.
 pub struct Shown<'a, Row> {
     title: Cow<'a, str>,
     align: Align,
@@ -182,7 +182,7 @@ pub struct Shown<'a, Row> {
 }
 
 impl<'a, Row: 'a> Shown<'a, Row> {
-    /// A text about the row.
+    /// Creates a column from a function that returns the text of a row.
     pub fn text(
         title: impl Into<Cow<'a, str>>,
         text: impl Fn(&Row) -> Option<String> + 'a,
@@ -196,8 +196,8 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         }
     }
 
-    /// The column of that name: text as it is, integers with their thousands separated, real
-    /// numbers with so many decimals.
+    /// Creates a column from the table's column `name`. Text is unchanged, integers have thousands separators, and real
+    /// numbers have `decimals` decimal places.
     pub fn column(name: Name, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
     where
         Row: Table,
@@ -205,7 +205,8 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self::scaled(name, title, 1.0, decimals)
     }
 
-    /// The same, with the column's unit behind the title, if it has one.
+    /// Creates a column like [`column`](Self::column). The title is followed by the unit of the table's column, if the
+    /// column has a unit.
     pub fn measure(name: Name, title: &str, decimals: usize) -> Self
     where
         Row: Table,
@@ -213,7 +214,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self::column(name, with_unit(&Row::columns(), name, title), decimals)
     }
 
-    /// The column of that name, a share, in percent.
+    /// Creates a column from the table's column `name`, which must contain shares. Values are shown in percent.
     pub fn percent(name: Name, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
     where
         Row: Table,
@@ -231,8 +232,8 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self::of(column, title, factor, decimals)
     }
 
-    /// A column: text as it is, integers with their thousands separated if they have a unit, real numbers times `factor` with so many
-    /// decimals.
+    /// Creates a column from a table column. Text is unchanged, integers have thousands separators if the column has a
+    /// unit, and real numbers are multiplied by `factor` and have `decimals` decimal places.
     pub fn of(
         column: Column<Row>,
         title: impl Into<Cow<'a, str>>,
@@ -242,7 +243,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         let align = if column.kind().is_number() { Align::Right } else { Align::Left };
         let text = move |row: &Row| match column.value(row) {
             Value::Text(text) => Some(text.into_owned()),
-            // What has no unit is a number by which something is named, and is typed as it stands.
+            // An integer without a unit is an identifier, which is printed without separators.
             Value::I64(value) if column.unit.is_empty() => Some(value.to_string()),
             Value::I64(value) => Some(grouped(value)),
             Value::U64(value) => Some(value.to_string()),
@@ -253,17 +254,17 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self { align, ..Self::text(title, text) }
     }
 
-    /// The same, on the right.
+    /// Aligns the column to the right.
     pub fn right(self) -> Self {
         Self { align: Align::Right, ..self }
     }
 
-    /// The same, with a [rank](Sheet::ranked).
+    /// Sets the [rank](Sheet::ranked).
     pub fn rank(self, rank: u8) -> Self {
         Self { rank, ..self }
     }
 
-    /// The same, but only if a row has a value.
+    /// Omits the column if no row has a value.
     pub fn optional(self) -> Self {
         Self { optional: true, ..self }
     }
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_sheet_in_two_formats() {
+    fn writes_text_and_markdown() {
         let plain = "name      n\n----  -----\na,b       7\né     1,234\n";
         assert_eq!(written(|s, out| s.write_plain(out)), plain);
         let markdown = "| name |     n |\n| ---- | ----: |\n| a,b  |     7 |\n| é    | 1,234 |\n";
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_shown_with_their_titles() {
+    fn shows_columns_with_titles_and_units() {
         use crate::table::Name;
 
         struct Row(f64, Option<u64>);
@@ -321,7 +322,7 @@ mod tests {
             plain(&[Row(0.5, None)]),
             "row      share %\n-------  -------\nno. 0.5     50.0\n"
         );
-        // The unit is that of the declaration.
+        // The unit comes from the column's declaration.
         let of = |name| with_unit(&Row::columns(), Name::new(name), "title");
         assert_eq!(["share", "count", "none"].map(of), ["title", "title jobs", "title"]);
         let columns = [Column::new(Name::new("end"), "time units", "an end", |row: &Row| row.0)];

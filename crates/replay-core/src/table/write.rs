@@ -2,13 +2,14 @@ use std::io::{self, Write};
 
 use super::{Column, Table, Value};
 
-/// Writes rows as CSV (RFC 4180, with line feeds), under a line of the columns' names if `header`
-/// says so. Nulls are empty; a real number has the fewest digits that read back as the same
-/// number, and always a point or an exponent, so that readers which guess types do not take it
-/// for an integer. A list is text as [`ranges`] makes it.
+/// Writes rows as CSV (RFC 4180, with line feeds), preceded by a line of column names if `header` is true.
+/// Nulls are empty fields. A real number is written with the fewest digits that parse to the same
+/// number. A real number always has a decimal point or an exponent, so that readers that infer
+/// types do not treat the number as an integer. A list is written as the text that [`ranges`]
+/// returns.
 ///
 /// # Errors
-/// Those of `out`.
+/// [`io::Error`] if writing to `out` fails.
 pub fn write_csv<'a, Row: 'a>(
     columns: &[Column<Row>],
     rows: impl IntoIterator<Item = &'a Row>,
@@ -38,22 +39,23 @@ pub fn write_csv<'a, Row: 'a>(
     out.flush()
 }
 
-/// Rows as CSV; see [`write_csv`].
+/// Returns rows as CSV; see [`write_csv`].
 ///
 /// # Errors
-/// None: it writes to memory.
+/// Never fails, because the function writes to memory.
 pub fn csv<Row: Table>(rows: &[Row]) -> io::Result<String> {
     let mut text = Vec::new();
     write_csv(&Row::columns(), rows, true, &mut text)?;
     String::from_utf8(text).map_err(io::Error::other)
 }
 
-/// A list of integers as text, in its order: numbers and ascending ranges, such as `4,7-9,2`.
+/// Formats a list of integers as numbers and ascending ranges, such as `4,7-9,2`. The order is
+/// kept.
 pub fn ranges(values: &[i64]) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for &value in values {
         match runs.last_mut() {
-            // Of negative numbers a range would not read back.
+            // Negative numbers are not written as a range, because the range could not be parsed.
             Some((first, last)) if *last + 1 == value && *first >= 0 => *last = value,
             _ => runs.push((value, value)),
         }
@@ -65,7 +67,7 @@ pub fn ranges(values: &[i64]) -> String {
     runs.iter().map(text).collect::<Vec<_>>().join(",")
 }
 
-/// A value as JSON.
+/// Writes a value as JSON.
 fn write_json(value: &Value<'_>, out: &mut impl Write) -> io::Result<()> {
     match value {
         Value::Text(text) => serde_json::to_writer(out, text),
@@ -78,10 +80,10 @@ fn write_json(value: &Value<'_>, out: &mut impl Write) -> io::Result<()> {
     .map_err(io::Error::from)
 }
 
-/// A row as a JSON object on one line, keys in the columns' order.
+/// Writes a row as a JSON object on one line, with keys in the order of the columns.
 ///
 /// # Errors
-/// Those of `out`.
+/// [`io::Error`] if writing to `out` fails.
 pub fn write_json_line<Row>(
     columns: &[Column<Row>],
     row: &Row,

@@ -2,12 +2,12 @@ use std::fmt;
 
 use super::{Grid, MAX_POINTS, Topology};
 
-/// The mesh assumed for a trace whose user named no machine.
+/// The mesh assumed for a trace if the user specifies no machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DefaultMachine {
     /// The mesh.
     pub topology: Topology,
-    /// How it came about.
+    /// The rule that determined the mesh, as text for the output.
     pub rule: String,
 }
 
@@ -17,10 +17,10 @@ impl fmt::Display for DefaultMachine {
     }
 }
 
-/// The 2D mesh for a machine of `processors`: the square if there is one, as in Johnson,
-/// Bunde, Leung (section I), else the factor pair nearest to a square, the longer side
-/// along x. `None` for zero, for more than [`MAX_POINTS`], and where a side would be longer than
-/// 65,535.
+/// Returns the 2D mesh for a machine with this number of processors. If the number is a square,
+/// the mesh is square, as in Johnson, Bunde, Leung (section I). Otherwise its sides are the two
+/// factors of the number whose difference is smallest, with the longer side along x. Returns
+/// `None` for zero, for more than [`MAX_POINTS`], and if a side would be longer than 65,535.
 pub fn default_machine(processors: usize) -> Option<DefaultMachine> {
     if processors == 0 || processors > MAX_POINTS {
         return None;
@@ -30,7 +30,7 @@ pub fn default_machine(processors: usize) -> Option<DefaultMachine> {
     let rule = if short == long {
         "square of the header's MaxProcs"
     } else {
-        "most nearly square factors of the header's MaxProcs"
+        "factors of the header's MaxProcs nearest to a square"
     };
     let grid = Grid::mesh2(u16::try_from(long).ok()?, u16::try_from(short).ok()?)?;
     Some(DefaultMachine { topology: Topology::Grid(grid), rule: rule.to_string() })
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn square_if_there_is_one_else_the_nearest_factors() {
+    fn is_square_or_has_the_nearest_factors() {
         let name = |n| default_machine(n).map(|m| m.topology.to_string());
         assert_eq!(name(100).as_deref(), Some("10x10"));
         assert_eq!(name(128).as_deref(), Some("16x8"));

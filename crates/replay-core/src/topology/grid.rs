@@ -6,36 +6,36 @@ pub type Coord = [u16; 3];
 /// One dimension of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Axis {
-    /// Number of positions.
+    /// The number of positions.
     pub extent: u16,
-    /// Whether the last position is a neighbour of the first.
+    /// Whether the last position is a neighbour of the first position.
     pub wrapped: bool,
 }
 
 impl Axis {
-    /// Distance between two positions of this dimension.
+    /// Returns the distance between two positions of this dimension.
     #[inline]
     pub fn distance(&self, a: u16, b: u16) -> u32 {
         let direct = a.abs_diff(b);
         u32::from(if self.wrapped { direct.min(self.extent - direct) } else { direct })
     }
 
-    /// Largest distance between two positions.
+    /// Returns the largest distance between two positions of this dimension.
     pub fn diameter(&self) -> u16 {
         if self.wrapped { self.extent / 2 } else { self.extent - 1 }
     }
 
-    /// Whether the dimension has walls: it does not wrap and is longer than two.
+    /// Returns whether the dimension has walls: it does not wrap and has more than two positions.
     ///
-    /// On a dimension of one or two every position would touch a wall and the wall
-    /// would say nothing.
+    /// In a dimension of one or two positions every position would touch a wall, so walls would not
+    /// distinguish positions.
     pub fn has_walls(&self) -> bool {
         !self.wrapped && self.extent > 2
     }
 
-    /// First position and length of the interval of radius `r` around `p`. On a wrapped
-    /// dimension the first position may be negative; an interval longer than the
-    /// dimension is cut to one full turn.
+    /// Returns the first position and the length of the interval of radius `r` around `p`. On a
+    /// wrapped dimension the first position may be negative, and an interval that would be longer
+    /// than the dimension is cut to the length of the dimension.
     #[inline]
     pub fn interval(&self, p: u16, r: u32) -> (i32, u32) {
         let (p, n) = (i32::from(p), i32::from(self.extent));
@@ -49,8 +49,8 @@ impl Axis {
     }
 }
 
-/// A mesh or torus in two or three dimensions, each dimension wrapped or not. Every point holds a
-/// processor, or [several](Grid::per_point) that a job gets whole.
+/// A mesh or torus in two or three dimensions. Each dimension is wrapped or not. Every point has
+/// one processor, or [several processors](Grid::per_point) that are allocated together.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
     axes: [Axis; 3],
@@ -59,8 +59,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid of the given axes (two or three). `None` if there are fewer or more, if an
-    /// extent is zero, or if there would be more than [`MAX_POINTS`] points.
+    /// Creates a grid of the given axes. Returns `None` if the number of axes is not two or three,
+    /// if an extent is zero, or if there would be more than [`MAX_POINTS`] points.
     pub fn new(axes: &[Axis]) -> Option<Self> {
         let dimensions = axes.len();
         if !(2..=3).contains(&dimensions) || axes.iter().any(|axis| axis.extent == 0) {
@@ -72,59 +72,60 @@ impl Grid {
         }
         let mut all = [Axis { extent: 1, wrapped: false }; 3];
         all[..dimensions].copy_from_slice(axes);
-        // A wrapped dimension of one or two has the distances of an unwrapped one.
+        // Wrapping a dimension of one or two positions does not change its distances.
         for axis in &mut all {
             axis.wrapped &= axis.extent > 2;
         }
         Some(Self { axes: all, dimensions, per_point: 1 })
     }
 
-    /// The same grid with `processors` at every point; `None` if that is zero, or if there would be
-    /// more than 32 bits count.
+    /// Sets the number of processors per point. Returns `None` if the number is zero, or if the
+    /// total number of processors does not fit into 32 bits.
     pub fn with_per_point(self, processors: u32) -> Option<Self> {
         let all = self.processors() as u64 * u64::from(processors);
         (processors > 0 && u32::try_from(all).is_ok())
             .then_some(Self { per_point: processors, ..self })
     }
 
-    /// Processors at every point.
+    /// Returns the number of processors at each point.
     pub fn per_point(&self) -> u32 {
         self.per_point
     }
 
-    /// A 2D mesh of `x` by `y` processors; `None` under the conditions of [`Grid::new`].
+    /// Creates a 2D mesh of `x` by `y` processors; `None` under the conditions of [`Grid::new`].
     pub fn mesh2(x: u16, y: u16) -> Option<Self> {
         Self::new(&[Axis { extent: x, wrapped: false }, Axis { extent: y, wrapped: false }])
     }
 
-    /// Two or three.
+    /// Returns the number of dimensions, two or three.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// The three axes; the third of a 2D grid has extent one.
+    /// Returns the three axes; the third axis of a 2D grid has extent one.
     #[inline]
     pub fn axes(&self) -> &[Axis; 3] {
         &self.axes
     }
 
-    /// Extent of one dimension.
+    /// Returns the extent of one dimension.
     #[inline]
     pub fn extent(&self, axis: usize) -> usize {
         usize::from(self.axes[axis].extent)
     }
 
-    /// Number of points: of processors, where a point holds one.
+    /// Returns the number of points. The number of points equals the number of processors if each
+    /// point has one processor.
     pub fn processors(&self) -> usize {
         (0..3).map(|axis| self.extent(axis)).product()
     }
 
-    /// Whether any dimension wraps.
+    /// Returns whether any dimension wraps.
     pub fn is_wrapped(&self) -> bool {
         self.axes.iter().any(|axis| axis.wrapped)
     }
 
-    /// Coordinates of a processor.
+    /// Returns the coordinates of a processor.
     #[inline]
     pub fn coord(&self, node: NodeId) -> Coord {
         let (y, z) = (u32::from(self.axes[1].extent), u32::from(self.axes[2].extent));
@@ -132,33 +133,34 @@ impl Grid {
         [(row / y) as u16, (row % y) as u16, (node.0 % z) as u16]
     }
 
-    /// The processor at the coordinates, which must lie on the grid.
+    /// Returns the processor at the coordinates, which must be on the grid.
     #[inline]
     pub fn node(&self, [x, y, z]: Coord) -> NodeId {
         let row = u32::from(x) * u32::from(self.axes[1].extent) + u32::from(y);
         NodeId(row * u32::from(self.axes[2].extent) + u32::from(z))
     }
 
-    /// Coordinates of all processors, by scan order.
+    /// Returns the coordinates of all processors, in scan order.
     pub fn coords(&self) -> Vec<Coord> {
         (0..self.processors() as u32).map(|id| self.coord(NodeId(id))).collect()
     }
 
-    /// Sum over dimensions of the distances (with wrap-around where the grid wraps).
+    /// Returns the L1 distance: the sum of the distances along the dimensions, with wrap-around
+    /// where the grid wraps.
     #[inline]
     pub fn l1(&self, a: Coord, b: Coord) -> u32 {
         (0..3).map(|i| self.axes[i].distance(a[i], b[i])).sum()
     }
 
-    /// Largest of the distances along the dimensions.
+    /// Returns the L-infinity distance: the largest distance along one dimension.
     #[inline]
     pub fn linf(&self, a: Coord, b: Coord) -> u32 {
         let d = |i: usize| self.axes[i].distance(a[i], b[i]);
         d(0).max(d(1)).max(d(2))
     }
 
-    /// Number of walls a position touches: one per dimension that has walls and in which
-    /// it is the first or the last.
+    /// Returns the number of walls that a position touches: the number of dimensions with walls in
+    /// which the position is the first or the last.
     pub fn walls(&self, coord: Coord) -> u32 {
         let touches = |i: usize| {
             let axis = &self.axes[i];
@@ -167,7 +169,7 @@ impl Grid {
         (0..3).map(|i| u32::from(touches(i))).sum()
     }
 
-    /// Calls `visit` with every direct neighbour, each once.
+    /// Calls `visit` once with each direct neighbour of `node`.
     pub fn for_neighbours(&self, node: NodeId, mut visit: impl FnMut(NodeId)) {
         let coord = self.coord(node);
         for (i, axis) in self.axes.iter().enumerate() {
@@ -203,7 +205,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn coordinates_and_numbers_are_inverse(grid in any_grid()) {
+        fn node_inverts_coord(grid in any_grid()) {
             for id in 0..grid.processors() as u32 {
                 prop_assert_eq!(grid.node(grid.coord(NodeId(id))), NodeId(id));
             }
@@ -223,7 +225,7 @@ mod tests {
         }
 
         #[test]
-        fn an_interval_holds_exactly_the_positions_within_the_radius(
+        fn an_interval_contains_exactly_the_positions_within_the_radius(
             extent in 1u16..9, wrapped: bool, p in 0u16..9, r in 0u32..12,
         ) {
             prop_assume!(p < extent);

@@ -1,23 +1,23 @@
-//! Several tori as one machine, or one of which some cells are empty.
+//! Machines of several tori, or of one torus with empty cells.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{Axis, Coord, Grid, MAX_POINTS, NodeId, Topology};
 
-/// Tori in three dimensions, of which cells may be *holes*: nobody is there. Processors are numbered torus by torus, in each
-/// along x fastest, then y, then z, holes skipped.
+/// Tori in three dimensions. A cell without a processor is a *hole*. Processors are numbered torus by torus, skipping
+/// holes; within a torus x varies fastest, then y, then z.
 ///
-/// Nothing says how the tori are joined, and no job needs it that lies in one. Between two of them a distance is 1 more
-/// than their diameters together: the most that it can be if a single link joins them. A hole is in nobody's way: it has a
-/// router and no node.
+/// The links between the tori are unknown; a job within one torus does not need them. The distance between two tori
+/// is defined as 1 plus the sum of their diameters: the maximum distance if a single link joins the tori. Paths may
+/// cross a hole, because a hole has a router but no node.
 ///
 /// ```
 /// use replay_core::topology::{NodeId, Topology};
-/// // A torus without the cells 3 and 5 to 7 (numbered like processors, holes counted), and a whole one.
+/// // A torus without cells 3 and 5 to 7 (numbered like processors, but counting holes), and a torus without holes.
 /// let pods: Topology = "toruses:4x4x2[3,5-7]+4x2x2".parse()?;
 /// assert_eq!((pods.processors(), pods.to_string()), (28 + 16, "toruses:4x4x2[3,5-7]+4x2x2".into()));
-/// // Cells 0 and 4, 2 and 8 of the first, and the first of both: 1 + (2 + 2 + 1) + (2 + 1 + 1).
+/// // Cells 0 and 4, then 2 and 8, of the first torus; then the first cells of both: 1 + (2 + 2 + 1) + (2 + 1 + 1).
 /// let hops = |a, b| pods.hops(NodeId(a), NodeId(b));
 /// assert_eq!([hops(0, 3), hops(2, 4), hops(0, 28)], [1, 4, 10]);
 /// # Ok::<(), replay_core::topology::TopologyError>(())
@@ -28,16 +28,16 @@ pub struct MultiTorus(Arc<Parts>);
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Parts {
     all: Vec<Part>,
-    /// By processor: its torus and where it is there.
+    /// Torus and coordinates by processor.
     places: Vec<(u32, Coord)>,
 }
 
-/// One of the tori.
+/// One torus of a [`MultiTorus`].
 #[derive(PartialEq, Eq, Hash, Debug)]
 pub struct Part {
-    /// As if it had no holes.
+    /// The torus including its holes.
     pub grid: Grid,
-    /// By cell: its processor, if it has one.
+    /// Processor by cell; `None` for holes.
     nodes: Vec<Option<NodeId>>,
 }
 
@@ -47,26 +47,27 @@ impl Part {
             + self.grid.extent(0) * (usize::from(y) + self.grid.extent(1) * usize::from(z))
     }
 
-    /// The processor in a cell, if one is there.
+    /// Returns the processor in a cell; `None` for holes and cells outside the torus.
     pub fn node(&self, cell: u32) -> Option<NodeId> {
         self.nodes.get(cell as usize).copied().flatten()
     }
 
-    /// Cells without a processor, ascending.
+    /// Returns the holes in ascending order of cell numbers.
     pub fn holes(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.nodes).filter(|(_, node)| node.is_none()).map(|(cell, _)| cell)
     }
 
-    /// The largest distance of two cells along each axis.
+    /// The largest distance along each axis.
     fn diameters(&self) -> [u32; 3] {
         self.grid.axes().map(|axis| axis.diameter().into())
     }
 }
 
 impl Topology {
-    /// The machine of these tori, each with its sides and the numbers of its holes: a plain torus where it is one without
-    /// holes. `None` if there is no processor, more than [`MAX_POINTS`] cells, or a hole that is no cell.
-    pub fn of_toruses(toruses: &[([u16; 3], Vec<u32>)]) -> Option<Self> {
+    /// Creates a machine of tori. Each torus is given by its sides and the cell numbers of its holes. A single torus
+    /// without holes becomes a plain torus. Returns `None` if there is no processor, if there are more than
+    /// [`MAX_POINTS`] cells, or if a hole is not a cell of its torus.
+    pub fn from_tori(toruses: &[([u16; 3], Vec<u32>)]) -> Option<Self> {
         let (mut all, mut places, mut cells) = (Vec::new(), Vec::new(), 0);
         for (index, (sides, holes)) in (0..).zip(toruses) {
             let grid = Grid::new(&sides.map(|extent| Axis { extent, wrapped: true }))?;
@@ -94,29 +95,29 @@ impl Topology {
 }
 
 impl MultiTorus {
-    /// The tori in their order.
+    /// Returns the tori in the order of their description.
     pub fn parts(&self) -> &[Part] {
         &self.0.all
     }
 
-    /// Number of processors.
+    /// Returns the number of processors.
     pub fn processors(&self) -> usize {
         self.0.places.len()
     }
 
-    /// The torus of a processor, and where it is there.
+    /// Returns the torus of a processor and the coordinates in that torus.
     pub fn place(&self, node: NodeId) -> (usize, Coord) {
         let (torus, at) = self.0.places[node.index()];
         (torus as usize, at)
     }
 
-    /// Hops between processors of two tori.
+    /// Returns the distance in hops between any two processors of two different tori.
     pub fn between(&self, one: usize, other: usize) -> u32 {
         let hops = |torus: usize| self.0.all[torus].diameters().iter().sum::<u32>();
         1 + hops(one) + hops(other)
     }
 
-    /// Distance in hops.
+    /// Returns the distance in hops between two processors.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         match (self.place(a), self.place(b)) {
             ((one, a), (other, b)) if one == other => self.0.all[one].grid.l1(a, b),
@@ -124,7 +125,7 @@ impl MultiTorus {
         }
     }
 
-    /// The largest distance along one axis; between two tori that in hops.
+    /// Returns the largest distance along one axis. For processors of two different tori, returns the distance in hops.
     pub fn chebyshev(&self, a: NodeId, b: NodeId) -> u32 {
         match (self.place(a), self.place(b)) {
             ((one, a), (other, b)) if one == other => self.0.all[one].grid.linf(a, b),
@@ -132,7 +133,7 @@ impl MultiTorus {
         }
     }
 
-    /// The processors beside one, each once; holes are left out.
+    /// Calls `visit` once with each direct neighbour of `node`; holes are skipped.
     pub fn for_neighbours(&self, node: NodeId, mut visit: impl FnMut(NodeId)) {
         let (torus, at) = self.place(node);
         let part = &self.0.all[torus];
@@ -143,14 +144,14 @@ impl MultiTorus {
         });
     }
 
-    /// The largest sides.
+    /// Returns the largest side along each axis.
     pub fn extents(&self) -> [u16; 3] {
         let side = |axis: usize| self.0.all.iter().map(move |part| part.grid.axes()[axis].extent);
         [0, 1, 2].map(|axis| side(axis).max().unwrap_or(1))
     }
 }
 
-/// Sides, and in brackets the holes: `4x4x2[3,5-7]+4x2x2`.
+/// Prints the sides of each torus, followed by its holes in brackets: `4x4x2[3,5-7]+4x2x2`.
 impl fmt::Display for MultiTorus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("toruses:")?;
@@ -176,7 +177,7 @@ impl fmt::Display for MultiTorus {
     }
 }
 
-/// Reads what stands behind `toruses:`.
+/// Parses the part of a machine description after `toruses:`.
 pub(super) fn parse(text: &str) -> Result<Topology, String> {
     let mut toruses = Vec::new();
     for one in text.split('+').map(str::trim) {
@@ -200,7 +201,7 @@ pub(super) fn parse(text: &str) -> Result<Topology, String> {
         }
         toruses.push((sides, empty));
     }
-    Topology::of_toruses(&toruses).ok_or_else(|| {
+    Topology::from_tori(&toruses).ok_or_else(|| {
         format!(
             "needs at least one processor, and at most {} cells",
             crate::number::grouped(MAX_POINTS as u64)
@@ -214,13 +215,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_typed_is_printed_back() {
+    fn parses_and_prints_descriptions() {
         let read = |text: &str| text.parse::<Topology>().map(|machine| machine.to_string());
         assert_eq!(
             read("toruses: 4x4x2 [7, 3,5-6] + 4X2x2"),
             Ok("toruses:4x4x2[3,5-7]+4x2x2".into())
         );
-        // One without holes is a torus like any other.
+        // A single torus without holes is a plain torus.
         assert_eq!(read("toruses:4x4x2"), Ok("torus:4x4x2".into()));
         for bad in [
             "4x4",
@@ -237,7 +238,7 @@ mod tests {
     }
 
     proptest! {
-        /// Beside each other are those one hop apart, and within a torus without holes all is as on that torus.
+        /// The neighbours of a processor are exactly the processors of its torus at a distance of one hop.
         #[test]
         fn neighbours_are_one_hop_away(
             sides in proptest::collection::vec([1u16..5, 1u16..5, 1u16..5], 1..3),
@@ -248,7 +249,7 @@ mod tests {
                 (*sides, holes.iter().copied().filter(|&hole| hole < fits(sides)).collect())
             };
             let all: Vec<_> = sides.iter().map(of).collect();
-            let Some(machine) = Topology::of_toruses(&all) else { return Ok(()) };
+            let Some(machine) = Topology::from_tori(&all) else { return Ok(()) };
             prop_assert_eq!(machine.to_string().parse(), Ok(machine.clone()));
             for a in machine.nodes() {
                 let mut near = Vec::new();

@@ -1,13 +1,13 @@
-//! Sums of distances over all pairs of a set of processors.
+//! Sums of hop distances over all pairs of a set of processors.
 
 use super::{Coord, Grid, NodeId, Topology};
 
-/// Sums hop distances over the unordered pairs of sets of processors: pairwise L1 on a mesh
-/// (with wrap-around on a torus), Hamming on a hypercube. Holds buffers for the work.
+/// Computes sums of hop distances over the unordered pairs of a set of processors: pairwise L1 on a
+/// mesh (with wrap-around on a torus), Hamming on a hypercube. Reuses its buffers.
 ///
-/// Distances add up over dimensions, so a histogram of coordinates along each says it all:
-/// O(k + extents) for k processors on a mesh, where a wrapped dimension costs the square of its
-/// extent; of several tori once for each.
+/// Distances are sums over dimensions, so a histogram of coordinates along each dimension suffices:
+/// the cost is O(k + extents) for k processors on a mesh. A wrapped dimension costs the square of
+/// its extent. On several tori the computation is repeated for each torus.
 #[derive(Clone, Debug)]
 pub struct PairDistances {
     topology: Topology,
@@ -17,7 +17,7 @@ pub struct PairDistances {
 }
 
 impl PairDistances {
-    /// For sets of processors of `topology`.
+    /// Creates the buffers for sets of processors of `topology`.
     pub fn new(topology: &Topology) -> Self {
         let grid = topology.grid();
         Self {
@@ -27,7 +27,7 @@ impl PairDistances {
         }
     }
 
-    /// The sum for a set of distinct processors; zero for one processor.
+    /// Returns the sum for a set of distinct processors, in hops; zero for one processor.
     pub fn sum(&mut self, nodes: &[NodeId]) -> u64 {
         if nodes.len() < 2 {
             return 0;
@@ -55,6 +55,7 @@ impl PairDistances {
                     ones * (nodes.len() as u64 - ones)
                 })
                 .sum(),
+            Topology::Hierarchy(hierarchy) => hierarchy.pairwise_hops(nodes),
             Topology::Cluster(_) => nodes.len() as u64 * (nodes.len() as u64 - 1) / 2,
             Topology::MultiTorus(toruses) => {
                 let (mut sum, mut counts) = (0, Vec::with_capacity(toruses.parts().len()));
@@ -84,7 +85,7 @@ impl PairDistances {
     }
 }
 
-/// Sum of distances along one dimension over pairs of `all` processors.
+/// Returns the sum of the distances along one dimension over all pairs of `all` processors.
 fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
     if wrapped {
         let n = histogram.len();
@@ -95,8 +96,8 @@ fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
             })
             .sum()
     } else {
-        // Every cut between neighbouring positions is crossed by one path per pair with
-        // an end on each side.
+        // A cut between two neighbouring positions separates pairs of processors. The path of each
+        // separated pair crosses the cut once.
         let (mut before, all) = (0, all as u64);
         let mut sum = 0;
         for &count in histogram {
@@ -124,7 +125,7 @@ mod tests {
             let expected: u64 = pairs.map(|(a, b)| u64::from(topology.hops(a, b))).sum();
             let mut distances = PairDistances::new(&topology);
             prop_assert_eq!(distances.sum(&nodes), expected);
-            // Nothing is left of it in the next.
+            // A call does not influence the following calls.
             prop_assert_eq!(distances.sum(&nodes[..nodes.len().min(1)]), 0);
             prop_assert_eq!(distances.sum(&nodes), expected);
         }

@@ -1,14 +1,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology, multi_torus};
+use super::{
+    Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology, hierarchy, multi_torus,
+};
 use crate::naming::hint;
 use crate::number::grouped;
+use crate::sanitize::excerpt;
 
-/// A machine description that cannot be used.
+/// Error of a machine description that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, torus:4x4x4*2, hypercube:7, cluster:6x2 or a name of replay list systems)"
+    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, torus:4x4x4*2, hypercube:7, cluster:6x2, tree:4x8x18, block[18,72]:8x18 or a name from `replay list systems`)"
 )]
 pub struct TopologyError {
     text: String,
@@ -25,6 +28,10 @@ impl FromStr for Topology {
 
 fn parse(text: &str) -> Result<Topology, String> {
     let system = SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(text));
+    if system.is_none() && text.starts_with(char::is_alphabetic) && !text.contains(':') {
+        let near = hint(text, SYSTEMS.iter().map(|system| system.name));
+        return Err(format!("no system \"{}\"{near}", excerpt(text)));
+    }
     let text = system.map_or(text, |system| system.machine);
     let Some((points, per_point)) = text.split_once('*') else { return parse_points(text) };
     let per_point = per_point.trim();
@@ -33,9 +40,9 @@ fn parse(text: &str) -> Result<Topology, String> {
         .map_err(|_| format!("\"{per_point}\" is not a number of processors at a point"))?;
     match parse_points(points.trim_end())? {
         Topology::Grid(grid) => grid.with_per_point(number).map(Topology::Grid).ok_or_else(|| {
-            "needs at least one processor at a point, and at most 4,294,967,295 in all".to_string()
+            "needs at least one processor at each point, and at most 4,294,967,295 processors in total".to_string()
         }),
-        _ => Err("several processors at a point are for meshes and tori".to_string()),
+        _ => Err("only meshes and tori can have several processors at a point".to_string()),
     }
 }
 
@@ -47,15 +54,24 @@ fn parse_points(text: &str) -> Result<Topology, String> {
     if kind == "hypercube" {
         let dimensions =
             sizes.parse().map_err(|_| format!("\"{sizes}\" is not a number of dimensions"))?;
-        return Hypercube::new(dimensions)
-            .map(Topology::Hypercube)
-            .ok_or_else(|| format!("at most {} dimensions", Hypercube::MAX_DIMENSIONS));
+        return Hypercube::new(dimensions).map(Topology::Hypercube).ok_or_else(|| {
+            format!("a hypercube has at most {} dimensions", Hypercube::MAX_DIMENSIONS)
+        });
     }
     if kind == "cluster" {
         return cluster(sizes);
     }
     if kind == "toruses" {
         return multi_torus::parse(sizes);
+    }
+    if kind == "tree" {
+        return hierarchy::parse_tree(sizes).map(Topology::Hierarchy);
+    }
+    if let Some(block_sizes) = kind.strip_prefix("block") {
+        let between = block_sizes.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        if block_sizes.is_empty() || between.is_some() {
+            return hierarchy::parse_blocks(between, sizes).map(Topology::Hierarchy);
+        }
     }
     let wrapped = wrapped_axes(kind)?;
     let extents = sizes
@@ -65,7 +81,10 @@ fn parse_points(text: &str) -> Result<Topology, String> {
         })
         .collect::<Result<Vec<_>, _>>()?;
     if extents.len() > AXES.len() {
-        return Err(format!("{} sides; there are three dimensions at most", extents.len()));
+        return Err(format!(
+            "{} sides given, but at most three dimensions are supported",
+            extents.len()
+        ));
     }
     if let Some(missing) = (extents.len()..3).find(|&i| wrapped[i] && kind != "torus") {
         return Err(format!("there is no dimension {} to wrap", AXES[missing]));
@@ -78,7 +97,7 @@ fn parse_points(text: &str) -> Result<Topology, String> {
     })
 }
 
-/// Hosts, and if there is more than one, slots of each.
+/// Parses the number of hosts and, if present, the number of slots per host.
 fn cluster(sizes: &str) -> Result<Topology, String> {
     let (hosts, levels) = sizes.split_once(['x', 'X']).unwrap_or((sizes, "1"));
     let number = |text: &str, what| {
@@ -87,12 +106,12 @@ fn cluster(sizes: &str) -> Result<Topology, String> {
     let cluster = Cluster::new(number(hosts, "hosts")?, number(levels, "jobs on a host")?);
     cluster.map(Topology::Cluster).ok_or_else(|| {
         let most = grouped(Cluster::MAX_SLOTS);
-        format!("needs at least one host with one slot, and at most {most} slots in all")
+        format!("needs at least one host with one slot, and at most {most} slots in total")
     })
 }
 
-/// What may stand before the colon; `mesh` may be left out.
-const KINDS: [&str; 5] = ["mesh", "torus", "hypercube", "cluster", "toruses"];
+/// Prefixes before the colon; `mesh:` is optional.
+const KINDS: [&str; 7] = ["mesh", "torus", "hypercube", "cluster", "toruses", "tree", "block"];
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
@@ -126,6 +145,7 @@ impl fmt::Display for Topology {
                 write!(f, "cluster:{}x{}", cluster.hosts(), cluster.levels())
             }
             Topology::MultiTorus(toruses) => toruses.fmt(f),
+            Topology::Hierarchy(hierarchy) => hierarchy.fmt(f),
         }
     }
 }
@@ -163,23 +183,26 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_a_user_types_is_understood() {
+    fn parses_machine_descriptions() {
         let count = |text: &str| text.parse::<Topology>().map(|t| t.processors());
         assert_eq!(count("10x10"), Ok(100));
         assert_eq!(count(" 8x8x8 "), Ok(512));
         assert_eq!(count("hypercube:7"), Ok(128));
-        // A job has a process on each of six hosts at most, whoever shares them.
+        // A job has at most one process on each of six hosts, even if hosts are shared.
         assert_eq!((count("cluster:6"), count("cluster:6x2")), (Ok(6), Ok(6)));
         let printed = |text: &str| text.parse::<Topology>().map(|t| (t.to_string(), t.slots()));
         assert_eq!(printed("cluster:6x2"), Ok(("cluster:6x2".to_string(), 12)));
         assert_eq!(printed("cluster:6x1"), Ok(("cluster:6".to_string(), 6)));
-        let held = |text: &str| {
+        let size_and_points = |text: &str| {
             let machine = text.parse::<Topology>()?;
             let points = [5, 6].map(|size| machine.points(size));
             Ok::<_, TopologyError>((machine.to_string(), machine.capacity(), points))
         };
-        assert_eq!(held("torus:24x24x24*2"), Ok(("torus:24x24x24*2".into(), 27_648, [3, 3])));
-        assert_eq!(held("4x4 * 1"), Ok(("4x4".to_string(), 16, [5, 6])));
+        assert_eq!(
+            size_and_points("torus:24x24x24*2"),
+            Ok(("torus:24x24x24*2".into(), 27_648, [3, 3]))
+        );
+        assert_eq!(size_and_points("4x4 * 1"), Ok(("4x4".to_string(), 16, [5, 6])));
         assert_eq!(count("1024x1024"), Ok(1 << 20));
         for bad in [
             "4x4*",
@@ -213,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn print_and_parse_are_inverse(extents in proptest::collection::vec(1u16..12, 2..=3), wraps in any::<[bool; 3]>(), k in 1u32..5) {
+        fn printing_and_parsing_are_inverse(extents in proptest::collection::vec(1u16..12, 2..=3), wraps in any::<[bool; 3]>(), k in 1u32..5) {
             let axes: Vec<_> = extents.iter().zip(wraps).map(|(&extent, wrapped)| Axis { extent, wrapped }).collect();
             let grid = Grid::new(&axes).expect("small").with_per_point(k).expect("few");
             let topology = Topology::Grid(grid);

@@ -1,7 +1,7 @@
-//! Applying a policy: records in, jobs and a report out.
+//! Applies a cleaning policy: turns trace records into jobs and a report.
 
 use super::error::{AnyField, CleaningError, Problem};
-use super::extra::Extra;
+use super::extra_fields::Extra;
 use super::job::Job;
 use super::oversize;
 use super::policy::{Policy, Repair, Rounding, SizeSource};
@@ -9,14 +9,14 @@ use super::report::{Change, CleaningReport, DropReason};
 use crate::swf::{Field, Record};
 
 impl Policy {
-    /// Cleans records, given with their line numbers (1-based; 0 if there is no file).
+    /// Cleans `records`. Each record comes with its line number (1-based; 0 if there is no file).
     ///
-    /// Jobs come back sorted by submit time, equal times in the order of the records. If the size of
-    /// the machine is known, the policy's rule for larger jobs is applied.
+    /// Returns a report and the jobs, sorted by submit time. Jobs with equal submit times are in the order of their
+    /// records. If `machine_procs` is given, the policy's rule for jobs larger than the machine is applied.
     ///
     /// # Errors
-    /// [`CleaningError`] for a record the policy does not admit; without the file's name, which this
-    /// function does not know ([`CleaningError::in_file`] adds it).
+    /// [`CleaningError`] if the policy does not admit a record. The error does not name a file;
+    /// [`CleaningError::in_file`] adds the name.
     ///
     /// ```
     /// use replay_core::{swf::Record, workload::Policy};
@@ -39,7 +39,7 @@ impl Policy {
     }
 }
 
-/// A policy at work, record by record: what [`Policy::apply`] does for a whole trace.
+/// Applies a policy record by record; [`Policy::apply`] cleans a whole trace.
 pub struct Cleaner<'a> {
     policy: &'a Policy,
     machine_procs: Option<u32>,
@@ -47,25 +47,25 @@ pub struct Cleaner<'a> {
     report: CleaningReport,
 }
 
-/// A record on its way: its values as they stand now and what was done to them.
+/// A record during cleaning, with the changes made so far.
 struct Draft<'a> {
     policy: &'a Policy,
     line: u64,
     record: &'a Record,
-    /// What the record has after field 18.
+    /// Fields after field 18.
     extra: Extra<'a>,
-    /// One bit per [`Change`].
+    /// Changes made so far, one bit per [`Change`].
     changes: u16,
 }
 
-/// What a step of cleaning says when there is no next step.
+/// The reason for which cleaning of a record ends without a job.
 enum Stop {
     Drop(DropReason),
     Error(Box<CleaningError>),
 }
 
 impl<'a> Cleaner<'a> {
-    /// A cleaner that has seen nothing yet.
+    /// Creates a cleaner without jobs.
     pub fn new(policy: &'a Policy, machine_procs: Option<u32>) -> Cleaner<'a> {
         let mut report =
             CleaningReport { policy: policy.name.to_owned(), ..CleaningReport::default() };
@@ -73,18 +73,18 @@ impl<'a> Cleaner<'a> {
         Cleaner { policy, machine_procs, jobs: Vec::new(), report }
     }
 
-    /// Takes the next record, which stands in line `line` (1-based; 0 if there is no file).
+    /// Cleans the next record, which is on line `line` (1-based; 0 if there is no file).
     ///
     /// # Errors
-    /// [`CleaningError`]; the cleaner must not be used after one.
+    /// [`CleaningError`] if the policy does not admit the record; the cleaner must not be used afterwards.
     pub fn push(&mut self, line: u64, record: &Record) -> Result<(), CleaningError> {
         self.push_wide(line, record, b"")
     }
 
-    /// The same, with what the record has after field 18.
+    /// Cleans the next record like [`Cleaner::push`]; `extra` is the text after field 18.
     ///
     /// # Errors
-    /// As [`Cleaner::push`].
+    /// [`CleaningError`], as for [`Cleaner::push`].
     pub fn push_wide(
         &mut self,
         line: u64,
@@ -100,7 +100,7 @@ impl<'a> Cleaner<'a> {
                 return Err(draft.cleaning_error(AnyField::Extra(19), Problem::TooManyFields));
             }
             self.report.extra.count(extra);
-            self.report.extra.sizes += u64::from(self.policy.size.is_told_by(extra));
+            self.report.extra.sizes += u64::from(self.policy.size.is_found_in(extra));
         }
         match draft.job(self.jobs.len(), self.machine_procs) {
             Ok(job) => {
@@ -121,7 +121,7 @@ impl<'a> Cleaner<'a> {
         }
     }
 
-    /// The jobs, stably sorted by submit time, and the report.
+    /// Returns the jobs, stably sorted by submit time, and the report.
     pub fn finish(mut self) -> (Vec<Job>, CleaningReport) {
         self.jobs.sort_by_key(|job| job.submit);
         (self.jobs, self.report)
@@ -129,7 +129,7 @@ impl<'a> Cleaner<'a> {
 }
 
 impl Draft<'_> {
-    /// All rules in order; `index` is the number of jobs kept so far.
+    /// Applies all rules in order. `index` is the number of jobs that were kept before this record.
     fn job(&mut self, index: usize, machine_procs: Option<u32>) -> Result<Job, Stop> {
         let policy = self.policy;
         let (size, size_field) = self.size()?;
@@ -153,10 +153,11 @@ impl Draft<'_> {
         Ok(Job { number, submit, run, estimate, size, line, shape: None, limit })
     }
 
-    /// What the user asked for, as it stands there: no policy changes or counts it.
+    /// Returns the requested time as recorded in the log, in seconds. No policy changes this value or counts a change
+    /// of it.
     fn limit(&self) -> Option<u32> {
         let requested = self.record.requested_time;
-        // The cast cuts off fractions, and what 32 bits do not hold.
+        // The cast truncates fractions and saturates at 32 bits.
         (requested > 0.0).then_some((requested as u32).max(1))
     }
 
@@ -205,7 +206,7 @@ impl Draft<'_> {
     }
 
     fn run(&mut self) -> Result<i64, Stop> {
-        // A record made by hand may hold a NaN, which is as unknown as -1.
+        // Records built in code may contain NaN, which means unknown, like -1.
         let run = if self.record.run_time.is_nan() { -1.0 } else { self.record.run_time };
         if self.policy.drop_cancelled && self.record.status == 5 && run <= 0.0 {
             return Err(self.drop(DropReason::Cancelled, Field::Status));
@@ -272,7 +273,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Whole seconds of a time that is not negative.
+    /// Converts a non-negative time to whole seconds.
     fn seconds(&mut self, time: f64, field: Field) -> Result<i64, Stop> {
         let whole = match self.policy.rounding {
             Rounding::Truncate => time.trunc(),

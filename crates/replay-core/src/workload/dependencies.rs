@@ -1,11 +1,12 @@
-//! Jobs that are submitted when another one has ended (SWF fields 17 and 18).
+//! Dependencies between jobs: jobs that are submitted after another job has ended (SWF fields 17 and 18).
 //!
-//! What a trace says of them is always [counted](DependencyCounts). A replay passes over it unless it is
-//! told otherwise ([`Dependencies`]): a log that was recorded has the submissions themselves, and only
-//! in a replay, where jobs end at other times, do they depend on anything.
+//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores the dependencies unless
+//! [`Dependencies`] selects a rule: the submit times of a log already reflect its dependencies. Dependencies matter
+//! only if jobs of the replay end at other times than in the log.
 //!
-//! A predecessor is meant by its number. Where several records have it, it is the last of them before
-//! the record, else the first after it.
+//! Field 17 is the job number of the predecessor. If several records have this number, the predecessor is the last of
+//! these records before the dependent record. If all records with this number are after the dependent record, the
+//! predecessor is the first of these records.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,22 +20,23 @@ use crate::number::grouped;
 use crate::sanitize::excerpt;
 use crate::swf::Record;
 
-/// What is done with the dependencies of a trace.
+/// The treatment of the dependencies of a trace in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Dependencies {
-    /// Nothing.
+    /// Dependencies are ignored.
     #[default]
     Ignore,
-    /// A job arrives when it was submitted, but not before its predecessor's end and the think time.
+    /// A job arrives at its submit time, or at its predecessor's end plus the think time (field 18), whichever is
+    /// later.
     Honour,
-    /// A job arrives as long after its predecessor's end as it did in the log.
+    /// The time between the predecessor's end and a job's arrival is the same as in the log.
     Shift,
-    /// As [`Honour`](Dependencies::Honour), even where field 17 is the same in all records.
+    /// The rule of [`Honour`](Dependencies::Honour) is applied even if field 17 is the same in all records.
     Force,
 }
 
 impl Dependencies {
-    /// Every rule with its name.
+    /// All rules, each with its name.
     pub const ALL: [(&'static str, Dependencies); 4] = [
         ("ignore", Dependencies::Ignore),
         ("honour", Dependencies::Honour),
@@ -42,15 +44,15 @@ impl Dependencies {
         ("force", Dependencies::Force),
     ];
 
-    /// Its name.
+    /// Returns the name of the rule on the command line.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, rule)| *rule == self).map_or("", |(name, _)| name)
     }
 }
 
-/// A word that is no rule for dependencies.
+/// The name of a dependency rule is unknown.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{word}\" is none of ignore, honour, shift, force{advice}")]
+#[error("\"{word}\" is not ignore, honour, shift or force{advice}")]
 pub struct DependenciesError {
     word: String,
     advice: String,
@@ -70,80 +72,81 @@ impl FromStr for Dependencies {
     }
 }
 
-/// What a job follows.
+/// The predecessor of a job, with bounds on the arrival of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follows {
-    /// The job that must end before.
+    /// The job that must end first.
     pub job: JobId,
-    /// The job does not arrive before this, in trace seconds.
+    /// Earliest arrival of the dependent job, in trace seconds.
     pub earliest: i64,
-    /// Nor sooner than so many seconds after that end.
+    /// Minimum time from the predecessor's end to the arrival, in seconds.
     pub lag: i64,
 }
 
 impl Follows {
-    /// When the job arrives whose predecessor ends at `end`.
+    /// Returns the arrival time of the dependent job if its predecessor ends at `end`.
     pub fn arrival(&self, end: i64) -> i64 {
         end.saturating_add(self.lag).max(self.earliest)
     }
 }
 
-/// Records whose number an earlier record has.
+/// Statistics of records that repeat the job number of an earlier record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repeated {
-    /// How many.
+    /// Number of records that repeat a job number.
     pub count: u64,
-    /// Line of the first, from 1.
+    /// Line of the first record that repeats a job number, 1-based.
     pub first_line: u64,
-    /// The number that it has.
+    /// Job number of this first record.
     pub job: i64,
 }
 
 impl Repeated {
-    /// Whether there is none.
+    /// Returns whether no job number is repeated.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// What fields 17 and 18 of a trace hold. Counts are records.
+/// Statistics of the contents of fields 17 and 18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DependencyCounts {
-    /// Field 17 is above 0.
+    /// Number of records with a value above 0 in field 17.
     pub named: u64,
-    /// The predecessor stands before the record.
+    /// Number of records with a predecessor that is earlier in the file.
     pub earlier: u64,
-    /// The predecessor stands after the record.
+    /// Number of records with a predecessor that is later in the file.
     pub later: u64,
-    /// No record has that number.
+    /// Number of records in which field 17 is not the job number of any record.
     pub absent: u64,
-    /// It is the record's own number.
+    /// Number of records in which field 17 is the job number of the record itself.
     pub itself: u64,
-    /// Field 18 is above 0.
+    /// Number of records with a value above 0 in field 18.
     pub think: u64,
-    /// The value of field 17, if it is above 0 and the same in all of several records: no meaning.
+    /// The value of field 17 if it is above 0 and the same in all records, and the trace has several records. Such a
+    /// value is not a dependency.
     pub constant: Option<i64>,
 }
 
 impl DependencyCounts {
-    /// Whether neither field says anything.
+    /// Returns whether no record has a predecessor or a think time.
     pub fn is_empty(&self) -> bool {
         self.named == 0 && self.think == 0
     }
 }
 
 impl fmt::Display for DependencyCounts {
-    /// `7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent, 1 itself; 2 with
-    /// a think time`.
+    /// Formats the counts: `7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent,
+    /// 1 naming itself; 2 with a think time`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { named, earlier, later, absent, itself, think, constant } = *self;
         let plural = if named == 1 { "" } else { "s" };
         write!(f, "{} record{plural} with a preceding job", grouped(named))?;
         match constant {
-            Some(value) => write!(f, ", {value} in all of them: no meaning")?,
+            Some(value) => write!(f, ", {value} in all records (not meaningful)")?,
             None if named > 0 => write!(
                 f,
-                ": {} usable ({} earlier in the file, {} later), {} absent, {} itself",
+                ": {} usable ({} earlier in the file, {} later), {} absent, {} naming itself",
                 grouped(earlier + later),
                 grouped(earlier),
                 grouped(later),
@@ -159,13 +162,13 @@ impl fmt::Display for DependencyCounts {
     }
 }
 
-/// The dependencies of a trace, by line.
+/// The dependencies of a trace, sorted by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// By line of the record; records that can follow another only.
+    /// Records with a predecessor in the file, sorted by line.
     links: Vec<Link>,
     constant: bool,
-    /// Numbers that several records have, ascending, with the lines of the first two.
+    /// Repeated job numbers in ascending order, each with the lines of the first two records that have this number.
     twice: Vec<(i64, [u32; 2])>,
 }
 
@@ -174,43 +177,43 @@ struct Link {
     line: u32,
     /// Line of the predecessor.
     after: u32,
-    /// Seconds; 0 if not known.
+    /// Think time in seconds; 0 if unknown.
     think: i64,
-    /// Submission less the predecessor's recorded end, in seconds, where both are known.
+    /// Submit time minus the predecessor's recorded end, in seconds, if both are known.
     gap: Option<i64>,
 }
 
-/// Dependencies that cannot be kept, by kind. Counts are jobs.
+/// Number of jobs with an ignored dependency, for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignored {
-    /// The predecessor is no job of the replay: dropped by cleaning, or outside the window.
+    /// The predecessor is not replayed: cleaning dropped it, or it is outside the window.
     pub dropped: u64,
-    /// They closed a cycle.
+    /// The dependency would close a cycle.
     pub cycles: u64,
-    /// With [`Dependencies::Shift`]: when the predecessor ended is not known.
+    /// The rule is [`Dependencies::Shift`], and the predecessor's recorded end is unknown.
     pub no_end: u64,
     /// Field 17 is the same in all records.
     pub constant: u64,
 }
 
-/// The dependencies of jobs, by [`JobId`], and those that were not kept.
+/// The dependencies of the jobs of a replay, by [`JobId`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chains {
-    /// What each job follows; no job follows itself, however indirectly.
+    /// The dependency of each job; `None` if the job has no dependency. Dependencies form no cycle.
     pub follows: Vec<Option<Follows>>,
-    /// What could not be kept.
+    /// Counts of ignored dependencies.
     pub ignored: Ignored,
 }
 
 impl Chains {
-    /// Jobs that follow another.
+    /// Returns the number of jobs with a dependency.
     pub fn kept(&self) -> u64 {
         self.follows.iter().flatten().count() as u64
     }
 }
 
 impl fmt::Display for Chains {
-    /// `5 jobs follow others; ignored: 1 whose predecessor is not replayed, ..`.
+    /// Formats the counts: `5 jobs follow others; ignored: 1 whose predecessor is not replayed, ..`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = self.kept();
         let (jobs, follow) = if kept == 1 { ("job", "follows") } else { ("jobs", "follow") };
@@ -219,11 +222,11 @@ impl fmt::Display for Chains {
         let kinds = [
             (dropped, "whose predecessor is not replayed"),
             (cycles, "that would close a cycle"),
-            (no_end, "whose predecessor's end the log does not tell"),
-            (constant, "of a field 17 that is the same everywhere (--deps force)"),
+            (no_end, "whose predecessor has no recorded end"),
+            (constant, "whose field 17 is the same in all records (see --deps force)"),
         ];
-        let told: Vec<_> = kinds.iter().filter(|(count, _)| *count > 0).collect();
-        for (i, (count, what)) in told.iter().enumerate() {
+        let nonzero: Vec<_> = kinds.iter().filter(|(count, _)| *count > 0).collect();
+        for (i, (count, what)) in nonzero.iter().enumerate() {
             let before = if i == 0 { "; ignored: " } else { ", " };
             write!(f, "{before}{} {what}", grouped(*count))?;
         }
@@ -231,22 +234,23 @@ impl fmt::Display for Chains {
     }
 }
 
-/// Reads the dependencies of a trace, record by record.
+/// Collects the dependencies of a trace, record by record.
 #[derive(Debug, Default)]
 pub(super) struct Linker {
-    /// Number, line, and recorded end of every record.
+    /// Job number, line and recorded end of each record.
     seen: Vec<(i64, u32, Option<i64>)>,
-    /// Line, own number, predecessor, think time, submission.
+    /// Line, job number, predecessor's job number, think time and submit time of each record with a predecessor in
+    /// field 17.
     named: Vec<(u32, i64, i64, i64, Option<i64>)>,
     think: u64,
-    /// Some number is not above that of the record before; else none is in two records.
+    /// Whether the job numbers are not strictly ascending. In strictly ascending order no number is repeated.
     unordered: bool,
-    /// See [`Links::twice`].
+    /// See [`Links::repeated_lines`].
     twice: Vec<(i64, [u32; 2])>,
 }
 
 impl Linker {
-    /// Takes the record in the next line; one without a number of a line cannot be told from others.
+    /// Adds the record on line `line`; all lines above `u32::MAX` are recorded as line `u32::MAX`.
     pub fn push(&mut self, line: u64, record: &Record) {
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         let known = |time: f64| (time >= 0.0).then_some(time as i64);
@@ -261,7 +265,8 @@ impl Linker {
         }
     }
 
-    /// Records with the number of an earlier one. Below 0 a number is not known.
+    /// Returns the count of records that repeat the job number of an earlier record. Negative numbers mean unknown and
+    /// are not compared.
     pub fn repeated(&mut self) -> Repeated {
         let mut repeated = Repeated::default();
         if !self.unordered {
@@ -284,7 +289,7 @@ impl Linker {
         repeated
     }
 
-    /// What all records say.
+    /// Returns the dependencies of the trace and their counts.
     pub fn finish(mut self) -> (Links, DependencyCounts) {
         let named = self.named.len() as u64;
         let mut counts = DependencyCounts { named, think: self.think, ..Default::default() };
@@ -322,16 +327,18 @@ impl Linker {
 }
 
 impl Links {
-    /// If several records have this number: the lines of the first two. What is told of it by number, nobody knows
-    /// of which.
-    pub fn twice(&self, number: i64) -> Option<[u32; 2]> {
+    /// Returns the lines of the first two records with job number `number` if several records have this number.
+    ///
+    /// Data that refer to a job by a repeated number are ambiguous.
+    pub fn repeated_lines(&self, number: i64) -> Option<[u32; 2]> {
         let at = self.twice.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         Some(self.twice[at].1)
     }
 
-    /// What each of `jobs` follows by a rule.
+    /// Computes the dependencies of `jobs` under a rule.
     ///
-    /// Of the dependencies that form a cycle, that of the job which stands last in the file is ignored.
+    /// If dependencies form a cycle, one dependency is ignored: the dependency of the job that is last in the file
+    /// among the jobs of the cycle.
     pub fn chains(&self, jobs: &[Job], rule: Dependencies) -> Chains {
         let mut chains = Chains::default();
         if rule == Dependencies::Ignore || self.links.is_empty() {
@@ -368,10 +375,10 @@ impl Links {
     }
 }
 
-/// Walks each chain once and takes out an edge of each cycle; how many that were.
+/// Removes a dependency from each cycle and returns the number of removed dependencies. Follows each dependency once.
 fn break_cycles(follows: &mut [Option<Follows>], jobs: &[Job]) -> u64 {
     let mut broken = 0;
-    // The walk in which a job was met; 0 if in none.
+    // For each job, the number of the walk that visited it; 0 if no walk has visited it.
     let mut met = vec![0u32; follows.len()];
     for (start, walk) in (0..follows.len()).zip(1..) {
         let mut at = start;
@@ -383,7 +390,7 @@ fn break_cycles(follows: &mut [Option<Follows>], jobs: &[Job]) -> u64 {
         if met[at] != walk || follows[at].is_none() {
             continue;
         }
-        // Around it once more, for the job that stands last.
+        // Go around the cycle once more to find the job that is last in the file.
         let (mut last, mut here) = (at, at);
         while let Some(next) = follows[here] {
             here = next.job.index();

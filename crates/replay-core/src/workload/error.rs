@@ -1,4 +1,4 @@
-//! Why a trace gives no workload.
+//! Errors of loading and cleaning a trace.
 
 use std::fmt;
 
@@ -9,26 +9,27 @@ use crate::swf::{self, ErrorTally, Field};
 /// A record that the cleaning policy does not admit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CleaningError {
-    /// The file, if known.
+    /// Name of the file, if known.
     pub file: Option<String>,
-    /// Line of the record, 1-based; 0 for a job that stands in no file.
+    /// Line of the record, 1-based; 0 if the job is not from a file.
     pub line: u64,
     /// Job number (field 1).
     pub job: i64,
-    /// The field concerned; for a job found too large after loading, field 5 stands for the size.
+    /// The field that causes the error. If the job was found to be too large after loading, this is field 5, regardless
+    /// of the field from which the size was taken.
     pub field: AnyField,
     /// Name of the policy.
     pub policy: String,
-    /// What is wrong.
+    /// The reason for which the policy does not admit the record.
     pub problem: Problem,
 }
 
-/// A field of a record: one of the eighteen, or one after them.
+/// A field of a record: one of the 18 fields of SWF, or a field after field 18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnyField {
-    /// One of the eighteen.
+    /// One of the 18 fields of SWF.
     Named(Field),
-    /// One after them, by its number.
+    /// A field after field 18, by its number.
     Extra(usize),
 }
 
@@ -39,7 +40,7 @@ impl From<Field> for AnyField {
 }
 
 impl fmt::Display for AnyField {
-    /// `allocated processors, field 5 of 18`, or `field 21`.
+    /// Formats the field: `allocated processors, field 5 of 18`, or `field 21`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AnyField::Named(field) => write!(f, "{field}, field {} of 18", field.number()),
@@ -48,18 +49,18 @@ impl fmt::Display for AnyField {
     }
 }
 
-/// What a policy objects to.
+/// The reason for which a policy does not admit a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The record would be dropped, and the policy is strict.
     Drop(DropReason),
     /// The record would be changed, and the policy is strict.
     Change(Change),
-    /// There are fields after the eighteenth, and the policy is strict.
+    /// The record has more than 18 fields, and the policy is strict.
     TooManyFields,
-    /// The number of processors does not fit 32 bits.
+    /// The number of processors does not fit in 32 bits.
     SizeOutOfRange {
-        /// Processors.
+        /// Processors of the job.
         size: i64,
     },
     /// The job is larger than the machine.
@@ -72,7 +73,7 @@ pub enum Problem {
 }
 
 impl CleaningError {
-    /// The same error, with the file's name.
+    /// Returns the error with the name of the file set.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> CleaningError {
         self.file = Some(file.to_owned());
@@ -89,22 +90,22 @@ impl fmt::Display for CleaningError {
         let (policy, field) = (&self.policy, self.field);
         match self.problem {
             Problem::Drop(reason) => {
-                write!(f, "would be dropped ({reason}; {field}): policy {policy} forbids it")
+                write!(f, "would be dropped ({reason}; {field}): policy {policy} forbids drops")
             }
             Problem::Change(change) => {
-                write!(f, "would be changed ({change}; {field}): policy {policy} forbids it")
+                write!(f, "would be changed ({change}; {field}): policy {policy} forbids changes")
             }
             Problem::TooManyFields => {
-                write!(f, "has more than 18 fields: policy {policy} forbids it")
+                write!(f, "has more than 18 fields: policy {policy} forbids extra fields")
             }
             Problem::SizeOutOfRange { size } => {
-                write!(f, "has {size} processors, more than 32 bits hold ({field})")
+                write!(f, "has {size} processors, which do not fit in 32 bits ({field})")
             }
-            // The field is left out: after loading nobody knows which of the two it was.
+            // The field is omitted, because after loading it is unknown which field the size came from.
             Problem::LargerThanMachine { size, procs } => {
                 write!(
                     f,
-                    "needs {size} processors, the machine has {procs}; drop or clamp such jobs to go on"
+                    "needs {size} processors, but the machine has {procs}; drop or clamp such jobs to continue"
                 )
             }
         }
@@ -113,12 +114,12 @@ impl fmt::Display for CleaningError {
 
 impl std::error::Error for CleaningError {}
 
-/// The bad lines on lines of their own, nothing if there are none.
+/// Formats the malformed lines, starting with a line break; empty if there are no malformed lines.
 fn skipped(tally: &ErrorTally) -> String {
     if tally.total() == 0 { String::new() } else { format!("\n{tally}") }
 }
 
-/// Why loading a workload failed.
+/// Error of loading a workload.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The trace cannot be read.
@@ -132,26 +133,26 @@ pub enum LoadError {
     Window {
         /// The file as the user named it.
         file: String,
-        /// What is wrong.
+        /// The error of the window.
         error: WindowError,
     },
-    /// The side file with the shapes of the jobs cannot be used.
+    /// The shapes file of the trace cannot be used.
     #[error(transparent)]
     Shapes(#[from] super::stochastic::ShapeError),
-    /// There is no record in the file.
+    /// The file contains no records.
     #[error("{file}: no job records in the file{}", skipped(.tally))]
     NoRecords {
         /// The file as the user named it.
         file: String,
-        /// Lines that were no records and were skipped (collecting mode).
+        /// Malformed lines that were skipped (collecting mode).
         tally: Box<ErrorTally>,
     },
-    /// Cleaning left no job.
+    /// Cleaning left no jobs.
     #[error("{file}: cleaning leaves no job: {report}")]
     NoJobs {
         /// The file as the user named it.
         file: String,
-        /// What cleaning did.
+        /// The report of cleaning, which counts drops and changes.
         report: Box<CleaningReport>,
     },
 }

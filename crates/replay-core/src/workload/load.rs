@@ -1,4 +1,5 @@
-//! Loading a trace: read, clean, sort, cut to the window, in one pass over the input.
+//! Loads a trace: reads, cleans and sorts the jobs, and removes jobs outside the window. Loading takes a single pass
+//! over the input.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -17,13 +18,14 @@ use super::waits::Waits;
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
 
-/// Bytes read, hashed and parsed at a time: large enough for the hash to use wide instructions.
+/// Number of bytes that are read, hashed and parsed at a time. The number is large enough for the hash function to use
+/// wide instructions.
 const BUFFER: usize = 1 << 18;
 
 /// The jobs of a trace, ready for a scheduler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// File name without `.swf` and `.gz`.
+    /// Name of the trace: the file name without `.swf` and `.gz`.
     pub name: String,
     /// The file as the user named it.
     pub source: PathBuf,
@@ -31,24 +33,24 @@ pub struct Workload {
     pub digest: String,
     /// The trace's header.
     pub header: Header,
-    /// Jobs sorted by submit time, equal times in file order; [`JobId`](super::JobId) is the index.
+    /// Jobs sorted by submit time; jobs with equal times are in file order. [`JobId`](super::JobId) is the index of a
+    /// job.
     pub jobs: Vec<Job>,
-    /// How long its jobs waited, where it tells.
+    /// Recorded wait times of the jobs.
     pub waits: Waits,
-    /// The users who submitted its jobs, where the log has them.
+    /// Recorded users of the jobs.
     pub users: Users,
-    /// Which of its records name one that must end before.
+    /// Dependencies between the records.
     pub links: Links,
-    /// What cleaning and window did.
+    /// The report of cleaning and of the window: counts of dropped and changed jobs.
     pub report: CleaningReport,
 }
 
 impl Workload {
-    /// Loads a trace, gzip'ed or plain, and the shapes of its jobs if they lie beside it
-    /// ([`shapes_path`]).
+    /// Loads a trace, plain or compressed with gzip, and the shapes of its jobs if [`shapes_path`] exists.
     ///
     /// # Errors
-    /// [`LoadError`]: unreadable or malformed file, a record the policy does not admit, no job left.
+    /// [`LoadError`] if the file is unreadable or malformed, the policy does not admit a record, or no jobs remain.
     pub fn load(
         path: impl AsRef<Path>,
         policy: &Policy,
@@ -64,7 +66,7 @@ impl Workload {
         };
         let shapes = shapes_path(path);
         let file = shapes.display().to_string();
-        // Nobody has named it: a pipe or a device of that name is none of ours to wait for.
+        // This path is derived from the trace's path. If it is a pipe or a device, loading must not block on it.
         match fs::metadata(&shapes) {
             Ok(metadata) if metadata.is_file() => {
                 let input = File::open(&shapes);
@@ -80,24 +82,24 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Gives its jobs their shapes, by number.
+    /// Assigns shapes to the jobs. A shape belongs to the job with its job number.
     ///
     /// # Errors
-    /// [`ShapeError`], also if the shapes name another trace or a policy has given the jobs other numbers.
+    /// [`ShapeError`] if the shapes do not match the jobs or name another trace, or the policy renumbered the jobs.
     pub fn take_shapes(&mut self, shapes: &ShapeFile) -> Result<(), ShapeError> {
         shapes.check_trace(&self.source.display().to_string(), &self.digest)?;
         if self.report.changes.contains_key(&Change::Renumbered) {
             let (file, policy) = (shapes.name().to_string(), self.report.policy.clone());
             return Err(ShapeError::Renumbered { file, policy });
         }
-        self.report.without_shape = shapes.give(&mut self.jobs, &self.links)?;
+        self.report.without_shape = shapes.assign(&mut self.jobs, &self.links)?;
         Ok(())
     }
 
-    /// Loads a trace from any input; `source` is its name in messages and names the workload.
+    /// Loads a trace from a reader; `source` names it in messages and determines the workload's name.
     ///
     /// # Errors
-    /// As [`Workload::load`].
+    /// [`LoadError`], as for [`Workload::load`].
     ///
     /// ```
     /// use replay_core::workload::{Policy, Window, Workload};
@@ -120,8 +122,8 @@ impl Workload {
         Self::from_any(&mut input, source.as_ref(), policy, window, options)
     }
 
-    /// [`from_reader`](Self::from_reader), compiled here: as a generic function it would be compiled with each caller,
-    /// which need not be optimised.
+    /// Loads from a trait object, so that this code is compiled with this crate. A generic function would be compiled
+    /// with each caller, possibly without optimisation.
     fn from_any(
         input: &mut dyn Read,
         source: &Path,
@@ -183,7 +185,7 @@ impl Workload {
         Ok(Workload { name, source, digest, header, jobs, waits, users, links, report })
     }
 
-    /// The same trace with other jobs: some of its own, or its own changed.
+    /// Returns a copy of the workload with other jobs: either a subset of its jobs or modified jobs.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Workload {
         Workload {
             jobs,
@@ -198,23 +200,23 @@ impl Workload {
         }
     }
 
-    /// Applies a rule to the jobs larger than a machine of `procs` processors, see [`fit_to_machine`].
+    /// Applies a rule to the jobs larger than a machine of `procs` processors; see [`fit_to_machine`].
     ///
     /// # Errors
-    /// [`CleaningError`] with file and line of the first such job, under [`Oversize::Error`].
+    /// [`CleaningError`] with file and line of the first oversized job, under [`Oversize::Error`].
     pub fn fit_to_machine(&mut self, procs: u32, rule: Oversize) -> Result<(), CleaningError> {
         fit_to_machine(&mut self.jobs, procs, rule, &mut self.report)
             .map_err(|error| error.in_file(&self.source.display().to_string()))
     }
 }
 
-/// The file's name without directories, `.gz` and `.swf`.
+/// Returns the file name without directories, `.gz` and `.swf`.
 pub(super) fn trace_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     strip_extensions(&name).to_owned()
 }
 
-/// A name without `.gz` and `.swf`, in any case.
+/// Removes the extensions `.gz` and `.swf` from a name, ignoring case.
 pub(super) fn strip_extensions(name: &str) -> &str {
     let strip = |name: &'_ str, extension: &str| {
         let stem = name.len().checked_sub(extension.len()).filter(|&stem| stem > 0)?;
@@ -224,7 +226,7 @@ pub(super) fn strip_extensions(name: &str) -> &str {
     strip(name, ".swf").map_or(name, |stem| &name[..stem])
 }
 
-/// Hashes what passes through.
+/// A reader that hashes the bytes that it returns.
 struct Hashed<R> {
     inner: R,
     hasher: blake3::Hasher,

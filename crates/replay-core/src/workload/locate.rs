@@ -1,4 +1,4 @@
-//! From a trace's name to its file.
+//! Finds the file of a trace by its name.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -8,30 +8,30 @@ use super::load::strip_extensions;
 use super::manifest::Manifest;
 use crate::naming::nearest_few;
 
-/// Variable that lists directories of traces, separated as in `PATH`.
+/// Environment variable that lists directories of traces, separated as in `PATH`.
 pub const TRACES_VARIABLE: &str = "REPLAY_TRACES";
 
-/// The repository's directory of traces, and the file by which it is recognised.
+/// The repository's directory of traces, and the file that identifies it.
 const TRACES: &str = "traces";
 const MANIFEST: &str = "manifest.toml";
 
-/// What may follow a trace's name.
+/// Extensions that may follow a trace's name.
 const EXTENSIONS: [&str; 4] = [".swf.gz", ".swf", ".gz", ""];
 
-/// Directories where traces are looked for, in order.
+/// The directories in which traces are searched, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath {
     dirs: Vec<PathBuf>,
 }
 
 impl SearchPath {
-    /// These directories and no others.
+    /// Creates a search path of these directories.
     pub fn new(dirs: impl IntoIterator<Item = PathBuf>) -> SearchPath {
         dirs.into_iter().fold(SearchPath::default(), SearchPath::with)
     }
 
-    /// The directories of `$REPLAY_TRACES`, `traces/` here, and the `traces/` of the repository that the
-    /// current directory or the program stands in.
+    /// Returns the default search path: the directories of `$REPLAY_TRACES`, `traces/` in the current directory, and
+    /// the `traces/` of the repository that contains the current directory or the program.
     pub fn from_env() -> SearchPath {
         let variable = std::env::var_os(TRACES_VARIABLE);
         let here = std::env::current_dir().ok();
@@ -40,8 +40,8 @@ impl SearchPath {
         SearchPath::from_parts(variable.as_deref(), starts.into_iter().flatten())
     }
 
-    /// [`SearchPath::from_env`] with the environment given: the variable's value, and the places from
-    /// which to walk upwards until a `traces/manifest.toml` is found.
+    /// Builds the path of [`SearchPath::from_env`] from explicit values: the value of the variable, and starting
+    /// directories. From each starting directory, the function walks up to a directory with a `traces/manifest.toml`.
     pub fn from_parts<'a>(
         variable: Option<&OsStr>,
         starts: impl IntoIterator<Item = &'a Path>,
@@ -57,7 +57,7 @@ impl SearchPath {
         repositories.fold(path, SearchPath::with)
     }
 
-    /// One more directory, at the end; nothing if it is there already.
+    /// Appends a directory unless the path already contains it.
     #[must_use]
     pub fn with(mut self, dir: impl Into<PathBuf>) -> SearchPath {
         let dir = dir.into();
@@ -67,19 +67,20 @@ impl SearchPath {
         self
     }
 
-    /// The directories.
+    /// Returns the directories in search order.
     pub fn dirs(&self) -> &[PathBuf] {
         &self.dirs
     }
 
-    /// The file of a trace: an existing path; a file of that name, with or without `.swf` and `.gz`,
-    /// in one of the directories; or a known trace of that name or alias there.
+    /// Returns the file of a trace. If `name` is an existing path, returns this path. Otherwise searches the
+    /// directories for a file with this name, with or without `.swf` and `.gz`, and then for the file of a known trace
+    /// with this name or alias.
     ///
     /// # Errors
-    /// [`NotFound`], which says where it looked, what names are near and how to fetch the trace.
+    /// [`NotFound`], which lists the searched directories, similar names and the command to fetch the trace.
     pub fn resolve(&self, name: &str, manifest: &Manifest) -> Result<PathBuf, NotFound> {
         let given = PathBuf::from(name);
-        // What was named may be a pipe; what is looked up is a file.
+        // A path given by the user may be a pipe. A name that is searched for must be a file.
         if given.exists() && !given.is_dir() {
             return Ok(given);
         }
@@ -112,7 +113,7 @@ impl SearchPath {
     }
 }
 
-/// The first file of that name in the directories: as it is written, then with each extension after its stem.
+/// Returns the first existing file in the directories: `name` as written, or `stem` with one of the extensions.
 fn first_file<'a>(
     dirs: impl IntoIterator<Item = &'a PathBuf>,
     name: &str,
@@ -124,18 +125,18 @@ fn first_file<'a>(
     })
 }
 
-/// A trace that is nowhere.
+/// Error: no file of a trace was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
-    /// The name asked for.
+    /// The requested name.
     pub name: String,
     /// The directories that were searched.
     pub looked_in: Vec<PathBuf>,
-    /// Known names near to it, nearest first; none if the name itself is known.
+    /// Known names similar to the requested name, the most similar first; empty if the requested name is known.
     pub near: Vec<String>,
-    /// The trace to fetch: the one meant, or the nearest.
+    /// Known trace that the message suggests to fetch: the requested trace or the most similar known trace.
     pub fetch: Option<String>,
-    /// Whether there is a directory of that name.
+    /// Whether the name is a directory.
     pub directory: bool,
 }
 
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_and_without_extensions() {
+    fn resolves_names_with_and_without_extensions() {
         let (dir, search, manifest) = fixture(&["mine.swf", "KTH-SP2-1996-2.swf.gz"]);
         for name in ["mine", "mine.swf", "mine.swf.gz", "mine.gz"] {
             assert_eq!(found(&search, &manifest, name), "mine.swf");
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_takes_the_preferred_file_that_is_there() {
+    fn an_alias_resolves_to_the_preferred_existing_file() {
         let (dir, search, manifest) =
             fixture(&["KTH-SP2-1996-2.1-cln.swf.gz", "SDSC-Par-1995-3.1-cln.rebuilt.swf.gz"]);
         assert_eq!(found(&search, &manifest, "KTH-SP2"), "KTH-SP2-1996-2.1-cln.swf.gz");
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_helps() {
+    fn the_error_suggests_names_and_a_command() {
         let (dir, search, manifest) = fixture(&[]);
         let place = dir.path().display().to_string();
         let known = search.resolve("lanl-cm5", &manifest).unwrap_err().to_string();
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_is_a_value() {
+    fn from_parts_combines_variable_and_repositories() {
         let dir = tempfile::tempdir().unwrap();
         let deep = dir.path().join("target/debug/replay");
         fs::create_dir_all(dir.path().join("traces")).unwrap();

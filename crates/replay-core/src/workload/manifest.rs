@@ -1,19 +1,19 @@
-//! The traces this project knows: `traces/manifest.toml`, compiled in.
+//! The known traces, from `traces/manifest.toml`, which is compiled into the program.
 
 use serde::{Deserialize, Serialize};
 
 use super::load::strip_extensions;
 
-/// A trace of the Parallel Workloads Archive, or one derived from it.
+/// A trace of the Parallel Workloads Archive, or a trace derived from the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownTrace {
     /// File name in the archive without `.swf.gz`.
     pub name: String,
-    /// Short names; several traces may share one, the first in the manifest is preferred.
+    /// Short names. If several traces have the same short name, the first trace in the manifest is preferred.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Address in the archive; `None` if the archive does not have it.
+    /// Address in the archive; `None` if the archive does not contain the trace.
     pub url: Option<String>,
     /// SHA-256 of the `.swf.gz` file, hexadecimal.
     pub sha256: Option<String>,
@@ -23,35 +23,35 @@ pub struct KnownTrace {
     pub jobs: Option<u64>,
     /// Processors of the machine.
     pub procs: u32,
-    /// Mesh it is usually replayed on, e.g. `10x10`.
+    /// Usual mesh for replays, e.g. `10x10`.
     pub mesh: Option<String>,
     /// Whether the trace comes with the project.
     #[serde(default)]
     pub shipped: bool,
-    /// What else matters.
+    /// Remarks.
     #[serde(default)]
     pub note: String,
 }
 
-/// The list of known traces, in order of preference.
+/// The known traces, in order of preference.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The traces.
+    /// Traces in order of preference.
     #[serde(rename = "trace")]
     pub traces: Vec<KnownTrace>,
 }
 
-/// A manifest that is not one.
+/// The manifest cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the manifest of traces: {0}")]
+#[error("cannot parse the manifest of traces: {0}")]
 pub struct ManifestError(#[from] toml::de::Error);
 
 impl Manifest {
-    /// The manifest compiled into the program.
+    /// Returns the manifest compiled into the program.
     ///
     /// # Errors
-    /// [`ManifestError`] if the repository's file was broken when the program was built.
+    /// [`ManifestError`] if the repository's file was invalid when the program was built.
     ///
     /// ```
     /// let manifest = replay_core::workload::Manifest::embedded()?;
@@ -63,17 +63,17 @@ impl Manifest {
         Manifest::parse(include_str!("../../../../traces/manifest.toml"))
     }
 
-    /// Reads a manifest's text.
+    /// Parses the text of a manifest.
     ///
     /// # Errors
-    /// [`ManifestError`]: no TOML, an unknown or a missing key.
+    /// [`ManifestError`] for invalid TOML, or an unknown or missing key.
     pub fn parse(text: &str) -> Result<Manifest, ManifestError> {
         Ok(toml::from_str(text)?)
     }
 
-    /// The traces of that name or alias, the preferred first; case and extensions do not matter.
+    /// Returns the traces with this name or alias. Case and extensions are ignored.
     ///
-    /// A trace whose own name it is stands before those that merely answer to it.
+    /// Traces with this name come before traces with this alias. Within each group preferred traces come first.
     pub fn matching(&self, name: &str) -> impl Iterator<Item = &KnownTrace> {
         let name = strip_extensions(name);
         let own = self.traces.iter().filter(move |trace| trace.name.eq_ignore_ascii_case(name));
@@ -84,7 +84,7 @@ impl Manifest {
         own.chain(others)
     }
 
-    /// Names and aliases, each once, in the manifest's order.
+    /// Returns names and aliases in the manifest's order, without duplicates.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for trace in &self.traces {
@@ -103,11 +103,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_manifest_is_sound() {
+    fn the_embedded_manifest_is_valid() {
         let manifest = Manifest::embedded().unwrap();
         for trace in &manifest.traces {
             let name = &trace.name;
-            assert_eq!(manifest.matching(name).next(), Some(trace), "{name} stands twice");
+            assert_eq!(manifest.matching(name).next(), Some(trace), "{name} occurs twice");
             assert!(
                 trace.url.is_some() || trace.sha256.is_some() || trace.shipped,
                 "{name} can be neither fetched nor checked"
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_refused() {
+    fn refuses_unknown_keys() {
         assert!(Manifest::parse("[[trace]]\nname = \"a\"\nprocs = 1\nsha265 = \"\"\n").is_err());
     }
 }

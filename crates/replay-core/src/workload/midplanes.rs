@@ -1,20 +1,20 @@
-//! Boxes of nodes on a Blue Gene/Q, and the midplanes that they lie in.
+//! Boxes of nodes on a Blue Gene/Q, and the midplanes that a box occupies.
 //!
-//! A box is `A0-3 B4-7 C8-11 D8-11 E0-1`: first and last place along each of five dimensions, as imports of
-//! Cobalt's jobs write it. It may run over the end of a side: then its first place is the larger. A midplane
-//! is 4 x 4 x 4 x 4 x 2 = 512 nodes; that at (a, b, c, d) has the number d + 4 (c + 4 (b + 3 a)), as on Mira,
-//! which has 2 x 3 x 4 x 4 of them. On `6x4x4*512` these are the points in scan order.
+//! A box such as `A0-3 B4-7 C8-11 D8-11 E0-1` contains the first and the last coordinate in each of five dimensions.
+//! Imports of Cobalt logs write this notation. If a range wraps around, its first coordinate is greater than its last.
+//! A midplane has 4 x 4 x 4 x 4 x 2 = 512 nodes; the midplane at (a, b, c, d) has number d + 4 (c + 4 (b + 3 a)), as on
+//! Mira, which has 2 x 3 x 4 x 4 midplanes. On `6x4x4*512` these numbers are the points in scan order.
 
-/// Sides of Mira along A, B, C, D, E, in nodes.
+/// Sides of Mira along A, B, C, D and E, in nodes.
 pub const MIRA: [u64; 5] = [8, 12, 16, 16, 2];
 
-/// Sides of a midplane.
+/// Sides of a midplane along A, B, C, D and E, in nodes.
 const MIDPLANE: [u64; 5] = [4, 4, 4, 4, 2];
 
-/// The midplanes of a box, each with how many of its nodes belong to the box; `None` if the text is no box.
+/// Returns the midplanes of a box, each with its number of nodes in the box; `None` if the text is not a box.
 ///
 /// # Errors
-/// In words, if the box is not on Mira.
+/// A message if the box is not on Mira.
 ///
 /// ```
 /// use replay_core::workload::midplanes::of_box;
@@ -35,14 +35,14 @@ pub fn of_box(text: &str) -> Option<Result<Vec<(u32, u32)>, String>> {
 }
 
 fn midplanes(ranges: [(u64, u64); 5]) -> Result<Vec<(u32, u32)>, String> {
-    // By midplanes along the axes so far: number and nodes.
+    // Midplane number and number of nodes, for the axes processed so far.
     let mut found = vec![(0u32, 1u32)];
     for (axis, (from, to)) in ranges.into_iter().enumerate() {
         let (side, unit) = (MIRA[axis], MIDPLANE[axis]);
         if let Some(place) = [from, to].into_iter().find(|&place| place >= side) {
             let letter = ['A', 'B', 'C', 'D', 'E'][axis];
             return Err(format!(
-                "{letter}{place} is beyond Mira, whose {letter} is 0 to {}",
+                "{letter}{place} is outside Mira, where {letter} is 0 to {}",
                 side - 1
             ));
         }
@@ -73,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_no_box() {
+    fn text_that_is_not_a_box_is_recognised() {
         for text in [
             "",
             "A0-3",
@@ -87,15 +87,15 @@ mod tests {
             assert_eq!(of_box(text), None, "{text}");
         }
         let beyond = of_box("A0-3 B4-12 C8-11 D8-11 E0-1").and_then(Result::err);
-        assert_eq!(beyond.as_deref(), Some("B12 is beyond Mira, whose B is 0 to 11"));
+        assert_eq!(beyond.as_deref(), Some("B12 is outside Mira, where B is 0 to 11"));
         let all = of_box("A0-7 B0-11 C0-15 D0-15 E0-1").and_then(Result::ok).expect("the machine");
         assert!(all.iter().copied().eq((0..96).map(|midplane| (midplane, 512))));
     }
 
     proptest! {
-        /// As node by node.
+        /// The counts equal counts by an enumeration of all nodes.
         #[test]
-        fn every_node_is_in_its_midplane(
+        fn counts_the_nodes_of_each_midplane(
             places in [(0u64..8, 0u64..8), (0u64..12, 0u64..12), (0u64..16, 0u64..16), (0u64..16, 0u64..16), (0u64..2, 0u64..2)],
         ) {
             let along = |axis: usize| -> Vec<u64> {
@@ -104,20 +104,20 @@ mod tests {
                 let length = (to + side - from) % side + 1;
                 (0..length).map(|step| (from + step) % side).collect()
             };
-            let mut plain: BTreeMap<u32, u32> = BTreeMap::new();
+            let mut expected: BTreeMap<u32, u32> = BTreeMap::new();
             for a in along(0) {
                 for b in along(1) {
                     for c in along(2) {
                         for d in along(3) {
                             let number = d / 4 + 4 * (c / 4 + 4 * (b / 4 + 3 * (a / 4)));
-                            *plain.entry(number as u32).or_default() += along(4).len() as u32;
+                            *expected.entry(number as u32).or_default() += along(4).len() as u32;
                         }
                     }
                 }
             }
             let text: Vec<String> =
                 places.iter().zip('A'..).map(|((from, to), axis)| format!("{axis}{from}-{to}")).collect();
-            prop_assert_eq!(of_box(&text.join(" ")), Some(Ok(plain.into_iter().collect())));
+            prop_assert_eq!(of_box(&text.join(" ")), Some(Ok(expected.into_iter().collect())));
         }
     }
 }

@@ -1,26 +1,23 @@
-//! From a trace to jobs: cleaning policies, windows, and where traces are found.
+//! Traces and jobs: cleaning policies, windows, trace lookup and synthetic workloads.
 //!
-//! A [`Workload`] is what schedulers replay: [`Job`]s sorted by submit time (stably, so equal arrivals keep
-//! their order in the file), with the trace's header, a digest of its text and a [`CleaningReport`].
+//! A [`Workload`] is the input of a replay. A workload contains [`Job`]s sorted by submit time, the trace's header, a
+//! digest of the trace's text and a [`CleaningReport`]. Jobs with equal submit times are in the order of the file.
 //!
-//! No two SWF readers of the field agree on what to do with a record that lacks something, and few say
-//! what they did. Here a [`Policy`] is a value with one switch per decision; the named ones are constants in
-//! one table ([`Policy::ALL`]), one function applies any of them ([`Policy::apply`]), and every drop
-//! and change is counted by reason.
+//! Different SWF readers treat incomplete records differently, and few of them report the treatment. In this module a
+//! [`Policy`] has one switch per decision. The named policies are constants in a table ([`Policy::ALL`]), and a single
+//! function applies any policy ([`Policy::apply`]). The report counts every drop and every change by reason.
 //!
 //! ```text
 //! name --SearchPath--> file --swf::Reader--> records --Policy--> jobs --Window--> Workload
 //! ```
 //!
-//! [`shake`] makes copies of a trace whose times differ a little, for error bars;
-//! [`lublin`] and [`stochastic`] make jobs without a trace; [`generated`] makes traces of them.
+//! [`shake`] perturbs the times of a trace, for error bars; [`lublin`] and [`stochastic`] generate jobs without
+//! a trace; [`synthetic`] writes the generated jobs as traces.
 
 mod clean;
 mod dependencies;
 mod error;
-mod extra;
-pub mod generated;
-mod instant;
+mod extra_fields;
 mod job;
 mod load;
 mod locate;
@@ -30,14 +27,16 @@ pub mod midplanes;
 mod node_map;
 pub mod nodes;
 mod oversize;
-mod placed;
 mod policy;
 mod presets;
+mod recorded_placements;
 mod report;
 mod scale;
 pub mod shake;
 pub mod sidecar;
 pub mod stochastic;
+pub mod synthetic;
+mod trace_time;
 mod users;
 mod waits;
 mod window;
@@ -50,21 +49,23 @@ pub use dependencies::{
     Chains, Dependencies, DependenciesError, DependencyCounts, Follows, Ignored, Links, Repeated,
 };
 pub use error::{AnyField, CleaningError, LoadError, Problem};
-pub use extra::{Descriptor, Extra, ExtraFields};
-pub use instant::{Instant, InstantError, NoStart};
+pub use extra_fields::{Descriptor, Extra, ExtraFields};
 pub use job::{Job, JobId};
 pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
 pub use node_map::NodeMap;
 pub use oversize::fit_to_machine;
-pub use placed::{PlacedError, PlacedNodes, UnmatchedPlacements, Unreadable};
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
+};
+pub use recorded_placements::{
+    RecordedPlacements, RecordedPlacementsError, UnmatchedPlacements, Unreadable,
 };
 pub use report::{Change, CleaningReport, DropReason};
 pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
+pub use trace_time::{NoStart, TraceTime, TraceTimeError};
 pub use users::Users;
 pub use waits::Waits;
 pub use window::days_since_1970;

@@ -1,4 +1,4 @@
-//! Where the nodes of a log stand, as a user's file says: the log names them, and no more.
+//! Maps node names of a log to points of the machine. The user writes the map as a file.
 //!
 //! ```text
 //! node,x,y,z
@@ -6,39 +6,39 @@
 //! 27,0,0,13
 //! ```
 //!
-//! As many coordinates as the machine has dimensions, or one, the number of the point in scan order. Several nodes
-//! may stand at one point; lines that begin with `#` are comments.
+//! The header has one coordinate per dimension of the machine. Alternatively it has a single coordinate, the number of
+//! the point in scan order. Several nodes may share a point. Lines that begin with `#` are comments.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{BufReader, Read};
 
-use super::placed::PlacedError;
+use super::recorded_placements::RecordedPlacementsError;
 use crate::lines::{LineError, Lines};
 use crate::number::{counted, digits, grouped};
 use crate::sanitize::excerpt;
 use crate::topology::{NodeId, Topology};
 
-/// Columns of coordinates, after that of the node.
+/// Columns of coordinates, after the column of the node.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// A file of nodes and their points, not yet on a machine.
+/// The points of nodes as read from a file, before they are checked against a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeMap {
     file: String,
-    /// Coordinates of each node.
+    /// Number of coordinates of each node.
     axes: usize,
-    /// Line and coordinates by name.
+    /// For each node name, the line and the coordinates.
     rows: HashMap<String, (u64, [u64; 3])>,
 }
 
 type FieldProblem = (&'static str, String);
 
 impl NodeMap {
-    /// Reads a file; `file` is its name in messages.
+    /// Reads a map of nodes; `file` names it in messages.
     ///
     /// # Errors
-    /// [`PlacedError`] with line and field: no header, a field that is no number, a node that comes again.
+    /// [`RecordedPlacementsError`] with line and field: no header, a field that is not a number, or a repeated node.
     ///
     /// ```
     /// use replay_core::workload::NodeMap;
@@ -48,9 +48,9 @@ impl NodeMap {
     /// assert_eq!(points[0].0, 13);
     /// let error = NodeMap::read("node,x,y\nn1,3\n".as_bytes(), "map.csv").expect_err("no y");
     /// assert_eq!(error.to_string(), "map.csv:2: field y: is missing");
-    /// # Ok::<(), replay_core::workload::PlacedError>(())
+    /// # Ok::<(), replay_core::workload::RecordedPlacementsError>(())
     /// ```
-    pub fn read(input: impl Read, file: &str) -> Result<Self, PlacedError> {
+    pub fn read(input: impl Read, file: &str) -> Result<Self, RecordedPlacementsError> {
         let mut map = Self { file: file.to_string(), ..Self::default() };
         let mut lines = Lines::new(BufReader::new(input));
         loop {
@@ -64,7 +64,7 @@ impl NodeMap {
                 Ok(None) => (lines.number().max(1), ("node", no_header(""))),
                 Ok(Some(Err(problem))) => problem,
                 Err(LineError::Io(source)) => {
-                    return Err(PlacedError::Io { file: map.file, source });
+                    return Err(RecordedPlacementsError::Io { file: map.file, source });
                 }
                 Err(error) => (lines.number(), ("node", error.to_string())),
             };
@@ -72,8 +72,8 @@ impl NodeMap {
         }
     }
 
-    fn problem(&self, line: u64, field: &'static str, problem: String) -> PlacedError {
-        PlacedError::Field { file: self.file.clone(), line, field, problem }
+    fn problem(&self, line: u64, field: &'static str, problem: String) -> RecordedPlacementsError {
+        RecordedPlacementsError::Field { file: self.file.clone(), line, field, problem }
     }
 
     fn line(&mut self, line: u64, text: &str) -> Result<(), FieldProblem> {
@@ -96,12 +96,16 @@ impl NodeMap {
             let text = fields.next().filter(|text| !text.is_empty());
             let text = text.ok_or_else(|| (axis, "is missing".to_string()))?;
             let number = digits(text).map(|number| number as u64);
-            *place = number.ok_or_else(|| (axis, format!("\"{}\" is no number", excerpt(text))))?;
+            *place =
+                number.ok_or_else(|| (axis, format!("\"{}\" is not a number", excerpt(text))))?;
         }
         if fields.next().is_some() {
             let count = text.split(',').count() as u64;
-            let problem =
-                format!("the line has {}, the header {}", counted(count, "field"), self.axes + 1);
+            let problem = format!(
+                "the line has {}, but the header has {}",
+                counted(count, "field"),
+                self.axes + 1
+            );
             return Err((AXES[self.axes - 1], problem));
         }
         match self.rows.entry(first.to_string()) {
@@ -111,33 +115,42 @@ impl NodeMap {
             }
             Entry::Occupied(other) => {
                 let (node, line) = (excerpt(first), other.get().0);
-                Err(("node", format!("node \"{node}\" has its place in line {line} already")))
+                Err(("node", format!("node \"{node}\" already occurs in line {line}")))
             }
         }
     }
 
-    /// The points of nodes by name on a machine.
+    /// Returns the points of the named nodes on a machine.
     ///
     /// # Errors
-    /// [`PlacedError`]: a node that the file does not have, a point that the machine does not have, or another
-    /// number of coordinates than the machine has dimensions.
-    pub fn points(&self, names: &[String], machine: &Topology) -> Result<Vec<NodeId>, PlacedError> {
+    /// [`RecordedPlacementsError`] if a node is missing from the file, if a point is outside the machine, or if the
+    /// number of coordinates is neither one nor the number of dimensions of the machine.
+    pub fn points(
+        &self,
+        names: &[String],
+        machine: &Topology,
+    ) -> Result<Vec<NodeId>, RecordedPlacementsError> {
         let grid = machine.grid().filter(|grid| self.axes > 1 || grid.dimensions() == 1);
         if let Some(grid) = grid.filter(|grid| grid.dimensions() != self.axes) {
-            let told = counted(self.axes as u64, "coordinate");
+            let coordinates = counted(self.axes as u64, "coordinate");
             let dimensions = counted(grid.dimensions() as u64, "dimension");
-            let problem = format!("the header has {told}, {machine} has {dimensions}");
+            let problem = format!("the header has {coordinates}, but {machine} has {dimensions}");
             return Err(self.problem(1, AXES[self.axes - 1], problem));
         }
         if grid.is_none() && self.axes > 1 {
-            let problem =
-                format!("{machine} has no coordinates: say node,x, the number of a point");
+            let problem = format!(
+                "{machine} has no coordinates: use the header node,x with the number of a point"
+            );
             return Err(self.problem(1, "x", problem));
         }
         let mut unknown = names.iter().filter(|name| !self.rows.contains_key(*name));
         if let Some(node) = unknown.next() {
             let (file, node) = (self.file.clone(), excerpt(node));
-            return Err(PlacedError::Unmapped { file, node, more: unknown.count() as u64 });
+            return Err(RecordedPlacementsError::Unmapped {
+                file,
+                node,
+                more: unknown.count() as u64,
+            });
         }
         let point = |name: &String| {
             let Some((line, place)) = self.rows.get(name) else { return Ok(NodeId(0)) };
@@ -149,7 +162,7 @@ impl NodeMap {
                 if place[axis] >= extent(axis) {
                     let most = grouped(extent(axis) - 1);
                     let problem =
-                        format!("{} is outside {machine}: it has 0 to {most}", place[axis]);
+                        format!("{} is outside {machine}, which has 0 to {most}", place[axis]);
                     return Err(self.problem(*line, AXES[axis], problem));
                 }
             }
@@ -164,7 +177,7 @@ impl NodeMap {
 
 fn no_header(text: &str) -> String {
     format!(
-        "the header is \"{}\", not \"node,x,y,z\", with as many of x, y, z as there are",
+        "the header is \"{}\", not \"node,x,y,z\" with a column x, y or z for each dimension of the machine",
         excerpt(text)
     )
 }
@@ -181,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_of_any_number() {
+    fn reads_one_to_three_coordinates() {
         let three = "# of ours\nNODE, X,y,z\n\na,1,2,0\n\"b\",0,0,1\n 26,3,3,3\n";
         assert_eq!(points(three, &["b", "26", "a"], "torus:4x4x4"), Ok(vec![1, 63, 24]));
         assert_eq!(points("node,x,y\na,1,2\n", &["a", "a"], "4x4*2"), Ok(vec![6, 6]));
@@ -191,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_line_and_field() {
+    fn errors_name_line_and_field() {
         for (text, machine, words) in [
             ("", "4x4", "m.csv:1: field node: the header is \"\", not \"node,x,y,z\""),
             ("n,x,y\n", "4x4", "m.csv:1: field node: the header is \"n,x,y\""),
@@ -199,19 +212,23 @@ mod tests {
             ("node,x,y,z,w\n", "4x4", "m.csv:1: field node: the header is"),
             ("node,x,y\na,1\n", "4x4", "m.csv:2: field y: is missing"),
             ("node,x,y\n,1,1\n", "4x4", "m.csv:2: field node: is missing"),
-            ("node,x,y\na,1,-1\n", "4x4", "m.csv:2: field y: \"-1\" is no number"),
-            ("node,x,y\na,1,1,1\n", "4x4", "m.csv:2: field y: the line has 4 fields, the header 3"),
+            ("node,x,y\na,1,-1\n", "4x4", "m.csv:2: field y: \"-1\" is not a number"),
+            (
+                "node,x,y\na,1,1,1\n",
+                "4x4",
+                "m.csv:2: field y: the line has 4 fields, but the header has 3",
+            ),
             (
                 "node,x,y\na,1,1\na,1,2\n",
                 "4x4",
-                "m.csv:3: field node: node \"a\" has its place in line 2",
+                "m.csv:3: field node: node \"a\" already occurs in line 2",
             ),
-            ("node,x,y\na,1,4\n", "4x4", "m.csv:2: field y: 4 is outside 4x4: it has 0 to 3"),
-            ("node,x\na,16\n", "4x4", "m.csv:2: field x: 16 is outside 4x4: it has 0 to 15"),
+            ("node,x,y\na,1,4\n", "4x4", "m.csv:2: field y: 4 is outside 4x4, which has 0 to 3"),
+            ("node,x\na,16\n", "4x4", "m.csv:2: field x: 16 is outside 4x4, which has 0 to 15"),
             (
                 "node,x,y\na,1,1\n",
                 "4x4x4",
-                "m.csv:1: field y: the header has 2 coordinates, 4x4x4 has 3",
+                "m.csv:1: field y: the header has 2 coordinates, but 4x4x4 has 3",
             ),
             (
                 "node,x,y\na,1,1\n",
@@ -221,7 +238,7 @@ mod tests {
             (
                 "node,x,y\nb,1,1\n",
                 "4x4",
-                "m.csv: there is no node \"a\", where the log says that jobs ran",
+                "m.csv: node \"a\" is missing, although the log places jobs on it",
             ),
         ] {
             let error = points(text, &["a"], machine).expect_err(text);

@@ -1,75 +1,77 @@
-//! Lists of nodes as Slurm writes them: the one grammar of such lists.
+//! Node lists in Slurm's notation.
 //!
 //! ```text
-//! list  = item { "," item }                        -- blanks around an item do not matter
-//! item  = text with any number of groups           -- a comma inside brackets splits no item
+//! list  = item { "," item }                        -- blanks around an item are ignored
+//! item  = text with any number of groups           -- a comma inside brackets does not end an item
 //! group = "[" part { "," part } "]"
-//! part  = digits | digits "-" digits               -- leading zeros keep their width
+//! part  = digits | digits "-" digits               -- leading zeros set the width
 //! ```
 //!
-//! The last group of an item varies fastest: `r[1-2]n[1-2]` is r1n1, r1n2, r2n1, r2n2. A list of
-//! parts alone, `0-127,256`, names nodes that are numbers ([`ranges`]). A range that runs backwards is no
-//! range, in brackets or without.
+//! The last group of an item varies fastest: `r[1-2]n[1-2]` is r1n1, r1n2, r2n1, r2n2. If the names of nodes are
+//! numbers, a list may consist only of parts, such as `0-127,256` ([`ranges`]). The first number of a range must not
+//! exceed the last.
 
 use std::fmt;
 
 use crate::sanitize::excerpt;
 
-/// Most nodes of a list.
+/// Largest number of nodes in a list.
 const MOST: u64 = 1 << 32;
 
-/// Why a text is no list.
+/// Error: a text is not a node list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{}\": {why}", excerpt(text))]
-pub struct BadList {
-    /// The place in it, in bytes.
+#[error("\"{}\": {problem}", excerpt(text))]
+pub struct NodeListError {
+    /// Byte offset of the invalid part in the list.
     pub at: usize,
-    /// The text there.
+    /// The invalid part.
     pub text: String,
-    /// What is wrong.
-    pub why: Why,
+    /// The error.
+    pub problem: NodeListProblem,
 }
 
-/// What is wrong with a list of nodes.
+/// The error in a node list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Nothing where a name or a number should be.
+pub enum NodeListProblem {
+    /// A name or a number is missing.
     Empty,
-    /// A blank in a name.
+    /// A name contains a blank.
     Blank,
-    /// A bracket inside a bracket.
+    /// A bracket is inside another bracket.
     Nested,
-    /// A closing bracket without an opening one.
+    /// A closing bracket has no opening bracket.
     Unopened,
-    /// A bracket that is not closed.
+    /// A bracket is not closed.
     Unclosed,
-    /// Something else than digits.
+    /// A number contains characters other than digits.
     NotANumber,
-    /// A range from a number to a smaller one.
+    /// The first number of a range is greater than the last.
     Backwards,
-    /// More nodes than there may be.
+    /// The list has more nodes than this limit.
     TooMany(u64),
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for NodeListProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Empty => f.write_str("an empty name"),
-            Why::Blank => f.write_str("a blank in a name"),
-            Why::Nested => f.write_str("a bracket inside a bracket"),
-            Why::Unopened => f.write_str("a closing bracket without an opening one"),
-            Why::Unclosed => f.write_str("a bracket that is not closed"),
-            Why::NotANumber => f.write_str("not a number"),
-            Why::Backwards => f.write_str("a range that runs backwards"),
-            Why::TooMany(most) => write!(f, "more than {most} nodes"),
+            NodeListProblem::Empty => f.write_str("an empty name"),
+            NodeListProblem::Blank => f.write_str("a blank in a name"),
+            NodeListProblem::Nested => f.write_str("a bracket inside a bracket"),
+            NodeListProblem::Unopened => {
+                f.write_str("a closing bracket without an opening bracket")
+            }
+            NodeListProblem::Unclosed => f.write_str("a bracket that is not closed"),
+            NodeListProblem::NotANumber => f.write_str("not a number"),
+            NodeListProblem::Backwards => f.write_str("a range that runs backwards"),
+            NodeListProblem::TooMany(most) => write!(f, "more than {most} nodes"),
         }
     }
 }
 
-/// How many nodes a list names.
+/// Counts the nodes in a list.
 ///
 /// # Errors
-/// [`BadList`], also for more than 2^32 nodes.
+/// [`NodeListError`] if the text is not a node list, or names more than 2^32 nodes.
 ///
 /// ```
 /// use replay_core::workload::nodes::count;
@@ -78,7 +80,7 @@ impl fmt::Display for Why {
 /// assert_eq!(count("rack[1-2]n[0-3]"), Ok(8));
 /// assert!(count("n[4-1]").is_err() && count("2,1-0").is_err());
 /// ```
-pub fn count(list: &str) -> Result<u64, BadList> {
+pub fn count(list: &str) -> Result<u64, NodeListError> {
     let mut total = 0u64;
     for_items(list, |item| {
         let mut nodes = 1u64;
@@ -92,15 +94,15 @@ pub fn count(list: &str) -> Result<u64, BadList> {
             Ok(())
         })?;
         total = total.saturating_add(nodes);
-        if total > MOST { Err(bad(list, item, Why::TooMany(MOST))) } else { Ok(()) }
+        if total > MOST { Err(bad(list, item, NodeListProblem::TooMany(MOST))) } else { Ok(()) }
     })?;
     Ok(total)
 }
 
-/// The names that a list stands for, in order.
+/// Returns the names of the nodes in a list, in order.
 ///
 /// # Errors
-/// [`BadList`], as [`count`], and for more than `most` nodes.
+/// [`NodeListError`] under the conditions of [`count`], or if the list has more than `most` nodes.
 ///
 /// ```
 /// use replay_core::workload::nodes::names;
@@ -108,9 +110,9 @@ pub fn count(list: &str) -> Result<u64, BadList> {
 /// assert_eq!(names("n[009-010],m1", 9).unwrap(), ["n009", "n010", "m1"]);
 /// assert_eq!(names("r[1-2]n[1-2]", 9).unwrap(), ["r1n1", "r1n2", "r2n1", "r2n2"]);
 /// ```
-pub fn names(list: &str, most: u64) -> Result<Vec<String>, BadList> {
+pub fn names(list: &str, most: u64) -> Result<Vec<String>, NodeListError> {
     if count(list)? > most {
-        return Err(bad(list, list, Why::TooMany(most)));
+        return Err(bad(list, list, NodeListProblem::TooMany(most)));
     }
     let mut all = Vec::new();
     for_items(list, |item| {
@@ -136,10 +138,10 @@ pub fn names(list: &str, most: u64) -> Result<Vec<String>, BadList> {
     Ok(all)
 }
 
-/// First and last number of each part of a list of numbers and ranges: `0-127,256`.
+/// Returns the first and last number of each part of a list of numbers and ranges: `0-127,256`.
 ///
 /// # Errors
-/// [`BadList`].
+/// [`NodeListError`] if a part is not a number or a range.
 ///
 /// ```
 /// use replay_core::workload::nodes::ranges;
@@ -147,7 +149,7 @@ pub fn names(list: &str, most: u64) -> Result<Vec<String>, BadList> {
 /// assert_eq!(ranges("17,20-22"), Ok(vec![(17, 17), (20, 22)]));
 /// assert!(ranges("n17").is_err());
 /// ```
-pub fn ranges(list: &str) -> Result<Vec<(u64, u64)>, BadList> {
+pub fn ranges(list: &str) -> Result<Vec<(u64, u64)>, NodeListError> {
     let mut all = Vec::new();
     for part in list.split(',').map(str::trim) {
         let Part { first, last, .. } = Part::read(list, part)?;
@@ -156,29 +158,29 @@ pub fn ranges(list: &str) -> Result<Vec<(u64, u64)>, BadList> {
     Ok(all)
 }
 
-/// What is wrong with a part of a list.
+/// Returns an error that locates `part`, a slice of `list`.
 #[cold]
-fn bad(list: &str, part: &str, why: Why) -> BadList {
+fn bad(list: &str, part: &str, problem: NodeListProblem) -> NodeListError {
     let at = (part.as_ptr() as usize).saturating_sub(list.as_ptr() as usize).min(list.len());
-    BadList { at, text: part.to_string(), why }
+    NodeListError { at, text: part.to_string(), problem }
 }
 
-/// Each item of a list; of an empty list none.
+/// Calls `visit` with each item of a list; an empty list has no items.
 fn for_items<'a>(
     list: &'a str,
-    mut see: impl FnMut(&'a str) -> Result<(), BadList>,
-) -> Result<(), BadList> {
+    mut visit: impl FnMut(&'a str) -> Result<(), NodeListError>,
+) -> Result<(), NodeListError> {
     if list.is_empty() {
         return Ok(());
     }
     let (mut begin, mut open) = (0, false);
     for (at, byte) in list.bytes().enumerate() {
         match byte {
-            b'[' if open => return Err(bad(list, &list[at..], Why::Nested)),
-            b']' if !open => return Err(bad(list, &list[at..], Why::Unopened)),
+            b'[' if open => return Err(bad(list, &list[at..], NodeListProblem::Nested)),
+            b']' if !open => return Err(bad(list, &list[at..], NodeListProblem::Unopened)),
             b'[' | b']' => open = byte == b'[',
             b',' if !open => {
-                see(whole_item(list, &list[begin..at])?)?;
+                visit(whole_item(list, &list[begin..at])?)?;
                 begin = at + 1;
             }
             _ => {}
@@ -186,65 +188,67 @@ fn for_items<'a>(
     }
     let last = &list[begin..];
     if open {
-        return Err(bad(list, last.trim(), Why::Unclosed));
+        return Err(bad(list, last.trim(), NodeListProblem::Unclosed));
     }
-    see(whole_item(list, last)?)
+    visit(whole_item(list, last)?)
 }
 
-/// An item without the blanks around it.
-fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, BadList> {
+/// Trims the blanks around an item, and rejects an item that is empty or contains blanks.
+fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, NodeListError> {
     let trimmed = item.trim();
     match trimmed {
-        "" => Err(bad(list, item, Why::Empty)),
-        _ if trimmed.contains(char::is_whitespace) => Err(bad(list, trimmed, Why::Blank)),
+        "" => Err(bad(list, item, NodeListProblem::Empty)),
+        _ if trimmed.contains(char::is_whitespace) => {
+            Err(bad(list, trimmed, NodeListProblem::Blank))
+        }
         _ => Ok(trimmed),
     }
 }
 
-/// Each group of an item, or the item itself if it is a number or a range.
+/// Calls `visit` with each group of an item, or with the item itself if it is a number or a range.
 fn for_groups<'a>(
     item: &'a str,
-    mut see: impl FnMut(&'a str) -> Result<(), BadList>,
-) -> Result<(), BadList> {
+    mut visit: impl FnMut(&'a str) -> Result<(), NodeListError>,
+) -> Result<(), NodeListError> {
     if is_part(item) {
-        return see(item);
+        return visit(item);
     }
     let mut text = item;
     while let Some((_, rest)) = text.split_once('[') {
         let (group, after) = rest.split_once(']').unwrap_or((rest, ""));
-        see(group)?;
+        visit(group)?;
         text = after;
     }
     Ok(())
 }
 
-/// Whether an item has the form of a part: digits, or digits on both sides of a dash.
+/// Returns whether an item consists of digits, or of digits, a dash and digits.
 fn is_part(item: &str) -> bool {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let (first, last) = item.split_once('-').unwrap_or((item, item));
     are_digits(first) && are_digits(last)
 }
 
-/// A number or a range of them.
+/// A number, or a range of numbers.
 struct Part {
     first: u64,
     last: u64,
-    /// Digits of the first.
+    /// Number of digits of the first number.
     width: usize,
 }
 
 impl Part {
-    fn read(list: &str, part: &str) -> Result<Part, BadList> {
+    fn read(list: &str, part: &str) -> Result<Part, NodeListError> {
         let number = |text: &str| match crate::number::digits(text) {
             Some(number) => Ok(number as u64),
-            None if text.is_empty() => Err(bad(list, part, Why::Empty)),
-            None => Err(bad(list, part, Why::NotANumber)),
+            None if text.is_empty() => Err(bad(list, part, NodeListProblem::Empty)),
+            None => Err(bad(list, part, NodeListProblem::NotANumber)),
         };
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last, width) = (number(first)?, number(last)?, first.len());
         match first <= last {
             true => Ok(Part { first, last, width }),
-            false => Err(bad(list, part, Why::Backwards)),
+            false => Err(bad(list, part, NodeListProblem::Backwards)),
         }
     }
 }
@@ -255,7 +259,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lists() {
+    fn parses_lists_and_locates_errors() {
         for (list, nodes) in [
             ("n001", 1),
             ("n[001-004]", 4),
@@ -269,26 +273,26 @@ mod tests {
             assert_eq!(count(list), Ok(nodes), "{list}");
             assert_eq!(names(list, 1000).map(|names| names.len() as u64), Ok(nodes), "{list}");
         }
-        for (list, at, why) in [
-            ("n[", 0, Why::Unclosed),
-            ("m,n[1-", 2, Why::Unclosed),
-            ("n]1", 1, Why::Unopened),
-            ("n[[1]]", 2, Why::Nested),
-            ("n[]", 2, Why::Empty),
-            ("n[1-]", 2, Why::Empty),
-            ("n[-1]", 2, Why::Empty),
-            ("n[a]", 2, Why::NotANumber),
-            ("n[+1]", 2, Why::NotANumber),
-            ("n1,", 3, Why::Empty),
-            (",n1", 0, Why::Empty),
-            ("n1,,n2", 3, Why::Empty),
-            ("n 1", 0, Why::Blank),
-            ("n[3-1]", 2, Why::Backwards),
-            ("2,1-0", 2, Why::Backwards),
-            ("n[0-18446744073709551615]", 2, Why::NotANumber),
+        for (list, at, problem) in [
+            ("n[", 0, NodeListProblem::Unclosed),
+            ("m,n[1-", 2, NodeListProblem::Unclosed),
+            ("n]1", 1, NodeListProblem::Unopened),
+            ("n[[1]]", 2, NodeListProblem::Nested),
+            ("n[]", 2, NodeListProblem::Empty),
+            ("n[1-]", 2, NodeListProblem::Empty),
+            ("n[-1]", 2, NodeListProblem::Empty),
+            ("n[a]", 2, NodeListProblem::NotANumber),
+            ("n[+1]", 2, NodeListProblem::NotANumber),
+            ("n1,", 3, NodeListProblem::Empty),
+            (",n1", 0, NodeListProblem::Empty),
+            ("n1,,n2", 3, NodeListProblem::Empty),
+            ("n 1", 0, NodeListProblem::Blank),
+            ("n[3-1]", 2, NodeListProblem::Backwards),
+            ("2,1-0", 2, NodeListProblem::Backwards),
+            ("n[0-18446744073709551615]", 2, NodeListProblem::NotANumber),
         ] {
             let found = count(list).expect_err(list);
-            assert_eq!((found.at, found.why), (at, why), "{list}");
+            assert_eq!((found.at, found.problem), (at, problem), "{list}");
             assert_eq!(names(list, 9).expect_err(list), found);
         }
         let too_many = names("a[0-99][0-99]", 1000).expect_err("ten thousand");
@@ -305,7 +309,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_list_or_not(text in "[a-c0-9,\\[\\]-]{0,20}") {
+        fn names_agree_with_count(text in "[a-c0-9,\\[\\]-]{0,20}") {
             if let Ok(nodes) = count(&text)
                 && nodes < 10_000
             {

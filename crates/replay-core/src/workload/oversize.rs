@@ -1,4 +1,4 @@
-//! Jobs larger than the machine: a pass of its own, for when the machine is chosen after loading.
+//! The treatment of jobs larger than the machine, in a separate pass for machines that are chosen after loading.
 
 use super::error::{CleaningError, Problem};
 use super::job::Job;
@@ -6,20 +6,20 @@ use super::policy::Oversize;
 use super::report::{CleaningReport, DropReason};
 use crate::swf::Field;
 
-/// The size a too large job gets: `None` = it is an error, 0 = it goes.
+/// Returns the new size of a job that is too large. `None` means an error, and 0 means that the job is dropped.
 pub(super) fn verdict(rule: Oversize, procs: u32) -> Option<u32> {
     match rule {
         Oversize::Error => None,
-        // A machine without processors cannot take a job, however small it is made.
+        // A machine without processors cannot run a job of any size.
         Oversize::Drop => Some(0),
         Oversize::Clamp => Some(procs),
     }
 }
 
-/// Applies `rule` to the jobs that need more than `procs` processors and books it in the report.
+/// Applies `rule` to the jobs that need more than `procs` processors, and counts the affected jobs in the report.
 ///
 /// # Errors
-/// [`CleaningError`] for the first such job under [`Oversize::Error`]; nothing is changed then.
+/// [`CleaningError`] for the first oversized job under [`Oversize::Error`]; jobs and report are then unchanged.
 pub fn fit_to_machine(
     jobs: &mut Vec<Job>,
     procs: u32,
@@ -43,7 +43,7 @@ pub fn fit_to_machine(
                 0 => report.drop_kept(job, DropReason::LargerThanMachine),
                 _ => report.clamp_kept(job),
             }
-            // Cut to the machine, it is no longer of the shape it asked for.
+            // A clamped job no longer has the requested shape.
             (job.size, job.shape) = (size, None);
         }
         job.size > 0
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule() {
+    fn applies_each_rule() {
         let (mut kept, mut report) = jobs();
         let error = fit_to_machine(&mut kept, 8, Oversize::Error, &mut report).unwrap_err();
         assert!(error.to_string().starts_with("t.swf:12: job 2 needs 9 processors"), "{error}");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn no_processors_no_jobs() {
+    fn a_machine_without_processors_drops_all_jobs() {
         let (mut kept, mut report) = jobs();
         fit_to_machine(&mut kept, 0, Oversize::Clamp, &mut report).unwrap();
         assert!(kept.is_empty() && report.dropped() == 3);

@@ -1,43 +1,43 @@
-//! Cleaning policies: what becomes of a record on its way to a job, as plain switches.
+//! Cleaning policies: one switch for each decision in turning a record into a job.
 
 use serde::Serialize;
 
-use super::extra::Extra;
+use super::extra_fields::Extra;
 
-/// Where a job's size comes from (SWF fields 5 and 8).
+/// Source of a job's size (SWF fields 5 and 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeSource {
     /// Field 5, allocated processors.
     Allocated,
-    /// Field 5; field 8 (requested processors) where 5 is not positive.
+    /// Field 5; if field 5 is not positive, field 8 (requested processors).
     AllocatedElseRequested,
-    /// Field 8; field 5 where 8 is not positive.
+    /// Field 8; if field 8 is not positive, field 5.
     RequestedElseAllocated,
-    /// Nodes of Frontier's descriptor in field 21; field 5 where that is none.
+    /// Nodes of Frontier's descriptor in field 21; field 5 if field 21 is not a descriptor.
     FrontierNodes,
-    /// Field 5, but at least the processors on one node that CERIT's request in field 21 asks for.
+    /// Field 5, but at least the number of processors per node in CERIT's request (field 21).
     CeritProcessors,
-    /// Different nodes of CERIT's list in field 19; where that is none, field 5 over the processors
-    /// per node of field 21.
+    /// Distinct nodes of CERIT's list in field 19; if field 19 is not a list, field 5 divided by the number of
+    /// processors per node in field 21.
     CeritNodes,
 }
 
 impl SizeSource {
-    /// Whether jobs count nodes where the log lists a node for each of their processors.
+    /// Returns whether the size is a number of nodes in logs that list a node for each processor.
     pub fn counts_nodes(self) -> bool {
         self == Self::CeritNodes
     }
 
-    /// Whether it looks at fields after the eighteenth.
+    /// Returns whether the size may come from a field after field 18.
     pub(super) fn is_extra(self) -> bool {
         matches!(self, Self::FrontierNodes | Self::CeritProcessors | Self::CeritNodes)
     }
 
-    /// Whether these fields hold what it looks for there.
-    pub(super) fn is_told_by(self, extra: Extra<'_>) -> bool {
+    /// Returns whether the fields after field 18 contain the size.
+    pub(super) fn is_found_in(self, extra: Extra<'_>) -> bool {
         match self {
-            // One of no node has no size.
+            // A descriptor without nodes gives no size.
             Self::FrontierNodes => extra.descriptor().is_some_and(|found| found.nodes > 0),
             Self::CeritProcessors => extra.processors_per_node().is_some(),
             Self::CeritNodes => extra.nodes().is_some() || extra.processors_per_node().is_some(),
@@ -46,7 +46,7 @@ impl SizeSource {
     }
 }
 
-/// What to do with a value that cannot stand.
+/// The treatment of an invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
@@ -56,38 +56,39 @@ pub enum Repair {
     Zero,
 }
 
-/// How times with a fraction become whole seconds.
+/// The rule by which fractional times are rounded to whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
-    /// Towards zero, as a cast to an integer does.
+    /// Times are rounded towards zero, like a cast to an integer.
     Truncate,
-    /// To the nearest second, halves away from zero.
+    /// Times are rounded to the nearest second, and halves away from zero.
     Nearest,
 }
 
-/// The estimate where field 9 does not say, and the least that it may be: a multiple of the run time.
+/// Rule for estimates: the estimate if field 9 is unknown, and the minimum estimate. Both estimates are multiples of
+/// the run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EstimateRule {
-    /// Is field 9 (requested time) used at all?
+    /// Whether field 9 (requested time) is used.
     pub requested: bool,
-    /// Does a requested time of 0 count as unknown, like a negative one?
+    /// Whether a requested time of 0 means unknown, like a negative time.
     pub zero_is_unknown: bool,
-    /// Estimate in run times where field 9 is unknown.
+    /// Estimate if field 9 is unknown, as a multiple of the run time.
     pub missing: u8,
-    /// Least estimate in run times; 0 = whatever the user said.
+    /// Minimum estimate, as a multiple of the run time; 0 keeps any requested time.
     pub floor: u8,
 }
 
-/// What to do with a job larger than the machine.
+/// The treatment of a job larger than the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Oversize {
-    /// An error that names the line.
+    /// Such a job is an error. The error contains the line of the job.
     Error,
     /// The job is dropped.
     Drop,
-    /// The job gets the whole machine.
+    /// The size of the job is reduced to the size of the machine.
     Clamp,
 }
 
@@ -104,58 +105,58 @@ impl std::str::FromStr for Oversize {
     }
 }
 
-/// A word that is no [`Oversize`] rule.
+/// Error: a text is not a rule for jobs larger than the machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no rule for jobs larger than the machine: error, drop or clamp")]
+#[error("\"{0}\" is not a rule for jobs larger than the machine: use error, drop or clamp")]
 pub struct UnknownOversize(pub String);
 
-/// A cleaning policy: every switch there is. The presets are constants, see [`Policy::ALL`].
+/// A cleaning policy. The named policies are constants, see [`Policy::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Policy {
     /// Name on the command line.
     pub name: &'static str,
-    /// Whose rules these are, in one line.
+    /// Origin and main rules, in one line.
     pub summary: &'static str,
-    /// Source of the size. A job whose size is not positive is dropped by every policy.
+    /// Source of the size. Every policy drops jobs without a positive size.
     pub size: SizeSource,
-    /// A negative run time (field 4).
+    /// Rule for a negative run time (field 4).
     pub negative_run: Repair,
-    /// Are jobs with run time 0 dropped?
+    /// Whether jobs with run time 0 are dropped.
     pub drop_zero_run: bool,
-    /// Run times are lengthened to the next multiple of so many seconds *above* them; 0 = left alone.
+    /// Run times are lengthened to the next *greater* multiple of this number of seconds; 0 leaves run times unchanged.
     pub run_grain: u32,
-    /// Source and bounds of the estimate, from the run time before any lengthening.
+    /// Source and bounds of the estimate. Multiples are of the run time before lengthening.
     pub estimate: EstimateRule,
-    /// Are jobs dropped whose estimate is not above their run time (of field 4)?
+    /// Whether jobs with an estimate of at most the run time (field 4) are dropped.
     pub drop_tight_estimate: bool,
-    /// A negative submit time (field 2).
+    /// Rule for a negative submit time (field 2).
     pub negative_submit: Repair,
-    /// Are jobs dropped that were cancelled (status 5) before they ran (run time 0 or less)?
+    /// Whether jobs that were cancelled before they ran (status 5 and a run time of 0 or less) are dropped.
     pub drop_cancelled: bool,
-    /// Times with a fraction.
+    /// Rule for fractional times.
     pub rounding: Rounding,
-    /// A job larger than the machine.
+    /// Rule for jobs larger than the machine.
     pub oversize: Oversize,
-    /// Do jobs get new numbers, from 0, in file order?
+    /// Whether jobs get new numbers: 0, 1, 2, ... in file order.
     pub renumber: bool,
-    /// Is every change and every drop an error?
+    /// Whether every change and every drop is an error.
     pub strict: bool,
 }
 
-/// One switch of a policy in words, for listings.
+/// Description of a rule of a policy, for listings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PolicyRow {
-    /// The switch.
+    /// Name of the rule.
     pub rule: &'static str,
-    /// What the policy does.
+    /// Setting of the rule.
     pub setting: String,
 }
 
 impl Policy {
-    /// The policy of the default.
+    /// Name of the default policy.
     pub const DEFAULT: &str = "johnson";
 
-    /// The switches in words, in the order in which they act.
+    /// Returns descriptions of the rules, in the order in which they are applied.
     pub fn describe(&self) -> Vec<PolicyRow> {
         let row = |rule, setting: &str| PolicyRow { rule, setting: setting.to_owned() };
         let repair = |repair| match repair {
@@ -173,7 +174,7 @@ impl Policy {
                     SizeSource::FrontierNodes => "nodes of field 21, else field 5",
                     SizeSource::CeritProcessors => "field 5, at least ppn of field 21",
                     SizeSource::CeritNodes => {
-                        "nodes of field 19, else field 5 over ppn of field 21"
+                        "nodes of field 19, else field 5 divided by ppn of field 21"
                     }
                 },
             ),
@@ -229,10 +230,10 @@ impl EstimateRule {
         };
         match (self.requested, self.floor) {
             (false, _) => runs(self.missing),
-            (true, 0) => format!("field 9; {} where unknown", runs(self.missing)),
+            (true, 0) => format!("field 9; {} if unknown", runs(self.missing)),
             (true, floor) if floor == self.missing => format!("field 9, at least {}", runs(floor)),
             (true, floor) => {
-                format!("field 9, at least {}; {} where unknown", runs(floor), runs(self.missing))
+                format!("field 9, at least {}; {} if unknown", runs(floor), runs(self.missing))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The named policies: one table.
+//! The named cleaning policies.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,11 @@ use crate::naming::{Entry, NameError, Table};
 use super::policy::{EstimateRule, Oversize, Policy, Repair, Rounding, SizeSource};
 
 impl Policy {
-    /// The rules of Johnson, Bunde and Leung, "A tie-breaking strategy for processor allocation in
-    /// meshes" (section I), which reproduce its figures. Size from field 5, dropped if not
-    /// positive; negative run time becomes 0, run time 0 is kept; estimate = max(field 9, run time), so no
-    /// job is ever killed at its estimate. What the paper leaves open is decided here: a negative submit
-    /// time becomes 0, fractions are cut off.
+    /// The rules of Johnson, Bunde and Leung, "A tie-breaking strategy for processor allocation in meshes" (section I),
+    /// which reproduce the paper's figures. The size is field 5; jobs without a positive size are dropped. A negative
+    /// run time becomes 0; a run time of 0 is kept. The estimate is max(field 9, run time), so no job is killed at its
+    /// estimate. The paper does not state two rules. In this policy a negative submit time becomes 0, and fractions of
+    /// seconds are truncated.
     pub const JOHNSON: Policy = Policy {
         name: "johnson",
         summary: "Johnson, Bunde, Leung: allocated size, estimate at least the run time (default)",
@@ -29,7 +29,7 @@ impl Policy {
         strict: false,
     };
 
-    /// The rules of `johnson`, but a record they would change or drop is an error.
+    /// The rules of `johnson`, except that a record that these rules would change or drop is an error.
     pub const STRICT: Policy = Policy {
         name: "strict",
         summary: "the rules of johnson; a record that would be changed or dropped is an error",
@@ -37,13 +37,14 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// The usual reading of the Parallel Workloads Archive's advice: field 5, or 8 where 5 is
-    /// unknown; jobs that never ran (run time unknown, or cancelled with run time 0) are no load and are
-    /// dropped; other jobs of run time 0 ran less than half a second and stay. Estimates below the
-    /// run time are raised to it: logs hold jobs that overran, and none of them was killed for it.
+    /// Rules that follow the advice of the Parallel Workloads Archive in the usual interpretation. The size is field 5,
+    /// or field 8 if field 5 is unknown. Jobs that never ran (run time unknown, or cancelled with run time 0) caused no
+    /// load and are dropped. Other jobs with run time 0 ran less than half a second and are kept. Estimates below the
+    /// run time are raised to the run time, because logs contain jobs that exceeded their estimate without being
+    /// killed.
     pub const PWA: Policy = Policy {
         name: "pwa",
-        summary: "Parallel Workloads Archive: size from field 5 else 8, jobs that never ran dropped",
+        summary: "Parallel Workloads Archive: size from field 5, else from field 8; jobs that never ran are dropped",
         size: SizeSource::AllocatedElseRequested,
         negative_run: Repair::Drop,
         drop_cancelled: true,
@@ -52,16 +53,18 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// SST's scheduler element: an estimate of 0 or less becomes twice the run time, too low ones stay.
+    /// The rules of SST's scheduler element: an estimate of 0 or less becomes twice the run time; estimates below
+    /// the run time are kept.
     pub const SST: Policy = Policy {
         name: "sst",
-        summary: "SST scheduler element: missing estimates are twice the run time, low ones stay",
+        summary: "SST scheduler element: missing estimates are twice the run time, low estimates are kept",
         negative_run: Repair::Drop,
         estimate: EstimateRule { requested: true, zero_is_unknown: true, missing: 2, floor: 0 },
         ..Policy::JOHNSON
     };
 
-    /// Batsim's converter with its defaults (grain 1, wall time factor 2): every job one second too long.
+    /// The rules of Batsim's converter with its defaults (grain 1, wall time factor 2). These rules make every job one
+    /// second too long.
     pub const BATSIM: Policy = Policy {
         name: "batsim",
         summary: "Batsim's SWF converter: run time one second longer, estimate at least twice the run time",
@@ -74,37 +77,38 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// AccaSim's default reader: field 8, else 5; it has no estimates, so they are the run time here,
-    /// and a run time that is unknown counts as 0.
+    /// The rules of AccaSim's default reader: the size is field 8, or field 5 if field 8 is unknown. The reader
+    /// provides no estimates, so this policy uses the run time as the estimate. An unknown run time is replaced by 0.
     pub const ACCASIM: Policy = Policy {
         name: "accasim",
-        summary: "AccaSim: size from field 8 else 5, no estimates (they are the run time)",
+        summary: "AccaSim: size from field 8, else from field 5; no estimates (the run time is used)",
         size: SizeSource::RequestedElseAllocated,
         estimate: EstimateRule { requested: false, zero_is_unknown: false, missing: 1, floor: 1 },
         ..Policy::JOHNSON
     };
 
-    /// Records of 21 fields as those of Frontier (2024 and later), whose fields 5 and 8 are processors
-    /// or nodes as it happens: sizes in nodes, from the descriptor in field 21. The rest as `pwa`.
+    /// Rules for records of 21 fields as in logs of Frontier (2024 and later). In these logs fields 5 and 8 are numbers
+    /// of processors in some records and numbers of nodes in others. Sizes are numbers of nodes, from the descriptor in
+    /// field 21. All other rules are the rules of `pwa`.
     pub const FRONTIER: Policy = Policy {
         name: "frontier",
-        summary: "as pwa, sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",
+        summary: "like pwa, with sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",
         size: SizeSource::FrontierNodes,
         ..Policy::PWA
     };
 
-    /// Records of 21 fields as those of CERIT-SC and MetaCentrum, sizes in processors.
+    /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum. Sizes are numbers of processors.
     pub const CERIT: Policy = Policy {
         name: "cerit",
-        summary: "as pwa, sizes in processors of CERIT's records, at least ppn of field 21",
+        summary: "like pwa, with sizes in processors from CERIT's records, at least ppn of field 21",
         size: SizeSource::CeritProcessors,
         ..Policy::PWA
     };
 
-    /// The same, sizes in nodes.
+    /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum. Sizes are numbers of nodes.
     pub const CERIT_NODES: Policy = Policy {
         name: "cerit-nodes",
-        summary: "as pwa, sizes in nodes from the list in field 19 of CERIT's records",
+        summary: "like pwa, with sizes in nodes from the list in field 19 of CERIT's records",
         size: SizeSource::CeritNodes,
         ..Policy::PWA
     };
@@ -122,10 +126,10 @@ impl Policy {
         &Policy::CERIT_NODES,
     ];
 
-    /// The policy of that name.
+    /// Returns the policy with this name.
     ///
     /// # Errors
-    /// [`NameError`] with the name nearest to it.
+    /// [`NameError`] with the nearest name if the name is unknown.
     ///
     /// ```
     /// use replay_core::workload::Policy;
@@ -145,7 +149,7 @@ static TABLE: LazyLock<Table<&'static Policy>> = LazyLock::new(|| {
 });
 
 impl Default for Policy {
-    /// [`Policy::JOHNSON`].
+    /// Returns [`Policy::JOHNSON`].
     fn default() -> Policy {
         Policy::JOHNSON
     }

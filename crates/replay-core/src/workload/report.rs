@@ -1,4 +1,4 @@
-//! What a cleaning policy did to a trace: counts by reason.
+//! The report of cleaning a trace: counts of drops and changes for each reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,56 +7,56 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::dependencies::{DependencyCounts, Repeated};
-use super::extra::ExtraFields;
+use super::extra_fields::ExtraFields;
 use super::job::Job;
 use crate::number::{counted, grouped};
 use crate::swf::Field;
 
-/// Why a record gave no job.
+/// The reason for which cleaning dropped a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
-    /// No positive number of processors.
+    /// The record has no positive number of processors.
     SizeUnknown,
-    /// Cancelled before it ran.
+    /// The job was cancelled before it ran.
     Cancelled,
-    /// Run time below 0.
+    /// The run time is below 0.
     RunNegative,
-    /// Run time 0.
+    /// The run time is 0.
     RunZero,
-    /// Estimate not above the run time.
+    /// The estimate does not exceed the run time.
     EstimateTight,
-    /// Submit time below 0.
+    /// The submit time is below 0.
     SubmitNegative,
-    /// More processors than the machine has.
+    /// The job needs more processors than the machine has.
     LargerThanMachine,
 }
 
-/// What of a record was changed on the way to a job.
+/// A change that cleaning made to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// Size taken from the policy's second choice of field.
+    /// The size was taken from the alternative field of the policy.
     SizeFallback,
-    /// Size below the processors per node that were asked for: raised to them.
+    /// The size was below the requested number of processors per node and was raised to this number.
     SizeRaised,
-    /// Negative run time became 0.
+    /// A negative run time was set to 0.
     RunToZero,
-    /// Run time lengthened to the policy's grain.
+    /// The run time was rounded up to a multiple of the policy's grain.
     RunLengthened,
-    /// Estimate unknown (or not used): computed from the run time.
+    /// The estimate was unknown or not used, and was computed from the run time.
     EstimateFromRun,
-    /// Estimate below the run time: raised to it.
+    /// The estimate was below the run time and was raised to the run time.
     EstimateRaised,
-    /// Estimate below a policy's multiple of the run time: raised to it.
+    /// The estimate was below the policy's multiple of the run time and was raised to this multiple.
     EstimateMultiplied,
-    /// Negative submit time became 0.
+    /// A negative submit time was set to 0.
     SubmitToZero,
-    /// A time lost its fraction.
+    /// A time with a fraction was rounded to whole seconds.
     TimeRounded,
-    /// Size cut to the machine's.
+    /// The size was reduced to the size of the machine.
     SizeClamped,
-    /// New job number.
+    /// The job got a new number.
     Renumbered,
 }
 
@@ -76,12 +76,12 @@ impl Change {
         Change::Renumbered,
     ];
 
-    /// Those of a set.
+    /// Returns the changes in a set of bits.
     pub(super) fn of(bits: u16) -> impl Iterator<Item = Change> {
         Self::ALL.into_iter().filter(move |change| bits & change.bit() != 0)
     }
 
-    /// Place of this change in a set of them.
+    /// Returns the bit of this change in a set of changes.
     pub(super) const fn bit(self) -> u16 {
         1 << self as u16
     }
@@ -119,67 +119,68 @@ impl fmt::Display for Change {
     }
 }
 
-/// What cleaning did. Counts are jobs (records).
+/// Statistics of the drops and changes of cleaning. Counts are numbers of jobs (records).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CleaningReport {
     /// Name of the workload.
     pub name: String,
     /// Name of the policy.
     pub policy: String,
-    /// Lines of the file: records, comments, blank ones and malformed ones.
+    /// Number of lines of the file: records, comments, blank lines and malformed lines.
     pub lines: u64,
-    /// Lines that are comments, the header among them.
+    /// Lines that are comments, including the header.
     pub comments: u64,
     /// Blank lines.
     pub blank: u64,
-    /// Records read.
+    /// Number of records read.
     pub read: u64,
-    /// Jobs kept, before any window.
+    /// Number of jobs kept by cleaning, before a window is applied.
     pub kept: u64,
-    /// Jobs kept of which something was changed.
+    /// Number of kept jobs with at least one change.
     pub changed: u64,
-    /// Dropped, by reason.
+    /// Number of dropped records for each reason.
     pub drops: BTreeMap<DropReason, u64>,
-    /// Changed, by reason; a job may count under several.
+    /// Number of changed jobs for each change. A job with several changes is counted several times.
     pub changes: BTreeMap<Change, u64>,
-    /// Lines that were no records and were skipped, by reason (collecting mode).
+    /// Number of skipped malformed lines for each reason (collecting mode).
     pub malformed: BTreeMap<String, u64>,
-    /// By reason, the number of the first such line, from 1.
+    /// For each reason, the line number of the first malformed line, 1-based.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_malformed: BTreeMap<String, u64>,
-    /// What was changed of which job kept.
+    /// Changes of each job kept.
     #[serde(skip)]
     pub(super) changed_jobs: ChangedJobs,
-    /// Records with the number of an earlier one.
+    /// Statistics of records that repeat the job number of an earlier record.
     #[serde(skip_serializing_if = "Repeated::is_empty")]
     pub repeated: Repeated,
-    /// Records that end before field 18, by their number of fields.
+    /// Number of records for each number of fields below 18.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub short: BTreeMap<usize, u64>,
-    /// What records held after field 18.
+    /// Statistics of the fields after field 18.
     #[serde(skip_serializing_if = "ExtraFields::is_empty")]
     pub extra: ExtraFields,
-    /// What records said of others that must end before.
+    /// Statistics of dependencies between records.
     #[serde(skip_serializing_if = "DependencyCounts::is_empty")]
     pub dependencies: DependencyCounts,
-    /// Jobs of which the file of shapes beside the trace has none.
+    /// Number of jobs without a shape in the shapes file beside the trace.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_shape: u64,
-    /// Jobs kept by cleaning that were submitted before the window.
+    /// Number of jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
-    /// Jobs kept by cleaning that come after the window.
+    /// Number of jobs kept by cleaning that are after the window, because of their submit time or because of the
+    /// window's number of jobs.
     pub after_window: u64,
 }
 
-/// What was changed of the jobs kept, by the lines of their records: where a set of changes begins to hold for jobs
-/// that follow each other.
+/// Changes of the jobs kept, run-length encoded. Each entry contains a line and the set of changes of the job on this
+/// line. The set also applies to the following jobs, up to the next entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedJobs {
     begins: Arc<Vec<(u32, u16)>>,
 }
 
 impl ChangedJobs {
-    /// Of the job of the next line these were made.
+    /// Adds the changes of the job on line `line`.
     pub fn push(&mut self, line: u32, bits: u16) {
         let before = self.begins.last().map_or(0, |begin| begin.1);
         if bits != before {
@@ -198,12 +199,12 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl CleaningReport {
-    /// Records dropped, for any reason.
+    /// Returns the number of dropped records.
     pub fn dropped(&self) -> u64 {
         self.drops.values().sum()
     }
 
-    /// A job that was kept is dropped after all.
+    /// Counts a job as dropped after it was counted as kept.
     pub(super) fn drop_kept(&mut self, job: &Job, reason: DropReason) {
         *self.drops.entry(reason).or_default() += 1;
         self.kept = self.kept.saturating_sub(1);
@@ -217,14 +218,14 @@ impl CleaningReport {
         self.changes.retain(|_, count| *count > 0);
     }
 
-    /// A job that was kept is cut to the machine.
+    /// Counts a kept job as clamped to the machine.
     pub(super) fn clamp_kept(&mut self, job: &Job) {
         *self.changes.entry(Change::SizeClamped).or_default() += 1;
         let is_new = u64::from(self.changed_jobs.of(job) == 0);
         self.changed = (self.changed + is_new).min(self.kept);
     }
 
-    /// Records by their number of fields.
+    /// Returns the number of records for each number of fields.
     pub fn by_fields(&self) -> BTreeMap<usize, u64> {
         let mut all = self.short.clone();
         all.extend(&self.extra.records);
@@ -235,15 +236,15 @@ impl CleaningReport {
         all
     }
 
-    /// Jobs outside the window.
+    /// Returns the number of jobs outside the window.
     pub fn outside_window(&self) -> u64 {
         self.before_window + self.after_window
     }
 }
 
 impl fmt::Display for CleaningReport {
-    /// One line, e.g.
-    /// `KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped; 475 changed (estimate raised to run time 475)`.
+    /// Formats the report as a single line, for example `KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped;
+    /// 475 changed (estimate raised to run time 475)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (read, kept) = (counted(self.read, "record"), counted(self.kept, "job"));
         write!(f, "{}: {read}, {kept} kept; ", self.name)?;
@@ -262,7 +263,7 @@ impl fmt::Display for CleaningReport {
             let records = counted(self.repeated.count, "record");
             write!(
                 f,
-                "; {records} with the number of an earlier one, first in line {first_line}: job {job}"
+                "; {records} with the number of an earlier record, first in line {first_line}: job {job}"
             )?;
         }
         if !self.short.is_empty() && self.by_fields().len() > 1 {
@@ -270,7 +271,7 @@ impl fmt::Display for CleaningReport {
                 format!("{fields} in {}", counted(*records, "record"))
             };
             let counts: Vec<String> = self.by_fields().iter().map(of).collect();
-            write!(f, "; fields: {}; those missing are unknown", counts.join(", "))?;
+            write!(f, "; fields: {}; missing fields are unknown", counts.join(", "))?;
         }
         if !self.extra.is_empty() {
             write!(f, "; {}", self.extra)?;
@@ -280,7 +281,7 @@ impl fmt::Display for CleaningReport {
         }
         if self.without_shape > 0 {
             let jobs = counted(self.without_shape, "job");
-            write!(f, "; {jobs} without a shape in the file of shapes")?;
+            write!(f, "; {jobs} without a shape in the shapes file")?;
         }
         if self.outside_window() > 0 {
             let (before, after) = (grouped(self.before_window), grouped(self.after_window));
@@ -294,7 +295,7 @@ impl fmt::Display for CleaningReport {
     }
 }
 
-/// ` (reason 2, reason 1)`, nothing if there are none.
+/// Formats counts as ` (reason 2, reason 1)`; empty if there are no counts.
 fn by_reason<R: fmt::Display>(counts: &BTreeMap<R, u64>) -> String {
     let parts: Vec<String> =
         counts.iter().map(|(reason, &count)| format!("{reason} {}", grouped(count))).collect();
@@ -306,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line() {
+    fn formats_one_line() {
         let mut report = CleaningReport {
             name: "T".into(),
             read: 1_234_567,

@@ -1,20 +1,21 @@
-//! Another offered load: arrivals closer together or further apart.
+//! Scaling the arrivals of jobs to another offered load.
 
 use super::job::Job;
 
-/// What scaling came to.
+/// The result of scaling.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scaled {
-    /// Offered load before.
+    /// Offered load before scaling.
     pub before: f64,
-    /// By what times between arrivals were multiplied.
+    /// Factor by which the times between arrivals were multiplied.
     pub factor: f64,
-    /// Offered load after rounding.
+    /// Offered load after scaling and rounding.
     pub after: f64,
 }
 
-/// The offered load of jobs in order of submission: processor-time asked for over that of the machine from
-/// the first submission to the last. Not finite if all are submitted at once.
+/// Returns the offered load: the ratio of the processor-seconds of the jobs to the processor-seconds of the machine
+/// between the first and the last submission. The jobs must be in order of submission. The load is not finite if all
+/// jobs are submitted at once.
 pub fn offered_load(jobs: &[Job], processors: usize) -> f64 {
     let work: f64 = jobs.iter().map(|job| f64::from(job.size) * job.run as f64).sum();
     let (first, last) = (jobs.first(), jobs.last());
@@ -22,9 +23,9 @@ pub fn offered_load(jobs: &[Job], processors: usize) -> f64 {
     work / (processors as f64 * span as f64)
 }
 
-/// Moves arrivals so that jobs offer this load: a job submitted t after the first is then submitted
-/// t x (load now / load wanted) after it, to the nearest second. Run times, sizes and the order stay. `None`, and
-/// nothing is moved, if the jobs offer no load that could be scaled.
+/// Moves submissions such that the offered load becomes `load`. If a job is submitted t seconds after the first job,
+/// its new submission is t x (old load / `load`) after the first job, rounded to the nearest second. Run times, sizes
+/// and the order do not change. Returns `None` and moves nothing if the load of the jobs cannot be scaled.
 pub fn scale_load(jobs: &mut [Job], processors: usize, load: f64) -> Option<Scaled> {
     let before = offered_load(jobs, processors);
     let factor = before / load;
@@ -38,12 +39,12 @@ pub fn scale_load(jobs: &mut [Job], processors: usize, load: f64) -> Option<Scal
     Some(Scaled { before, factor, after: offered_load(jobs, processors) })
 }
 
-/// The name of a trace at a load: `KTH-SP2[load=0.7]`.
+/// Returns the name of a trace at a load: `KTH-SP2[load=0.7]`.
 pub fn scaled_name(name: &str, load: f64) -> String {
     format!("{name}{MARK}{load}]")
 }
 
-/// The name before scaling and the load that [`scaled_name`] put together.
+/// Splits a name that [`scaled_name`] returned into the name of the unscaled trace and the load.
 pub fn unscaled_name(name: &str) -> Option<(&str, f64)> {
     let (name, load) = name.strip_suffix(']')?.rsplit_once(MARK)?;
     Some((name, load.parse().ok()?))
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_the_load() {
+    fn scaled_names_can_be_split() {
         for load in [0.7, 1.0, 0.30000000000000004] {
             let name = scaled_name("a[b]", load);
             assert_eq!(unscaled_name(&name), Some(("a[b]", load)));
@@ -71,21 +72,21 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_move_and_nothing_else() {
+    fn changes_arrivals_only() {
         let jobs = [job(100, 50, 4), job(101, 20, 10), job(103, 10, 8), job(200, 30, 1)];
         let mut scaled = jobs;
-        // 510 processor-seconds in 100 s of 10 processors.
-        let told = scale_load(&mut scaled, 10, 0.85).expect("a load");
-        assert!((told.before - 0.51).abs() < 1e-12 && (told.factor - 0.6).abs() < 1e-12);
+        // The jobs have 510 processor-seconds; 10 processors have 1,000 in 100 s.
+        let result = scale_load(&mut scaled, 10, 0.85).expect("a load");
+        assert!((result.before - 0.51).abs() < 1e-12 && (result.factor - 0.6).abs() < 1e-12);
         assert_eq!(scaled.map(|job| job.submit), [100, 101, 102, 160]);
-        assert_eq!(told.after, 0.85);
+        assert_eq!(result.after, 0.85);
         for (job, old) in scaled.iter().zip(&jobs) {
             assert_eq!(Job { submit: old.submit, ..*job }, *old);
         }
     }
 
     #[test]
-    fn what_has_no_load_stays() {
+    fn leaves_jobs_without_load_unchanged() {
         let mut at_once = [job(5, 10, 1), job(5, 10, 1)];
         assert_eq!(scale_load(&mut at_once, 4, 0.5), None);
         let mut idle = [job(5, 0, 1), job(9, 0, 1)];

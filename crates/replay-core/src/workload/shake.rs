@@ -1,23 +1,24 @@
-//! Input shaking: copies of a trace whose times differ a little, for error bars.
+//! Input shaking: copies of a trace with slightly perturbed times, for error bars.
 //!
-//! A trace is one course of events. Moving one job by a second can change who starts next, and
-//! with that where everybody is; a difference of two strategies on the log alone may be no more than
-//! that. D. Tsafrir, K. Ouaknine, D. G. Feitelson, "Reducing performance evaluation sensitivity and
-//! variability by input shaking" (MASCOTS 2007), replay copies of the log with small random
-//! changes and report what comes out over all of them.
+//! A trace is a single sequence of events. If the time of a single job changes by a second, another job may start next,
+//! and then the whole schedule may change. A difference between two strategies on the unperturbed log may therefore be
+//! accidental. D. Tsafrir, K. Ouaknine, D. G. Feitelson, "Reducing performance evaluation sensitivity and variability
+//! by input shaking" (MASCOTS 2007), therefore replay copies of the log with small random changes and report statistics
+//! over the copies.
 //!
-//! Every copy has the jobs of the log with their numbers, sizes, shapes and lines. Of each job:
+//! Every copy has the jobs of the log with their numbers, sizes, shapes and lines. For each job:
 //!
-//! * the submit time changes by a whole number of seconds, each from -width to +width as likely as
-//!   any other, and is never below 0 (below what it was if that is below 0);
-//! * the run time changes in the same way by a number of its own and is never below 1 s; a run time of 0
-//!   stays 0, since a job that never ran does not begin to;
-//! * the estimate stays, except that one which was not below the run time is not below the new one.
+//! * The submit time changes by a whole number of seconds, uniformly distributed from -width to +width. The new submit
+//!   time is at least 0; a negative submit time does not decrease.
+//! * The run time changes in the same way by an independent random number. The new run time is at least 1 s. A run time
+//!   of 0 does not change, because the job never ran.
+//! * The estimate changes only if it was at least the old run time and is below the new run time. The estimate then
+//!   becomes the new run time.
 //!
-//! Jobs are then in the order of their new submit times, those of equal times as before.
+//! The jobs are then sorted by their new submit times; jobs with equal times keep their order.
 //!
-//! A copy is drawn from a random stream of its own, made of seed and number: it is the same alone,
-//! among many, and for any number of threads. More copies leave the first ones as they are.
+//! Each copy uses a separate random stream, which is derived from the seed and the copy number. A copy therefore
+//! depends neither on the number of copies nor on the number of threads.
 
 use std::ops::RangeInclusive;
 
@@ -27,16 +28,16 @@ use serde::{Deserialize, Serialize};
 
 use super::job::Job;
 
-/// Keeps these streams apart from others of the same seed.
+/// Separates these random streams from other random streams with the same seed.
 const LABEL: &[u8; 16] = b"shaken job times";
 
-/// How many copies of a trace, and how they are shaken.
+/// The number of perturbed copies of a trace, and the parameters of the perturbation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shake {
-    /// Copies beside the trace itself; they are numbered from 1.
+    /// Number of copies in addition to the trace itself. The copies are numbered from 1.
     pub copies: u32,
-    /// Most seconds by which a time changes.
+    /// Largest change of a time, in seconds.
     #[serde(default = "Shake::usual_width")]
     pub width: u32,
     /// Seed of all copies.
@@ -44,50 +45,50 @@ pub struct Shake {
     pub seed: u64,
 }
 
-/// What is wrong with a shake.
+/// A field of [`Shake`] is outside its range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{value}: {problem}")]
 pub struct ShakeError {
-    /// The field: `copies`, `width` or `seed`.
+    /// Name of the field: `copies`, `width` or `seed`.
     pub field: &'static str,
-    /// Its value.
+    /// Value of the field.
     pub value: u64,
-    /// Why it cannot be.
+    /// Description of the permitted values.
     pub problem: String,
 }
 
 impl Shake {
-    /// One copy has no interval.
+    /// Permitted numbers of copies. A single copy would give no confidence interval.
     pub const COPIES: RangeInclusive<u32> = 2..=1000;
-    /// No wider than a day, which is no shaking any more.
+    /// Permitted widths, in seconds. A perturbation of more than a day would not be small.
     pub const WIDTHS: RangeInclusive<u32> = 1..=86_400;
-    /// What a grid file can say.
+    /// Largest permitted seed. Larger seeds cannot be represented in a grid file.
     const LARGEST_SEED: u64 = i64::MAX as u64;
 
     const fn usual_width() -> u32 {
         1
     }
 
-    /// So many copies, shaken by one second at most, from seed 0.
+    /// Creates `copies` copies with a width of one second and seed 0.
     pub const fn of(copies: u32) -> Self {
         Self { copies, width: Self::usual_width(), seed: 0 }
     }
 
-    /// Whether it can be done.
+    /// Checks all fields.
     ///
     /// # Errors
-    /// [`ShakeError`]: fewer than two copies or too many, no width or one of more than a day, a seed of
-    /// more than 63 bits.
+    /// [`ShakeError`] for fewer than 2 or more than 1000 copies, a width of 0 or of more than a day, or a seed
+    /// of more than 63 bits.
     pub fn check(&self) -> Result<(), ShakeError> {
         let refuse = |field, value: u64, problem: &str| {
             Err(ShakeError { field, value, problem: problem.to_string() })
         };
         if !Self::COPIES.contains(&self.copies) {
-            let problem = "an interval takes 2 to 1000 shaken copies";
+            let problem = "a confidence interval needs 2 to 1000 perturbed copies";
             return refuse("copies", self.copies.into(), problem);
         }
         if !Self::WIDTHS.contains(&self.width) {
-            let problem = "times are shaken by 1 to 86400 seconds";
+            let problem = "times are perturbed by 1 to 86400 seconds";
             return refuse("width", self.width.into(), problem);
         }
         if self.seed > Self::LARGEST_SEED {
@@ -96,8 +97,8 @@ impl Shake {
         Ok(())
     }
 
-    /// The jobs of copy `copy`, from 1; those of copy 0 are the jobs themselves. `jobs` are in order
-    /// of submission.
+    /// Returns the jobs of copy `copy`, from 1; copy 0 has the original jobs. `jobs` must be in order of
+    /// submission.
     ///
     /// ```
     /// use replay_core::workload::{Job, Shake};
@@ -118,7 +119,7 @@ impl Shake {
         let mut by = || random.random_range(-width..=width);
         let shaken = jobs.iter().map(|job| {
             let submit = job.submit.saturating_add(by()).max(job.submit.min(0));
-            // Drawn for every job, so that it does not hang on the others' run times.
+            // The number is drawn for every job, so that later numbers do not depend on the run times of earlier jobs.
             let run = job.run.saturating_add(by()).max(job.run.min(1));
             let run = if job.run == 0 { 0 } else { run };
             let estimate =
@@ -130,13 +131,14 @@ impl Shake {
         shaken
     }
 
-    /// What tells copy `copy` from others of the same jobs, as text.
+    /// Returns a text that distinguishes copy `copy` from other copies of the same jobs.
     pub fn identity(&self, copy: u32) -> String {
         let Self { width, seed, .. } = self;
         format!("shaken {width} {seed} {copy}\n")
     }
 
-    /// Seed and number are the cipher's key, so no two copies share a number.
+    /// Returns the random stream of a copy. Seed and copy number are the cipher's key, so every copy has a different
+    /// stream.
     fn stream(&self, copy: u32) -> ChaCha8Rng {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.seed.to_le_bytes());
@@ -164,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Jobs of short run times, many at equal times, with estimates on both sides of the run time.
+    /// Returns jobs with short run times, many equal submit times, and estimates on both sides of the run time.
     fn any_jobs() -> impl Strategy<Value = Vec<Job>> {
         let one = (0i64..30, 0i64..6, 0i64..9);
         proptest::collection::vec(one, 1..60).prop_map(|times| {
@@ -177,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_job_is_there_and_hardly_moved(jobs in any_jobs(), width in 1u32..5, seed: u32, copy in 1u32..9) {
+        fn a_copy_has_all_jobs_with_small_changes(jobs in any_jobs(), width in 1u32..5, seed: u32, copy in 1u32..9) {
             let shake = Shake { copies: 8, width, seed: seed.into() };
             let shaken = shake.copy(&jobs, copy);
             prop_assert_eq!(shaken.len(), jobs.len());
@@ -218,24 +220,24 @@ mod tests {
             let place = |change: i64| (change + 2) as usize;
             pairs[place(new.submit - old.submit)][place(new.run - old.run)] += 1;
         }
-        // 1,200 of each of 25 pairs, standard deviation 34.
+        // Each of the 25 pairs is expected 1,200 times, with a standard deviation of 34.
         assert!(pairs.iter().flatten().all(|count| (1030..1370).contains(count)), "{pairs:?}");
     }
 
     #[test]
-    fn a_copy_hangs_on_seed_and_number_alone() {
+    fn a_copy_depends_only_on_seed_and_number() {
         let jobs: Vec<Job> = (0..50).map(|i| job(i, 10 * i, 100, 100)).collect();
         let shake = Shake::of(2);
         assert_eq!(shake.copy(&jobs, 1), Shake::of(1000).copy(&jobs, 1));
         assert_ne!(shake.copy(&jobs, 1), shake.copy(&jobs, 2));
         assert_ne!(shake.copy(&jobs, 1), Shake { seed: 1, ..shake }.copy(&jobs, 1));
         assert_eq!(shake.copy(&jobs, 0), jobs);
-        // What comes later changes nothing before it.
+        // Later jobs do not affect earlier jobs.
         assert_eq!(shake.copy(&jobs[..20], 1), shake.copy(&jobs, 1)[..20]);
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn refuses_fields_out_of_range() {
         let field = |shake: Shake| shake.check().map_err(|error| error.field);
         for copies in [0, 1, 1001, u32::MAX] {
             assert_eq!(field(Shake::of(copies)), Err("copies"), "{copies}");

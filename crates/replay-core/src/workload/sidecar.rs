@@ -1,17 +1,17 @@
-//! The line by which a file beside a trace names its trace.
+//! The line of a sidecar that names its trace. A sidecar is a file beside a trace.
 //!
-//! `lo.shapes.csv` and `lo.nodes.csv` are read because they lie beside `lo.swf`. A program killed between two
-//! renames, or a copy of one file without the other, leaves a pair that does not belong together. Therefore
-//! `synth` and `import` end each such file with
+//! `lo.shapes.csv` and `lo.nodes.csv` are read because they are beside `lo.swf`. If a program is killed between two
+//! renames, or if only one file is copied, a sidecar may not belong to the trace beside it. Therefore `synth` and
+//! `import` end each sidecar with
 //!
 //! ```text
 //! # trace blake3:DIGEST
 //! ```
 //!
 //! where DIGEST is the BLAKE3 digest of the uncompressed trace in hexadecimal
-//! ([`Workload::digest`](super::Workload::digest)). Readers refuse a file that names another trace. A file
-//! without the line, such as one made by hand, names no trace and is read. The line is the last one because an
-//! import knows its trace only when the whole log is read.
+//! ([`Workload::digest`](super::Workload::digest)). Readers reject a sidecar that names another trace. Readers accept a
+//! sidecar without this line, for example a file written by hand. The line is the last line because an import can
+//! compute the digest only after it has read the whole log.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
@@ -20,13 +20,13 @@ use std::path::Path;
 use crate::lines::Lines;
 use crate::sanitize::excerpt;
 
-/// How a line that names a trace begins.
+/// Prefix of a line that names a trace.
 const MARK: &str = "# trace blake3:";
 
 /// A line of a sidecar that names its trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceLine {
-    /// The sidecar, as messages name it.
+    /// The name of the sidecar in messages.
     file: String,
     /// Line, 1-based.
     line: u64,
@@ -34,7 +34,7 @@ pub struct TraceLine {
     digest: String,
 }
 
-/// A sidecar names another trace than the one it lies beside.
+/// Error: a sidecar names a trace other than the trace beside the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{file}:{line}: belongs to the trace with digest {}, but {trace} has digest {}; write the trace and the files \
@@ -46,29 +46,29 @@ pub struct OtherTrace {
     pub file: String,
     /// Line that names the trace, 1-based.
     pub line: u64,
-    /// Digest on that line.
+    /// Digest on this line.
     pub named: String,
-    /// The trace that the sidecar lies beside.
+    /// The trace beside the sidecar.
     pub trace: String,
-    /// Its digest.
+    /// Digest of the trace beside the sidecar.
     pub digest: String,
 }
 
 /// Writes the line that names a trace by the BLAKE3 digest of its uncompressed text, hexadecimal.
 ///
 /// # Errors
-/// Those of the output.
+/// Errors of `out`.
 pub fn write_trace_line(digest: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{MARK}{digest}")
 }
 
-/// Whether a line of a sidecar is a comment.
+/// Returns whether a line of a sidecar is a comment.
 pub(super) fn is_comment(text: &str) -> bool {
     text.starts_with('#')
 }
 
 impl TraceLine {
-    /// Reads a line of the sidecar `file`; `None` if it names no trace.
+    /// Parses a line of the sidecar `file`; `None` if the line does not name a trace.
     pub fn parse(file: &str, line: u64, text: &str) -> Option<Self> {
         let digest = text.strip_prefix(MARK)?.trim().to_string();
         Some(Self { file: file.to_string(), line, digest })
@@ -77,7 +77,7 @@ impl TraceLine {
     /// Checks that the line names this trace.
     ///
     /// # Errors
-    /// [`OtherTrace`].
+    /// [`OtherTrace`] if the digests differ.
     pub fn check(&self, trace: &str, digest: &str) -> Result<(), OtherTrace> {
         if self.digest.eq_ignore_ascii_case(digest) {
             return Ok(());
@@ -92,11 +92,11 @@ impl TraceLine {
     }
 }
 
-/// Checks that the file at `path`, if there is one, does not name another trace than the one that is about to be
-/// written beside it. What cannot be read as lines names no trace.
+/// Checks a sidecar before a trace is written beside it. If the file at `path` exists and names a trace, it must name
+/// the trace that is to be written. A file that cannot be read is treated as a file that names no trace.
 ///
 /// # Errors
-/// [`OtherTrace`].
+/// [`OtherTrace`] if the file names another trace.
 pub fn check_file(path: &Path, trace: &str, digest: &str) -> Result<(), OtherTrace> {
     if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(());
@@ -136,7 +136,7 @@ mod tests {
         for comment in ["# a comment", "# trace", "#trace blake3:00", "1,2"] {
             assert_eq!(TraceLine::parse("t.shapes.csv", 1, comment), None);
         }
-        // A damaged digest is one of no trace.
+        // A damaged digest matches no trace.
         let damaged = TraceLine::parse("t", 1, "# trace blake3:\u{1b}xé").expect("a line");
         assert!(damaged.check("t.swf", &digest).is_err());
     }

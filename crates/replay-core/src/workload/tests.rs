@@ -1,11 +1,11 @@
-//! Policies against records, and whole loads.
+//! Tests of the policies and of loading.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::swf::{self, ReadOptions, Record};
 
-/// A record of which submit, run, allocated, requested processors, requested time and status matter.
+/// Returns a record with these values; other fields are unknown.
 fn record(submit: f64, run: f64, allocated: i64, requested: i64, time: f64, status: i64) -> Record {
     Record {
         job_number: 7,
@@ -19,7 +19,7 @@ fn record(submit: f64, run: f64, allocated: i64, requested: i64, time: f64, stat
     }
 }
 
-/// `(submit, run, estimate, size, number)`, or the reason of the drop.
+/// `(submit, run, estimate, size, number)`, or the reason for the drop.
 type Outcome = Result<(i64, i64, i64, u32, i64), DropReason>;
 
 fn outcome(policy: &Policy, record: Record) -> Outcome {
@@ -31,7 +31,7 @@ fn outcome(policy: &Policy, record: Record) -> Outcome {
 }
 
 #[test]
-fn one_table_of_rules() {
+fn policies_clean_records_by_their_rules() {
     use Policy as P;
     let plain = record(5.0, 100.0, 4, 8, 300.0, 1);
     let low_estimate = record(5.0, 100.0, 4, 8, 60.0, 1);
@@ -85,7 +85,7 @@ fn strict_names_line_and_field() {
         .unwrap_err()
         .in_file("t.swf");
     let expected = "t.swf:17: job 7 would be changed (estimate raised to run time; requested time, field 9 of 18): \
-                    policy strict forbids it";
+                    policy strict forbids changes";
     assert_eq!(error.to_string(), expected);
     let error = Policy::STRICT.apply([(18, Record::UNKNOWN)], None).unwrap_err();
     assert_eq!(
@@ -94,7 +94,7 @@ fn strict_names_line_and_field() {
     );
 }
 
-/// What is wrong with a size is told of the field that it comes from.
+/// An invalid size is reported with the field that contains it.
 #[test]
 fn fields_after_the_eighteenth_are_named() {
     let record = "1 0 0 60 8 -1 -1 8 60 -1 1 1 1 -1 -1 -1 -1 -1";
@@ -104,18 +104,21 @@ fn fields_after_the_eighteenth_are_named() {
         Workload::from_reader(text.as_bytes(), "t.swf", policy, &Window::ALL, Default::default())
     };
     let error = |extra: &str, policy: &str| load(extra, policy).expect_err(extra).to_string();
-    let said = error("1 -1 frontier:excl:9999999999x112", "frontier");
-    let words = "t.swf:2: job 1 has 9999999999 processors, more than 32 bits hold (field 21)";
-    assert_eq!(said, words);
-    let said = error("{7} q 1:ppn=9999999999", "cerit");
-    assert_eq!(said, words);
+    let message = error("1 -1 frontier:excl:9999999999x112", "frontier");
+    let words = "t.swf:2: job 1 has 9999999999 processors, which do not fit in 32 bits (field 21)";
+    assert_eq!(message, words);
+    let message = error("{7} q 1:ppn=9999999999", "cerit");
+    assert_eq!(message, words);
     let strict = error("1 2 3", "strict");
-    assert_eq!(strict, "t.swf:2: job 1 has more than 18 fields: policy strict forbids it");
-    // No nodes are no size: told by field 5, and counted so.
+    assert_eq!(
+        strict,
+        "t.swf:2: job 1 has more than 18 fields: policy strict forbids extra fields"
+    );
+    // A descriptor with zero nodes gives no size. Field 5 is used instead, and the report counts this.
     let made = load("-1 -1 frontier:excl:0x112", "frontier").expect("two jobs");
     assert_eq!(made.jobs.iter().map(|job| job.size).collect::<Vec<_>>(), [8, 2]);
-    let shown = made.report.to_string();
-    assert!(shown.ends_with("; sizes taken from there 1, else from field 5"), "{shown}");
+    let report = made.report.to_string();
+    assert!(report.ends_with("; sizes taken from these fields 1, else from field 5"), "{report}");
 }
 
 #[test]
@@ -146,7 +149,7 @@ fn policies_have_names_and_descriptions() {
     }
     let rows: Vec<_> = Policy::ALL.iter().map(|policy| policy.describe()).collect();
     for (index, row) in rows.iter().enumerate() {
-        assert!(!rows[..index].contains(row), "two policies read alike: {row:?}");
+        assert!(!rows[..index].contains(row), "two policies have the same description: {row:?}");
     }
     assert!(Policy::by_name("quarks").unwrap_err().to_string().ends_with(
         "known are johnson, strict, pwa, sst, batsim, accasim, frontier, cerit, cerit-nodes"
@@ -192,20 +195,20 @@ fn loading_sorts_hashes_and_reports() {
     assert!(
         error
             .to_string()
-            .starts_with("dir/t.swf.gz:4: job 2 needs 2 processors, the machine has 1"),
+            .starts_with("dir/t.swf.gz:4: job 2 needs 2 processors, but the machine has 1"),
         "{error}"
     );
 }
 
 #[test]
-fn loads_that_give_nothing_say_why() {
+fn loads_without_jobs_are_errors() {
     assert!(matches!(load(b"", &Window::ALL), Err(LoadError::NoRecords { .. })));
     assert!(matches!(load(b"1 0 0 5 0\n", &Window::ALL), Err(LoadError::NoJobs { .. })));
     let late = Window { from: Some(Start::Seconds(99)), ..Window::ALL };
     let error = load(b"1 0 0 5 1\n", &late).unwrap_err().to_string();
     assert_eq!(
         error,
-        "dir/t.swf.gz: the window holds none of the 1 jobs, which were submitted from second 0 to 0"
+        "dir/t.swf.gz: the window contains none of the 1 jobs, which were submitted from second 0 to 0"
     );
     let missing =
         Workload::load("no/such.swf", &Policy::JOHNSON, &Window::ALL, ReadOptions::default())
@@ -213,57 +216,58 @@ fn loads_that_give_nothing_say_why() {
     assert!(missing.to_string().starts_with("no/such.swf: cannot read: "), "{missing}");
 }
 
-/// Jobs that turn out to be of no use are in no count of changes, by reason or in all.
+/// Jobs that are dropped after cleaning are not counted as changed.
 #[test]
 fn changes_are_those_of_jobs_kept() {
-    // Estimates: raised, raised, unknown, as they are; waits of the first and last; sizes to 16.
+    // Two estimates are raised, one is unknown, and one is unchanged. Two waits are known. One size is 16.
     let text =
         b"1 0 5 50 4 -1 -1 4 10\n2 1 -1 50 4 -1 -1 4 10\n3 2 -1 50 4\n4 3 0 50 16 -1 -1 16 60\n";
     let mut workload = load(text, &Window::ALL).expect("a trace");
-    let told = |workload: &Workload| {
+    let counts = |workload: &Workload| {
         let report = &workload.report;
         let of = |change| report.changes.get(&change).copied();
         let changes = [Change::EstimateRaised, Change::EstimateFromRun, Change::SizeClamped];
         (report.kept, report.changed, changes.map(of))
     };
-    assert_eq!(told(&workload), (4, 3, [Some(2), Some(1), None]));
+    assert_eq!(counts(&workload), (4, 3, [Some(2), Some(1), None]));
     let mut dropped = workload.clone();
     dropped.fit_to_machine(8, Oversize::Drop).expect("a rule");
-    assert_eq!(told(&dropped), (3, 3, [Some(2), Some(1), None]));
+    assert_eq!(counts(&dropped), (3, 3, [Some(2), Some(1), None]));
     workload.fit_to_machine(8, Oversize::Clamp).expect("a rule");
-    assert_eq!(told(&workload), (4, 4, [Some(2), Some(1), Some(1)]));
+    assert_eq!(counts(&workload), (4, 4, [Some(2), Some(1), Some(1)]));
 }
 
-/// A file may mix records that end early, at field 18, and later: each count is told.
+/// A file may contain records with fewer and records with more than 18 fields. The report counts the records for each
+/// number of fields.
 #[test]
-fn records_of_several_lengths_are_told() {
+fn counts_records_by_number_of_fields() {
     let to = |last: usize| (6..=last).map(|field| format!(" {field}")).collect::<String>();
     let record = |number: u32, last: usize| format!("{number} {number} 0 5 1{}\n", to(last));
-    let told = |lengths: &[usize]| {
+    let report = |lengths: &[usize]| {
         let records = (1..).zip(lengths).map(|(number, &last)| record(number, last));
         let text: String = records.collect();
         load(text.as_bytes(), &Window::ALL).expect("a trace").report.to_string()
     };
-    let words = "; fields: 9 in 1 record, 17 in 2 records, 18 in 3 records, 21 in 1 record; those missing are \
+    let words = "; fields: 9 in 1 record, 17 in 2 records, 18 in 3 records, 21 in 1 record; missing fields are \
                  unknown; 1 record with 21 fields: other text 1; ignored";
-    let mixed = told(&[17, 18, 21, 18, 9, 17, 18]);
+    let mixed = report(&[17, 18, 21, 18, 9, 17, 18]);
     assert!(mixed.contains(words), "{mixed}");
-    assert!(told(&[17, 18]).contains("; fields: 17 in 1 record, 18 in 1 record; those"));
-    // Of one length there is nothing to tell, of longer ones what they hold.
+    assert!(report(&[17, 18]).contains("; fields: 17 in 1 record, 18 in 1 record; missing fields"));
+    // The counts are reported only if some records have fewer than 18 fields and the number of fields varies.
     for lengths in [&[17, 17][..], &[18, 18], &[18, 21]] {
-        assert!(!told(lengths).contains("fields: 1"), "{lengths:?}");
+        assert!(!report(lengths).contains("fields: 1"), "{lengths:?}");
     }
 }
 
 #[test]
-fn numbers_that_come_again_are_told() {
+fn counts_repeated_job_numbers() {
     let repeated = |text: &[u8]| load(text, &Window::ALL).expect("a trace").report;
     let report = repeated(
         b"7 0 0 5 1\n-1 0 0 5 1\n-1 0 0 5 1\n3 0 0 5 1\n7 0 0 5 1\n3 0 0 5 1\n7 0 0 5 1\n",
     );
     let expected = Repeated { count: 3, first_line: 5, job: 7 };
     assert_eq!(report.repeated, expected);
-    let words = "; 3 records with the number of an earlier one, first in line 5: job 7";
+    let words = "; 3 records with the number of an earlier record, first in line 5: job 7";
     assert!(report.to_string().ends_with(words), "{report}");
     assert!(repeated(b"7 0 0 5 1\n3 0 0 5 1\n9 0 0 5 1\n").repeated.is_empty());
 }
@@ -277,7 +281,7 @@ fn any_record() -> impl Strategy<Value = Record> {
 
 proptest! {
     #[test]
-    fn books_balance_and_jobs_are_sound(
+    fn counts_add_up_and_jobs_are_valid(
         records in proptest::collection::vec(any_record(), 0..60),
         which in 0usize..Policy::ALL.len(),
         procs in proptest::option::of(1u32..50),
@@ -301,7 +305,7 @@ proptest! {
     }
 
     #[test]
-    fn strict_admits_exactly_what_johnson_leaves_alone(record in any_record()) {
+    fn strict_admits_exactly_the_records_that_johnson_keeps_unchanged(record in any_record()) {
         let (_, report) = Policy::JOHNSON.apply([(1, record)], None).unwrap();
         let untouched = report.changed == 0 && report.dropped() == 0;
         prop_assert_eq!(Policy::STRICT.apply([(1, record)], None).is_ok(), untouched);

@@ -1,20 +1,21 @@
-//! The users who submitted the jobs of a log (SWF field 12).
+//! Recorded users of the jobs of a log (SWF field 12).
 
 use super::job::Job;
 
-/// Users by line of the log, ascending. They are kept beside the jobs, since schedulers do not go by them.
+/// Users of the records, in ascending order of lines of the log. Users are stored separately from the jobs because
+/// schedulers do not use the users.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Users(Vec<(u32, i64)>);
 
 impl Users {
-    /// Adds the user of the record in the next line; less than 0 is unknown.
+    /// Adds the user of the record on line `line`. A negative number means unknown.
     pub(super) fn push(&mut self, line: u64, user: i64) {
         if let (Ok(line), true) = (u32::try_from(line), user >= 0) {
             self.0.push((line, user));
         }
     }
 
-    /// The number of the user who submitted a job; `None` if the log does not have it.
+    /// Returns the number of the user who submitted a job; `None` if unknown.
     pub fn of(&self, job: &Job) -> Option<i64> {
         let at = self.0.binary_search_by_key(&job.line, |&(line, _)| line).ok()?;
         Some(self.0[at].1)
@@ -30,7 +31,7 @@ mod tests {
         let job = |number: u32, submit: u32, user: i64| {
             format!("{number} {submit} 0 60 4 -1 -1 4 60 -1 1 {user} -1 -1 -1 -1 -1 -1\n")
         };
-        // The second is submitted first; the third has no user.
+        // The second job is submitted first; the third job has no user.
         let trace = ["; MaxProcs: 16\n".to_string(), job(1, 9, 7), job(2, 5, 0), job(3, 9, -1)];
         let workload = Workload::from_reader(
             trace.concat().as_bytes(),

@@ -1,4 +1,4 @@
-//! A window of a trace: from when, how many jobs, how many days.
+//! A window of a trace: its start, its number of jobs and its length in days.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,51 +11,52 @@ use crate::swf::Header;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// The beginning of a window.
+/// The start of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// Seconds since the start of the log (time 0 of its submit times).
     Seconds(i64),
-    /// Midnight of a day, local time of the log (`TimeZone` of the header, else UTC), as days since 1970-01-01.
+    /// Midnight of a day in local time of the log, as days since 1970-01-01. The time zone is `TimeZone` of the header,
+    /// or UTC if it is missing.
     Day(i64),
 }
 
-/// Which jobs of a cleaned, sorted trace are replayed. Times are not shifted.
+/// The part of a cleaned, sorted trace that is replayed. Times are not shifted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Window {
-    /// First moment; the first job's submit time if absent.
+    /// Start of the window. `None` means the submit time of the first job.
     pub from: Option<Start>,
-    /// At most so many jobs.
+    /// Maximum number of jobs.
     pub jobs: Option<usize>,
-    /// Length in days from the first moment; a job submitted at its very end is outside.
+    /// Length of the window in days; a job that is submitted exactly at the end is outside the window.
     pub days: Option<f64>,
 }
 
-/// Jobs a window left out.
+/// Numbers of jobs outside a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
-    /// Submitted before the window.
+    /// Number of jobs submitted before the window.
     pub before: usize,
-    /// Submitted after it, or beyond its number of jobs.
+    /// Number of jobs submitted after the window, or in excess of the window's number of jobs.
     pub after: usize,
 }
 
-/// Why a window is none.
+/// Error: a window is invalid, or contains no jobs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WindowError {
     /// The text is neither seconds nor a date.
     #[error("\"{0}\" is neither seconds since the trace's start nor a date like 1996-09-23")]
     Start(String),
-    /// A date, but the header does not say when the log starts.
+    /// The start is a date, but the header does not contain the start time of the log.
     #[error("a window from a date needs UnixStartTime in the trace's header: give seconds instead")]
     NoStartTime,
     /// The number of days is not a positive number.
     #[error("a window of {0} days: the number must be positive")]
     Days(f64),
-    /// No job is inside.
+    /// The window contains no jobs.
     #[error(
-        "the window holds none of the {jobs} jobs, which were submitted from second {first} to {last}"
+        "the window contains none of the {jobs} jobs, which were submitted from second {first} to {last}"
     )]
     Empty {
         /// Jobs in the trace after cleaning.
@@ -71,10 +72,10 @@ impl Window {
     /// The whole trace.
     pub const ALL: Window = Window { from: None, jobs: None, days: None };
 
-    /// A window from the command line's `--from`, `--jobs` and `--days`.
+    /// Creates a window from the command line's `--from`, `--jobs` and `--days`.
     ///
     /// # Errors
-    /// [`WindowError::Start`] and [`WindowError::Days`].
+    /// [`WindowError::Start`] if `from` is neither seconds nor a date; [`WindowError::Days`] if `days` is not positive.
     ///
     /// ```
     /// use replay_core::workload::{Start, Window};
@@ -95,11 +96,11 @@ impl Window {
         }
     }
 
-    /// Keeps the jobs inside; `jobs` must be sorted by submit time.
+    /// Removes the jobs outside the window; `jobs` must be sorted by submit time.
     ///
     /// # Errors
-    /// [`WindowError`]: a date without `UnixStartTime`, days that are not positive, or no job inside
-    /// (`jobs` is then as it was).
+    /// [`WindowError`] if the start is a date and the header has no `UnixStartTime`, if the number of days is not
+    /// positive, or if no job is inside the window. `jobs` is then unchanged.
     pub fn apply(&self, jobs: &mut Vec<Job>, header: &Header) -> Result<Outside, WindowError> {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else {
             return Ok(Outside::default());
@@ -138,7 +139,7 @@ impl Window {
 impl FromStr for Start {
     type Err = WindowError;
 
-    /// Seconds (`86400`) or a date (`1996-09-23`).
+    /// Parses seconds (`86400`) or a date (`1996-09-23`).
     fn from_str(text: &str) -> Result<Start, WindowError> {
         let unknown = || WindowError::Start(text.to_owned());
         if let Ok(seconds) = text.parse() {
@@ -148,14 +149,14 @@ impl FromStr for Start {
     }
 }
 
-/// Seconds since the start of a log, of its local time in seconds since 1970 began; `None` if the header does not
-/// say when it starts.
+/// Converts local time of a log, in seconds since 1970-01-01 00:00, to seconds since the start of the log; `None` if
+/// the header has no `UnixStartTime`.
 pub(super) fn since_start(header: &Header, local: i64) -> Option<i64> {
     let start = header.unix_start_time()?;
     Some(local.saturating_sub(header.time_zone().unwrap_or(0)).saturating_sub(start))
 }
 
-/// A date like `1996-09-23` as days since 1970-01-01.
+/// Parses a date like `1996-09-23` as days since 1970-01-01.
 pub(super) fn date(text: &str) -> Option<i64> {
     let mut parts =
         text.split('-').map(|part| match part.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -173,7 +174,7 @@ pub(super) fn date(text: &str) -> Option<i64> {
 }
 
 impl fmt::Display for Window {
-    /// `all jobs`, or e.g. `from second 86400, 1000 jobs, 7 days`.
+    /// Formats the window: `all jobs`, or e.g. `from second 86400, 1000 jobs, 7 days`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let from = self.from.map(|start| match start {
             Start::Seconds(seconds) => format!("from second {seconds}"),
@@ -201,7 +202,7 @@ fn month_days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Days of the Gregorian calendar since 1970-01-01; the date must exist.
+/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. The date must exist.
 pub fn days_since_1970(year: u32, month: u32, day: u32) -> i64 {
     let before = i64::from(year) - 1;
     let leap_days = before / 4 - before / 100 + before / 400;
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn dates() {
+    fn parses_dates() {
         let day = |text: &str| text.parse::<Start>();
         assert_eq!(day("1970-01-01"), Ok(Start::Day(0)));
         assert_eq!(day("2000-03-01"), Ok(Start::Day(11_017)));
@@ -260,7 +261,7 @@ mod tests {
         let window = |from, jobs, days| Window::parse(from, jobs, days).unwrap();
         let all = inside(Window::ALL, &submits, "").unwrap();
         assert_eq!(all, (submits.to_vec(), Outside { before: 0, after: 0 }));
-        // Days count from the first job where no start is given.
+        // If the window has no start, days count from the first job.
         let day = inside(window(None, None, Some(1.0)), &submits, "").unwrap();
         assert_eq!(day, (vec![100, 200], Outside { before: 0, after: 3 }));
         let some = inside(window(Some("200"), Some(2), None), &submits, "").unwrap();
@@ -276,14 +277,14 @@ mod tests {
     fn a_date_is_local_midnight() {
         let window = Window::parse(Some("1970-01-02"), None, None).unwrap();
         let header = "; UnixStartTime: 3600\n; TimeZone: 3600\n";
-        // Midnight at UTC+1 is 82,800 s UTC, 79,200 s after the log's start.
+        // Midnight at UTC+1 is second 82,800 of the day in UTC, which is 79,200 s after the log's start.
         assert_eq!(inside(window, &[79_199, 79_200], header).unwrap().0, [79_200]);
         assert_eq!(inside(window, &[0], ""), Err(WindowError::NoStartTime));
     }
 
     proptest! {
         #[test]
-        fn nothing_is_lost(mut submits in proptest::collection::vec(0i64..1000, 1..50), from in -10i64..1000, jobs in 1usize..60) {
+        fn all_jobs_are_kept_or_counted_outside(mut submits in proptest::collection::vec(0i64..1000, 1..50), from in -10i64..1000, jobs in 1usize..60) {
             submits.sort_unstable();
             let window = Window { from: Some(Start::Seconds(from)), jobs: Some(jobs), days: None };
             match inside(window, &submits, "") {

@@ -1,6 +1,6 @@
-//! Jobs of a trace as they run alone: their times in cycles, and the most compact places that hold them.
+//! Converts the times of jobs to cycles, and computes the most compact placements of a job on the empty machine.
 
-use super::stage::{LONGEST, TraceError};
+use super::input::{LONGEST, TraceError};
 use replay_core::allocator::Request;
 use replay_core::allocator::hypercube::cube::Cube;
 use replay_core::allocator::hypercube::cubic::mesh_of;
@@ -9,14 +9,14 @@ use replay_core::allocator::submesh::{ShapeRule, SubMesh, turned};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Job;
 
-/// What a job alone is placed by.
+/// The properties of a job that determine its placement on the empty machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Place {
+pub(super) struct PlacementKey {
     pub size: u32,
     pub shape: Option<[u16; 3]>,
 }
 
-/// The jobs with their times in cycles, from the first arrival on.
+/// Converts the times of jobs to cycles. The first arrival is cycle 0.
 pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
     let first = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
     let latest = jobs.iter().map(|job| job.submit).max().unwrap_or(0);
@@ -35,11 +35,11 @@ pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
     Ok(jobs.iter().map(scaled).collect())
 }
 
-/// Where a job alone may be: in its own shape from the first corner; without one, in the most compact
-/// box that holds it, turned every way that fits. On a hypercube that is a mesh embedded in the first
-/// subcube by Gray codes; the first processors if the job's own shape needs more dimensions than there
-/// are.
-pub(super) fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
+/// Returns candidate placements of a job on the empty machine. A job with a shape has this shape, at the first corner.
+/// For a job without a shape, the most compact box is tried in every orientation that fits. On a hypercube, the box is
+/// a mesh that is embedded into the first subcube by Gray codes; if the mesh needs more dimensions than the machine
+/// has, the first processors are used.
+pub(super) fn compact(topology: &Topology, place: PlacementKey) -> Vec<Vec<NodeId>> {
     let mut places = match topology {
         Topology::Grid(grid) => {
             let inside = |sides: &[u16; 3]| {
@@ -73,7 +73,9 @@ pub(super) fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
             }
             vec![nodes]
         }
-        Topology::Cluster(_) | Topology::MultiTorus(_) => vec![topology.nodes().collect()],
+        Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
+            vec![topology.nodes().collect()]
+        }
     };
     places.iter_mut().for_each(|nodes| nodes.truncate(place.size as usize));
     places

@@ -1,12 +1,12 @@
-//! How distances, dispersal and stretch go together: over the jobs of each run, and over the
-//! allocators of each trace, machine, scheduler and seed.
+//! Correlations between distances, dispersal and stretch. The correlations are computed over the jobs of each run, and
+//! over the allocators for each combination of trace, machine, scheduler and seed.
 
-use super::{Contended, TraceRun};
+use super::{ContentionRun, TraceRun};
 use crate::RunKey;
 use replay_core::metrics::correlation::{FEWEST, pearson, spearman};
 use replay_core::table::{Column, Name, Table, name};
 
-/// Measures of a job, or of an allocator's mean job.
+/// Measures of a job, or mean measures of an allocator.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Point {
     pairwise_l1: f64,
@@ -18,7 +18,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The jobs that send packets.
+    /// Returns the points of the jobs that send packets.
     pub(super) fn of_jobs(run: &TraceRun) -> Vec<Self> {
         let point = |job: &super::JobContention| {
             Some(Self {
@@ -33,7 +33,7 @@ impl Point {
         run.jobs.iter().filter_map(point).collect()
     }
 
-    fn of_run(run: &Contended) -> Option<Self> {
+    fn of_run(run: &ContentionRun) -> Option<Self> {
         Some(Self {
             pairwise_l1: run.means.mean_sending_pairwise_l1?,
             distance: run.means.mean_distance?,
@@ -45,27 +45,27 @@ impl Point {
     }
 }
 
-/// Two measures that are compared.
+/// Two correlated measures.
 pub struct Pair {
-    /// What people are shown.
+    /// Title in printed tables.
     pub title: &'static str,
-    /// Column of Pearson's coefficient, and what it is.
+    /// Name and meaning of the column of Pearson's coefficient.
     pub pearson: (Name, &'static str),
-    /// Column of Spearman's coefficient, and what it is.
+    /// Name and meaning of the column of Spearman's coefficient.
     pub spearman: (Name, &'static str),
-    /// What it compares: the axes of a figure.
+    /// Axis titles of a figure.
     pub axes: (&'static str, &'static str),
     of: fn(&Point) -> (f64, f64),
 }
 
 impl Pair {
-    /// The two measures of every point.
+    /// Values of the two measures at every point.
     pub fn points(&self, points: &[Point]) -> Vec<(f64, f64)> {
         points.iter().map(self.of).collect()
     }
 
-    /// What the points come to: how many they are, and both coefficients, if they are enough.
-    pub fn words(&self, points: &[Point]) -> String {
+    /// Title of a panel: the number of points, and the two coefficients if there are enough points.
+    pub fn summary(&self, points: &[Point]) -> String {
         let pairs = self.points(points);
         let count = pairs.len();
         match (pearson(&pairs), spearman(&pairs)) {
@@ -86,7 +86,7 @@ macro_rules! pair {
                 concat!(
                     "Pearson's correlation of ",
                     $words,
-                    " over the points; null of fewer than eight, or where one of them does not vary"
+                    " over the points; null if there are fewer than eight points or if a measure does not vary"
                 ),
             ),
             spearman: (
@@ -94,7 +94,7 @@ macro_rules! pair {
                 concat!(
                     "Spearman's rank correlation of ",
                     $words,
-                    " over the points; null of fewer than eight, or where one of them does not vary"
+                    " over the points; null if there are fewer than eight points or if a measure does not vary"
                 ),
             ),
             of: |point| (point.$x, point.$y),
@@ -102,7 +102,7 @@ macro_rules! pair {
     };
 }
 
-/// What is compared.
+/// Correlated pairs.
 pub static PAIRS: [Pair; 6] = [
     pair!(
         "L1 ~ stretch",
@@ -148,7 +148,7 @@ pub static PAIRS: [Pair; 6] = [
     ),
 ];
 
-/// The two columns of a pair, over the points of a row.
+/// Returns the columns of the two coefficients of a pair, computed over the points of a row.
 fn columns<Row>(
     pair: &'static Pair,
     points: impl Fn(&Row) -> Vec<Point> + Copy + Send + Sync + 'static,
@@ -160,8 +160,8 @@ fn columns<Row>(
     ]
 }
 
-/// Columns of how distance and dispersal go with the stretch.
-pub(super) fn of_distances<Row>(
+/// Columns of the correlations of distance and dispersal with stretch.
+pub(super) fn distance_columns<Row>(
     points: impl Fn(&Row) -> Vec<Point> + Copy + Send + Sync + 'static,
 ) -> [Column<Row>; 4] {
     let [pearson_distance, spearman_distance] = columns(&PAIRS[1], points);
@@ -172,20 +172,20 @@ pub(super) fn of_distances<Row>(
 /// Correlations over jobs or over allocators.
 #[derive(Clone, Debug)]
 pub struct Correlations<'a> {
-    /// Of the jobs of this run, or of the first of these allocators.
+    /// Key of the run that contains the jobs, or of the run of the first allocator.
     pub key: &'a RunKey,
-    /// Whether of jobs.
+    /// Whether the points are jobs.
     pub over_jobs: bool,
-    /// What is compared.
+    /// The points.
     pub points: Vec<Point>,
-    /// Strategies of the points, if they are allocators.
+    /// Names of the strategies if the points are allocators.
     pub names: Vec<String>,
 }
 
 impl<'a> Correlations<'a> {
-    /// Those of every run of a trace as it is, over the jobs that send packets, then those over
-    /// allocators.
-    pub fn of(runs: &'a [Contended]) -> Vec<Self> {
+    /// Computes the correlations over the sending jobs of each unperturbed run, followed by the correlations over the
+    /// allocators of each [setting](settings).
+    pub fn of(runs: &'a [ContentionRun]) -> Vec<Self> {
         let jobs = runs.iter().filter(|run| run.is_unshaken()).map(|run| Self {
             key: &run.key,
             over_jobs: true,
@@ -204,36 +204,35 @@ impl<'a> Correlations<'a> {
 
 impl Table for Correlations<'_> {
     const NAME: &'static str = "correlations";
-    const ROW: &'static str = "one row per run, over its sending jobs, and per trace, policy, machine, scheduler and seed, over its allocators";
+    const ROW: &'static str = "one row per run, computed over its sending jobs, and one row per trace, policy, machine, scheduler and seed, computed over the allocators";
 
     fn columns() -> Vec<Column<Self>> {
         let [trace, topology, scheduler, allocator, tie, policy, seed, _] =
             RunKey::columns(|key: &RunKey| key);
-        let mut columns = vec![Column::text(
-            name::over,
-            "what the points are: jobs or allocators",
-            |of: &Self| Some(if of.over_jobs { "jobs" } else { "allocators" }),
-        )];
+        let mut columns =
+            vec![Column::text(name::over, "kind of points: jobs or allocators", |of: &Self| {
+                Some(if of.over_jobs { "jobs" } else { "allocators" })
+            })];
         columns.extend([trace, topology, scheduler].map(|c| c.of(|of: &Self| Some(of.key))));
         let of_run = |c: Column<RunKey>| c.of(|of: &Self| of.over_jobs.then_some(of.key));
         columns.extend([allocator, tie].map(of_run));
         columns.extend([policy, seed].map(|c| c.of(|of: &Self| Some(of.key))));
         columns
-            .push(Column::new(name::points, "", "how many they are", |of: &Self| of.points.len()));
+            .push(Column::new(name::points, "", "number of points", |of: &Self| of.points.len()));
         let points = |of: &Self| of.points.clone();
         columns.extend(PAIRS.iter().flat_map(|pair| self::columns(pair, points)));
         columns
     }
 }
 
-/// Runs of traces as they are, by trace, policy, machine, scheduler and seed, in order of first
-/// appearance.
-pub fn settings(runs: &[Contended]) -> Vec<Vec<&Contended>> {
+/// Groups unperturbed runs by trace, policy, machine, scheduler and seed. The groups are in the order of their first
+/// runs.
+pub fn settings(runs: &[ContentionRun]) -> Vec<Vec<&ContentionRun>> {
     let same = |a: &RunKey, b: &RunKey| {
         (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)
             == (&b.trace, &b.policy, &b.topology, &b.scheduler, b.seed)
     };
-    let mut groups: Vec<Vec<&Contended>> = Vec::new();
+    let mut groups: Vec<Vec<&ContentionRun>> = Vec::new();
     for run in runs.iter().filter(|run| run.is_unshaken()) {
         match groups.iter_mut().find(|group| same(&group[0].key, &run.key)) {
             Some(group) => group.push(run),

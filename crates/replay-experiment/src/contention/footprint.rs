@@ -1,4 +1,4 @@
-//! What a job does alone where it is, for the model of link loads.
+//! Link usage of a job that runs alone on its processors, for the model of link loads.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,24 @@ use replay_network::Network;
 use replay_network::links::{Footprint, Reserved, Stream};
 use replay_network::traffic::{Barrier, JobTraffic};
 
-/// Of the processes of a job so many are looked at for the slowest: fewer of a larger job, whose
-/// processes send more.
+/// Number of sending processes that are examined to find the slowest process. The number is smaller for larger jobs,
+/// because the processes of larger jobs send more packets.
 fn senders(processes: usize) -> usize {
     (8192 / processes.max(1)).clamp(16, 64).min(processes)
 }
 
-/// What so many packets of a job come to on these processors, and the links that they take there. The
-/// packets, at least one, are sent `times` over.
+/// Runs a job with `packets` packets (at least one) alone on its processors. Returns the totals of the job's packets
+/// and its link usage. The packets are sent `times` times.
 ///
-/// Where a pattern has barriers the whole job waits for its slowest process, so that each of its
-/// senders is a [`Stream`], evenly spaced ones if it has [more](senders) than are looked at: a sender has one packet
-/// under way at a time, and each of its waits makes it later. All packets together are a stream too, the only one
-/// without barriers, and of a job that ends before its first one, where quick processes send for
-/// slow ones: its time grows as the mean latency does, by Little's law.
+/// In a pattern with barriers, the whole job waits for its slowest process. Therefore each sender is a [`Stream`]: it
+/// has one packet in transit at a time, and each wait of the packet delays the sender. If there are more senders than
+/// are [examined](senders), the streams are evenly spaced among the senders. All packets together form one more stream.
+/// This is the only stream if the pattern has no barriers, or if the job ends before its first barrier. In these cases
+/// fast processes send packets in place of slow processes, and by Little's law the time of the job grows in proportion
+/// to the mean latency.
 ///
 /// # Errors
-/// [`TraceError`].
+/// [`TraceError`] if a packet cannot be sent, the network is deadlocked, or the run is cancelled.
 pub fn footprint(
     alone: &Alone<'_>,
     nodes: &[NodeId],
@@ -34,7 +35,7 @@ pub fn footprint(
     packets: u64,
     times: f64,
 ) -> Result<(JobTraffic, Footprint), TraceError> {
-    let program = &alone.stage.messages.program;
+    let program = &alone.input.messages.program;
     let pattern = program.pattern();
     let iteration = program.iteration(nodes.len() as u32) as f64;
     let whole = packets as f64 * times >= iteration;
@@ -43,25 +44,25 @@ pub fn footprint(
         Barrier::Iteration => whole,
         Barrier::None => false,
     };
-    // By sender, packets by receiver.
+    // Number of packets by sender and receiver.
     let mut sent: BTreeMap<NodeId, BTreeMap<NodeId, u64>> = BTreeMap::new();
     if barriers {
-        let looked_at = senders(nodes.len());
-        sent.extend((0..looked_at).map(|i| (nodes[i * nodes.len() / looked_at], BTreeMap::new())));
+        let examined = senders(nodes.len());
+        sent.extend((0..examined).map(|i| (nodes[i * nodes.len() / examined], BTreeMap::new())));
     }
-    let (traffic, total) = alone.ran(nodes, job, packets, &mut |delivery| {
+    let (traffic, total) = alone.run(nodes, job, packets, &mut |delivery| {
         if let Some(receivers) = sent.get_mut(&delivery.src) {
             *receivers.entry(delivery.dst).or_default() += 1;
         }
     })?;
     let network = traffic.network();
     let cycles = (total.end - total.begin).max(1) as f64;
-    let flits = f64::from(alone.stage.messages.options.flits);
+    let flits = f64::from(alone.input.messages.options.flits);
     let mut links = Vec::new();
     let mut all = Stream::default();
     for (link, busy, carried) in network.carried() {
         let packets = carried as f64 / flits;
-        // The last packets leave their links a moment after their delivery.
+        // The last packets leave their links shortly after their delivery.
         let share = (busy as f64 / cycles).min(1.0);
         all.weights.push((links.len() as u32, packets / total.latency.max(1) as f64));
         links.push(Reserved { link, share, hold: busy as f64 / packets });
@@ -71,7 +72,7 @@ pub fn footprint(
     Ok((total, Footprint { links, streams }))
 }
 
-/// The packets of one sender, by receiver, in the `cycles` that the job takes.
+/// Creates the stream of one sender from its number of packets for each receiver. `cycles` is the duration of the job.
 fn stream(
     network: &Network,
     links: &[Reserved],

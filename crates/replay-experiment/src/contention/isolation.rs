@@ -1,14 +1,14 @@
-//! How many packets a job of a trace gets: as many as keep it busy for its run time alone.
+//! Chooses the number of packets of each job of a trace such that the job takes its run time if it runs alone.
 //!
-//! The time that a job takes alone grows with its quota, one packet or one step of its
-//! pattern at a time. [`isolate`] looks for the quota whose time comes nearest to the target,
-//! which is the run time in cycles, by real simulations of the job alone in the most compact box
-//! that holds it, turned the way in which it is fastest: the quota is doubled
-//! until the time passes the target, then the bracket is narrowed until a time is within
-//! [`TOLERANCE`] of the target or no quota is left between its ends. So a job misses its
-//! target by more than that only if no quota does better: a single packet, or the step that
-//! one packet more begins, is longer. That is the *granularity* of a pattern, and matters
-//! where targets are of few packets.
+//! The quota of a job is its number of packets, and the target is its run time in cycles. The time that a job takes
+//! alone increases with its quota. [`isolate`] searches for the quota with the time that is nearest to the target. For
+//! each quota, it simulates the job alone in the most compact box, in the orientation in which the job is fastest. The
+//! quota is doubled until the time exceeds the target. Then the bracket is narrowed until a time is within
+//! [`TOLERANCE`] of the target, or until the bracket contains no further quota.
+//!
+//! Each additional packet can increase the time by the duration of a packet or of a whole step of the pattern. This
+//! *granularity* of the pattern matters for jobs of few packets: such a job may miss its target by more than the
+//! tolerance, but no other quota is nearer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,116 +16,119 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::alone::Alone;
-use super::compact::{Place, compact, scaled};
+use super::compact::{PlacementKey, compact, scaled};
+use super::input::{ContentionInput, TraceError};
 use super::packets;
-use super::stage::{Stage, TraceError};
 use replay_core::workload::Job;
 
-/// A quota is good enough if the time alone differs from the target by at most this share of
-/// it.
+/// Largest accepted difference between the time that a job takes alone and its target, as a share of the target.
 pub const TOLERANCE: f64 = 0.01;
 
-/// Jobs in cycles, with quotas, and how long each takes by itself.
+/// Jobs with times in cycles, the quotas of the jobs, and the time that each job takes if it runs alone.
 #[derive(Clone, Debug)]
 pub struct Isolation {
-    /// The jobs; times in cycles. The run time is the target, at least 1.
+    /// The jobs with times in cycles. The run time of each job is its target, which is at least 1.
     pub jobs: Vec<Job>,
-    /// Packets by job; 0 for a job that has nobody to send to and holds its processors for
-    /// its run time.
+    /// Number of packets of each job; 0 for a job without receivers. Such a job holds its processors for its run time.
     pub quotas: Arc<[u64]>,
-    /// Cycles by job that it takes in isolation.
+    /// Number of cycles that each job takes if it runs alone.
     pub service: Vec<u64>,
-    /// By job, how many times over its packets are sent: 1, and more where jobs are looked at for a
-    /// [window](super::Messages::window) of their time only, whose packets the quota then counts.
+    /// Number of times that each job sends its packets. The number exceeds 1 if only a
+    /// [window](super::Messages::window) of the job is simulated; the quota is then the number of packets in the
+    /// window.
     times: Vec<f64>,
 }
 
 impl Isolation {
-    /// How many times over a job's packets are sent.
+    /// Number of times that a job sends its packets.
     pub fn times(&self, job: usize) -> f64 {
         self.times[job]
     }
 
-    /// How many jobs send packets.
+    /// Number of jobs that send packets.
     pub fn sending(&self) -> usize {
         self.quotas.iter().filter(|&&quota| quota > 0).count()
     }
 
-    /// How many of them miss their targets by more than [`TOLERANCE`].
+    /// Number of jobs that miss their target by more than [`TOLERANCE`].
     pub fn off_target(&self) -> usize {
         let times = self.jobs.iter().zip(&self.service);
         times.filter(|(job, service)| !is_near(**service, job.run as u64)).count()
     }
 }
 
-/// Whether a time alone is near enough to its target.
+/// Whether the time that a job takes alone is within the tolerance of its target.
 pub fn is_near(time: u64, target: u64) -> bool {
     time.abs_diff(target) as f64 <= TOLERANCE * target as f64
 }
 
-/// What a job's quota depends on.
+/// Properties of a job that determine its quota.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Wish {
+struct QuotaKey {
     target: u64,
-    place: Place,
-    /// Number of the job, if it draws.
+    place: PlacementKey,
+    /// Index of the job if its pattern is random.
     job: Option<usize>,
 }
 
-/// Turns the jobs of a trace into jobs of messages, `scale` cycles to a second. What jobs
-/// draw depends on `seed`. Jobs are measured in parallel on the current rayon pool; the quota of
-/// a job does not depend on others.
+/// Converts the jobs of a trace to jobs that send messages, with `scale` cycles per second. `seed` determines the
+/// random choices of jobs. Jobs are measured in parallel on the current rayon pool. The quota of a job does not depend
+/// on other jobs.
 ///
 /// # Errors
-/// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`](super::LONGEST), or the
-/// packets beyond [`MOST_SENT`](super::MOST_SENT).
-pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
-    let Stage { messages, watch, .. } = stage;
-    let jobs = scaled(stage.jobs, scale)?;
+/// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), or the number of
+/// packets exceeds [`MOST_SENT`](super::MOST_SENT).
+pub fn isolate(input: ContentionInput<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
+    let ContentionInput { messages, watch, .. } = input;
+    let jobs = scaled(input.jobs, scale)?;
     let draws = messages.program.draws();
-    let wish = |i: usize| Wish {
-        target: messages.looked_at(jobs[i].run as u64),
-        place: Place { size: jobs[i].size, shape: jobs[i].shape },
+    let key = |i: usize| QuotaKey {
+        target: messages.simulated_cycles(jobs[i].run as u64),
+        place: PlacementKey { size: jobs[i].size, shape: jobs[i].shape },
         job: draws.then_some(i),
     };
-    let mut wishes: BTreeMap<Wish, u64> = BTreeMap::new();
-    (0..jobs.len()).for_each(|i| *wishes.entry(wish(i)).or_default() += 1);
-    let alone = Alone::new(stage, seed)?;
-    packets::check(stage, &alone, &jobs, scale)?;
-    let wishes: Vec<(Wish, u64)> = wishes.into_iter().collect();
-    let found = wishes.into_par_iter().with_max_len(1).map(|(wish, jobs)| {
-        let found = quota(stage, &alone, wish)?;
+    let mut keys: BTreeMap<QuotaKey, u64> = BTreeMap::new();
+    (0..jobs.len()).for_each(|i| *keys.entry(key(i)).or_default() += 1);
+    let alone = Alone::new(input, seed)?;
+    packets::check(input, &alone, &jobs, scale)?;
+    let keys: Vec<(QuotaKey, u64)> = keys.into_iter().collect();
+    let found = keys.into_par_iter().with_max_len(1).map(|(key, jobs)| {
+        let found = quota(input, &alone, key)?;
         (watch.jobs_done)(jobs);
-        Ok((wish, found))
+        Ok((key, found))
     });
-    let found: BTreeMap<Wish, (u64, u64)> = found.collect::<Result<_, TraceError>>()?;
-    let (quotas, looked): (Vec<u64>, Vec<u64>) = (0..jobs.len()).map(|i| found[&wish(i)]).unzip();
+    let found: BTreeMap<QuotaKey, (u64, u64)> = found.collect::<Result<_, TraceError>>()?;
+    let (quotas, simulated): (Vec<u64>, Vec<u64>) = (0..jobs.len()).map(|i| found[&key(i)]).unzip();
     let times: Vec<f64> =
-        (0..jobs.len()).map(|i| jobs[i].run as f64 / wish(i).target as f64).collect();
+        (0..jobs.len()).map(|i| jobs[i].run as f64 / key(i).target as f64).collect();
     let whole = |(&cycles, times): (&u64, &f64)| (cycles as f64 * times).round() as u64;
-    let service = looked.iter().zip(&times).map(whole).collect();
+    let service = simulated.iter().zip(&times).map(whole).collect();
     Ok(Isolation { quotas: quotas.into(), service, times, jobs })
 }
 
-/// The quota of a job, and the cycles that it takes.
-fn quota(stage: Stage<'_>, alone: &Alone<'_>, wish: Wish) -> Result<(u64, u64), TraceError> {
-    if stage.messages.program.iteration(wish.place.size) == 0 {
-        return Ok((0, wish.target));
+/// Returns the quota of a job, and the number of cycles that the job with this quota takes if it runs alone.
+fn quota(
+    input: ContentionInput<'_>,
+    alone: &Alone<'_>,
+    key: QuotaKey,
+) -> Result<(u64, u64), TraceError> {
+    if input.messages.program.iteration(key.place.size) == 0 {
+        return Ok((0, key.target));
     }
-    let places = compact(stage.topology, wish.place);
-    nearest(wish.target, |packets| {
+    let places = compact(input.topology, key.place);
+    nearest(key.target, |packets| {
         let mut fastest = u64::MAX;
         for nodes in &places {
-            fastest = fastest.min(alone.time(nodes, wish.job.unwrap_or(0) as u64, packets)?);
+            fastest = fastest.min(alone.time(nodes, key.job.unwrap_or(0) as u64, packets)?);
         }
         Ok(fastest)
     })
 }
 
-/// The quota whose time comes nearest to the target, with that time, for times that grow with
-/// the quota. Bounded: the bracket is halved by every third time that is asked for.
+/// Returns the quota with the time that is nearest to the target, and this time. `time` must increase with the quota.
+/// The number of calls of `time` is bounded, because every third call halves the bracket.
 fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Result<(u64, u64), E> {
-    // Powers of two, so that the first times serve all jobs of one place.
+    // Jobs with equal placements share the first measurements, because these quotas are powers of two.
     let mut quota = 1 << (target / 1024).max(1).ilog2();
     let mut low = (0, 0);
     let mut high = loop {
@@ -147,7 +150,7 @@ fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Resul
         if most - fewest < 2 {
             break;
         }
-        // Where steps make the time a staircase, interpolation alone creeps.
+        // Without bisection, interpolation converges slowly if the time is a step function.
         let share = match round % 3 {
             0 => 0.5,
             _ => (target - early) as f64 / (late - early) as f64,

@@ -1,71 +1,73 @@
-//! Jobs that slow each other down by the loads of the links that they share.
+//! Contention of jobs on shared links, computed from link loads.
 //!
-//! The [network](replay_network::links) of a coupled simulation: a job is looked at alone where it
-//! starts, and goes on at a rate that changes when others start or end.
+//! The [link-load model](replay_network::links) is the service of a coupled simulation. When a job starts, it is first
+//! simulated alone. After that it progresses at a rate that changes whenever other jobs start or end.
 
 use std::error::Error;
 
 use super::alone::Alone;
 use super::footprint::footprint;
-use super::{Isolation, Totals, TraceError, processes, say};
+use super::{Isolation, Totals, TraceError, processes, take_error};
 use replay_core::simulation::{RunTimes, Service};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 use replay_network::links::{LinkLoads, Slot};
 use replay_network::traffic::JobTraffic;
 
-/// Link loads as a service. A unit of the simulation's time is a cycle.
+/// The model of link loads as a service of the coupled simulation. One unit of simulation time is a cycle.
 pub(super) struct LinkService<'a> {
     alone: Alone<'a>,
     isolation: &'a Isolation,
     loads: LinkLoads,
-    /// Whether somebody has started or ended since slowdowns were settled.
-    stale: bool,
+    /// Whether a job has started or ended after the last computation of the slowdowns.
+    is_outdated: bool,
     running: Vec<Running>,
     now: i64,
-    /// Jobs that send nothing.
+    /// Jobs that send no packets.
     holding: RunTimes,
-    refused: Option<TraceError>,
+    start_error: Option<TraceError>,
     totals: Totals,
-    /// By job, what its packets came to, and its cycles alone where it was.
+    /// For each job, the totals of its packets, and the number of cycles that the job takes if it runs alone on the
+    /// same processors.
     by_job: Vec<(JobTraffic, u64)>,
-    /// By channel, cycles for which it was reserved.
+    /// Number of cycles for which each channel was reserved.
     reserved: Vec<f64>,
 }
 
-/// A job on its way.
+/// A running job.
 #[derive(Debug)]
 struct Running {
     id: JobId,
     slot: Slot,
     begin: i64,
-    /// Cycles that it takes alone, and what is left of them.
+    /// Number of cycles that the job takes if it runs alone.
     alone: u64,
+    /// Cycles of `alone` that remain until the job ends.
     left: f64,
-    /// What it was looked at for.
-    looked: JobTraffic,
+    /// Totals of the packets in the simulation of the job without other jobs.
+    simulated: JobTraffic,
 }
 
 impl Running {
-    /// The cycle in which it ends if nobody starts or ends before.
+    /// Returns the cycle in which the job ends if no other job starts or ends earlier.
     fn end(&self, now: i64, slowdown: f64) -> i64 {
-        // A cycle that is over but for the error of adding up is over.
+        // A rounding error must not add a cycle.
         now + ((self.left * slowdown - 1e-6).ceil() as i64).max(0)
     }
 }
 
 impl<'a> LinkService<'a> {
-    /// The network with nobody on it.
+    /// The network without jobs.
     pub fn new(alone: Alone<'a>, isolation: &'a Isolation) -> Self {
         let channels = alone.network().channels();
         Self {
             isolation,
             loads: LinkLoads::new(channels),
-            stale: false,
+            is_outdated: false,
             running: Vec::new(),
             now: 0,
             holding: RunTimes::default(),
-            refused: None,
+            start_error: None,
             totals: Totals::default(),
             by_job: vec![Default::default(); isolation.jobs.len()],
             reserved: vec![0.0; channels],
@@ -73,12 +75,13 @@ impl<'a> LinkService<'a> {
         }
     }
 
-    /// What every job's packets came to, with the cycles that it takes alone where it was.
+    /// Returns, for each job, the totals of its packets, and the number of cycles that the job takes if it runs alone
+    /// on the same processors.
     pub fn by_job(&self) -> &[(JobTraffic, u64)] {
         &self.by_job
     }
 
-    /// By channel, the cycles for which it was reserved.
+    /// Number of cycles for which each channel was reserved.
     pub fn reserved(&self) -> &[f64] {
         &self.reserved
     }
@@ -86,15 +89,16 @@ impl<'a> LinkService<'a> {
     fn begin(&mut self, id: JobId, nodes: &[NodeId], now: i64) -> Result<(), TraceError> {
         let packets = self.isolation.quotas[id.index()];
         let times = self.isolation.times(id.index());
-        let (looked, footprint) = footprint(&self.alone, nodes, u64::from(id.0), packets, times)?;
-        let alone = (((looked.end - looked.begin) as f64 * times).round() as u64).max(1);
+        let (simulated, footprint) =
+            footprint(&self.alone, nodes, u64::from(id.0), packets, times)?;
+        let alone = (((simulated.end - simulated.begin) as f64 * times).round() as u64).max(1);
         let slot = self.loads.start(footprint);
-        self.stale = true;
-        self.running.push(Running { id, slot, begin: now, alone, left: alone as f64, looked });
+        self.is_outdated = true;
+        self.running.push(Running { id, slot, begin: now, alone, left: alone as f64, simulated });
         Ok(())
     }
 
-    /// All go on to an instant.
+    /// Advances all jobs to a cycle.
     fn pass(&mut self, to: i64) {
         let passed = (to - self.now) as f64;
         if passed > 0.0 {
@@ -105,24 +109,24 @@ impl<'a> LinkService<'a> {
         self.now = to;
     }
 
-    /// Takes leave of a job that is done: it took `service` cycles.
-    fn done(&mut self, job: &Running) {
-        let Running { id, slot, alone, looked, .. } = *job;
+    /// Records a job that has ended.
+    fn record(&mut self, job: &Running) {
+        let Running { id, slot, alone, simulated, .. } = *job;
         let (times, service) = (self.isolation.times(id.index()), (self.now - job.begin) as f64);
         let footprint = self.loads.end(slot);
         for link in footprint.iter().flat_map(|footprint| &footprint.links) {
             self.reserved[link.link.index()] += link.share * alone as f64;
         }
-        // What the job took longer its packets took longer: they waited for other jobs' packets.
+        // The job takes longer because its packets wait for packets of other jobs; the wait is added to their latency.
         let slowdown = service / alone as f64;
         let whole = |sum: f64| (sum * times).round() as u64;
-        let latency = looked.latency as f64;
+        let latency = simulated.latency as f64;
         let traffic = JobTraffic {
             job: u64::from(id.0),
-            packets: whole(looked.packets as f64).max(1),
+            packets: whole(simulated.packets as f64).max(1),
             latency: whole(latency * slowdown),
-            blocked: whole(looked.blocked as f64 + latency * (slowdown - 1.0)),
-            hops: whole(looked.hops as f64),
+            blocked: whole(simulated.blocked as f64 + latency * (slowdown - 1.0)),
+            hops: whole(simulated.hops as f64),
             begin: job.begin as u64,
             end: self.now as u64,
         };
@@ -141,8 +145,8 @@ impl Service for LinkService<'_> {
             return self.holding.start(id, job, nodes, now);
         }
         self.pass(now);
-        let begun = self.begin(id, processes(job, nodes), now);
-        self.refused = self.refused.take().or(begun.err());
+        let started = self.begin(id, processes(job, nodes), now);
+        self.start_error = self.start_error.take().or(started.err());
     }
 
     fn advance(
@@ -150,8 +154,8 @@ impl Service for LinkService<'_> {
         until: i64,
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>> {
-        say(&mut self.refused)?;
-        if std::mem::take(&mut self.stale) {
+        take_error(&mut self.start_error)?;
+        if std::mem::take(&mut self.is_outdated) {
             self.loads.settle();
         }
         let ends = self.running.iter().map(|job| job.end(self.now, self.loads.slowdown(job.slot)));
@@ -165,14 +169,14 @@ impl Service for LinkService<'_> {
         let loads = &self.loads;
         let ending = |job: &Running, now| job.end(now, loads.slowdown(job.slot)) <= end;
         let now = self.now;
-        let (over, on): (Vec<_>, Vec<_>) =
+        let (finished, remaining): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.running).into_iter().partition(|job| ending(job, now));
-        self.running = on;
+        self.running = remaining;
         self.pass(end);
         self.holding.advance(end, completed)?;
-        self.stale |= !over.is_empty();
-        for job in &over {
-            self.done(job);
+        self.is_outdated |= !finished.is_empty();
+        for job in &finished {
+            self.record(job);
             completed.push(job.id);
         }
         Ok(Some(end))

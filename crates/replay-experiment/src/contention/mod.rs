@@ -1,24 +1,23 @@
-//! Jobs that hold their processors for as long as their messages take.
+//! Contention between jobs. The run time of each job is determined by its messages.
 //!
-//! [`Messages`] says what jobs send and on which network, [`Communication`] is that network
-//! as the [`Service`] of a coupled simulation. In a stochastic stream every job draws its
-//! quota ([`stream`](super::stream)); the jobs of a [trace](run_trace) get quotas by
-//! their run times.
+//! [`Messages`] defines the messages of the jobs and the network. [`Communication`] is the network as the [`Service`]
+//! of a coupled simulation. In a stochastic stream, the quota of each job is random ([`stream`](super::stream)). In a
+//! [trace](run_trace), the quota of each job is chosen according to its run time.
 
 mod alone;
 mod compact;
 mod correlations;
 mod footprint;
+mod input;
 mod isolation;
 mod links;
 mod outcome;
 mod packets;
+mod placement_recorder;
 pub mod ranking;
 mod slices;
-mod stage;
 mod totals;
 mod trace;
-mod watcher;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -34,33 +33,33 @@ use replay_network::traffic::{
 use replay_network::{PacketError, Settings};
 
 pub use correlations::{Correlations, PAIRS, Pair, Point, settings};
+pub use input::{ContentionInput, LONGEST, TraceError};
 pub use isolation::{Isolation, TOLERANCE, isolate};
 use links::LinkService;
-pub use outcome::{Contended, ContendedJob, Contention};
-pub use packets::{EstimatedPackets, MOST_SENT, estimated_packets, of_streams};
+pub use outcome::{Contention, ContentionJobRow, ContentionRun};
+pub use packets::{EstimatedPackets, MOST_SENT, estimated_packets, stream_packets};
 use slices::{SliceError, Slices};
-pub use stage::{LONGEST, Stage, TraceError};
 pub use totals::{Sums, Totals};
 pub use trace::{JobContention, LinkUse, TraceRun, contended_id, link_use, mean_use, run_trace};
 
-/// What jobs send, and the network they send it on.
+/// Messages of jobs and the network that carries them.
 #[derive(Clone, Debug)]
 pub struct Messages {
     /// Timing, buffers and switching.
     pub network: Settings,
-    /// Flits of a packet, and which process runs where.
+    /// Flits per packet, and mapping of processes to processors.
     pub options: TrafficOptions,
-    /// Who sends to whom.
+    /// Communication pattern.
     pub program: Arc<Program>,
-    /// How much.
+    /// Number of messages.
     pub quota: Quota,
-    /// Cycles for which a job is looked at alone where jobs slow each other down by the
-    /// [loads of their links](replay_network::links); `None` where every flit is.
+    /// Number of cycles for which each job is simulated without other jobs, if contention is computed from [link
+    /// loads](replay_network::links); `None` if every flit is simulated.
     pub window: Option<u64>,
 }
 
 impl Messages {
-    /// A pattern as in one of the papers.
+    /// Creates the messages of a pattern, with the settings of a paper.
     ///
     /// # Errors
     /// [`TableError`] if the pattern names a file that cannot be used.
@@ -71,12 +70,13 @@ impl Messages {
         Ok(Self { network: preset.network(), options, program, quota, window: None })
     }
 
-    /// The cycles of a job of so many that are looked at alone.
-    fn looked_at(&self, target: u64) -> u64 {
+    /// Returns the number of cycles for which a job with a target of `target` cycles is simulated without other jobs.
+    fn simulated_cycles(&self, target: u64) -> u64 {
         self.window.map_or(target, |window| window.min(target))
     }
 
-    /// BLAKE3 digest (hexadecimal) of canonical names and of the content of a file that the pattern names.
+    /// Returns the BLAKE3 digest, in hexadecimal, of the canonical names and of the content of the pattern's file, if
+    /// the pattern has a file.
     pub fn digest(&self) -> String {
         let Self { network, options: TrafficOptions { mapping, flits }, program, quota, window } =
             self;
@@ -88,12 +88,11 @@ impl Messages {
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }
 
-    /// The network with nobody on it. Without `quotas` every job draws its own, by `seed`
-    /// and its number; one with the quota 0 sends nothing and holds its processors for its
-    /// run time.
+    /// Creates the network without jobs. If `quotas` is `None`, the quota of each job is random, determined by `seed`
+    /// and the job number. A job with quota 0 sends no packets and holds its processors for its run time.
     ///
     /// # Errors
-    /// [`TrafficError`] if the machine has no such network.
+    /// [`TrafficError`] if the machine has no network.
     pub fn on(
         &self,
         topology: &Topology,
@@ -108,7 +107,7 @@ impl Messages {
             ended: Vec::new(),
             totals: Totals::default(),
             by_job: None,
-            refused: None,
+            start_error: None,
             holding: RunTimes::default(),
             slices: Slices::new(),
             stop: CancelToken::new(),
@@ -116,8 +115,8 @@ impl Messages {
     }
 }
 
-/// The network as a service: a job is done when all its packets are delivered. A unit of the
-/// simulation's time is a cycle.
+/// The network as a service of the coupled simulation: a job ends when all its packets are delivered. One unit of
+/// simulation time is a cycle.
 #[derive(Debug)]
 pub struct Communication {
     traffic: Traffic,
@@ -126,27 +125,28 @@ pub struct Communication {
     ended: Vec<JobTraffic>,
     totals: Totals,
     by_job: Option<Vec<JobTraffic>>,
-    refused: Option<PacketError>,
-    /// Jobs that send nothing.
+    start_error: Option<PacketError>,
+    /// Jobs that send no packets.
     holding: RunTimes,
     slices: Slices,
     stop: CancelToken,
 }
 
 impl Communication {
-    /// Keeps what every job's packets come to.
+    /// Records the totals of the packets of every job.
     pub fn recording(mut self, jobs: usize) -> Self {
         self.by_job = Some(vec![JobTraffic::default(); jobs]);
         self
     }
 
-    /// Fails as [`Cancelled`](replay_core::cancel::Cancelled) soon after the flag is raised.
+    /// Sets a cancellation token. Soon after `stop` is raised, the simulation fails with
+    /// [`Cancelled`](replay_core::cancel::Cancelled).
     pub fn stopped_by(mut self, stop: CancelToken) -> Self {
         self.stop = stop;
         self
     }
 
-    /// Lets the network run to the next cycle in which jobs end, but not beyond `until`.
+    /// Advances the network to the next cycle in which a job ends, but not beyond cycle `until`.
     fn exchange(&mut self, until: i64) -> Result<Option<u64>, Box<dyn Error + Send + Sync>> {
         let until = u64::try_from(until).ok().filter(|_| until < i64::MAX);
         let Self { slices, traffic, ended, stop, .. } = self;
@@ -158,27 +158,28 @@ impl Communication {
         &self.totals
     }
 
-    /// What every job's packets came to; empty unless recorded.
+    /// Totals of the packets of each job; empty unless recording was requested.
     pub fn by_job(&self) -> &[JobTraffic] {
         self.by_job.as_deref().unwrap_or_default()
     }
 }
 
-/// The processors of a job that run a process: not those lost to internal fragmentation.
+/// Returns the processors of a job that run its processes, without processors that are lost to internal fragmentation.
 fn processes<'a>(job: &Job, nodes: &'a [NodeId]) -> &'a [NodeId] {
     &nodes[..job.size as usize]
 }
 
-/// Fails with what a start was refused for, which cannot fail itself.
-fn say<E>(refused: &mut Option<E>) -> Result<(), Box<dyn Error + Send + Sync>>
+/// Removes and returns the stored error of an earlier start. The error was stored because the function that starts a
+/// job cannot return an error.
+fn take_error<E>(start_error: &mut Option<E>) -> Result<(), Box<dyn Error + Send + Sync>>
 where
     E: Error + Send + Sync + 'static,
 {
-    refused.take().map_or(Ok(()), |error| Err(error.into()))
+    start_error.take().map_or(Ok(()), |error| Err(error.into()))
 }
 
 impl Service for Communication {
-    /// What fewer processes would send is not modelled.
+    /// Returns `false`, because messages of folded jobs are not modelled.
     fn takes_folded(&self) -> bool {
         false
     }
@@ -191,7 +192,7 @@ impl Service for Communication {
             }
         }
         let started = self.traffic.start(u64::from(id.0), processes(job, nodes), &self.demand);
-        self.refused = self.refused.take().or(started.err());
+        self.start_error = self.start_error.take().or(started.err());
     }
 
     fn advance(
@@ -199,7 +200,7 @@ impl Service for Communication {
         until: i64,
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>> {
-        say(&mut self.refused)?;
+        take_error(&mut self.start_error)?;
         let held = self.holding.next();
         let until = held.map_or(until, |end| end.min(until));
         let cycle = self.exchange(until)?.map(|cycle| cycle as i64);

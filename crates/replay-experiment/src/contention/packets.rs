@@ -1,76 +1,78 @@
-//! How many packets a simulation sends, estimated before it runs.
+//! Estimates the number of packets of a simulation before the simulation runs.
 //!
-//! Every flit is moved, so that the cost of a run grows with its packets: a scale that is too large
-//! would keep even the first job busy for years.
+//! The cost of a run grows with the number of packets, because every flit is simulated. If the scale is too large, even
+//! the first job would take years.
 
 use std::collections::BTreeMap;
 
 use super::Messages;
 use super::alone::Alone;
-use super::compact::{Place, compact, scaled};
-use super::stage::{Stage, TraceError};
+use super::compact::{PlacementKey, compact, scaled};
+use super::input::{ContentionInput, TraceError};
 use replay_core::workload::Job;
 
-/// Most packets of one simulation: about an hour of one thread. `contend` on windows of KTH-SP2 (300
-/// to 1,000 jobs, all-to-all and n-body, scales 1 to 10) sends 160,000 to 360,000 packets per second on one
-/// thread, jobs alone included: 6e8 to 1.3e9 in an hour.
+/// Largest number of packets of one simulation, which takes about an hour on one thread. On windows of KTH-SP2 (300 to
+/// 1,000 jobs, all-to-all and n-body, scales 1 to 10), `contend` simulates 160,000 to 360,000 packets per second on one
+/// thread, including the simulations of single jobs. This rate is 6e8 to 1.3e9 packets per hour.
 pub const MOST_SENT: f64 = 1e9;
 
-/// Packets of a job that is simulated for the estimate: a few for each process.
+/// Number of packets per process in the short simulation of a job for the estimate.
 const PER_PROCESS: u64 = 4;
+/// Smallest number of packets in the short simulation of a job.
 const FEWEST: u64 = 64;
+/// Largest number of packets in the short simulation of a job.
 const MOST: u64 = 4096;
 
-/// Packets of one run, estimated before it.
+/// Estimated packets of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EstimatedPackets {
-    /// Packets of all jobs.
+    /// Number of packets of all jobs.
     pub packets: f64,
-    /// Whether the jobs cannot send more; otherwise they send about as many.
+    /// Whether the number is an upper bound instead of an approximation.
     pub is_upper_bound: bool,
 }
 
-/// Estimates how many packets the jobs of a trace send in one run, `scale` cycles to a second: an
-/// upper bound without any simulation where that is at most [`MOST_SENT`], otherwise an estimate by the
-/// rate of a short job of each size and shape alone.
+/// Estimates the number of packets in one run of a trace with `scale` cycles per second. Returns an upper bound, which
+/// needs no simulation, if the bound is at most [`MOST_SENT`]. Otherwise, a short job of each size and shape is
+/// simulated alone, and the estimate is computed from the packet rates.
 ///
 /// # Errors
-/// [`TraceError`] if the machine has no such network, or the times cannot be counted.
+/// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), or a simulation fails.
 pub fn estimated_packets(
-    stage: Stage<'_>,
+    input: ContentionInput<'_>,
     scale: f64,
     seed: u64,
 ) -> Result<EstimatedPackets, TraceError> {
-    let jobs = scaled(stage.jobs, scale)?;
-    estimate(stage, &Alone::new(stage, seed)?, &jobs)
+    let jobs = scaled(input.jobs, scale)?;
+    estimate(input, &Alone::new(input, seed)?, &jobs)
 }
 
-/// Fails where the scaled jobs send more than [`MOST_SENT`].
+/// Fails if the scaled jobs send more than [`MOST_SENT`] packets.
 pub(super) fn check(
-    stage: Stage<'_>,
+    input: ContentionInput<'_>,
     alone: &Alone<'_>,
     jobs: &[Job],
     scale: f64,
 ) -> Result<(), TraceError> {
-    match estimate(stage, alone, jobs)?.packets {
+    match estimate(input, alone, jobs)?.packets {
         packets if packets > MOST_SENT => Err(TraceError::Packets { scale, packets }),
         _ => Ok(()),
     }
 }
 
 fn estimate(
-    stage: Stage<'_>,
+    input: ContentionInput<'_>,
     alone: &Alone<'_>,
     jobs: &[Job],
 ) -> Result<EstimatedPackets, TraceError> {
-    let Stage { messages, topology, .. } = stage;
-    // Cycles of the jobs of one place. Those with nobody to send to send nothing.
-    let mut cycles: BTreeMap<Place, f64> = BTreeMap::new();
+    let ContentionInput { messages, topology, .. } = input;
+    // Sum of the cycles of jobs by placement. Jobs without receivers are excluded.
+    let mut cycles: BTreeMap<PlacementKey, f64> = BTreeMap::new();
     for job in jobs.iter().filter(|job| messages.program.iteration(job.size) > 0) {
-        let place = Place { size: job.size, shape: job.shape };
-        *cycles.entry(place).or_default() += messages.looked_at(job.run as u64) as f64;
+        let place = PlacementKey { size: job.size, shape: job.shape };
+        *cycles.entry(place).or_default() += messages.simulated_cycles(job.run as u64) as f64;
     }
-    // A processor injects a flit in a cycle at most.
+    // A processor injects at most one flit per cycle.
     let flits = f64::from(messages.options.flits);
     let bound: f64 =
         cycles.iter().map(|(place, cycles)| cycles * f64::from(place.size) / flits).sum();
@@ -87,9 +89,9 @@ fn estimate(
     Ok(EstimatedPackets { packets, is_upper_bound: false })
 }
 
-/// Packets that jobs send whose quotas are drawn: those of a replication of a stream, its jobs in
+/// Returns the number of packets of jobs with random quotas, as in a replication of a stream. The jobs must be in
 /// order.
-pub fn of_streams(messages: &Messages, jobs: &[Job], seed: u64) -> f64 {
+pub fn stream_packets(messages: &Messages, jobs: &[Job], seed: u64) -> f64 {
     let quota = |(number, job): (u64, &Job)| match messages.program.iteration(job.size) {
         0 => 0.0,
         _ => messages.quota.draw(seed, number, job.size) as f64,
@@ -119,39 +121,48 @@ mod tests {
         (0..5).map(job).collect()
     }
 
-    fn staged<T>(jobs: &[Job], window: Option<u64>, act: impl Fn(Stage<'_>) -> T) -> T {
+    fn with_input<T>(
+        jobs: &[Job],
+        window: Option<u64>,
+        act: impl Fn(ContentionInput<'_>) -> T,
+    ) -> T {
         let topology = "8x8".parse().expect("a machine");
         let pattern = "all-to-all".parse().expect("a pattern");
         let messages = Messages { window, ..Messages::new(Preset::Lo, pattern).expect("no file") };
         let stop = CancelToken::new();
-        act(Stage { jobs, topology: &topology, messages: &messages, watch: RunContext::new(&stop) })
+        act(ContentionInput {
+            jobs,
+            topology: &topology,
+            messages: &messages,
+            watch: RunContext::new(&stop),
+        })
     }
 
     #[test]
-    fn packets_are_bounded_before_any_job_is_measured() {
-        let error = staged(&jobs(1000), None, |stage| isolate(stage, 1e9, 0).err());
+    fn packets_are_bounded_before_jobs_are_measured() {
+        let error = with_input(&jobs(1000), None, |input| isolate(input, 1e9, 0).err());
         match error {
             Some(TraceError::Packets { packets, .. }) => assert!(packets > MOST_SENT),
             other => panic!("{other:?}"),
         }
-        // Of a window of each job there are few.
-        assert!(staged(&jobs(1000), Some(1000), |stage| isolate(stage, 1e9, 0).is_ok()));
+        // If only a window of each job is simulated, there are few packets.
+        assert!(with_input(&jobs(1000), Some(1000), |input| isolate(input, 1e9, 0).is_ok()));
     }
 
-    /// Neither bound nor estimate is far from what is sent.
+    /// The upper bound and the estimate differ from the number of sent packets by a small factor.
     #[test]
-    fn the_estimate_is_of_the_order_of_the_quotas() {
-        let (jobs, sent) = (jobs(20_000), |stage: Stage<'_>| {
-            let isolation = isolate(stage, 1.0, 0).expect("it runs");
+    fn estimates_have_the_magnitude_of_the_quotas() {
+        let (jobs, sent) = (jobs(20_000), |input: ContentionInput<'_>| {
+            let isolation = isolate(input, 1.0, 0).expect("it runs");
             isolation.quotas.iter().sum::<u64>() as f64
         });
-        let sent = staged(&jobs, None, sent);
+        let sent = with_input(&jobs, None, sent);
         let estimate = |scale: f64| {
-            staged(&jobs, None, |stage| estimated_packets(stage, scale, 0).expect("one"))
+            with_input(&jobs, None, |input| estimated_packets(input, scale, 0).expect("one"))
         };
         let EstimatedPackets { packets: bound, is_upper_bound } = estimate(1.0);
         assert!(is_upper_bound && bound >= sent && bound < 20.0 * sent, "{bound} {sent}");
-        // A million times the scale, a million times the packets.
+        // Ten million times the scale gives ten million times the packets.
         let large = estimate(1e7);
         let ratio = large.packets / 1e7 / sent;
         assert!(!large.is_upper_bound && (0.5..2.0).contains(&ratio), "{ratio}");

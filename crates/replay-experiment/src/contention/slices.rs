@@ -5,31 +5,33 @@ use replay_core::cancel::{CancelToken, Cancelled};
 use replay_network::traffic::{JobTraffic, Traffic};
 use replay_network::{Delivery, Stalled};
 
-/// A slice that took longer is too long, one that took a quarter of it too short.
+/// If a slice takes longer than this time, the next slice is halved. If a slice takes less than a quarter of this time,
+/// the next slice is doubled.
 const LONG: Duration = Duration::from_millis(40);
+/// Largest number of cycles in a slice.
 const MOST: u64 = 1 << 24;
 
-/// Lets a network run in slices of cycles and looks between them whether to end. What a cycle
-/// costs depends on who sends in it, so that slices are cut by the clock; where they are cut
-/// changes nothing.
+/// Runs a network in slices of cycles, and checks for cancellation between slices. The number of cycles in a slice
+/// adapts to the elapsed time, because the cost of a cycle depends on the number of senders. The results do not depend
+/// on the slices.
 #[derive(Clone, Debug)]
 pub struct Slices {
     cycles: u64,
 }
 
-/// A network that goes no further.
+/// Error from running a network.
 #[derive(Debug, thiserror::Error)]
 pub enum SliceError {
-    /// It is deadlocked.
+    /// The network is deadlocked.
     #[error(transparent)]
     Stalled(#[from] Stalled),
-    /// Somebody wants no more of it.
+    /// Cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
 impl SliceError {
-    /// What is inside.
+    /// The inner error.
     pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         match self {
             Self::Stalled(stalled) => stalled.into(),
@@ -39,12 +41,12 @@ impl SliceError {
 }
 
 impl Slices {
-    /// Short slices, until it is known what they take.
+    /// Creates a runner; the first slices are short.
     pub fn new() -> Self {
         Self { cycles: 64 }
     }
 
-    /// [`Traffic::advance`], until `stop` is raised.
+    /// Calls [`Traffic::advance`] until it has finished or `stop` is raised.
     pub fn advance(
         &mut self,
         traffic: &mut Traffic,
@@ -52,11 +54,11 @@ impl Slices {
         ended: &mut Vec<JobTraffic>,
         stop: &CancelToken,
     ) -> Result<Option<u64>, SliceError> {
-        self.advance_seen(traffic, until, ended, stop, &mut |_| {})
+        self.advance_with(traffic, until, ended, stop, &mut |_| {})
     }
 
-    /// [`Traffic::advance_seen`], until `stop` is raised.
-    pub fn advance_seen(
+    /// Calls [`Traffic::advance_seen`] until it has finished or `stop` is raised.
+    pub fn advance_with(
         &mut self,
         traffic: &mut Traffic,
         until: Option<u64>,
@@ -66,11 +68,11 @@ impl Slices {
     ) -> Result<Option<u64>, SliceError> {
         loop {
             stop.check()?;
-            // With nobody on it any time passes at once.
+            // An empty network advances by any time in one step.
             let slice = (traffic.running() > 0).then(|| traffic.now() + self.cycles);
             let part = slice.into_iter().chain(until).min();
             let begin = Instant::now();
-            let cycle = traffic.advance_seen(part, ended, seen)?;
+            let cycle = traffic.advance_with(part, ended, seen)?;
             if cycle.is_some() || part == until {
                 return Ok(cycle);
             }

@@ -1,32 +1,32 @@
-//! What all jobs of a run sent, as means over packets and as means over jobs.
+//! Totals of the packets of all jobs of a run, averaged over packets or over jobs.
 
 use replay_network::traffic::JobTraffic;
 
-/// Sums over the jobs that have ended. A job that sent nothing counts in neither mean.
+/// Sums over the jobs that have ended. Jobs that sent no packets are not included in means.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Totals {
-    /// Packets sent, all of which were delivered.
+    /// Number of packets that were sent; all of them were delivered.
     pub packets: u64,
-    /// Jobs that sent any.
+    /// Number of jobs that sent packets.
     pub sending: u64,
-    /// Latency, cycles.
+    /// Latency in cycles.
     pub latency: Sums,
-    /// Waits of the headers, cycles.
+    /// Waiting times of the packet headers in cycles.
     pub blocking: Sums,
-    /// Links crossed.
+    /// Number of links crossed.
     pub hops: Sums,
 }
 
-/// A measure of packets, added up.
+/// Sums of a measure of packets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sums {
-    of_packets: u64,
-    /// Sum of the jobs' own means.
-    of_jobs: f64,
+    over_packets_sum: u64,
+    /// Sum of the means of the jobs.
+    over_jobs_sum: f64,
 }
 
 impl Totals {
-    /// Takes in a job that has ended.
+    /// Adds a job that has ended.
     pub fn add(&mut self, job: &JobTraffic) {
         if job.packets == 0 {
             return;
@@ -35,19 +35,19 @@ impl Totals {
         self.sending += 1;
         let sums = [&mut self.latency, &mut self.blocking, &mut self.hops];
         for (sums, of_job) in sums.into_iter().zip([job.latency, job.blocked, job.hops]) {
-            sums.of_packets += of_job;
-            sums.of_jobs += of_job as f64 / job.packets as f64;
+            sums.over_packets_sum += of_job;
+            sums.over_jobs_sum += of_job as f64 / job.packets as f64;
         }
     }
 
-    /// The mean over packets: a job counts by how many it sent. NaN if there are none.
+    /// Mean over packets: each job is weighted by its number of packets. NaN if there are no packets.
     pub fn over_packets(&self, sums: Sums) -> f64 {
-        sums.of_packets as f64 / self.packets as f64
+        sums.over_packets_sum as f64 / self.packets as f64
     }
 
-    /// The mean over jobs of their own means: every job counts once. NaN if none sent.
+    /// Mean of the means of the sending jobs: each job has the same weight. NaN if no job sent packets.
     pub fn over_jobs(&self, sums: Sums) -> f64 {
-        sums.of_jobs / self.sending as f64
+        sums.over_jobs_sum / self.sending as f64
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_counts_by_its_packets_or_once() {
+    fn weights_jobs_by_packets_or_equally() {
         let job = |packets, latency, blocked, hops| JobTraffic {
             packets,
             latency,

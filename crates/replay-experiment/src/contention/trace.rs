@@ -1,20 +1,22 @@
-//! Contention on a trace: does a better allocation make jobs faster?
+//! Contention in a trace: the effect of the allocation on the run times of jobs.
 //!
-//! A cycle stands for `1 / scale` seconds of the trace. A job's quota is such that it would
-//! run for `run time x scale` cycles, its target, alone on the empty machine: in its own shape
-//! if the trace has shapes, else in the most compact box that holds it, turned the way in which it is
-//! fastest. [`isolate`](super::isolate) says how near it comes. With other jobs around and other
-//! processors the same packets take longer: the ratio is the job's *stretch*, the product of two factors.
+//! A cycle corresponds to `1 / scale` seconds of the trace. The target of a job is `run time x scale` cycles. The quota
+//! of packets of a job is chosen such that the job takes its target if it runs alone on the empty machine: in its own
+//! shape if the trace has shapes, otherwise in the most compact box, in the orientation in which the job is fastest.
+//! The module [`isolation`](super::isolate) describes the accuracy. Among other jobs and on other processors, the same
+//! packets take longer. The *stretch* of the job is the ratio of this longer time to the time that the job takes if it
+//! runs alone in the box. The stretch is the product of two factors.
 //!
-//! * The *placement factor* is its time alone on the processors that it got, over its time alone in the
-//!   box: what its allocator does to it by itself. Five processors in a row have one above 1; one
-//!   below 1 is possible, where the order of the processors suits the pattern better than the box.
-//! * The *contention factor* is its time among the others over its time alone on the same processors:
-//!   what the others do to it. It is exactly 1 for a job that has the machine to itself.
+//! * The *placement factor* is the ratio of the time that the job takes alone on the allocated processors to the time
+//!   that it takes alone in the box. This factor measures the effect of the allocator. For five processors in a row,
+//!   the factor is above 1. The factor can be below 1 if the order of the processors suits the pattern better than the
+//!   order in the box.
+//! * The *contention factor* is the ratio of the time that the job takes among the other jobs to the time that it takes
+//!   alone on the same processors. This factor measures the effect of other jobs. The factor is exactly 1 for a job
+//!   that runs alone on the machine.
 //!
-//! Arrivals and estimates are scaled alike, and a job that
-//! has nobody to send to holds its processors for its target, so that in isolation the load
-//! would be that of the trace.
+//! Arrivals and estimates are scaled in the same way. A job without receivers holds its processors for its target.
+//! Without contention, the load therefore equals the load of the trace.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,8 +24,8 @@ use serde::{Deserialize, Serialize};
 use super::LinkService;
 use super::alone::Alone;
 use super::isolation::is_near;
-use super::watcher::{Seen, Strategies, Watcher};
-use super::{Isolation, Stage, TraceError};
+use super::placement_recorder::{Observations, PlacementRecorder, Strategies};
+use super::{ContentionInput, Isolation, TraceError};
 use crate::Cell;
 use crate::journal::CellId;
 use replay_core::allocator::registry::AllocatorSpec;
@@ -33,110 +35,113 @@ use replay_core::simulation::{Service, Simulation, Starts};
 use replay_core::workload::Shake;
 use replay_network::{ChannelId, Network, Port};
 
-/// One job among the others.
+/// Results of a job among the other jobs.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobContention {
     /// Job number in the trace.
     pub number: i64,
-    /// Processors.
+    /// Number of processors.
     pub size: u32,
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Cycles that it should take alone: run time x scale.
+    /// Target: the number of cycles that the job should take if it runs alone, run time x scale.
     pub target: u64,
-    /// Cycles that it takes alone in its shape or the most compact box.
+    /// Number of cycles that the job takes if it runs alone in its shape or in the most compact box.
     pub isolated: u64,
-    /// Cycles that it takes alone on the processors that it got.
+    /// Number of cycles that the job takes if it runs alone on its processors.
     pub alone: u64,
-    /// Cycles among the others.
+    /// Number of cycles that the job takes if it runs among the other jobs.
     pub service: u64,
-    /// Cycles from arrival to start.
+    /// Number of cycles from arrival to start.
     pub wait: u64,
-    /// Mean latency of its packets, cycles.
+    /// Mean latency of the packets in cycles.
     pub latency: f64,
-    /// Mean wait of their headers, cycles.
+    /// Mean waiting time of the packet headers in cycles.
     pub blocked: f64,
-    /// Mean links of their paths.
+    /// Mean number of links of the packets' paths.
     pub hops: f64,
-    /// Where it was.
+    /// Metrics of the placement.
     pub placement: Placement,
 }
 
 impl JobContention {
-    /// Time among the others over time alone in the box; `None` for a job that sends nothing.
+    /// Ratio of the time that the job takes among the other jobs to the time that it takes alone in the box; `None` for
+    /// a job that sends no packets.
     pub fn stretch(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.isolated as f64)
     }
 
-    /// Time alone where it was over time alone in the box; `None` for a job that sends nothing.
+    /// Ratio of the time that the job takes alone on the same processors to the time that it takes alone in the box;
+    /// `None` for a job that sends no packets.
     pub fn placement_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.alone as f64 / self.isolated as f64)
     }
 
-    /// Time among the others over time alone where it was; `None` for a job that sends nothing.
+    /// Ratio of the time that the job takes among the other jobs to the time that it takes alone on the same
+    /// processors; `None` for a job that sends no packets.
     pub fn contention_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.alone as f64)
     }
 
-    /// Whether it sends packets, and its time alone misses the target by more than
-    /// [`TOLERANCE`](super::TOLERANCE): a packet or step is longer.
+    /// Whether the job sends packets and misses its target by more than [`TOLERANCE`](super::TOLERANCE) if it runs
+    /// alone. The cause is the granularity of the pattern.
     pub fn is_off_target(&self) -> bool {
         self.packets > 0 && !is_near(self.isolated, self.target)
     }
 
-    /// Mean hop distance over the pairs of its processors.
+    /// Mean hop distance over the pairs of the job's processors.
     pub fn distance(&self) -> f64 {
         self.placement.distance(self.size)
     }
 }
 
-/// A trace under one scheduler and one allocator.
+/// Results of a trace under one scheduler and one allocator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TraceRun {
-    /// Every job, in order of submission.
+    /// Results of every job in order of submission.
     pub jobs: Vec<JobContention>,
-    /// The system over time.
+    /// Metrics of the system over time.
     pub system: SystemMetrics,
-    /// How long the links were reserved; see [`link_use`].
+    /// Utilization of the links; see [`link_use`].
     pub link_use: Vec<LinkUse>,
 }
 
-/// Runs isolated jobs together on this thread, then each job alone on all threads of the current rayon pool; the
-/// outcome does not depend on how many there are. `seed` is that of the allocator and of what jobs draw: that
-/// by which they were isolated, if they are to send what they sent alone.
+/// Runs all jobs together on this thread. Then runs each job alone, in parallel on the threads of the current rayon
+/// pool. The result does not depend on the number of threads. `seed` determines the allocator and the random choices of
+/// jobs. The seed must equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
 ///
 /// # Errors
-/// [`TraceError`].
+/// [`TraceError`] if a strategy, the network or the simulation fails, or if cancelled.
 pub fn run_trace(
-    stage: Stage<'_>,
+    input: ContentionInput<'_>,
     isolation: &Isolation,
     scheduler: &SchedulerSpec,
     allocator: &AllocatorSpec,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {
-    let Stage { topology, messages, .. } = stage;
+    let ContentionInput { topology, messages, .. } = input;
     let jobs = &isolation.jobs;
     let processors = topology.processors();
     let cell = Strategies { scheduler, allocator, seed };
-    let (seen, sent, link_use) = if messages.window.is_some() {
-        let mut service = LinkService::new(Alone::new(stage, seed)?, isolation);
-        let seen = together(stage, isolation, cell, &mut service)?;
+    let (observations, sent, link_use) = if messages.window.is_some() {
+        let mut service = LinkService::new(Alone::new(input, seed)?, isolation);
+        let observations = run_together(input, isolation, cell, &mut service)?;
         let reserved = (0..).map(ChannelId).zip(service.reserved().iter().copied());
         let used = reserved.filter(|(_, cycles)| *cycles > 0.0);
-        let last = seen.recorder.ends().iter().copied().max().unwrap_or(0);
-        let empty = Alone::new(stage, seed)?;
+        let last = observations.recorder.ends().iter().copied().max().unwrap_or(0);
+        let empty = Alone::new(input, seed)?;
         let link_use = link_use(empty.network(), processors, last as u64, used);
-        (seen, service.by_job().to_vec(), link_use)
+        (observations, service.by_job().to_vec(), link_use)
     } else {
         let mut service = messages
             .on(topology, seed, Some(isolation.quotas.clone()))?
             .recording(jobs.len())
-            .stopped_by(stage.watch.stop.clone());
-        let seen = together(stage, isolation, cell, &mut service)?;
+            .stopped_by(input.watch.stop.clone());
+        let observations = run_together(input, isolation, cell, &mut service)?;
         let network = service.traffic.network();
-        // Every job once more by itself, where it was.
-        let empty = Alone::new(stage, seed)?;
-        let nodes = seen.nodes.par_iter().enumerate().with_max_len(1);
+        // Run each job again on the same processors, without the other jobs.
+        let empty = Alone::new(input, seed)?;
+        let nodes = observations.nodes.par_iter().enumerate().with_max_len(1);
         let alone = nodes.map(|(job, nodes)| {
             let packets = isolation.quotas[job];
             if packets > 0 { empty.time(nodes, job as u64, packets) } else { Ok(0) }
@@ -144,9 +149,9 @@ pub fn run_trace(
         let alone: Vec<u64> = alone.collect::<Result<_, TraceError>>()?;
         let sent: Vec<_> = service.by_job().iter().copied().zip(alone).collect();
         let used = network.carried().map(|(id, cycles, _)| (id, cycles as f64));
-        (seen, sent, link_use(network, processors, network.now(), used))
+        (observations, sent, link_use(network, processors, network.now(), used))
     };
-    let Seen { recorder, overhead, placements, .. } = seen;
+    let Observations { recorder, overhead, placements, .. } = observations;
     let times = recorder.starts().iter().zip(recorder.ends());
     let each = jobs.iter().zip(placements).zip(times).zip(&sent).zip(&isolation.service);
     let jobs = each.filter_map(|((((job, placement), (start, end)), sent), isolated)| {
@@ -174,34 +179,34 @@ pub fn run_trace(
     })
 }
 
-/// Runs all jobs together, for as long as the service says.
-fn together(
-    stage: Stage<'_>,
+/// Runs all jobs together with the given service.
+fn run_together(
+    input: ContentionInput<'_>,
     isolation: &Isolation,
     strategies: Strategies<'_>,
     service: &mut dyn Service,
-) -> Result<Seen, TraceError> {
-    let Stage { topology, watch, .. } = stage;
+) -> Result<Observations, TraceError> {
+    let ContentionInput { topology, watch, .. } = input;
     let Strategies { scheduler, allocator, seed } = strategies;
     let mut built = allocator.build(topology, seed)?;
     let recorder = SystemRecorder::new(isolation.jobs.len());
-    let mut observers = (recorder, Watcher::new(topology, isolation, watch));
+    let mut observers = (recorder, PlacementRecorder::new(topology, isolation, watch));
     let mut scheduler = scheduler.build(topology.processors() as u32);
     let starts = Starts::Scheduler(scheduler.as_mut());
     let simulation = Simulation::new(&isolation.jobs, topology, watch.stop).with_service(service);
     let overhead = simulation.run(starts, built.as_mut(), &mut observers)?;
-    let (recorder, watcher) = observers;
-    Ok(watcher.seen(recorder, overhead))
+    let (recorder, recorded) = observers;
+    Ok(recorded.into_observations(recorder, overhead))
 }
 
-/// The shares of the time for which the links that leave a processor were reserved, by direction: on a
-/// grid -x, +x, -y, +y and so on, on a hypercube bit by bit. `None` where no link leads: a corner of
-/// a 2D mesh has two of four, an edge three.
+/// For each outgoing link of a processor, the share of the time for which it was reserved. On a grid, the links are
+/// ordered by direction: -x, +x, -y, +y and so on. On a hypercube, they are ordered by bit. `None` for a missing link:
+/// processors at the boundary of a mesh lack links.
 pub type LinkUse = Vec<Option<f64>>;
 
-/// The use of the links by processor: cycles for which channels were `used`, of `cycles`. The two virtual
-/// channels of a torus' link are added up: they share its flits, but may be reserved at the same time, so
-/// that a share can be above 1.
+/// Computes the utilization of the links of each processor. `used` contains the number of cycles for which each channel
+/// was reserved, out of `cycles` cycles. The two virtual channels of a link in a torus are added. A share can exceed 1,
+/// because the two channels share the link but may be reserved at the same time.
 pub fn link_use(
     network: &Network,
     processors: usize,
@@ -209,7 +214,7 @@ pub fn link_use(
     used: impl Iterator<Item = (ChannelId, f64)>,
 ) -> Vec<LinkUse> {
     let mut links = vec![LinkUse::new(); processors];
-    // Links that carried nothing are there too.
+    // Include links that carried no packets.
     let none = (0..network.channels() as u32).map(|id| (ChannelId(id), 0.0));
     for (id, busy) in none.chain(used) {
         let Some(channel) = network.channel(id) else { continue };
@@ -225,15 +230,14 @@ pub fn link_use(
     links
 }
 
-/// The mean over the links that there are; `None` without any.
+/// Mean over the existing links; `None` without links.
 pub fn mean_use(links: &LinkUse) -> Option<f64> {
-    let there: Vec<f64> = links.iter().flatten().copied().collect();
-    (!there.is_empty()).then(|| there.iter().sum::<f64>() / there.len() as f64)
+    let existing: Vec<f64> = links.iter().flatten().copied().collect();
+    (!existing.is_empty()).then(|| existing.iter().sum::<f64>() / existing.len() as f64)
 }
 
-/// What tells a run of a trace from others: the digest of its jobs, its cell, what they send and
-/// the cycles to a second. `messages` is their [digest](super::Messages::digest), `shake` how copies of
-/// the trace are shaken.
+/// Id of a run. The id is computed from the digest of the jobs, the cell, the [digest](super::Messages::digest) of the
+/// messages, the perturbation `shake` of copies, and the cycles per second.
 pub fn contended_id(
     jobs: &str,
     cell: &Cell,

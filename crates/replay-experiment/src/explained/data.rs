@@ -1,4 +1,4 @@
-//! An explanation as data, for programs.
+//! Explanations as JSON for programs.
 
 use serde_json::{Value, json};
 
@@ -11,16 +11,18 @@ use replay_core::scheduler::Reason;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::JobId;
 
-/// All that is known of the starts of a job, as one JSON object: `job`, and of the first start `scheduler` (null if it
-/// started when the log says), `decisions` (the first that refused it, if one did, and the one that gave it processors)
-/// and `result`; `later` has these three for each time that it was cut off and started anew. Times are seconds of the
-/// trace, processors are numbers, jobs are their numbers in the trace. Null if there is no start.
+/// Returns the explanation of all starts of a job as a JSON object. The member `job` describes the job. Three members
+/// describe the first start: `scheduler` is the history in the queue (null if the job started as recorded in the log);
+/// `decisions` contains the decision that first refused the job, if there is one, and the decision that allocated its
+/// processors; `result` is the allocation. The array `later` contains the same three members for each restart after an
+/// outage. Times are in seconds of the trace; processors and jobs are numbers. The result is null if the job never
+/// started.
 pub fn data(starts: &[Explained], topology: &Topology) -> Value {
     let Some((first, later)) = starts.split_first() else { return Value::Null };
     let job = &first.job;
     let dimensions = topology.grid().map_or(3, |grid| grid.dimensions());
-    let of_start = |explained: &Explained| of_start(explained, dimensions);
-    let mut data = of_start(first);
+    let start_data = |explained: &Explained| start_data(explained, dimensions);
+    let mut data = start_data(first);
     data["job"] = json!({
         "job": job.number,
         "submit": job.submit,
@@ -29,18 +31,21 @@ pub fn data(starts: &[Explained], topology: &Topology) -> Value {
         "estimate": job.estimate,
     });
     data["machine"] = topology.to_string().into();
-    data["later"] = later.iter().map(of_start).collect();
+    data["later"] = later.iter().map(start_data).collect();
     data
 }
 
-fn of_start(explained: &Explained, dimensions: usize) -> Value {
-    let Explained { start, story, refusal, decision, nodes, placement, cut, .. } = explained;
-    let first = story.as_ref().and_then(|story| story.refused.iter().find(|one| one.1.is_some()));
-    let refused =
-        refusal.iter().map(|told| of_decision(first.map(|(at, _)| *at), told, dimensions));
-    let given = of_decision(Some(*start), decision, dimensions);
+fn start_data(explained: &Explained, dimensions: usize) -> Value {
+    let Explained { start, history, refusal, decision, nodes, placement, cut, .. } = explained;
+    let first = history
+        .as_ref()
+        .and_then(|history| history.refused.iter().find(|candidate| candidate.1.is_some()));
+    let refused = refusal
+        .iter()
+        .map(|decision| decision_data(first.map(|(at, _)| *at), decision, dimensions));
+    let given = decision_data(Some(*start), decision, dimensions);
     json!({
-        "scheduler": story.as_ref().map(|story| of_story(explained, story)),
+        "scheduler": history.as_ref().map(|history| history_data(explained, history)),
         "decisions": refused.chain([given]).collect::<Vec<_>>(),
         "result": {
             "start": start,
@@ -52,10 +57,10 @@ fn of_start(explained: &Explained, dimensions: usize) -> Value {
     })
 }
 
-fn of_story(explained: &Explained, story: &JobHistory) -> Value {
+fn history_data(explained: &Explained, history: &JobHistory) -> Value {
     let number = |id: JobId| explained.numbers[id.index()];
     let all = |ids: &[JobId]| ids.iter().map(|&id| number(id)).collect::<Vec<_>>();
-    let named = story.named.as_ref().map(|moment| {
+    let named = history.named.as_ref().map(|moment| {
         let reason = match moment.reason {
             None => Value::Null,
             Some(Reason::First { promised }) => json!({"reason": "first", "promised": promised}),
@@ -81,32 +86,32 @@ fn of_story(explained: &Explained, story: &JobHistory) -> Value {
             "waiting": moment.waiting,
         })
     });
-    let refused = story.refused.iter();
+    let refused = history.refused.iter();
     let refused = refused.map(|(at, asked)| json!({"at": at, "strategy_asked": asked.is_some()}));
     json!({
-        "arrived": story.arrived.map(|(at, _)| at),
-        "waiting_then": story.arrived.map(|(_, waiting)| waiting),
-        "started_before": all(&story.before),
-        "started_after": all(&story.after),
+        "arrived": history.arrived.map(|(at, _)| at),
+        "waiting_then": history.arrived.map(|(_, waiting)| waiting),
+        "started_before": all(&history.before),
+        "started_after": all(&history.after),
         "refused": refused.collect::<Vec<_>>(),
         "named": named,
     })
 }
 
-fn of_decision(at: Option<i64>, told: &RecordedDecision, dimensions: usize) -> Value {
-    let account = &told.account;
-    let listings = account.parts.iter().filter_map(|part| match part {
-        Part::Listing(listing) => Some(of_listing(listing)),
+fn decision_data(at: Option<i64>, decision: &RecordedDecision, dimensions: usize) -> Value {
+    let explanation = &decision.explanation;
+    let listings = explanation.parts.iter().filter_map(|part| match part {
+        Part::Listing(listing) => Some(listing_data(listing)),
         Part::Words(_) => None,
     });
-    let refusal = told.outcome.as_ref().err().map(ToString::to_string);
+    let refusal = decision.outcome.as_ref().err().map(ToString::to_string);
     json!({
         "at": at,
-        "free": ids(&told.free),
-        "down": ids(&told.down),
-        "candidates": account.rivals.as_ref().map(|rivals| of_rivals(rivals, dimensions)),
+        "free": ids(&decision.free),
+        "down": ids(&decision.down),
+        "candidates": explanation.candidates.as_ref().map(|candidates| candidate_data(candidates, dimensions)),
         "listings": listings.collect::<Vec<_>>(),
-        "nodes": told.outcome.as_ref().ok().map(|nodes| numbers(nodes)),
+        "nodes": decision.outcome.as_ref().ok().map(|nodes| numbers(nodes)),
         "refusal": refusal,
     })
 }
@@ -115,8 +120,8 @@ fn ids(nodes: &[NodeId]) -> Vec<u32> {
     nodes.iter().map(|node| node.0).collect()
 }
 
-/// What was compared, an object for each, with numbers as such.
-fn of_listing(listing: &Listing) -> Value {
+/// Converts each row of a listing to an object. Integers become numbers.
+fn listing_data(listing: &Listing) -> Value {
     let value = |text: &String| match text.parse::<i64>() {
         Ok(number) => json!(number),
         Err(_) => json!(text),
@@ -136,26 +141,26 @@ fn of_listing(listing: &Listing) -> Value {
     })
 }
 
-/// The candidates of a decision; a centre has a coordinate for each of `dimensions`.
-fn of_rivals(rivals: &CandidateSet, dimensions: usize) -> Value {
-    let of_one = |one: &ScoredCandidate| {
-        let terms = [Term::Free, Term::Wall, Term::Busy].map(|term| one.sum(term));
+/// Converts the candidates of a decision. A centre has one coordinate for each of the `dimensions` dimensions.
+fn candidate_data(candidates: &CandidateSet, dimensions: usize) -> Value {
+    let candidate = |candidate: &ScoredCandidate| {
+        let terms = [Term::Free, Term::Wall, Term::Busy].map(|term| candidate.sum(term));
         json!({
-            "candidate": one.number,
-            "centre": one.centre[..dimensions],
-            "last_shell": one.last_shell(),
-            "score": one.score,
-            "set": one.set,
+            "candidate": candidate.number,
+            "centre": candidate.centre[..dimensions],
+            "last_shell": candidate.last_shell(),
+            "score": candidate.score,
+            "set": candidate.set,
             "free_weight": terms[0],
             "wall_weight": terms[1],
             "busy_weight": terms[2],
-            "tie_value": one.tie,
-            "nodes": numbers(&one.nodes),
+            "tie_value": candidate.tie,
+            "nodes": numbers(&candidate.nodes),
         })
     };
     json!({
-        "tie": rivals.vector.map(|vector| vector.to_string()),
-        "first": rivals.first.iter().take(LISTED).map(of_one).collect::<Vec<_>>(),
-        "more": rivals.more + rivals.first.len().saturating_sub(LISTED),
+        "tie": candidates.vector.map(|vector| vector.to_string()),
+        "first": candidates.first.iter().take(LISTED).map(candidate).collect::<Vec<_>>(),
+        "more": candidates.more + candidates.first.len().saturating_sub(LISTED),
     })
 }

@@ -1,8 +1,10 @@
-//! The decisions of a run that start one job, step by step.
+//! Explains, step by step, the decisions of a run that start a given job.
 //!
-//! The run is made twice: once to find which decisions of the allocator gave the job its processors (one, unless
-//! outages cut it off and it ran anew), and why the scheduler named it; and as far as there with a [listener](replay_core::allocator::notes).
-//! Scheduler and allocator are those of the run, so that what is told is what happened.
+//! The run is simulated twice. The first simulation finds the reason why the scheduler selected the job, and the
+//! decisions of the allocator that allocated processors to the job. There is one decision, unless outages interrupted
+//! the job and it restarted. The second simulation records these decisions with a
+//! [recorder](replay_core::allocator::explain) and then ends. Both simulations use the scheduler and the allocator of
+//! the run, so the explanation describes the run itself.
 
 pub mod data;
 
@@ -24,40 +26,41 @@ use replay_core::simulation::{Decision, Observer, Starts, WhenDown};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
-/// Why a job started when and where it did, or started anew after it had been cut off.
+/// Explanation of one start of a job, or of one restart after an outage. It contains the reasons for the start time and
+/// for the choice of the processors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explained {
     /// The job.
     pub job: Job,
-    /// When it started.
+    /// Start time.
     pub start: i64,
-    /// What the scheduler did; `None` if it started when the log says.
-    pub story: Option<JobHistory>,
-    /// The decision that refused it first, if one did.
+    /// History in the queue of the scheduler; `None` if the job started as recorded in the log.
+    pub history: Option<JobHistory>,
+    /// Decision that first refused the job; `None` if no decision refused the job.
     pub refusal: Option<RecordedDecision>,
-    /// The decision that gave it processors.
+    /// Decision that allocated the processors.
     pub decision: RecordedDecision,
-    /// Its processors.
+    /// Allocated processors.
     pub nodes: Vec<NodeId>,
-    /// How close together they are.
+    /// Placement metrics of the processors.
     pub placement: Placement,
-    /// Numbers of jobs, by id.
+    /// Job numbers by id.
     pub numbers: Arc<[i64]>,
-    /// When it was cut off to run anew, if it was.
+    /// For a restart, the time at which an outage interrupted the job.
     pub cut: Option<i64>,
 }
 
-/// Explains all starts of the job of this number, in order: one, unless it was cut off by outages and ran anew. Empty if
-/// there is no such job, or it never started.
+/// Explains all starts, in order, of the job with this job number. There is one start, unless outages interrupted the
+/// job and it restarted. The result is empty if the job does not exist or never started.
 ///
 /// # Errors
-/// [`CellProblem`] as for any run of the cell.
+/// [`CellProblem`] if the cell cannot run.
 pub fn explain(
     cell: &Cell,
     number: i64,
     stop: &CancelToken,
 ) -> Result<Vec<Explained>, CellProblem> {
-    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let mut allocator = cell.build_allocator()?;
     let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
     let jobs = &cell.trace.workload.jobs;
@@ -65,84 +68,84 @@ pub fn explain(
         return Ok(Vec::new());
     };
     let target = JobId(place as u32);
-    let Passed { found, mut stories, .. } = pass(cell, target, Vec::new(), stop)?;
-    if found.is_empty() {
+    let Simulated { records, mut histories, .. } = simulate(cell, target, Vec::new(), stop)?;
+    if records.is_empty() {
         return Ok(Vec::new());
     }
-    let refused = |story: Option<&JobHistory>| story?.refused.iter().find_map(|one| one.1);
-    let asked = stories.iter().filter_map(|story| refused(Some(story)));
-    let wanted = asked.chain(found.iter().map(|found| found.decision)).collect();
-    let mut told = pass(cell, target, wanted, stop)?.told;
+    let refused = |history: Option<&JobHistory>| history?.refused.iter().find_map(|one| one.1);
+    let refusals = histories.iter().filter_map(|history| refused(Some(history)));
+    let wanted = refusals.chain(records.iter().map(|record| record.decision)).collect();
+    let mut decisions = simulate(cell, target, wanted, stop)?.decisions;
     let topology = &cell.trace.topology;
     let mut locality = Locality::new(topology);
     let numbers: Arc<[i64]> = jobs.iter().map(|job| job.number).collect();
     let mut starts = Vec::new();
-    stories.reverse();
-    for found in found {
-        let story = stories.pop();
-        let refusal = refused(story.as_ref()).and_then(|number| told.remove(&number));
-        let Some(decision) = told.remove(&found.decision) else { break };
-        let points = found.points.min(found.nodes.len()) as u32;
+    histories.reverse();
+    for record in records {
+        let history = histories.pop();
+        let refusal = refused(history.as_ref()).and_then(|number| decisions.remove(&number));
+        let Some(decision) = decisions.remove(&record.decision) else { break };
+        let points = record.points.min(record.nodes.len()) as u32;
         starts.push(Explained {
             job: jobs[place],
-            start: found.start,
-            story,
+            start: record.start,
+            history,
             refusal,
             decision,
-            placement: locality.placement(&found.nodes, points),
-            nodes: found.nodes,
+            placement: locality.placement(&record.nodes, points),
+            nodes: record.nodes,
             numbers: numbers.clone(),
-            cut: found.cut,
+            cut: record.cut,
         });
     }
     Ok(starts)
 }
 
-/// What one way through the run has shown.
-struct Passed {
-    /// The starts of the job, in order.
-    found: Vec<Found>,
-    /// What the scheduler did before each of them; none if jobs start when the log says.
-    stories: Vec<JobHistory>,
-    told: std::collections::HashMap<u64, RecordedDecision>,
+/// Recorded data of one simulation of the run.
+struct Simulated {
+    /// All starts of the job, in order.
+    records: Vec<StartRecord>,
+    /// For each start, the history in the queue before the start; empty if jobs start as recorded in the log.
+    histories: Vec<JobHistory>,
+    decisions: std::collections::HashMap<u64, RecordedDecision>,
 }
 
-/// A job that started.
-struct Found {
+/// A start of the job.
+struct StartRecord {
     start: i64,
     nodes: Vec<NodeId>,
-    /// Points that run its processes.
+    /// Number of points that run the job's processes.
     points: usize,
-    /// Which decision of the allocator it was.
+    /// Number of the allocator's decision.
     decision: u64,
-    /// When it was cut off to run anew.
+    /// For a restart, the time at which the job was interrupted.
     cut: Option<i64>,
 }
 
-/// Runs the cell until the job starts, or where outages can send it back to the queue, until it ends.
-fn pass(
+/// Simulates the cell until the job starts. If outages can return the job to the queue, simulates until the job ends.
+fn simulate(
     cell: &Cell,
     target: JobId,
     wanted: Vec<u64>,
     stop: &CancelToken,
-) -> Result<Passed, CellProblem> {
+) -> Result<Simulated, CellProblem> {
     let topology = &cell.trace.topology;
     let decisions = Arc::new(AtomicU64::new(0));
     let allocator = cell.allocator.build(topology, cell.seed)?;
     let mut allocator = RecordingAllocator::new(allocator, decisions.clone(), wanted);
     let points = topology.points(cell.trace.workload.jobs[target.index()].size) as usize;
     let outages = cell.trace.outages();
-    let mut watcher = Watcher {
+    let mut observer = StartObserver {
         target,
-        asked: points,
+        requested: points,
         points,
         decisions: decisions.clone(),
         returns: !outages.is_empty() && outages.running == WhenDown::Requeue,
         is_done: false,
-        found: Vec::new(),
+        records: Vec::new(),
     };
     let scheduler = cell.scheduler.build(topology.slots() as u32);
-    let mut witness = RecordingScheduler::new(scheduler, target, decisions);
+    let mut recorder = RecordingScheduler::new(scheduler, target, decisions);
     let is_recorded = cell.scheduler.recorded().is_some();
     let schedule;
     let starts = match is_recorded {
@@ -150,28 +153,29 @@ fn pass(
             schedule = cell.trace.schedule(&cell.scheduler, stop)?;
             Starts::Timeline(&schedule.timeline)
         }
-        false => Starts::Scheduler(&mut witness),
+        false => Starts::Scheduler(&mut recorder),
     };
     let simulation = cell.trace.simulation(stop).with_every_event();
-    simulation.run(starts, &mut allocator, &mut watcher)?;
-    let stories = if is_recorded { Vec::new() } else { witness.stories() };
-    Ok(Passed { found: watcher.found, stories, told: allocator.told })
+    simulation.run(starts, &mut allocator, &mut observer)?;
+    let histories = if is_recorded { Vec::new() } else { recorder.histories() };
+    Ok(Simulated { records: observer.records, histories, decisions: allocator.decisions_by_number })
 }
 
-/// Waits for the job.
-struct Watcher {
+/// Observes the starts of the job.
+struct StartObserver {
     target: JobId,
-    /// Points that it asks for, and that it is given if not reduced.
-    asked: usize,
+    /// Number of points that the job requests.
+    requested: usize,
+    /// Number of points that the next start allocates.
     points: usize,
     decisions: Arc<AtomicU64>,
-    /// Whether it can go back to the queue.
+    /// Whether the job can return to the queue.
     returns: bool,
     is_done: bool,
-    found: Vec<Found>,
+    records: Vec<StartRecord>,
 }
 
-impl Observer for Watcher {
+impl Observer for StartObserver {
     fn is_done(&self) -> bool {
         self.is_done
     }
@@ -186,10 +190,10 @@ impl Observer for Watcher {
         if id != self.target {
             return;
         }
-        self.found.push(Found {
+        self.records.push(StartRecord {
             start: now,
             nodes: nodes.to_vec(),
-            points: std::mem::replace(&mut self.points, self.asked),
+            points: std::mem::replace(&mut self.points, self.requested),
             decision: self.decisions.load(Ordering::Relaxed),
             cut: None,
         });
@@ -197,7 +201,7 @@ impl Observer for Watcher {
     }
 
     fn cut_off(&mut self, id: JobId, now: i64, _: &[NodeId], again: bool) {
-        if let Some(last) = self.found.last_mut().filter(|_| id == self.target && again) {
+        if let Some(last) = self.records.last_mut().filter(|_| id == self.target && again) {
             last.cut = Some(now);
         }
     }

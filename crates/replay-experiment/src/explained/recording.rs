@@ -1,4 +1,4 @@
-//! A scheduler and an allocator that are watched: they do what they would do, and somebody takes notes.
+//! Decorators of a scheduler and an allocator that record their decisions without changing them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,61 +13,61 @@ use replay_core::scheduler::{
 use replay_core::topology::NodeId;
 use replay_core::workload::JobId;
 
-/// The instant at which a job was named.
+/// State of queue and machine when the scheduler selected a job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Moment {
-    /// In trace seconds.
+    /// Time in seconds of the trace.
     pub now: i64,
-    /// Free processors.
+    /// Number of free processors.
     pub free: u32,
-    /// Why, if the scheduler can tell.
+    /// Reason for the selection, if the scheduler provides a reason.
     pub reason: Option<Reason>,
-    /// The job as it stood in the queue.
+    /// The job in the queue.
     pub job: QueuedJob,
-    /// The running jobs by estimated end.
+    /// Running jobs by estimated end.
     pub running: Vec<Running>,
-    /// The jobs that came before it and wait, in order of arrival.
+    /// Waiting jobs that arrived before the selected job, in order of arrival.
     pub before: Vec<QueuedJob>,
-    /// All jobs that wait beside it.
+    /// Number of waiting jobs besides the selected job.
     pub waiting: usize,
 }
 
-/// What a scheduler did with one job until it started, or started anew.
+/// History of a job in the queue until the job started or restarted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct JobHistory {
-    /// When it came, or came back, and how many jobs waited then.
+    /// Time at which the job arrived or returned, and the number of jobs that were waiting at that time.
     pub arrived: Option<(i64, usize)>,
-    /// Free processors when the scheduler was asked first after that.
+    /// Number of free processors when the scheduler was next called.
     pub free: Option<u32>,
-    /// Jobs that came before it and started while it waited.
+    /// Jobs that arrived earlier than the job and started while it waited.
     pub before: Vec<JobId>,
-    /// Jobs that came after it and started while it waited.
+    /// Jobs that arrived later than the job and started while it waited.
     pub after: Vec<JobId>,
-    /// When it was refused, and whether the allocator was asked: by which of its decisions.
+    /// The time of each refusal, and the number of the allocator's decision if the allocator was called.
     pub refused: Vec<(i64, Option<u64>)>,
-    /// When it was named last.
+    /// State when the job was last selected.
     pub named: Option<Moment>,
 }
 
-/// A scheduler that is watched for one job.
+/// A scheduler that records the history of one job.
 pub struct RecordingScheduler {
     inner: Box<dyn Scheduler>,
     target: JobId,
-    /// Decisions of the allocator so far.
+    /// Number of decisions of the allocator so far.
     decisions: Arc<AtomicU64>,
     waiting: BTreeMap<u64, QueuedJob>,
     turns: HashMap<JobId, u64>,
-    /// The job named last, its turn, and the decisions before.
+    /// The job that was selected last, and the number of decisions before this selection.
     named: Option<(QueuedJob, u64)>,
     now: i64,
-    /// What it saw since the job came, or came back.
-    story: JobHistory,
-    /// What it saw before that, each until the job was cut off.
-    past: Vec<JobHistory>,
+    /// History since the job arrived or returned.
+    history: JobHistory,
+    /// Earlier histories of the job; each of them ends with an interruption.
+    earlier: Vec<JobHistory>,
 }
 
 impl RecordingScheduler {
-    /// Watches for `target`.
+    /// Creates a scheduler that records the history of the job `target`.
     pub fn new(inner: Box<dyn Scheduler>, target: JobId, decisions: Arc<AtomicU64>) -> Self {
         Self {
             inner,
@@ -77,26 +77,26 @@ impl RecordingScheduler {
             turns: HashMap::new(),
             named: None,
             now: i64::MIN,
-            story: JobHistory::default(),
-            past: Vec::new(),
+            history: JobHistory::default(),
+            earlier: Vec::new(),
         }
     }
 
-    /// What it saw: a story for each time that the job stood in the queue.
-    pub fn stories(mut self) -> Vec<JobHistory> {
-        self.past.push(self.story);
-        self.past
+    /// Returns the histories of the job, one for each of its stays in the queue.
+    pub fn histories(mut self) -> Vec<JobHistory> {
+        self.earlier.push(self.history);
+        self.earlier
     }
 
-    /// The job named last is back in the queue.
-    fn goes_back(&mut self, id: JobId) {
+    /// Returns the job selected last to the queue.
+    fn return_to_queue(&mut self, id: JobId) {
         if let Some((job, decisions)) = self.named.take() {
             self.waiting.insert(job.turn, job);
-            let asked = self.decisions.load(Ordering::Relaxed);
+            let after = self.decisions.load(Ordering::Relaxed);
             if id == self.target {
-                self.story.refused.push((self.now, (asked > decisions).then_some(asked)));
+                self.history.refused.push((self.now, (after > decisions).then_some(after)));
             } else {
-                for others in [&mut self.story.before, &mut self.story.after] {
+                for others in [&mut self.history.before, &mut self.history.after] {
                     if others.last() == Some(&id) {
                         others.pop();
                     }
@@ -122,11 +122,11 @@ impl Decorator for RecordingScheduler {
 
     fn arrive(&mut self, job: QueuedJob, now: i64) {
         if job.id == self.target {
-            // It comes again when it was cut off.
-            if self.story.arrived.is_some() {
-                self.past.push(std::mem::take(&mut self.story));
+            // After an interruption, a job arrives again.
+            if self.history.arrived.is_some() {
+                self.earlier.push(std::mem::take(&mut self.history));
             }
-            self.story.arrived = Some((now, self.waiting.len()));
+            self.history.arrived = Some((now, self.waiting.len()));
         }
         self.turns.insert(job.id, job.turn);
         self.waiting.insert(job.turn, job);
@@ -137,7 +137,7 @@ impl Decorator for RecordingScheduler {
         self.now = system.now;
         let target = self.target_turn();
         if target.is_some() {
-            self.story.free.get_or_insert(system.free);
+            self.history.free.get_or_insert(system.free);
         }
         let selected = self.inner.next_job(system)?;
         let id = selected.job;
@@ -146,7 +146,7 @@ impl Decorator for RecordingScheduler {
         self.named = Some((job, self.decisions.load(Ordering::Relaxed)));
         match target {
             Some(_) if id == self.target => {
-                self.story.named = Some(Moment {
+                self.history.named = Some(Moment {
                     now: system.now,
                     free: system.free,
                     reason: selected.reason,
@@ -156,47 +156,53 @@ impl Decorator for RecordingScheduler {
                     waiting: self.waiting.len(),
                 });
             }
-            Some(of_target) if turn < of_target => self.story.before.push(id),
-            Some(_) => self.story.after.push(id),
+            Some(of_target) if turn < of_target => self.history.before.push(id),
+            Some(_) => self.history.after.push(id),
             None => {}
         }
         Some(selected)
     }
 
     fn on_refused(&mut self, id: JobId, rejection: Rejection) {
-        self.goes_back(id);
+        self.return_to_queue(id);
         self.inner.on_refused(id, rejection);
     }
 }
 
-/// One decision of an allocator.
+/// A decision of an allocator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordedDecision {
-    /// Free processors before it, in ascending order.
+    /// Free processors before the decision in ascending order.
     pub free: Vec<NodeId>,
-    /// Processors out of service then, in ascending order.
+    /// Processors out of service in ascending order.
     pub down: Vec<NodeId>,
-    /// What the strategy told.
-    pub account: Explanation,
-    /// What came of it: the processors, or why there are none.
+    /// Explanation by the strategy.
+    pub explanation: Explanation,
+    /// The allocated processors, or the refusal.
     pub outcome: Result<Vec<NodeId>, Refusal>,
 }
 
-/// An allocator of which some decisions are listened to.
+/// An allocator that records some of its decisions.
 pub struct RecordingAllocator {
     inner: Box<dyn Allocator>,
-    notes: ExplanationLog,
+    log: ExplanationLog,
     decisions: Arc<AtomicU64>,
-    /// By number, from 1.
+    /// Numbers of the decisions to record, from 1.
     wanted: Vec<u64>,
-    /// What was told, by number.
-    pub told: HashMap<u64, RecordedDecision>,
+    /// Recorded decisions by number.
+    pub decisions_by_number: HashMap<u64, RecordedDecision>,
 }
 
 impl RecordingAllocator {
-    /// Listens to the decisions of these numbers, and counts them all.
+    /// Creates an allocator that counts all decisions and records the decisions with the numbers in `wanted`.
     pub fn new(inner: Box<dyn Allocator>, decisions: Arc<AtomicU64>, wanted: Vec<u64>) -> Self {
-        Self { inner, notes: ExplanationLog::heard(), decisions, wanted, told: HashMap::new() }
+        Self {
+            inner,
+            log: ExplanationLog::recording(),
+            decisions,
+            wanted,
+            decisions_by_number: HashMap::new(),
+        }
     }
 }
 
@@ -209,16 +215,16 @@ impl allocator::Decorator for RecordingAllocator {
         self.inner.as_mut()
     }
 
-    /// What is asked on a copy is no decision.
+    /// Returns the copy undecorated, because allocations on a copy are not decisions of the run.
     fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
         Some(inner)
     }
 
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.inner.begin(&RunSetup { notes: self.notes.clone(), ..setup.clone() })
+        self.inner.begin(&RunSetup { explanation: self.log.clone(), ..setup.clone() })
     }
 
-    /// Makes a decision, and listens if it is one of those.
+    /// Makes a decision, and records the decision if its number is in `wanted`.
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -229,16 +235,16 @@ impl allocator::Decorator for RecordingAllocator {
         if !self.wanted.contains(&number) {
             return self.inner.allocate(machine, request, chosen);
         }
-        self.notes.listen(true);
+        self.log.set_recording(true);
         let outcome = self.inner.allocate(machine, request, chosen);
-        self.notes.listen(false);
-        let told = RecordedDecision {
+        self.log.set_recording(false);
+        let recorded = RecordedDecision {
             free: machine.free_nodes().collect(),
             down: machine.topology().nodes().filter(|&node| machine.is_down(node)).collect(),
-            account: self.notes.take(),
+            explanation: self.log.take(),
             outcome: outcome.map(|()| chosen.clone()),
         };
-        self.told.insert(number, told);
+        self.decisions_by_number.insert(number, recorded);
         outcome
     }
 }

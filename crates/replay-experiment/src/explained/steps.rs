@@ -1,8 +1,8 @@
-//! An explanation as steps in words.
+//! Explanations as steps in words.
 
 use super::{Explained, JobHistory, Moment, RecordedDecision};
 use replay_core::allocator::explain::{Listing, Part, count};
-use replay_core::metrics::allocations::words;
+use replay_core::metrics::allocations::format_nodes;
 use replay_core::number::{fixed, grouped};
 use replay_core::scheduler::Reason;
 use replay_core::table::{Column, Table, name};
@@ -12,11 +12,11 @@ use replay_core::workload::JobId;
 /// A step of an explanation: a sentence, or a line of a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Its number, from 1; the lines of a list share that of the list.
+    /// Number of the step, from 1. All lines of a list have the same number.
     pub step: u32,
-    /// What it is about.
+    /// Topic of the step.
     pub topic: &'static str,
-    /// What it says.
+    /// Text of the step.
     pub text: String,
 }
 
@@ -30,24 +30,24 @@ impl Table for Step {
             Column::new(name::step, "", "number of the step, from 1", |step: &Self| step.step),
             Column::text(
                 name::topic,
-                "what the step is about: job, scheduler, allocator, or result",
+                "topic of the step: job, scheduler, allocator, or result",
                 |step: &Self| Some(step.topic),
             ),
             Column::text(
                 name::text,
-                "what it says; of a line of a list, its values with their names",
+                "text of the step; for a line of a list, the values of the line with their names",
                 |step: &Self| Some(&step.text),
             ),
         ]
     }
 }
 
-/// The parts of an explanation of all starts of a job, each with its topic.
+/// Returns the parts of the explanation of all starts of a job, each part with its topic.
 pub fn parts(starts: &[Explained], topology: &Topology) -> Vec<(&'static str, Part)> {
     let mut parts = Vec::new();
     for (place, explained) in starts.iter().enumerate() {
         parts.extend((place == 0).then(|| ("job", Part::Words(job(explained)))));
-        parts.extend(of_start(explained, place > 0, topology));
+        parts.extend(start_parts(explained, place > 0, topology));
         if let Some(at) = explained.cut {
             let then = match starts.get(place + 1) {
                 Some(_) => "it goes back to the queue, to run anew",
@@ -62,13 +62,19 @@ pub fn parts(starts: &[Explained], topology: &Topology) -> Vec<(&'static str, Pa
     parts
 }
 
-/// One start of a job.
-fn of_start(explained: &Explained, anew: bool, topology: &Topology) -> Vec<(&'static str, Part)> {
+/// Parts of one start of a job.
+fn start_parts(
+    explained: &Explained,
+    anew: bool,
+    topology: &Topology,
+) -> Vec<(&'static str, Part)> {
     let mut parts: Vec<(&'static str, Part)> = Vec::new();
     parts.extend(scheduler(explained, anew).into_iter().map(|part| ("scheduler", part)));
     if let Some(refusal) = &explained.refusal {
-        let first =
-            explained.story.as_ref().and_then(|story| story.refused.iter().find(|r| r.1.is_some()));
+        let first = explained
+            .history
+            .as_ref()
+            .and_then(|history| history.refused.iter().find(|r| r.1.is_some()));
         let at = first.map_or(String::new(), |(at, _)| {
             format!("at {} s, when the strategy itself was asked first: ", grouped(*at))
         });
@@ -77,29 +83,29 @@ fn of_start(explained: &Explained, anew: bool, topology: &Topology) -> Vec<(&'st
     let at = format!("at {} s: ", grouped(explained.start));
     parts.extend(allocator(&explained.decision, &at).into_iter().map(|part| ("allocator", part)));
     parts.push(("result", Part::Words(result(explained, topology))));
-    // Where nobody competes there is nothing to list.
+    // A list without rows is omitted.
     parts.retain(|(_, part)| !matches!(part, Part::Listing(listing) if listing.rows.is_empty()));
     parts
 }
 
-/// The same as rows.
+/// Converts parts to rows.
 pub fn steps(parts: &[(&'static str, Part)]) -> Vec<Step> {
     let mut steps = Vec::new();
     for (step, (topic, part)) in (1..).zip(parts) {
-        let mut say = |text: String| steps.push(Step { step, topic, text });
+        let mut add = |text: String| steps.push(Step { step, topic, text });
         match part {
-            Part::Words(words) => say(words.clone()),
+            Part::Words(words) => add(words.clone()),
             Part::Listing(Listing { about, columns, rows, more }) => {
-                say(about.clone());
+                add(about.clone());
                 for row in rows {
                     let named = columns.iter().zip(row).filter(|(_, value)| !value.is_empty());
                     let values: Vec<String> = named
                         .map(|(name, value)| format!("{name} {value}").trim().to_string())
                         .collect();
-                    say(values.join("; "));
+                    add(values.join("; "));
                 }
                 if *more > 0 {
-                    say(format!("and {more} more"));
+                    add(format!("and {more} more"));
                 }
             }
         }
@@ -121,29 +127,29 @@ fn job(explained: &Explained) -> String {
 fn numbers(explained: &Explained, ids: &[JobId]) -> String {
     const MOST: usize = 12;
     let of = |id: &JobId| explained.numbers[id.index()].to_string();
-    let told: Vec<String> = ids.iter().take(MOST).map(of).collect();
+    let listed: Vec<String> = ids.iter().take(MOST).map(of).collect();
     let more = match ids.len().saturating_sub(MOST) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    told.join(", ") + &more
+    listed.join(", ") + &more
 }
 
 fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
-    let Some(story) = &explained.story else {
+    let Some(history) = &explained.history else {
         return vec![Part::Words("it starts when the log says that it did".to_string())];
     };
-    let JobHistory { arrived, free, before, after, refused, named } = story;
+    let JobHistory { arrived, free, before, after, refused, named } = history;
     let mut parts = Vec::new();
-    let mut say = |words: String| parts.push(Part::Words(words));
+    let mut add = |words: String| parts.push(Part::Words(words));
     if let Some((at, waiting)) = arrived {
         let free = free.map_or(String::new(), |free| {
             format!("; when the queue is looked at next, {} free", processors_are(free))
         });
         let (at, waiting) = (grouped(*at), jobs_wait(*waiting));
         match anew {
-            false => say(format!("it comes at {at} s; {waiting} before it{free}")),
-            true => say(format!(
+            false => add(format!("it comes at {at} s; {waiting} before it{free}")),
+            true => add(format!(
                 "it is back in its place of the queue at {at} s; {waiting} beside it{free}"
             )),
         }
@@ -151,11 +157,11 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
     let Some(moment) = named else { return parts };
     let waited = arrived.map_or(0, |(at, _)| moment.now - at);
     if waited > 0 {
-        say(format!("it waits {} s, until {} s", grouped(waited), grouped(moment.now)));
+        add(format!("it waits {} s, until {} s", grouped(waited), grouped(moment.now)));
         let mut others = |ids: &[JobId], came: &str| {
             if !ids.is_empty() {
                 let jobs = count(ids.len(), "job");
-                say(format!(
+                add(format!(
                     "meanwhile {jobs} that came {came} it start: {}",
                     numbers(explained, ids)
                 ));
@@ -167,7 +173,7 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
     if let Some((first, _)) = refused.first() {
         let times = count(refused.len(), "time");
         let asked = refused.iter().filter(|(_, decision)| decision.is_some()).count();
-        say(format!(
+        add(format!(
             "the scheduler named it before, {times}, at {} s first: it did not get processors then{}",
             grouped(*first),
             match refused.len() - asked {
@@ -195,7 +201,7 @@ fn processors_are(number: u32) -> String {
     format!("{} {}", count(number as usize, "processor"), if number == 1 { "is" } else { "are" })
 }
 
-/// Why it was named at the end.
+/// Reason of the final selection of the job.
 fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
     let number = |id: JobId| explained.numbers[id.index()];
     let now = grouped(moment.now);
@@ -258,7 +264,7 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
     parts
 }
 
-/// The running jobs as they end, by their estimates, and the processors that are free then.
+/// Lists the running jobs by estimated end, with the number of processors that are free at that time.
 fn running(explained: &Explained, moment: &Moment) -> Listing {
     let mut free = moment.free;
     let rows: Vec<Vec<String>> = moment
@@ -282,19 +288,19 @@ fn running(explained: &Explained, moment: &Moment) -> Listing {
     )
 }
 
-/// A decision as it was told.
-fn allocator(told: &RecordedDecision, at: &str) -> Vec<Part> {
-    let down = match told.down.len() {
+/// Parts of a recorded decision.
+fn allocator(decision: &RecordedDecision, at: &str) -> Vec<Part> {
+    let down = match decision.down.len() {
         0 => String::new(),
         down => format!(", {down} out of service"),
     };
-    let outcome = match &told.outcome {
+    let outcome = match &decision.outcome {
         Ok(nodes) => format!("it gives {}", count(nodes.len(), "processor")),
         Err(refusal) => format!("it refuses: {refusal}"),
     };
-    let free = processors_are(told.free.len() as u32);
+    let free = processors_are(decision.free.len() as u32);
     let mut parts = vec![Part::Words(format!("{at}{free} free{down}"))];
-    parts.extend(told.account.parts.iter().cloned());
+    parts.extend(decision.explanation.parts.iter().cloned());
     parts.push(Part::Words(outcome));
     parts
 }
@@ -311,7 +317,7 @@ fn result(explained: &Explained, topology: &Topology) -> String {
     format!(
         "job {} has {what} {}{lost}: pairwise L1 {}, mean distance {}, {}",
         explained.job.number,
-        words(&explained.nodes),
+        format_nodes(&explained.nodes),
         grouped(placement.pairwise_l1 as i64),
         fixed(placement.distance(explained.nodes.len().min(size as usize) as u32), 3),
         count(placement.components as usize, "connected component"),

@@ -10,7 +10,7 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::outages::{Outages, Window as OutageWindow};
 use replay_core::workload::{Policy, Window, Workload};
 
-/// Jobs of all sizes from a small generator: as many as waiting and backfilling need.
+/// Generates jobs of all sizes, with a load at which jobs wait and are backfilled.
 fn swf(jobs: u32, processors: u32, seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut draw = |most: u64| {
@@ -47,7 +47,7 @@ fn run(cell: &Cell) -> RunResult {
     run_cell(0, cell, measure, RunContext::new(&CancelToken::new())).expect("it runs")
 }
 
-/// What is told of these jobs is what the run did.
+/// Compares the explanations of these jobs with the run; returns the number of refusals.
 fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
     let run = run(cell);
     let mut refusals = 0;
@@ -59,8 +59,8 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
         assert_eq!(explained.start, allocation.start, "{name}");
         let measures = run.jobs.iter().find(|job| job.number == number).expect("a row");
         assert_eq!(Some(explained.placement), measures.placement, "{name}");
-        // The winner by the definition is the one that the fast code chose.
-        if let Some(mut winner) = explained.decision.account.winner.clone() {
+        // The best candidate by definition equals the candidate that the optimized code chooses.
+        if let Some(mut winner) = explained.decision.explanation.winner.clone() {
             let mut nodes = explained.nodes.clone();
             winner.sort_unstable();
             nodes.sort_unstable();
@@ -69,32 +69,33 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
         if cell.allocator.to_string() == WEIGHED {
             assert!(check_terms(&explained.decision), "{name}");
         }
-        if let Some(rivals) = &explained.decision.account.rivals {
-            check_rivals(rivals, &explained.decision, &explained.nodes);
+        if let Some(candidates) = &explained.decision.explanation.candidates {
+            check_candidates(candidates, &explained.decision, &explained.nodes);
         }
-        if let Some(story) = &explained.story {
-            let moment = story.named.as_ref().expect("it was named");
+        if let Some(history) = &explained.history {
+            let moment = history.named.as_ref().expect("it was named");
             assert_eq!(
-                (moment.now, story.arrived.map(|at| at.0)),
+                (moment.now, history.arrived.map(|at| at.0)),
                 (measures.start, Some(measures.arrival))
             );
             let exact = cell.allocator.build(&cell.trace.topology, 0).expect("it works");
             check_reason(moment, exact.capabilities().keeps_schedule);
         }
-        refusals +=
-            usize::from(explained.refusal.as_ref().is_some_and(|told| told.outcome.is_err()));
+        refusals += usize::from(
+            explained.refusal.as_ref().is_some_and(|decision| decision.outcome.is_err()),
+        );
         let parts = steps::parts(std::slice::from_ref(&explained), &cell.trace.topology);
         assert!(steps::steps(&parts).iter().all(|step| !step.text.is_empty()), "{name}");
     }
     refusals
 }
 
-/// Placements by all terms.
+/// A strategy with candidates that use all terms of the sum.
 const WEIGHED: &str = "placements[tie=3,1,2,1,2,1]";
 
-/// The terms of each place that competes come to its sum, and the least is what is said of the winner.
-fn check_terms(told: &RecordedDecision) -> bool {
-    let mut listings = told.account.parts.iter().filter_map(|part| match part {
+/// Checks that the terms of each candidate add up to its sum, and that the winner has the smallest sum.
+fn check_terms(decision: &RecordedDecision) -> bool {
+    let mut listings = decision.explanation.parts.iter().filter_map(|part| match part {
         Part::Listing(listing) if listing.columns.contains(&"sum") => Some(listing),
         _ => None,
     });
@@ -108,37 +109,37 @@ fn check_terms(told: &RecordedDecision) -> bool {
         assert_eq!(sum, number(&row[8]), "{row:?}");
         least = least.min(sum);
     }
-    let said = |part: &Part| matches!(part, Part::Words(it) if it.starts_with("the winner") && it.ends_with(&format!(" = {least}")));
-    assert!(listing.more > 0 || told.account.parts.iter().any(said), "{least}");
+    let names_least = |part: &Part| matches!(part, Part::Words(it) if it.starts_with("the winner") && it.ends_with(&format!(" = {least}")));
+    assert!(listing.more > 0 || decision.explanation.parts.iter().any(names_least), "{least}");
     true
 }
 
-/// The first of those who compete is the one that the run took, and nobody has a better value; values are
-/// the sums of what is drawn.
-fn check_rivals(rivals: &CandidateSet, told: &RecordedDecision, nodes: &[NodeId]) {
+/// Checks that the run chose the first candidate, that no candidate has a better value, and that each value is the sum
+/// of the listed weights.
+fn check_candidates(candidates: &CandidateSet, decision: &RecordedDecision, nodes: &[NodeId]) {
     let sorted = |nodes: &[NodeId]| {
         let mut nodes = nodes.to_vec();
         nodes.sort_unstable();
         nodes
     };
     let key = |one: &ScoredCandidate| (one.tie, one.score, one.number);
-    let first = &rivals.first[0];
+    let first = &candidates.first[0];
     assert_eq!(sorted(&first.nodes), sorted(nodes));
-    assert!(rivals.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
-    for (place, one) in rivals.first.iter().enumerate() {
-        assert!(one.nodes.iter().all(|node| told.free.binary_search(node).is_ok()));
-        // Boxes are weighed without a vector, or not at all.
-        assert!(one.is_box() || one.tie.is_some() == rivals.vector.is_some());
-        assert!(!one.is_box() || rivals.vector.is_none());
-        let Some((vector, tie)) = rivals.vector.zip(one.tie) else { continue };
+    assert!(candidates.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
+    for (place, one) in candidates.first.iter().enumerate() {
+        assert!(one.nodes.iter().all(|node| decision.free.binary_search(node).is_ok()));
+        // Boxes have weights that do not come from a vector, or no weights.
+        assert!(one.is_box() || one.tie.is_some() == candidates.vector.is_some());
+        assert!(!one.is_box() || candidates.vector.is_none());
+        let Some((vector, tie)) = candidates.vector.zip(one.tie) else { continue };
         let [free, wall, busy] = [Term::Free, Term::Wall, Term::Busy].map(|term| one.sum(term));
         let [af, wf, bf] = vector.factors().map(i64::from);
         assert_eq!(tie, af * free - wf * wall - bf * busy);
-        // Of the others the sums are kept.
+        // For candidates beyond the listed candidates, only the sums are kept.
         let weights = if place < LISTED { &one.weights[..] } else { &[] };
         for weight in weights {
             let (free, own) =
-                (told.free.binary_search(&weight.node), one.nodes.contains(&weight.node));
+                (decision.free.binary_search(&weight.node), one.nodes.contains(&weight.node));
             let expected = match weight.term {
                 Term::Free => free.is_ok() && !own,
                 Term::Wall => own,
@@ -149,7 +150,7 @@ fn check_rivals(rivals: &CandidateSet, told: &RecordedDecision, nodes: &[NodeId]
     }
 }
 
-/// The shadow time and the processors beside the head by a plain walk over the running jobs.
+/// Computes shadow time and spare processors by a plain loop over the running jobs.
 fn check_reason(moment: &Moment, exact: bool) {
     let Some(Reason::Backfilled { head, shadow, extra: Some(extra) }) = moment.reason else {
         return;
@@ -170,9 +171,9 @@ fn check_reason(moment: &Moment, exact: bool) {
     }
 }
 
-/// All strategies of the registry, each on a machine that it works on.
+/// All strategies of the registry, each on a machine that it supports.
 #[test]
-fn what_is_told_is_what_the_run_did_for_every_strategy() {
+fn explanations_match_the_run_for_every_strategy() {
     let text = swf(90, 64, 3);
     let mut names: Vec<String> =
         replay_core::allocator::registry::standard().names().map(str::to_string).collect();
@@ -192,7 +193,8 @@ fn what_is_told_is_what_the_run_did_for_every_strategy() {
     );
     let (mut explained, mut refusals) = (0, 0);
     for name in names {
-        let machines = ["8x8", "hypercube:6", "4x4x4", "8x8x8", "cluster:64x2"];
+        let machines =
+            ["8x8", "hypercube:6", "4x4x4", "8x8x8", "cluster:64x2", "tree:2x4x8", "block:8x8"];
         let topology = machines.into_iter().find(|machine| {
             let machine = machine.parse().expect("a machine");
             let Ok(spec) = name.parse::<replay_core::allocator::registry::AllocatorSpec>() else {
@@ -212,7 +214,7 @@ fn what_is_told_is_what_the_run_did_for_every_strategy() {
 }
 
 #[test]
-fn what_is_told_is_what_the_run_did_for_every_scheduler() {
+fn explanations_match_the_run_for_every_scheduler() {
     for seed in 0..3 {
         let text = swf(120, 64, seed);
         for allocator in ["mc1x1[tie=2,13,20,6]", "first-fit", "mbs", "random"] {
@@ -238,8 +240,8 @@ fn what_is_told_is_what_the_run_did_for_every_scheduler() {
 }
 
 #[test]
-fn a_backfilled_job_says_so() {
-    // The second waits for the first to end; the third fits beside it and ends in time.
+fn explains_a_backfilled_job() {
+    // The second job waits until the first job ends. The third job fits beside the first job and ends in time.
     let text = "; MaxProcs: 16\n1 0 -1 100 8 -1 -1 8 100\n2 10 -1 50 16 -1 -1 16 50\n\
                 3 20 -1 60 8 -1 -1 8 70\n4 21 -1 60 8 -1 -1 8 90\n";
     let of = |number| {
@@ -247,25 +249,25 @@ fn a_backfilled_job_says_so() {
         explain(&cell, number, &CancelToken::new()).expect("it runs").remove(0)
     };
     let third = of(3);
-    let moment = third.story.as_ref().and_then(|story| story.named.as_ref()).expect("named");
+    let moment = third.history.as_ref().and_then(|history| history.named.as_ref()).expect("named");
     let expected = Reason::Backfilled { head: JobId(1), shadow: 100, extra: Some(0) };
     assert_eq!((moment.reason, moment.now, moment.before.len()), (Some(expected), 20, 1));
-    let told =
+    let decision =
         steps::steps(&steps::parts(std::slice::from_ref(&third), &"4x4".parse().expect("a mesh")));
-    let all: Vec<&str> = told.iter().map(|step| step.text.as_str()).collect();
+    let all: Vec<&str> = decision.iter().map(|step| step.text.as_str()).collect();
     let all = all.join("\n");
     assert!(all.contains("job 2, the first of the queue, fits at 100 s at the earliest"), "{all}");
     let second = of(2);
-    let story = second.story.expect("a story");
-    assert_eq!((story.after, story.before), (vec![JobId(2)], vec![]));
-    assert_eq!(story.named.and_then(|m| m.reason), Some(Reason::First { promised: Some(100) }));
-    let nobody = explain(&cell(text, "4x4", "easy", "mc1x1"), 9, &CancelToken::new());
-    assert!(nobody.expect("it runs").is_empty());
+    let history = second.history.expect("a story");
+    assert_eq!((history.after, history.before), (vec![JobId(2)], vec![]));
+    assert_eq!(history.named.and_then(|m| m.reason), Some(Reason::First { promised: Some(100) }));
+    let unknown = explain(&cell(text, "4x4", "easy", "mc1x1"), 9, &CancelToken::new());
+    assert!(unknown.expect("it runs").is_empty());
 }
 
-/// A job that is cut off and requeued has a start for each row that the run has of it, with the same processors.
+/// An interrupted and requeued job has one explained start for each of its rows in the run, with equal processors.
 #[test]
-fn every_start_of_a_job_that_was_cut_off_is_told() {
+fn explains_every_start_of_an_interrupted_job() {
     let text = swf(90, 64, 3);
     for scheduler in ["fcfs", "easy"] {
         for allocator in ["mc1x1[tie=2,13,20,6]", "mbs"] {
@@ -278,20 +280,20 @@ fn every_start_of_a_job_that_was_cut_off_is_told() {
             let windows = (1..9).map(|i| window(100 * i)).collect();
             let outages = Outages { windows, running: WhenDown::Requeue, walls: false };
             let trace = Arc::try_unwrap(cell.trace).expect("the only one");
-            cell.trace = Arc::new(trace.amid(Arc::new(outages)));
+            cell.trace = Arc::new(trace.with_outages(Arc::new(outages)));
             let run = run(&cell);
-            let mut anew = 0;
+            let mut restarts = 0;
             for number in 1..=90 {
                 let starts = explain(&cell, number, &CancelToken::new()).expect("it runs");
                 let rows = run.allocations.iter().filter(|row| row.job == number);
                 let rows: Vec<_> = rows.map(|row| (row.start, row.nodes.to_vec())).collect();
-                let told = starts.iter().map(|one| (one.start, one.nodes.clone()));
-                assert_eq!(told.collect::<Vec<_>>(), rows, "{scheduler} {allocator} {number}");
+                let decision = starts.iter().map(|one| (one.start, one.nodes.clone()));
+                assert_eq!(decision.collect::<Vec<_>>(), rows, "{scheduler} {allocator} {number}");
                 for pair in starts.windows(2) {
-                    let story = pair[1].story.as_ref().expect("a story");
-                    // It comes back when it is cut off.
-                    assert_eq!(story.arrived.map(|at| at.0), pair[0].cut);
-                    assert_eq!(story.named.as_ref().map(|at| at.now), Some(pair[1].start));
+                    let history = pair[1].history.as_ref().expect("a story");
+                    // The job returns at the time of its interruption.
+                    assert_eq!(history.arrived.map(|at| at.0), pair[0].cut);
+                    assert_eq!(history.named.as_ref().map(|at| at.now), Some(pair[1].start));
                     assert_eq!(pair[1].decision.outcome.as_deref(), Ok(&pair[1].nodes[..]));
                 }
                 let data = data::data(&starts, &cell.trace.topology);
@@ -299,9 +301,9 @@ fn every_start_of_a_job_that_was_cut_off_is_told() {
                 let parts = steps::parts(&starts, &cell.trace.topology);
                 let results = parts.iter().filter(|(topic, _)| *topic == "result").count();
                 assert_eq!(results, starts.len());
-                anew += starts.len() - 1;
+                restarts += starts.len() - 1;
             }
-            assert!(anew > 3, "{anew} starts anew");
+            assert!(restarts > 3, "{restarts} starts anew");
         }
     }
 }

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::unfinished;
 
-/// Names that are tried for a file on its way.
+/// Number of names tried for an incomplete file.
 pub(super) const ATTEMPTS: u32 = 100;
 
-/// Where a file of this name is written until it is whole: nobody's file, so perhaps not the
-/// first name.
+/// Temporary name of an incomplete file. Each `attempt` gives a different name, because a foreign file may already have
+/// the name of an earlier attempt.
 pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
     let mut part = name.to_os_string();
     match attempt {
@@ -21,30 +21,31 @@ pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
     part
 }
 
-/// A file that is written beside its name and takes it when it is whole and on the disk. What
-/// had the name before stays as it was until then, or for ever if something fails. What is no
-/// regular file, a terminal or a pipe, is written at once.
+/// A file that is written under a temporary name and renamed when it is complete and on the disk. An existing file is
+/// unchanged until the rename; if writing fails, it remains unchanged. A terminal, a pipe or any other non-regular file
+/// is written directly.
 ///
-/// Its clones are one file: writers that do not give back what they write to get one of them.
-/// The first error is kept, since not every writer tells what went wrong, or that anything did.
+/// Clones share the same file. This supports libraries that take a writer and do not return the writer. The first error
+/// is stored, because some libraries report an error without its cause or do not report the error.
 #[derive(Clone, Debug)]
 pub struct AtomicFile(Arc<Mutex<Part>>);
 
 #[derive(Debug)]
 struct Part {
-    /// `None` once the file has its name.
+    /// Buffered writer; `None` after the rename.
     out: Option<BufWriter<File>>,
-    /// Where it is, if not at its name.
+    /// Path of the temporary file; `None` if the file is written directly.
     part: Option<PathBuf>,
     name: PathBuf,
     failed: Option<io::Error>,
 }
 
 impl AtomicFile {
-    /// Begins a file. A link to a file is followed: it is that file which is meant.
+    /// Creates a temporary file in the directory of `path`. If `path` is a symbolic link, the target of the link is
+    /// replaced.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn create(path: &Path) -> io::Result<Self> {
         let before = fs::metadata(path).ok();
         if before.as_ref().is_some_and(|meta| !meta.is_file()) {
@@ -56,10 +57,10 @@ impl AtomicFile {
             None => path.to_path_buf(),
         };
         let last = name.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
-        let mut unfinished = unfinished::creating();
+        let mut unfinished = unfinished::lock_parts();
         for attempt in 0..=ATTEMPTS {
             let part = name.with_file_name(part_name(&last, attempt));
-            // Never what is there already, nor where a link leads.
+            // Never open an existing file or follow a link.
             match OpenOptions::new().write(true).create_new(true).open(&part) {
                 Err(error)
                     if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {}
@@ -67,7 +68,7 @@ impl AtomicFile {
                 Ok(out) => {
                     unfinished.insert(part.clone());
                     if let Some(before) = before {
-                        // As private as it was; a file system without such things has none.
+                        // Keep the permissions of the replaced file; ignore file systems without permissions.
                         let _ = out.set_permissions(before.permissions());
                     }
                     return Ok(Self::new(out, Some(part), name));
@@ -86,27 +87,27 @@ impl AtomicFile {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why a write failed, if one did.
+    /// Returns the first error of a write, if there was an error.
     pub fn failure(&self) -> Option<io::Error> {
         self.part().failed.as_ref().map(copy)
     }
 
-    /// Waits until everything is on the disk, then gives the file its name.
+    /// Waits until the data is on the disk, then renames the file to its final name.
     ///
     /// # Errors
-    /// The first of any write, or of these last steps; the file does not get its name then.
+    /// The first error of an earlier write, or an error of these steps. In this case the file is not renamed.
     pub fn finish(&self) -> io::Result<()> {
         let mut part = self.part();
         part.flush()?;
-        let named = part.name();
-        part.noted(named)
+        let renamed = part.rename();
+        part.record(renamed)
     }
 }
 
 impl Part {
-    /// The outcome of a step; a failure is kept, for those who are not told. A signal that came
-    /// meanwhile is none: the writer tries again, and would do so for ever if it were kept.
-    fn noted<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+    /// Stores an error for callers that check only at the end. An interruption by a signal is not stored, because the
+    /// writer retries; a stored error would make every retry fail.
+    fn record<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
         outcome.inspect_err(|error| {
             if error.kind() != io::ErrorKind::Interrupted {
                 self.failed.get_or_insert_with(|| copy(error));
@@ -114,7 +115,7 @@ impl Part {
         })
     }
 
-    /// The file, unless something failed: what follows a gap is worth nothing.
+    /// Returns the writer. After an error, returns the stored error instead, because data after a gap is useless.
     fn out(&mut self) -> io::Result<&mut BufWriter<File>> {
         match (&self.failed, &mut self.out) {
             (Some(error), _) => Err(copy(error)),
@@ -125,19 +126,19 @@ impl Part {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out()?.write(bytes);
-        self.noted(written)
+        self.record(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let flushed = self.out()?.flush();
-        self.noted(flushed)
+        self.record(flushed)
     }
 
-    fn name(&mut self) -> io::Result<()> {
+    fn rename(&mut self) -> io::Result<()> {
         if let (Some(part), Some(out)) = (&self.part, &self.out) {
             out.get_ref().sync_all()?;
             fs::rename(part, &self.name)?;
-            unfinished::end(part);
+            unfinished::unregister(part);
         }
         (self.part, self.out) = (None, None);
         Ok(())
@@ -157,18 +158,18 @@ impl Write for AtomicFile {
 impl Drop for Part {
     fn drop(&mut self) {
         if let Some(out) = self.out.take() {
-            // Not by way of the buffer, which would be written once more.
+            // Discard the buffer; dropping the writer would flush it again.
             drop(out.into_parts());
         }
         if let Some(part) = &self.part {
-            // It is ours: it was made for this.
+            // The temporary file was created by this value.
             let _ = fs::remove_file(part);
-            unfinished::end(part);
+            unfinished::unregister(part);
         }
     }
 }
 
-/// An error like another; they cannot be cloned.
+/// Copies an error, because `io::Error` is not `Clone`.
 fn copy(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
@@ -176,17 +177,17 @@ fn copy(error: &io::Error) -> io::Error {
     }
 }
 
-/// Writes a file as [`AtomicFile`] does.
+/// Writes a file atomically; see [`AtomicFile`].
 ///
 /// # Errors
-/// Those of the file system; what had the name before is as it was then.
+/// Errors of the file system. In this case an existing file is unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
     file.finish()
 }
 
-/// Whether two paths lead to one file that is there.
+/// Whether two paths lead to the same file, which must exist.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     let place = |path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
     place(one).is_some_and(|one| place(other) == Some(one))
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_name_when_it_is_whole() {
+    fn a_file_is_renamed_when_it_is_complete() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a.csv");
         fs::write(&path, "old").expect("a file");
@@ -226,13 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beside_it_is_nobody_elses() {
+    fn foreign_files_with_temporary_names_are_kept() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = |name| dir.path().join(name);
         fs::write(path("mine"), "mine").expect("a file");
         fs::write(path("b.csv.part"), "mine too").expect("a file");
         std::os::unix::fs::symlink("mine", path("a.csv.part")).expect("a link");
-        // A link to a file means the file.
+        // A link and its target are the same file.
         fs::write(path("c.csv"), "old").expect("a file");
         std::os::unix::fs::symlink("c.csv", path("link.csv")).expect("a link");
         for name in ["a.csv", "b.csv", "link.csv"] {
@@ -244,10 +245,10 @@ mod tests {
         assert!(fs::symlink_metadata(path("link.csv")).is_ok_and(|meta| meta.is_symlink()));
     }
 
-    /// The last bytes may be the ones that find no room: nobody but the buffer knows of them.
+    /// The last bytes may fail to be written when the buffer is flushed at the end.
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_full_disk_is_seen_and_named() {
+    fn reports_a_full_disk() {
         let dir = tempfile::tempdir().expect("a folder");
         let (name, part) = (dir.path().join("a.csv"), dir.path().join("a.csv.part"));
         fs::write(&name, "old").expect("a file");
@@ -255,23 +256,23 @@ mod tests {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
         let mut file = AtomicFile::new(full, Some(part), name.clone());
         file.write_all(b"new").expect("into the buffer");
-        let told = file.finish().expect_err("no room").to_string();
-        assert!(told.starts_with("No space left on device"), "{told}");
-        // A writer that hides the cause, or goes on, changes nothing.
+        let message = file.finish().expect_err("no room").to_string();
+        assert!(message.starts_with("No space left on device"), "{message}");
+        // Further writes do not hide the first error.
         assert!(file.write_all(b"more").is_err() && file.finish().is_err());
-        assert_eq!(file.failure().map(|e| e.to_string()), Some(told));
+        assert_eq!(file.failure().map(|e| e.to_string()), Some(message));
         drop(file);
         assert_eq!(text(&name).as_deref(), Some("old"));
         assert_eq!(names(dir.path()), ["a.csv"]);
     }
 
     #[test]
-    fn a_signal_is_no_failure() {
+    fn interruption_by_a_signal_is_not_a_failure() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a.csv");
         let mut file = AtomicFile::create(&path).expect("begun");
         let interrupted = io::Error::from(io::ErrorKind::Interrupted);
-        file.part().noted(Err::<(), _>(interrupted)).expect_err("told");
+        file.part().record(Err::<(), _>(interrupted)).expect_err("interrupted");
         assert!(file.failure().is_none());
         file.write_all(b"new").expect("written");
         file.finish().expect("finished");
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_written_at_once() {
+    fn non_regular_files_are_written_directly() {
         write(Path::new("/dev/null"), b"nothing").expect("written");
         assert!(!Path::new("/dev/null.part").exists());
     }

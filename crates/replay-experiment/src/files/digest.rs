@@ -1,4 +1,4 @@
-//! Digests by which others can check files.
+//! Digests of files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,22 +7,22 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// A file that was read.
+/// A file that was read as input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct InputRecord {
-    /// Its path, as it was named.
+    /// Path as named by the user.
     pub path: String,
-    /// Size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// SHA-256 of the file as it is, packed or not, hexadecimal.
+    /// SHA-256 of the file's bytes in hexadecimal. A compressed file is not decompressed.
     pub sha256: String,
 }
 
 impl InputRecord {
-    /// What a regular file is now; `None` if there is none, as of a pipe that was read.
+    /// Reads a regular file and computes its digest. Returns `None` if `path` is not a regular file, such as a pipe.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn of(path: &Path) -> io::Result<Option<Self>> {
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => {}
@@ -30,20 +30,20 @@ impl InputRecord {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         }
-        let Both { bytes, sha256, .. } = Both::of(&mut File::open(path)?)?;
+        let Digests { bytes, sha256, .. } = Digests::of(&mut File::open(path)?)?;
         Ok(Some(Self { path: path.display().to_string(), bytes, sha256 }))
     }
 }
 
-/// Both digests of a text, hexadecimal, and its length.
-pub(super) struct Both {
+/// BLAKE3 and SHA-256 digests in hexadecimal, and the length of the data in bytes.
+pub(super) struct Digests {
     pub bytes: u64,
     pub blake3: String,
     pub sha256: String,
 }
 
-impl Both {
-    /// Reads to the end.
+impl Digests {
+    /// Reads the input to its end.
     pub fn of(from: &mut impl Read) -> io::Result<Self> {
         let (mut blake3, mut sha256) = (blake3::Hasher::new(), Sha256::new());
         let (mut bytes, mut buffer) = (0, vec![0; 1 << 16]);
@@ -68,11 +68,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_are_those_of_the_standards() {
-        let both = Both::of(&mut &b"abc"[..]).expect("memory");
+    fn digests_match_the_standards() {
+        let digests = Digests::of(&mut &b"abc"[..]).expect("memory");
         let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!((both.bytes, both.sha256.as_str()), (3, sha256));
-        assert_eq!(both.blake3, blake3::hash(b"abc").to_hex().to_string());
+        assert_eq!((digests.bytes, digests.sha256.as_str()), (3, sha256));
+        assert_eq!(digests.blake3, blake3::hash(b"abc").to_hex().to_string());
         let dir = tempfile::tempdir().expect("a folder");
         assert_eq!(InputRecord::of(dir.path()).expect("a folder"), None);
         assert_eq!(InputRecord::of(&dir.path().join("none")).expect("nothing"), None);

@@ -8,22 +8,22 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 
-/// A folder that was opened once. Its files are named by their path below it (`plots/a.svg`);
-/// no link is followed on the way, and what is no regular file is an error.
+/// An opened directory. Files are named by their paths relative to this directory (`plots/a.svg`). Symbolic links are
+/// not followed, and non-regular files are errors.
 #[derive(Debug)]
 pub struct Dir {
     handle: File,
     path: PathBuf,
 }
 
-/// How folders below a [`Dir`] are opened.
+/// Flags for opening directories below a [`Dir`].
 const FOLDER: OFlags =
     OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
-/// How files are: a pipe must not keep us waiting.
+/// Flags for opening files. With these flags, opening a pipe does not block.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-/// As `openat`, but a signal that comes meanwhile is no failure: slow file systems, NFS and
-/// FUSE among them, let one interrupt an opening. The standard library does the same.
+/// Calls `openat`, and calls it again if a signal interrupts the call, as the standard library does. Signals
+/// interrupt calls on slow file systems such as NFS and FUSE.
 fn open_at(
     folder: &File,
     name: impl Arg + Copy,
@@ -34,20 +34,20 @@ fn open_at(
 }
 
 impl Dir {
-    /// Opens a folder, and makes it if need be. Here links are followed: it is the user who
-    /// says which folder it is.
+    /// Opens a directory. Creates the directory if it is missing. Links in `path` are followed, because the user named
+    /// the directory.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn create(path: &Path) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         Self::open(path)
     }
 
-    /// Opens a folder that is there; links are followed.
+    /// Opens an existing directory. Links in `path` are followed.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn open(path: &Path) -> io::Result<Self> {
         let handle = File::open(path)?;
         if !handle.metadata()?.is_dir() {
@@ -56,20 +56,20 @@ impl Dir {
         Ok(Self { handle, path: path.to_path_buf() })
     }
 
-    /// Where it is, as the user said it.
+    /// Path as named by the user.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The handle, for a lock.
+    /// File handle, for locking.
     pub fn handle(&self) -> &File {
         &self.handle
     }
 
-    /// A folder below this one.
+    /// Opens a subdirectory of this directory.
     ///
     /// # Errors
-    /// Those of the file system; a link is one.
+    /// Errors of the file system; a symbolic link is an error.
     pub fn below(&self, name: &str) -> io::Result<Self> {
         let mut folder = Self { handle: self.handle.try_clone()?, path: self.path.clone() };
         for part in parts(name)? {
@@ -77,7 +77,9 @@ impl Dir {
             let handle = match open_at(&folder.handle, part, FOLDER, Mode::empty()) {
                 Err(Errno::NOTDIR | Errno::LOOP) => {
                     let place = path.display();
-                    return Err(irregular(&format!("{place} is no folder (no link is followed)")));
+                    return Err(irregular(&format!(
+                        "{place} is not a directory (symbolic links are not followed)"
+                    )));
                 }
                 handle => handle?,
             };
@@ -86,10 +88,10 @@ impl Dir {
         Ok(folder)
     }
 
-    /// Makes a folder below this one, with those above it.
+    /// Creates a subdirectory of this directory, and its missing parents.
     ///
     /// # Errors
-    /// As [`below`](Self::below).
+    /// See [`below`](Self::below).
     pub fn make(&self, name: &str) -> io::Result<Self> {
         let mut folder = self.below("")?;
         for part in parts(name)? {
@@ -102,17 +104,17 @@ impl Dir {
         Ok(folder)
     }
 
-    /// The folder that a file is in, and its last name.
+    /// Opens the parent directory of a file. Returns the opened directory and the last component of the name.
     fn place<'n>(&self, name: &'n str) -> io::Result<(Self, &'n str)> {
         let (folder, last) = name.rsplit_once('/').unwrap_or(("", name));
         parts(last)?;
         Ok((self.below(folder)?, last))
     }
 
-    /// Whether something has this name, be it a link that leads nowhere.
+    /// Whether a file, a directory or a link with this name exists. The target of the link need not exist.
     ///
     /// # Errors
-    /// Those of the file system, but for a folder that is not there.
+    /// Errors of the file system, except for a missing parent directory.
     pub fn has(&self, name: &str) -> io::Result<bool> {
         let (folder, last) = match self.place(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -125,19 +127,18 @@ impl Dir {
         }
     }
 
-    /// Opens a regular file for reading; `None` if there is none of this name.
+    /// Opens a regular file for reading; `None` if there is no file of this name.
     ///
     /// # Errors
-    /// Those of the file system; what is there and no regular file is one.
+    /// Errors of the file system; a non-regular file is an error.
     pub fn file(&self, name: &str) -> io::Result<Option<File>> {
         self.file_with(name, OFlags::RDONLY)
     }
 
-    /// Opens a regular file, with these ways to use it beside our own; one that is to be made
-    /// (`CREATE`) is made.
+    /// Opens a regular file with additional flags; `CREATE` creates it if missing.
     ///
     /// # Errors
-    /// As [`file`](Self::file).
+    /// See [`file`](Self::file).
     pub fn file_with(&self, name: &str, flags: OFlags) -> io::Result<Option<File>> {
         let opened = self.place(name).and_then(|(folder, last)| {
             Ok(open_at(&folder.handle, last, FILE | flags, Mode::from(0o666))?)
@@ -146,32 +147,32 @@ impl Dir {
             Ok(file) => file.into(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
-                return Err(irregular("it is a link"));
+                return Err(irregular("is a symbolic link"));
             }
-            // A pipe that nobody reads, a socket.
+            // A pipe without a reader, or a socket.
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-                return Err(irregular("it is no regular file"));
+                return Err(irregular("is not a regular file"));
             }
             Err(error) => return Err(error),
         };
         match file.metadata()?.is_file() {
             true => Ok(Some(file)),
-            false => Err(irregular("it is no regular file")),
+            false => Err(irregular("is not a regular file")),
         }
     }
 
-    /// The bytes of a regular file of at most `most` bytes; `None` if there is none of this
-    /// name.
+    /// Reads a regular file of at most `most` bytes; `None` if there is no file of this name.
     ///
     /// # Errors
-    /// As [`file`](Self::file); a larger file is one.
+    /// See [`file`](Self::file); a larger file is an error.
     pub fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = self.file(name)? else { return Ok(None) };
-        let too_large = || io::Error::new(io::ErrorKind::InvalidData, "it is too large to be ours");
+        let too_large =
+            || io::Error::new(io::ErrorKind::InvalidData, "is too large for a file of replay");
         if file.metadata()?.len() > most {
             return Err(too_large());
         }
-        // It may grow meanwhile.
+        // The file may grow while it is read.
         let mut bytes = Vec::new();
         file.take(most + 1).read_to_end(&mut bytes)?;
         match bytes.len() as u64 > most {
@@ -180,33 +181,35 @@ impl Dir {
         }
     }
 
-    /// Writes a file that takes its name, perhaps that of an earlier one, when it is whole and
-    /// on the disk.
+    /// Writes a file under a temporary name. When the file is complete and on the disk, it is renamed and replaces an
+    /// existing file.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write_whole(name, bytes, |folder, part, last| {
+        self.write_atomically(name, bytes, |folder, part, last| {
             Ok(rustix::fs::renameat(&folder.handle, part, &folder.handle, last)?)
         })
     }
 
-    /// The same, but a file that has the name stays, and is an error.
+    /// Writes a file as [`put`](Self::put) does, but fails if the name exists.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system; an existing file is an error.
     pub fn put_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write_whole(name, bytes, |folder, part, last| folder.rename_new(part, folder, last))
+        self.write_atomically(name, bytes, |folder, part, last| {
+            folder.rename_new(part, folder, last)
+        })
     }
 
-    fn write_whole(
+    fn write_atomically(
         &self,
         name: &str,
         bytes: &[u8],
         rename: impl Fn(&Self, &OsStr, &str) -> io::Result<()>,
     ) -> io::Result<()> {
         fault()?;
-        let _whole = super::unfinished::writing();
+        let _guard = super::unfinished::lock_writes();
         let (folder, last) = self.place(name)?;
         let mut left = Vec::new();
         let (part, mut file) = (0..)
@@ -229,25 +232,25 @@ impl Dir {
             folder.sync()
         });
         if named.is_err() && fault().is_ok() {
-            // It is ours: it was made above.
+            // The temporary file was created above.
             let _ = rustix::fs::unlinkat(&folder.handle, &part, AtFlags::empty());
         }
         if named.is_ok() {
             for part in left.iter().filter(|part| folder.begins(part, bytes)) {
-                // Whoever was killed amid writing this very file has left it.
+                // A process that was killed while it wrote the same content has left this file.
                 let _ = rustix::fs::unlinkat(&folder.handle, part, AtFlags::empty());
             }
         }
         named
     }
 
-    /// Whether a regular file holds the beginning of these bytes, and is not empty.
+    /// Whether a file is regular and not empty, and its content is a prefix of `bytes`.
     fn begins(&self, name: &OsStr, bytes: &[u8]) -> bool {
         let text = name.to_str().and_then(|name| self.read(name, bytes.len() as u64).ok()?);
         text.is_some_and(|text| !text.is_empty() && bytes.starts_with(&text))
     }
 
-    /// Gives a file a name that nobody has, or fails.
+    /// Renames a file; fails if the new name exists.
     fn rename_new(&self, name: &OsStr, to: &Self, new: &str) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         match rustix::fs::renameat_with(
@@ -257,7 +260,7 @@ impl Dir {
             new,
             rustix::fs::RenameFlags::NOREPLACE,
         ) {
-            // Not every file system can.
+            // Some file systems do not support this operation.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             moved => return Ok(moved?),
         }
@@ -267,11 +270,11 @@ impl Dir {
         }
     }
 
-    /// Moves a file to the same name below another folder, which is made if need be. A file
-    /// that has the name there stays, and is an error.
+    /// Moves a file to another directory, under the same relative path. Missing subdirectories are created. If a file
+    /// with this path already exists in the other directory, the move fails.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn move_to(&self, other: &Self, name: &str) -> io::Result<()> {
         fault()?;
         let (from, last) = self.place(name)?;
@@ -280,10 +283,10 @@ impl Dir {
         from.rename_new(OsStr::new(last), &to, last)
     }
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file; a missing file is not an error.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         fault()?;
         let (folder, last) = self.place(name)?;
@@ -293,10 +296,10 @@ impl Dir {
         }
     }
 
-    /// Whether the names of all that is in the folder begin like this.
+    /// Whether all names in the directory start with `prefix`.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn has_only(&self, prefix: &str) -> io::Result<bool> {
         Ok(self.entries()?.iter().all(|name| name.to_bytes().starts_with(prefix.as_bytes())))
     }
@@ -308,11 +311,10 @@ impl Dir {
         Ok(names.filter(|name| name.as_ref().map_or(true, others)).collect::<Result<_, _>>()?)
     }
 
-    /// Removes a folder below this one with all that is in it. Links go; what they lead to
-    /// stays.
+    /// Removes a subdirectory and its content. Links are removed; their targets are kept.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn remove_all(&self, name: &str) -> io::Result<()> {
         fault()?;
         let (above, last) = self.place(name)?;
@@ -320,11 +322,10 @@ impl Dir {
         Ok(rustix::fs::unlinkat(&above.handle, last, AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes all that is in the folder, as [`remove_all`](Self::remove_all) does, but for
-    /// one file.
+    /// Removes the content of the directory as [`remove_all`](Self::remove_all) does, except for one file.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn clear_but(&self, kept: &str) -> io::Result<()> {
         for name in self.entries()?.iter().filter(|name| name.to_bytes() != kept.as_bytes()) {
             fault()?;
@@ -342,10 +343,10 @@ impl Dir {
         Ok(())
     }
 
-    /// Waits until the names in the folder are on the disk.
+    /// Waits until the names in the directory are on the disk.
     ///
     /// # Errors
-    /// Those of the file system, unless it has no such thing.
+    /// Errors of the file system. If the file system does not support this operation, the call succeeds.
     pub fn sync(&self) -> io::Result<()> {
         match rustix::fs::fsync(&self.handle) {
             Err(Errno::INVAL) => Ok(()),
@@ -354,7 +355,7 @@ impl Dir {
     }
 }
 
-/// Where a test may let a step fail, see [`faults`].
+/// A point at which a test can inject a failure, see [`faults`].
 fn fault() -> io::Result<()> {
     #[cfg(test)]
     faults::step()?;
@@ -365,16 +366,16 @@ fn irregular(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// The names of a path below a folder; one that leads out of it is an error.
+/// Splits a relative path into its components. Fails if the path leads outside the directory.
 fn parts(name: &str) -> io::Result<Vec<&OsStr>> {
     let parts = Path::new(name).components().map(|part| match part {
         Component::Normal(part) => Some(part),
         _ => None,
     });
-    parts.collect::<Option<_>>().ok_or_else(|| irregular("it leads out of its folder"))
+    parts.collect::<Option<_>>().ok_or_else(|| irregular("the path leads outside its directory"))
 }
 
-/// Lets steps of this thread fail, as on a disk that breaks or in a process that is killed.
+/// Injects failures into steps of this thread, to simulate a failing disk or a killed process.
 #[cfg(test)]
 pub(super) mod faults {
     use std::cell::Cell;
@@ -386,7 +387,7 @@ pub(super) mod faults {
         static FAILING: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
     }
 
-    /// From now on these steps, counted from 0, fail.
+    /// Makes these steps fail. The next step has number 0.
     pub fn at(steps: Range<u32>) {
         STEP.set(0);
         FAILING.set((steps.start, steps.end));

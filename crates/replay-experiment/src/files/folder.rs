@@ -7,39 +7,40 @@ use rustix::fs::OFlags;
 use super::moves::{self, Recovered};
 use super::{Dir, FileRecord, MANIFEST, Results, Staging, atomic_file};
 
-/// The file by which a process says that it works in a folder.
+/// Lock file, which identifies the process that uses a directory.
 const LOCK: &str = "lock";
-/// How such a file begins, and its largest size.
-const WORD: &[u8] = b"process ";
+/// Prefix of the content of a lock file.
+const PREFIX: &[u8] = b"process ";
+/// Largest size of a lock file in bytes.
 const LARGEST: u64 = 512;
 
-/// What cannot be done in a folder.
+/// Error from using a result directory.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Another process works there.
+    /// Another process uses the directory.
     #[error("{} is in use by {holder}", .dir.display())]
     Held {
-        /// The folder.
+        /// Path of the directory.
         dir: PathBuf,
-        /// Who, as it said itself.
+        /// Process id and host of the other process, from its lock file.
         holder: String,
     },
-    /// The file system refused.
+    /// A file or directory cannot be read or written.
     #[error("{}: {source}", .path.display())]
     Io {
-        /// The file or folder.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         source: io::Error,
     },
-    /// Somebody else's file is in the way.
-    #[error("{} is not of this program: move it away, or name another folder", .0.display())]
+    /// A file with the same name was not written by this program.
+    #[error("{} was not written by replay: move it, or choose another directory", .0.display())]
     Foreign(PathBuf),
-    /// A result is not what was written.
-    #[error("{} was changed after it was written: move it away, or replace it with --force", .0.display())]
+    /// A result file was changed after it was written.
+    #[error("{} was changed after it was written: move it, or replace it with --force", .0.display())]
     Changed(PathBuf),
-    /// The folder has other results: those of another command, or of another configuration.
-    #[error("it holds {0}: choose another folder, or replace them with --force")]
+    /// The directory contains results of another command or configuration.
+    #[error("the directory contains {0}: choose another directory, or replace them with --force")]
     Other(String),
 }
 
@@ -49,53 +50,53 @@ impl FolderError {
     }
 }
 
-/// A folder held by this process, together with its opened [`Dir`]. The system releases it
-/// when the value is dropped or the process ends, however it ends.
+/// A directory that this process has locked. The system releases the lock when the value is dropped or when the process
+/// ends for any reason.
 ///
-/// The folder itself is locked, and for a writer the file `lock` in it as well, which says who
-/// holds it: not every file system can lock a folder, NFS cannot. Where neither can be locked,
-/// no other process is noticed.
+/// The directory is locked; a writer also locks the file `lock` in the directory, which identifies the process. Some
+/// file systems, such as NFS, cannot lock a directory. If neither the directory nor the file can be locked, other
+/// processes are not detected.
 #[derive(Debug)]
 pub struct DirLock {
     dir: Dir,
     _file: Option<File>,
-    /// Whether the lock's file is ours to remove.
+    /// Whether to remove the lock file on drop.
     ours: bool,
-    /// Whether the folder goes too if nothing has come into it.
+    /// Whether to remove the directory on drop if it is empty.
     new: bool,
 }
 
 impl DirLock {
-    /// Takes a folder for writing. `holder` is what another process is told about this one:
-    /// process id and host.
+    /// Locks a directory for writing. `holder` is the process id and the host of this process, which other processes
+    /// print in messages.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError`] if another process uses the directory, or if the lock file cannot be written or is foreign.
     pub fn exclusive(dir: Dir, holder: &str) -> Result<Self, FolderError> {
         let alone = dir.handle().try_lock();
-        let nobody_else = alone.is_ok();
-        free(&dir, alone)?;
+        let is_exclusive = alone.is_ok();
+        check_lock(&dir, alone)?;
         let path = dir.path().join(LOCK);
         let io = || FolderError::io(&path);
-        // What a process left that was killed while it wrote its lock.
+        // Remove the temporary lock file of a process that was killed while it wrote this file.
         let part = atomic_file::part_name(LOCK.as_ref(), 0);
         let part = part.to_string_lossy();
-        if nobody_else && dir.read(&part, LARGEST).is_ok_and(|said| is_lock(&said)) {
+        if is_exclusive && dir.read(&part, LARGEST).is_ok_and(|content| is_lock(&content)) {
             dir.remove(&part).map_err(io())?;
         }
-        let says = format!("process {holder}\n");
+        let content = format!("process {holder}\n");
         let mut file = loop {
-            // A lock of ours is never empty, whenever we are killed: an empty file is another's.
-            match dir.put_new(LOCK, says.as_bytes()) {
+            // Lock files of this program are never empty; an empty file is foreign.
+            match dir.put_new(LOCK, content.as_bytes()) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                     return Err(io()(error));
                 }
                 _ => {}
             }
             let Some(file) = dir.file_with(LOCK, OFlags::RDWR).map_err(io())? else { continue };
-            free(&dir, file.try_lock())?;
-            // Its last holder may have removed it after we opened it.
-            if is_at(&file, &dir).map_err(io())? {
+            check_lock(&dir, file.try_lock())?;
+            // The previous process may have removed the lock file after this process opened it.
+            if has_its_name(&file, &dir).map_err(io())? {
                 break file;
             }
         };
@@ -104,26 +105,26 @@ impl DirLock {
         }
         let written = file
             .rewind()
-            .and_then(|()| file.write_all(says.as_bytes()))
-            .and_then(|()| file.set_len(says.len() as u64));
-        let hold = Self { dir, _file: Some(file), ours: true, new: false };
-        written.map_err(io()).map(|()| hold)
+            .and_then(|()| file.write_all(content.as_bytes()))
+            .and_then(|()| file.set_len(content.len() as u64));
+        let lock = Self { dir, _file: Some(file), ours: true, new: false };
+        written.map_err(io()).map(|()| lock)
     }
 
-    /// Keeps writers out of a folder while it is read; several readers may.
+    /// Locks a directory for reading. The lock excludes writers but not other readers.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError`] if another process has locked the directory for writing.
     pub fn shared(dir: Dir) -> Result<Self, FolderError> {
-        free(&dir, dir.handle().try_lock_shared())?;
+        check_lock(&dir, dir.handle().try_lock_shared())?;
         let file = dir.file(LOCK).map_err(FolderError::io(&dir.path().join(LOCK)))?;
         if let Some(file) = &file {
-            free(&dir, file.try_lock_shared())?;
+            check_lock(&dir, file.try_lock_shared())?;
         }
         Ok(Self { dir, _file: file, ours: false, new: false })
     }
 
-    /// The folder.
+    /// The locked directory.
     pub fn dir(&self) -> &Dir {
         &self.dir
     }
@@ -132,57 +133,56 @@ impl DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         if self.ours {
-            // If it stays, the next holder takes it over.
+            // If removing the file fails, the next process replaces the file.
             let _ = self.dir.remove(LOCK);
         }
         if self.new {
-            // Only an empty folder can be removed so.
+            // `remove_dir` removes only an empty directory.
             let _ = std::fs::remove_dir(self.dir.path());
         }
     }
 }
 
-/// Whether a file says what a lock of ours says.
-fn is_lock(said: &Option<Vec<u8>>) -> bool {
-    said.as_ref().is_some_and(|said| said.starts_with(WORD))
+/// Whether a file has the content of a lock file.
+fn is_lock(content: &Option<Vec<u8>>) -> bool {
+    content.as_ref().is_some_and(|content| content.starts_with(PREFIX))
 }
 
-/// Whether a lock could be taken. A file system that cannot lock has no say.
-fn free(dir: &Dir, outcome: Result<(), TryLockError>) -> Result<(), FolderError> {
+/// Converts the result of a lock operation. If the file system does not support locks, the operation succeeds.
+fn check_lock(dir: &Dir, outcome: Result<(), TryLockError>) -> Result<(), FolderError> {
     let Err(TryLockError::WouldBlock) = outcome else { return Ok(()) };
-    let said = dir.read(LOCK, LARGEST).ok().flatten().unwrap_or_default();
-    let holder = match String::from_utf8_lossy(&said).trim() {
+    let content = dir.read(LOCK, LARGEST).ok().flatten().unwrap_or_default();
+    let holder = match String::from_utf8_lossy(&content).trim() {
         "" => "another process".to_string(),
         holder => holder.to_string(),
     };
     Err(FolderError::Held { dir: dir.path().to_path_buf(), holder })
 }
 
-/// Whether an opened lock still has its name.
-fn is_at(file: &File, dir: &Dir) -> io::Result<bool> {
+/// Whether an opened lock file still exists under its name.
+fn has_its_name(file: &File, dir: &Dir) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
-    let place = |file: &File| file.metadata().map(|meta| (meta.dev(), meta.ino()));
+    let identity = |file: &File| file.metadata().map(|meta| (meta.dev(), meta.ino()));
     let named = dir.file(LOCK)?;
-    Ok(named.map(|named| place(&named)).transpose()? == Some(place(file)?))
+    Ok(named.map(|named| identity(&named)).transpose()? == Some(identity(file)?))
 }
 
-/// A folder that this process writes results into.
+/// A directory into which this process writes results.
 #[derive(Debug)]
 pub struct Folder {
-    hold: DirLock,
+    lock: DirLock,
     pub(super) earlier: Option<Results>,
     pub(super) force: bool,
-    pub(super) going: Vec<FileRecord>,
+    pub(super) scheduled_removals: Vec<FileRecord>,
 }
 
 impl Folder {
-    /// Takes a folder for results: makes it if need be, keeps other processes out, tries to
-    /// write, and finishes or undoes what an earlier process was killed in. `recovered` hears
-    /// of that. With `force`, results are replaced even if somebody changed them. A folder
-    /// that was made for nothing goes with the value.
+    /// Locks a directory for writing results, and creates it if it is missing. If an earlier replacement of results was
+    /// interrupted, it is completed or undone, and `recovered` is called. With `force`, results are replaced even if
+    /// they were changed. If this call creates the directory and the directory remains empty, it is removed on drop.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError`] if the directory is in use, or if it cannot be read, written or recovered.
     pub fn claim(
         path: &Path,
         holder: &str,
@@ -191,45 +191,45 @@ impl Folder {
     ) -> Result<Self, FolderError> {
         let new = !path.exists();
         let dir = Dir::create(path).map_err(FolderError::io(path))?;
-        let mut hold = DirLock::exclusive(dir, holder)?;
-        hold.new = new;
-        if let Some(outcome) = moves::recover(hold.dir())? {
+        let mut lock = DirLock::exclusive(dir, holder)?;
+        lock.new = new;
+        if let Some(outcome) = moves::recover(lock.dir())? {
             recovered(outcome);
         }
-        let earlier = Results::read(hold.dir())?;
-        Ok(Self { hold, earlier, force, going: Vec::new() })
+        let earlier = Results::read(lock.dir())?;
+        Ok(Self { lock, earlier, force, scheduled_removals: Vec::new() })
     }
 
-    /// The folder as it was opened.
+    /// The opened directory.
     pub fn dir(&self) -> &Dir {
-        self.hold.dir()
+        self.lock.dir()
     }
 
-    /// Where it is, as the user said it.
+    /// Path as named by the user.
     pub fn path(&self) -> &Path {
         self.dir().path()
     }
 
-    /// Whether the user has given up what stands in it.
+    /// Whether existing results may be replaced with `--force`.
     pub fn is_forced(&self) -> bool {
         self.force
     }
 
-    /// The results that stand in it, as their manifest says.
+    /// Existing results as listed in their manifest.
     pub fn earlier(&self) -> Option<&Results> {
         self.earlier.as_ref()
     }
 
-    /// Sees that results of these names can be written once they are there: nobody else's
-    /// file has such a name, and no result was changed by hand.
+    /// Checks that results with these names can be written: no foreign file has one of these names, and no existing
+    /// result was changed.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError`] if a file is foreign, changed or unreadable.
     pub fn check(&self, names: &[&str]) -> Result<(), FolderError> {
         names.iter().try_for_each(|name| self.replaceable(name).map(drop))
     }
 
-    /// The file of this name, which may be replaced; `None` if there is none.
+    /// Returns the record of the file with this name, if the file may be replaced; `None` if there is no file.
     pub(super) fn replaceable(&self, name: &str) -> Result<Option<FileRecord>, FolderError> {
         let path = self.path().join(name);
         if !self.dir().has(name).map_err(FolderError::io(&path))? {
@@ -237,47 +237,48 @@ impl Folder {
         }
         let listed = self.earlier.as_ref().and_then(|earlier| earlier.of(name));
         let Some(listed) = listed else { return Err(FolderError::Foreign(path)) };
-        match listed.still(self.dir()).map_err(FolderError::io(&path))? {
+        match listed.is_unchanged(self.dir()).map_err(FolderError::io(&path))? {
             Some(true) => Ok(Some(listed.clone())),
             Some(false) if !self.force => Err(FolderError::Changed(path)),
             _ => FileRecord::of(self.dir(), name).map_err(FolderError::io(&path)),
         }
     }
 
-    /// Removes results of earlier commands, the manifest last; a file that somebody changed
-    /// stays.
+    /// Removes the results of earlier commands. The manifest is removed last. Changed files are kept.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError::Io`] if a file cannot be read or removed.
     pub fn discard(&mut self) -> Result<(), FolderError> {
-        // What was to go with them goes now, or is begun anew.
-        self.going.clear();
+        // Files scheduled for removal belong to the removed results or are rewritten.
+        self.scheduled_removals.clear();
         let Some(earlier) = self.earlier.take() else { return Ok(()) };
         for file in &earlier.files {
             let path = self.path().join(&file.name);
-            let gone = || match file.still(self.dir())? {
+            let remove = || match file.is_unchanged(self.dir())? {
                 Some(true) => self.dir().remove(&file.name),
                 _ => Ok(()),
             };
-            gone().map_err(FolderError::io(&path))?;
+            remove().map_err(FolderError::io(&path))?;
         }
         self.dir().remove(MANIFEST).map_err(FolderError::io(&self.path().join(MANIFEST)))
     }
 
-    /// Lets a file of ours that no manifest lists go when new results take their place.
+    /// Schedules the removal of a file that this program wrote but the manifest does not list. The file is removed when
+    /// new results are committed.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError::Io`] if the file cannot be read.
     pub fn schedule_removal(&mut self, name: &str) -> Result<(), FolderError> {
         let path = self.path().join(name);
-        self.going.extend(FileRecord::of(self.dir(), name).map_err(FolderError::io(&path))?);
+        self.scheduled_removals
+            .extend(FileRecord::of(self.dir(), name).map_err(FolderError::io(&path))?);
         Ok(())
     }
 
-    /// Begins to write results.
+    /// Starts writing results.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError`] if the staging directory cannot be created.
     pub fn stage(self) -> Result<Staging, FolderError> {
         Staging::begin(self)
     }

@@ -1,25 +1,24 @@
-//! Files and folders that are ours: how they are told from those of others, written, opened.
+//! Recognizes, writes and reads the files and directories of this program.
 //!
-//! A folder of results belongs to its user. This program deletes or replaces there only what
-//! its own records say that it wrote there itself:
+//! A result directory belongs to its user. This program deletes or replaces a file only if its own records show that
+//! it has written the file:
 //!
-//! * `manifest.json` lists every result with size and BLAKE3 digest. Only a regular file that
-//!   is still what the list says is replaced or removed ([`Results`]).
-//! * `unfinished.part/` is where results grow ([`Staging`]). It is ours if it says so in
-//!   `state.json`.
-//! * `lock` says who works in the folder ([`Folder`]), `journal.txt` and `plan.json` what a
-//!   sweep has done; their content says that they are ours.
+//! * `manifest.json` lists every result with its size and BLAKE3 digest. Only a regular file that still matches its
+//!   entry is replaced or removed ([`Results`]).
+//! * `unfinished.part/` contains results while they are written ([`Staging`]). It belongs to this program if it
+//!   contains a valid `state.json`.
+//! * `lock` identifies the process that uses the directory ([`Folder`]); `journal.txt` and `plan.json` record the
+//!   progress of a sweep. Their content identifies them as files of this program.
 //!
-//! Everything in such a folder is reached from the folder as it was opened once ([`Dir`]), name
-//! by name, and no link is followed. Between a look at a file and what is done to it there is
-//! a moment in which another program may put another file there. Where the system can, a file
-//! takes its name only if nobody has it; elsewhere such a file would be lost. The lock keeps
-//! out other processes of this program, but nobody else.
+//! A result directory is opened once ([`Dir`]). All paths in it are resolved component by component from the opened
+//! directory, and symbolic links are not followed. Another program may replace a file between a check and the
+//! following operation. If the system supports it, a rename fails if the new name exists; on other systems the existing
+//! file would be lost. The lock excludes only other processes of this program.
 //!
-//! Results are read as those of one manifest, and their digests are checked ([`ResultFolder`]).
+//! All results that are read together belong to a single manifest, and their digests are checked ([`ResultFolder`]).
 //!
-//! A file that a user names takes its name only when it is whole ([`AtomicFile`]). A program that must end
-//! at once removes what has no name yet ([`abandon`]).
+//! An output file that the user named is renamed to its final name when it is complete ([`AtomicFile`]). A program that
+//! must exit immediately removes incomplete files ([`abandon`]).
 
 mod atomic_file;
 mod digest;

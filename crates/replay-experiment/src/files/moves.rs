@@ -7,22 +7,23 @@ use serde_json::json;
 use super::results::{FORMAT, PROGRAM};
 use super::{Dir, FileRecord, FolderError};
 
-/// Where results grow, below the folder that they are for.
+/// Subdirectory of the final directory that contains results while they are written.
 pub(super) const UNFINISHED: &str = "unfinished.part";
-/// Below it: what is new, what was there before, and how far things are.
+/// Subdirectory of [`UNFINISHED`] with the new files.
 pub(super) const NEW: &str = "new";
+/// Subdirectory of [`UNFINISHED`] with the replaced files.
 const OLD: &str = "old";
+/// State file in [`UNFINISHED`].
 const STATE: &str = "state.json";
 
-/// How far the results in `unfinished.part` are. The file that says so is written ahead of
-/// what it says, as a whole: after a death at any instant, the next process finds in it what
-/// is to be done.
+/// Progress of the results in `unfinished.part`. The state file is written atomically before each step. After a crash
+/// at any time, the next process can therefore continue from the state in this file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
-    /// They are being written, or were given up. Nothing outside has changed.
+    /// Results are being written, or writing them was abandoned. The final directory is unchanged.
     Writing,
-    /// They are whole and take their places.
+    /// Results are complete and are being moved to the final directory.
     Moving(PendingMoves),
 }
 
@@ -33,27 +34,27 @@ struct StateFile {
     state: State,
 }
 
-/// What was found undone, and has been done.
+/// Outcome of recovering an interrupted move.
 #[derive(Debug)]
 pub enum Recovered {
-    /// New results have taken their places.
+    /// The new results were moved to the final directory.
     Finished,
-    /// They could not; the earlier results are back in theirs.
+    /// The move failed and the earlier results were restored.
     Undone(io::Error),
 }
 
 impl State {
-    /// Writes down how far things are.
+    /// Writes the state file.
     pub fn write(&self, dir: &Dir) -> io::Result<()> {
         let text = json!({"program": PROGRAM, "format": FORMAT, "state": self});
         dir.put(&format!("{UNFINISHED}/{STATE}"), text.to_string().as_bytes())
     }
 
-    /// How far things are; `None` if there is no `unfinished.part`. One that does not say is
-    /// not ours.
+    /// Reads the state file. Returns `None` if there is no `unfinished.part`. A directory `unfinished.part` without a
+    /// valid state file is foreign.
     pub fn read(dir: &Dir) -> Result<Option<Self>, FolderError> {
         let path = dir.path().join(UNFINISHED);
-        let look = || -> io::Result<Option<Option<Self>>> {
+        let check = || -> io::Result<Option<Option<Self>>> {
             if !dir.has(UNFINISHED)? {
                 return Ok(None);
             }
@@ -61,11 +62,11 @@ impl State {
             let file: Option<StateFile> = text.and_then(|text| serde_json::from_slice(&text).ok());
             let ours = file.filter(|it| it.program == PROGRAM && it.format == FORMAT);
             let state = ours.map(|file| file.state);
-            // Killed before it could say anything.
+            // A process was killed before it wrote the state file.
             let begun = state.is_none() && dir.below(UNFINISHED)?.has_only(STATE)?;
             Ok(Some(if begun { Some(Self::Writing) } else { state }))
         };
-        match look().map_err(FolderError::io(&path))? {
+        match check().map_err(FolderError::io(&path))? {
             None => Ok(None),
             Some(Some(state)) => Ok(Some(state)),
             Some(None) => Err(FolderError::Foreign(path)),
@@ -73,30 +74,30 @@ impl State {
     }
 }
 
-/// Which files take the places of which. Every step can be done again, and undone, from
-/// whatever state a death leaves: where a file is says how far it is.
+/// New files to move, and old files that they replace. After a crash in any state, every step can be repeated or
+/// undone, because the location of each file shows whether the file has been moved.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct PendingMoves {
-    /// Files in `new`, the manifest last.
+    /// The files in the directory `new`. The manifest is last.
     pub new: Vec<FileRecord>,
-    /// Files of the folder that go: earlier results, replaced or not, their manifest first.
+    /// The files to remove from the final directory: all earlier results, including results that are not replaced.
+    /// Their manifest is first.
     pub old: Vec<FileRecord>,
 }
 
 impl PendingMoves {
-    /// Lets the new files take their places. While they do there is no manifest: whoever looks
-    /// in finds no list rather than one of other files. With `look`, an old file only goes if
-    /// it is what it was.
-    pub fn finish(&self, dir: &Dir, look: bool) -> io::Result<()> {
-        let (new, old) = sides(dir)?;
+    /// Moves the new files to the final directory. The old manifest is removed first, so that readers never find a
+    /// manifest that does not match the files. With `check`, an old file is moved away only if it is unchanged.
+    pub fn finish(&self, dir: &Dir, check: bool) -> io::Result<()> {
+        let (new, old) = new_and_old_dirs(dir)?;
         for file in &self.old {
             let name = &file.name;
-            // If not, what has the name is new, or nobody's business any more.
-            let waits = !self.replaces(name) || new.has(name)?;
-            if !waits || old.has(name)? || !dir.has(name)? {
+            // Otherwise the file with this name has already been replaced or is no longer needed.
+            let is_pending = !self.replaces(name) || new.has(name)?;
+            if !is_pending || old.has(name)? || !dir.has(name)? {
                 continue;
             }
-            if !look || file.still(dir)? == Some(true) {
+            if !check || file.is_unchanged(dir)? == Some(true) {
                 dir.move_to(&old, name)?;
             }
         }
@@ -108,9 +109,9 @@ impl PendingMoves {
         self.sync(dir)
     }
 
-    /// Puts everything back.
+    /// Restores the earlier results.
     pub fn undo(&self, dir: &Dir) -> io::Result<()> {
-        let (new, old) = sides(dir)?;
+        let (new, old) = new_and_old_dirs(dir)?;
         for FileRecord { name, .. } in self.new.iter().rev() {
             if !new.has(name)? && dir.has(name)? {
                 dir.move_to(&new, name)?;
@@ -140,29 +141,30 @@ impl PendingMoves {
     }
 }
 
-/// Where new and old files wait.
-fn sides(dir: &Dir) -> io::Result<(Dir, Dir)> {
-    let place = dir.below(UNFINISHED)?;
-    Ok((place.make(NEW)?, place.make(OLD)?))
+/// Opens the directory of new files and the directory of old files.
+fn new_and_old_dirs(dir: &Dir) -> io::Result<(Dir, Dir)> {
+    let unfinished = dir.below(UNFINISHED)?;
+    Ok((unfinished.make(NEW)?, unfinished.make(OLD)?))
 }
 
-/// New results that could not take their places.
+/// New results that could not be moved to the final directory.
 pub(super) struct Incomplete {
-    /// Why.
-    why: io::Error,
-    /// Whether the earlier results are back in theirs.
+    /// Cause of the failure.
+    cause: io::Error,
+    /// Whether the earlier results were restored.
     undone: bool,
 }
 
 impl Incomplete {
-    /// As an error in a folder.
+    /// Converts to an error in a directory.
     pub fn error(self, dir: &Dir) -> FolderError {
-        let Self { why, undone } = self;
+        let Self { cause, undone } = self;
         let source = match undone {
-            true => why,
+            true => cause,
             false => {
-                let text = format!("{why}; the next command in this folder completes it");
-                io::Error::new(why.kind(), text)
+                let text =
+                    format!("{cause}; the next command in this directory completes the move");
+                io::Error::new(cause.kind(), text)
             }
         };
         FolderError::Io { path: dir.path().to_path_buf(), source }
@@ -170,30 +172,30 @@ impl Incomplete {
 }
 
 impl PendingMoves {
-    /// Does what has been written down as [`State::Moving`], or undoes it.
-    pub fn complete(&self, dir: &Dir, look: bool) -> Result<(), Incomplete> {
-        self.finish(dir, look).map_err(|why| {
+    /// Executes the moves of [`State::Moving`]. If a move fails, all moves are undone.
+    pub fn complete(&self, dir: &Dir, check: bool) -> Result<(), Incomplete> {
+        self.finish(dir, check).map_err(|cause| {
             let undone = self.undo(dir).and_then(|()| State::Writing.write(dir));
-            Incomplete { why, undone: undone.is_ok() }
+            Incomplete { cause, undone: undone.is_ok() }
         })?;
         clear(dir);
         Ok(())
     }
 }
 
-/// Completes what an earlier process was killed in: finishes it, or undoes it if that cannot
-/// be. Results that were still being written stay where they are.
+/// Completes or undoes a move that an earlier process did not complete. Results that were not completely written
+/// are kept.
 pub(super) fn recover(dir: &Dir) -> Result<Option<Recovered>, FolderError> {
     let Some(State::Moving(moves)) = State::read(dir)? else { return Ok(None) };
     match moves.complete(dir, true) {
         Ok(()) => Ok(Some(Recovered::Finished)),
-        Err(Incomplete { why, undone: true }) => Ok(Some(Recovered::Undone(why))),
+        Err(Incomplete { cause, undone: true }) => Ok(Some(Recovered::Undone(cause))),
         Err(incomplete) => Err(incomplete.error(dir)),
     }
 }
 
-/// Removes `unfinished.part`, which has said that it is ours, and that last. What cannot be
-/// removed now is of no use, and tried again.
+/// Removes `unfinished.part`. The state file is removed last. Failures are ignored, because the next process tries
+/// again.
 pub(super) fn clear(dir: &Dir) {
     let clear = || -> io::Result<()> {
         dir.below(UNFINISHED)?.clear_but(STATE)?;

@@ -6,68 +6,68 @@ use std::time::Duration;
 use super::moves::State;
 use super::{Dir, FileRecord, FolderError, MANIFEST, Results};
 
-/// Pause before the second attempt to read a folder whose results are being replaced: the files
-/// change their places by renames, which take milliseconds.
+/// Pause before the second attempt to read a directory, if another process is replacing its results. A replacement
+/// takes milliseconds, because files are only renamed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A folder of results that cannot be read.
+/// Error from reading a result directory.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
-    /// The file system refused.
+    /// A file or directory cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The manifest cannot be read.
+    /// The file `manifest.json` is not a manifest of this program.
     #[error("{}: not a manifest of replay", .0.display())]
     Manifest(PathBuf),
-    /// A file does not have the digest that the manifest records.
+    /// The digest of a file differs from its digest in the manifest.
     #[error(
-        "{}: its digest is not the one in {MANIFEST}: the file was changed or damaged after it was \
-         written; restore it, or run the command that wrote it again",
+        "{}: its digest differs from the digest in {MANIFEST}: the file was changed or damaged after it was \
+         written; restore it, or repeat the command that wrote it",
         .0.display()
     )]
     Changed(PathBuf),
-    /// A file that the manifest lists is not there.
+    /// A file listed in the manifest is missing.
     #[error(
-        "{}: {MANIFEST} lists this file, but it is not there; run the command that wrote it again",
+        "{}: this file is listed in {MANIFEST} but missing; repeat the command that wrote it",
         .0.display()
     )]
     Missing(PathBuf),
-    /// The manifest does not list the file.
+    /// The file is not listed in the manifest.
     #[error(
-        "{}: {MANIFEST} does not list this file: the results were written without it, or the file \
-         is not from this command",
+        "{}: this file is not listed in {MANIFEST}: the results were written without it, or the file \
+         belongs to another command",
         .0.display()
     )]
     Unlisted(PathBuf),
-    /// A folder without a manifest lacks the file, or is not there itself.
+    /// The directory does not exist, or a file does not exist in a directory without a manifest.
     #[error(
-        "{}: no such file: name a folder that a command wrote with --out, or run it again if its \
-         results are gone",
+        "{}: no such file: name a directory that a command wrote with --out, or repeat the command if its \
+         results were removed",
         .0.display()
     )]
     Absent(PathBuf),
-    /// Another process replaces the results.
+    /// Another process is replacing the results.
     #[error(
-        "{}: its results are being replaced; wait for the command that writes there, or, if it was \
-         killed, run it again",
+        "{}: its results are being replaced: wait for the command that writes to this directory; \
+         if that command was killed, repeat it",
         .0.display()
     )]
     BeingReplaced(PathBuf),
 }
 
 impl ResultError {
-    /// Whether the same folder may be readable a moment later.
+    /// Whether a second attempt after a short pause may succeed.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::BeingReplaced(_))
     }
 }
 
-/// The results of a folder, to be read: those of one manifest, never of two.
+/// The results of a directory, opened for reading. All results belong to a single manifest.
 ///
-/// A folder of results is replaced file by file, by renames. [`file`](Self::file) therefore opens a
-/// file once, compares the digest of what it has opened with the manifest, and returns the same
-/// handle: whatever takes the file's name afterwards is not what the caller reads. A folder without
-/// a manifest holds files of other programs; these are returned unchecked.
+/// Another process may replace results by renaming files. [`file`](Self::file) therefore opens a file once, compares
+/// the digest of the opened file with the manifest, and returns the same handle; a later replacement does not affect
+/// the reader. A directory without a manifest contains files of other programs. These files are returned without a
+/// check.
 #[derive(Debug)]
 pub struct ResultFolder {
     path: PathBuf,
@@ -76,11 +76,11 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Reads the results of a folder: calls `read` with it and, if the results are replaced
-    /// meanwhile, once more.
+    /// Opens a directory and calls `read`. If another process replaces the results during the call, both steps are
+    /// repeated once.
     ///
     /// # Errors
-    /// Those of `read`; [`ResultError`] as the `E` of `read`.
+    /// Errors of `read`, and [`ResultError`] from opening the directory.
     pub fn read<T, E: From<ResultError>>(
         path: &Path,
         mut read: impl FnMut(&Self) -> Result<T, E>,
@@ -96,56 +96,57 @@ impl ResultFolder {
         }
     }
 
-    /// Opens a folder and reads its manifest.
+    /// Opens a directory and reads its manifest.
     ///
     /// # Errors
-    /// [`ResultError::Folder`] if it is not a folder, [`ResultError::Manifest`] if its manifest is
-    /// not one of this program, [`ResultError::BeingReplaced`] if there is no manifest because new results take their places.
+    /// [`ResultError::Folder`] if `path` is not a directory, [`ResultError::Absent`] if `path` does not exist,
+    /// [`ResultError::Manifest`] if the manifest was not written by this program, [`ResultError::BeingReplaced`] if
+    /// there is no manifest because new results are being moved into the directory.
     pub fn open(path: &Path) -> Result<Self, ResultError> {
         let dir = Dir::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => ResultError::Absent(path.to_path_buf()),
             _ => FolderError::io(path)(error).into(),
         })?;
-        let manifest = Self::listed(&dir)?;
+        let manifest = Self::read_manifest(&dir)?;
         if manifest.is_none() {
-            // While files change their places there is no manifest; the order of the two looks
-            // matters: new results that are in place now had no manifest before.
+            // There is no manifest while files are moved. The state is read before the manifest, because the move may
+            // end between the two checks.
             let moving = matches!(State::read(&dir), Ok(Some(State::Moving(_))));
-            if moving || Self::listed(&dir)?.is_some() {
+            if moving || Self::read_manifest(&dir)?.is_some() {
                 return Err(ResultError::BeingReplaced(path.to_path_buf()));
             }
         }
         Ok(Self { path: path.to_path_buf(), manifest })
     }
 
-    /// The manifest of a folder, if it has one.
-    fn listed(dir: &Dir) -> Result<Option<(Vec<u8>, Results)>, ResultError> {
+    /// Reads the manifest of a directory, if present.
+    fn read_manifest(dir: &Dir) -> Result<Option<(Vec<u8>, Results)>, ResultError> {
         Results::text(dir).map_err(|error| match error {
             FolderError::Foreign(path) => ResultError::Manifest(path),
             error => error.into(),
         })
     }
 
-    /// Where it is, as the user named it.
+    /// Path as named by the user.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The text of the manifest; `None` without one.
+    /// Text of the manifest; `None` if the directory has no manifest.
     pub fn manifest(&self) -> Option<&[u8]> {
         self.manifest.as_ref().map(|(text, _)| text.as_slice())
     }
 
-    /// The files that the manifest lists; none without one.
+    /// Files that the manifest lists; empty if the directory has no manifest.
     pub fn files(&self) -> &[FileRecord] {
         self.manifest.as_ref().map_or(&[], |(_, results)| &results.files)
     }
 
-    /// Compares the digest of each table that is there with the manifest; figures are left out. A table
-    /// that is missing is an error only for a reader that needs it.
+    /// Compares the digest of each existing table with the manifest. Figures are not checked. A missing table is not an
+    /// error here; it is an error when a reader opens the table.
     ///
     /// # Errors
-    /// [`ResultError`].
+    /// [`ResultError`] if a table is changed or unreadable.
     pub fn check_tables(&self) -> Result<(), ResultError> {
         let tables = self.files().iter().filter(|file| !file.name.contains('/'));
         tables.map(|table| self.file(&table.name)).try_for_each(|opened| match opened {
@@ -154,22 +155,23 @@ impl ResultFolder {
         })
     }
 
-    /// Opens a file of the results at its begin, after a check of its digest.
+    /// Checks the digest of a result file, and returns the opened file, positioned at its beginning.
     ///
     /// # Errors
-    /// [`ResultError`].
+    /// [`ResultError`] if the file is missing, not listed, changed or unreadable, or if the results are being
+    /// replaced.
     pub fn file(&self, name: &str) -> Result<File, ResultError> {
         let path = self.path.join(name);
         let io = |error: io::Error| FolderError::io(&path)(error);
         let opened = File::open(&path).and_then(|file| {
-            // A folder can be opened too, and a pipe has no end.
+            // A directory can be opened like a file, and reading a pipe might never end.
             match file.metadata()?.is_file() {
                 true => Ok(file),
                 false => Err(io::Error::other("not a regular file")),
             }
         });
         let Some((_, results)) = &self.manifest else {
-            // Without a manifest when it was opened: two replacements may have followed each other.
+            // The directory had no manifest when it was opened. Results may have been replaced twice after that.
             let is_replaced = Self::open(&self.path).is_ok_and(|now| now.manifest.is_some());
             return match opened {
                 _ if is_replaced => Err(ResultError::BeingReplaced(self.path.clone())),
@@ -201,8 +203,8 @@ impl ResultFolder {
         }
     }
 
-    /// The error of a file that is not what the manifest lists: if the manifest is not the one that
-    /// was read any more, the results are being replaced.
+    /// Returns `error`, the error of a file that does not match the manifest. If the manifest has changed after it was
+    /// read, returns [`ResultError::BeingReplaced`] instead.
     fn unless_replaced(&self, error: ResultError) -> ResultError {
         let now = Dir::open(&self.path).ok().and_then(|dir| Results::text(&dir).ok().flatten());
         match (now, &self.manifest) {
@@ -212,7 +214,7 @@ impl ResultFolder {
     }
 }
 
-/// BLAKE3 of the rest of a file, hexadecimal.
+/// Computes the BLAKE3 digest, in hexadecimal, of a file from the current position to the end.
 fn digest(file: &mut File) -> io::Result<String> {
     let (mut hasher, mut buffer) = (blake3::Hasher::new(), vec![0; 1 << 16]);
     loop {
@@ -232,7 +234,7 @@ mod tests {
     use super::*;
     use crate::files::Folder;
 
-    /// Writes a table of results into a folder, in place of those that stand there.
+    /// Writes a table of results into a directory. Existing results are replaced.
     fn write(path: &Path, text: &str) {
         let folder = Folder::claim(path, "1 on a", false, drop).expect("a folder");
         let staging = folder.stage().expect("begun");
@@ -253,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_are_replaced_between_manifest_and_table_are_read_again() {
+    fn rereads_results_replaced_between_manifest_and_table() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "one");
         let mut attempts = 0;
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_are_replaced_again_and_again_are_not_read() {
+    fn fails_if_results_are_replaced_repeatedly() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "0");
         let mut attempts = 0;
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_table_stays_the_one_that_was_checked() {
+    fn an_open_table_is_the_checked_one() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "one");
         let folder = ResultFolder::open(dir.path()).expect("results");
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_changed_by_hand_is_named() {
+    fn reports_a_changed_file() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "one");
         let table = dir.path().join("runs.csv");
@@ -309,7 +311,7 @@ mod tests {
         assert!(matches!(text(&folder), Err(ResultError::Changed(path)) if path == table));
         fs::remove_file(&table).expect("gone");
         assert!(matches!(text(&folder), Err(ResultError::Missing(path)) if path == table));
-        // Without a manifest the files are those of another program.
+        // Without a manifest, the files belong to another program.
         fs::write(&table, "three").expect("changed");
         fs::remove_file(dir.path().join(MANIFEST)).expect("gone");
         assert!(matches!(text(&folder), Err(ResultError::BeingReplaced(_))));
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_comes_with_new_results_is_not_of_a_folder_without_manifest() {
+    fn a_directory_without_manifest_rejects_files_of_new_results() {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = ResultFolder::open(dir.path()).expect("a folder");
         let absent = text(&folder).expect_err("no file");
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_whose_files_change_their_places_has_no_results() {
+    fn a_directory_during_replacement_has_no_results() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "one");
         fs::remove_file(dir.path().join(MANIFEST)).expect("gone");

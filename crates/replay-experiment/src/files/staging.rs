@@ -4,19 +4,18 @@ use std::path::{Path, PathBuf};
 use super::moves::{self, NEW, PendingMoves, State, UNFINISHED};
 use super::{FileRecord, Folder, FolderError, MANIFEST};
 
-/// Results on their way into a folder. They are written beside what stands there and take
-/// its place when they are whole, so that a full disk, or a figure that cannot be drawn,
-/// costs nothing that was there before. What could not be completed stays in
-/// `unfinished.part` until the next results.
+/// Results that have not yet been committed to their directory. New results are written to `unfinished.part` and
+/// replace existing results only when they are complete, so that a full disk or a failing figure does not damage
+/// existing results. Incomplete results remain in `unfinished.part` until the next command writes results.
 #[derive(Debug)]
 pub struct Staging {
     folder: Folder,
-    place: PathBuf,
+    dir_path: PathBuf,
 }
 
 impl Staging {
     pub(super) fn begin(folder: Folder) -> Result<Self, FolderError> {
-        let (dir, place) = (folder.dir(), folder.path().join(UNFINISHED));
+        let (dir, dir_path) = (folder.dir(), folder.path().join(UNFINISHED));
         if State::read(dir)?.is_some() {
             moves::clear(dir);
         }
@@ -24,54 +23,56 @@ impl Staging {
             .make(UNFINISHED)
             .and_then(|_| State::Writing.write(dir))
             .and_then(|()| dir.make(&format!("{UNFINISHED}/{NEW}")).map(drop));
-        begun.map_err(FolderError::io(&place))?;
-        Ok(Self { place: place.join(NEW), folder })
+        begun.map_err(FolderError::io(&dir_path))?;
+        Ok(Self { dir_path: dir_path.join(NEW), folder })
     }
 
-    /// Whether earlier results would go that the user has not given up.
+    /// Whether a commit would replace earlier results without `--force`.
     pub fn would_replace(&self) -> bool {
         self.folder.earlier.is_some() && !self.folder.force
     }
 
-    /// The folder to write into: new, and nobody else's.
+    /// Directory into which the new results are written. The directory is new and contains no other files.
     pub fn path(&self) -> &Path {
-        &self.place
+        &self.dir_path
     }
 
-    /// Nothing of it is kept. Earlier results stay as they are.
+    /// Discards the new results. Earlier results are unchanged.
     pub fn abandon(self) {
         moves::clear(self.folder.dir());
     }
 
-    /// Lets these files, given by their paths, take their places. The files of earlier
-    /// results go, so that no old figure stands beside new ones; nothing else is touched.
-    /// `manifest` makes the text of the manifest of the new ones. Returns where they are.
+    /// Moves the given files to the final directory and removes all files of earlier results, so that no old figure
+    /// remains. Other files are not changed. `manifest` renders the manifest of the new files. Returns the final paths.
     ///
-    /// All of it happens or nothing. Should neither be possible, because the disk broke or
-    /// the process was killed, then the next command in the folder finishes or undoes it.
+    /// The operation is atomic: if a step fails, all steps are undone. If undoing is impossible because the disk fails
+    /// or the process is killed, the next command in the directory completes or undoes the move.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError`] if a file is foreign, changed, or cannot be read or moved.
     pub fn commit(
         self,
         files: &[PathBuf],
         manifest: impl FnOnce(&[FileRecord]) -> Result<String, serde_json::Error>,
     ) -> Result<Vec<PathBuf>, FolderError> {
         let dir = self.folder.dir();
-        let failed = || FolderError::io(&self.place);
+        let failed = || FolderError::io(&self.dir_path);
         let new = dir.below(&format!("{UNFINISHED}/{NEW}")).map_err(failed())?;
         let record = |name: &str| {
-            let record = FileRecord::of(&new, name).map_err(FolderError::io(&self.place))?;
+            let record = FileRecord::of(&new, name).map_err(FolderError::io(&self.dir_path))?;
             record.ok_or_else(|| FolderError::Io {
-                path: self.place.join(name),
+                path: self.dir_path.join(name),
                 source: io::ErrorKind::NotFound.into(),
             })
         };
         let name = |path: &PathBuf| {
-            let below = path.strip_prefix(&self.place).unwrap_or(path);
+            let below = path.strip_prefix(&self.dir_path).unwrap_or(path);
             below.to_str().map(str::to_string).ok_or_else(|| FolderError::Io {
                 path: path.clone(),
-                source: io::Error::new(io::ErrorKind::InvalidFilename, "its name is no text"),
+                source: io::Error::new(
+                    io::ErrorKind::InvalidFilename,
+                    "the file name is not valid UTF-8",
+                ),
             })
         };
         let names = files.iter().map(name).collect::<Result<Vec<String>, _>>()?;
@@ -89,7 +90,7 @@ impl Staging {
         Ok(names.iter().map(|name| self.folder.path().join(name)).collect())
     }
 
-    /// What goes when these come: earlier results, as far as they are still what was written.
+    /// Returns the files that the commit replaces or removes: the earlier results that are unchanged.
     fn old(&self, new: &[FileRecord]) -> Result<Vec<FileRecord>, FolderError> {
         let folder = &self.folder;
         let mut old = Vec::new();
@@ -100,16 +101,17 @@ impl Staging {
             old.extend(manifest);
             for file in &earlier.files {
                 let path = folder.path().join(&file.name);
-                let still = || file.still(folder.dir()).map_err(FolderError::io(&path));
+                let is_unchanged =
+                    || file.is_unchanged(folder.dir()).map_err(FolderError::io(&path));
                 if new.iter().any(|new| new.name == file.name) {
                     old.extend(folder.replaceable(&file.name)?);
-                } else if still()? == Some(true) {
+                } else if is_unchanged()? == Some(true) {
                     old.push(file.clone());
                 }
-                // Nothing takes the place of the others, and whoever changed them may want them.
+                // A changed file that no new file replaces is kept.
             }
         }
-        old.extend_from_slice(&folder.going);
+        old.extend_from_slice(&folder.scheduled_removals);
         for file in new.iter().filter(|file| old.iter().all(|old| old.name != file.name)) {
             folder.replaceable(&file.name)?;
         }

@@ -23,7 +23,7 @@ fn manifest(files: &[FileRecord]) -> Result<String, serde_json::Error> {
     Ok(json!({"program": "replay", "format": 1, "kind": "run", "files": files}).to_string())
 }
 
-/// Writes results: name and text of every file.
+/// Writes results. `files` contains the name and the text of each file.
 fn results(dir: &Path, force: bool, files: &[(&str, &str)]) -> Result<(), FolderError> {
     let staging = claim(dir, force)?.stage()?;
     let write = |(name, text): &(&str, &str)| {
@@ -34,8 +34,8 @@ fn results(dir: &Path, force: bool, files: &[(&str, &str)]) -> Result<(), Folder
     staging.commit(&paths, manifest).map(drop)
 }
 
-/// Files of a folder but its manifest, with their text; links are not followed.
-fn standing(dir: &Path) -> Vec<(String, String)> {
+/// Returns the name and the text of each file of a directory, except the manifest. Links are not followed.
+fn files_in(dir: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut open = vec![dir.to_path_buf()];
     while let Some(folder) = open.pop() {
@@ -65,7 +65,7 @@ const NEW: [(&str, &str); 3] =
     [("a.csv", "new, longer"), ("plots/same.svg", "new"), ("tables/b.csv", "new")];
 
 #[test]
-fn results_take_the_place_of_earlier_ones() {
+fn results_replace_earlier_results() {
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     results(dir, false, &OLD).expect("written");
@@ -74,7 +74,7 @@ fn results_take_the_place_of_earlier_ones() {
     let mut expected = owned(&NEW);
     expected.push(("plots/own.svg".to_string(), "the user's".to_string()));
     expected.sort();
-    assert_eq!(standing(dir), expected);
+    assert_eq!(files_in(dir), expected);
     let folder = claim(dir, false).expect("claimed");
     assert_eq!(folder.earlier().map(|earlier| earlier.kind.as_str()), Some("run"));
     let names: Vec<_> = NEW.iter().map(|(name, _)| *name).collect();
@@ -82,7 +82,7 @@ fn results_take_the_place_of_earlier_ones() {
 }
 
 #[test]
-fn what_is_not_completed_changes_nothing() {
+fn incomplete_results_change_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     results(dir, false, &OLD).expect("written");
@@ -92,11 +92,11 @@ fn what_is_not_completed_changes_nothing() {
     assert_eq!(read(dir, "a.csv").as_deref(), Some("old"));
     assert_eq!(read(dir, "unfinished.part/new/a.csv").as_deref(), Some("half"));
     results(dir, false, &NEW).expect("written");
-    assert_eq!(standing(dir), owned(&NEW));
+    assert_eq!(files_in(dir), owned(&NEW));
 }
 
 #[test]
-fn other_programs_keep_their_files() {
+fn files_of_other_programs_are_kept() {
     let manifests = [
         json!({"files": ["precious.txt"]}).to_string(),
         json!({"program": "other", "format": 1, "kind": "run", "files": []}).to_string(),
@@ -114,9 +114,9 @@ fn other_programs_keep_their_files() {
             assert!(matches!(error, FolderError::Foreign(path) if path.ends_with(MANIFEST)));
         }
         assert_eq!(read(dir, MANIFEST).as_ref(), Some(text));
-        assert_eq!(standing(dir), owned(&[("precious.txt", "mine")]));
+        assert_eq!(files_in(dir), owned(&[("precious.txt", "mine")]));
     }
-    // No list leads out of the folder, and none says what a link leads to.
+    // Entries of a manifest that lead outside the directory or through a link are rejected.
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     put(dir, "outside/x.csv", "mine");
@@ -135,7 +135,7 @@ fn other_programs_keep_their_files() {
 }
 
 #[test]
-fn what_nobody_lists_is_not_replaced() {
+fn unlisted_files_are_not_replaced() {
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     put(dir, "a.csv", "mine");
@@ -151,7 +151,7 @@ fn what_nobody_lists_is_not_replaced() {
 }
 
 #[test]
-fn what_somebody_changed_is_not_replaced_unasked() {
+fn changed_files_are_not_replaced_without_force() {
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     results(dir, false, &OLD).expect("written");
@@ -164,25 +164,25 @@ fn what_somebody_changed_is_not_replaced_unasked() {
     assert!(matches!(results(dir, false, &NEW), Err(FolderError::Changed(_))));
     assert_eq!(read(dir, "a.csv").as_deref(), Some("my"));
     assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("old"));
-    // What does not get in the way stays.
+    // A changed file that no new file replaces is kept.
     results(dir, false, &NEW[1..]).expect("written");
     let mut expected = owned(&NEW[1..]);
     expected.extend(owned(&[("a.csv", "my"), ("plots/old.svg", "my")]));
     expected.sort();
-    assert_eq!(standing(dir), expected);
-    // A list that says it, and the user's word.
+    assert_eq!(files_in(dir), expected);
+    // With --force, changed files that the manifest lists are replaced.
     results(dir, true, &NEW[1..]).expect("written");
     put(dir, "tables/b.csv", "my");
     results(dir, true, &NEW[1..]).expect("written");
     assert_eq!(read(dir, "tables/b.csv").as_deref(), Some("new"));
-    // The user's word is about what comes, not about what would only go.
+    // With --force, a changed file is replaced, but it is not removed if no new file replaces it.
     put(dir, "plots/same.svg", "my");
     results(dir, true, &NEW[2..]).expect("written");
     assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("my"));
 }
 
 #[test]
-fn a_folder_that_was_made_for_nothing_goes() {
+fn an_empty_new_directory_is_removed() {
     let dir = tempfile::tempdir().expect("a folder");
     let [new, full, old] = ["new", "full", "old"].map(|name| dir.path().join(name));
     std::fs::create_dir(&old).expect("a folder");
@@ -209,7 +209,7 @@ fn links_are_not_followed() {
         symlink(target, out.join(name)).expect("a link");
         results(&out, true, &NEW).map_err(|error| error.to_string())
     };
-    // In the way.
+    // These links have the names of result files.
     for (name, target) in [
         ("lock", "../outside/file"),
         ("lock", "../outside/new"),
@@ -221,14 +221,14 @@ fn links_are_not_followed() {
         let error = begun(name, target).expect_err(name);
         assert!(error.contains(name), "{name}: {error}");
     }
-    // Names of our own that somebody took: another is found.
+    // If a file with the temporary name exists, another temporary name is used.
     for name in ["manifest.json.part", "a.csv.part"] {
         begun(name, "../outside/file").expect(name);
     }
     assert_eq!(read(dir, "outside/plots/same.svg").as_deref(), Some("mine"));
     assert_eq!(read(dir, "outside/file").as_deref(), Some("mine"));
     assert_eq!(fs::read_dir(dir.join("outside")).expect("a folder").count(), 2);
-    // The folder itself may be one: the user has named it.
+    // The directory itself may be a link, because the user named it.
     fs::create_dir(dir.join("there")).expect("a folder");
     symlink("there", dir.join("here")).expect("a link");
     results(&dir.join("here"), false, &NEW).expect("written");
@@ -236,21 +236,21 @@ fn links_are_not_followed() {
 }
 
 #[test]
-fn a_folder_that_is_called_unfinished_is_kept() {
+fn a_foreign_directory_named_unfinished_is_kept() {
     let dir = tempfile::tempdir().expect("a folder");
     put(dir.path(), "unfinished.part/mine.txt", "mine");
     assert!(matches!(results(dir.path(), true, &NEW), Err(FolderError::Foreign(_))));
-    assert_eq!(standing(dir.path()), owned(&[("unfinished.part/mine.txt", "mine")]));
+    assert_eq!(files_in(dir.path()), owned(&[("unfinished.part/mine.txt", "mine")]));
 }
 
 #[test]
-fn a_folder_has_one_writer() {
+fn a_directory_has_one_writer() {
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     let open = || Dir::open(dir).expect("a folder");
     let held = DirLock::exclusive(open(), "1 on a").expect("the first");
-    for refused in [DirLock::exclusive(open(), "b").err(), DirLock::shared(open()).err()] {
-        let message = refused.expect("held").to_string();
+    for rejected in [DirLock::exclusive(open(), "b").err(), DirLock::shared(open()).err()] {
+        let message = rejected.expect("held").to_string();
         assert!(message.ends_with(" is in use by process 1 on a"), "{message}");
     }
     drop(held);
@@ -260,22 +260,22 @@ fn a_folder_has_one_writer() {
     drop(readers);
     assert!(DirLock::exclusive(open(), "c").is_ok());
     assert_eq!(fs::read_dir(dir).expect("a folder").count(), 0);
-    // Whose lock that is nobody knows; ours is never empty.
+    // A foreign lock file; lock files of this program are never empty.
     for text in ["my notes\n", ""] {
         put(dir, "lock", text);
         assert!(matches!(DirLock::exclusive(open(), "d"), Err(FolderError::Foreign(_))));
         assert_eq!(read(dir, "lock").as_deref(), Some(text));
     }
-    // The lock of a process that was killed.
+    // Lock file of a process that was killed.
     put(dir, "lock", "process 7 on b\n");
     drop(DirLock::exclusive(open(), "e").expect("free"));
     assert!(!dir.join("lock").exists());
 }
 
-/// All or nothing, whatever step fails, and whether it is one step, some, or all that follow
-/// because the process is dead; the next command sees to it.
+/// One, several or all steps after an arbitrary step fail. In each case, either all results are replaced or no
+/// result is replaced, and the next command completes the move.
 #[test]
-fn half_of_the_results_is_never_there() {
+fn results_are_never_replaced_partially() {
     for failing in [1, 4, 1000] {
         let (mut old, mut new, mut recoveries) = (0, 0, 0);
         for step in 0.. {
@@ -293,21 +293,24 @@ fn half_of_the_results_is_never_there() {
             let all = |files: &[(&str, &str)]| {
                 earlier.files.len() == files.len()
                     && files.iter().all(|(name, text)| read(dir, name).as_deref() == Some(text))
-                    && earlier.files.iter().all(|f| f.still(folder.dir()).ok() == Some(Some(true)))
+                    && earlier
+                        .files
+                        .iter()
+                        .all(|f| f.is_unchanged(folder.dir()).ok() == Some(Some(true)))
             };
             let gone = |name: &str| !dir.join(name).exists();
             match (all(&OLD) && gone("tables/b.csv"), all(&NEW) && gone("plots/old.svg")) {
                 (true, false) => old += 1,
                 (false, true) => new += 1,
-                _ => panic!("step {step} of {failing}: {:?}", standing(dir)),
+                _ => panic!("step {step} of {failing}: {:?}", files_in(dir)),
             }
             if outcome.is_ok() {
                 assert!(all(&NEW), "step {step} of {failing}: done but not there");
             }
-            // And it goes on from there.
+            // Further results can be written.
             drop(folder);
             results(dir, false, &OLD[..1]).expect("written");
-            assert_eq!(standing(dir), owned(&OLD[..1]));
+            assert_eq!(files_in(dir), owned(&OLD[..1]));
             if outcome.is_ok() && step > 50 {
                 break;
             }
@@ -318,8 +321,9 @@ fn half_of_the_results_is_never_there() {
 }
 
 #[test]
-fn what_came_between_is_in_nobodys_way() {
-    // Killed amid the moves; then the user puts a file of their own in a place that is empty.
+fn foreign_files_created_during_a_move_are_kept() {
+    // A process is killed during the move. Then the user creates a file with the name of a result that has been moved
+    // away.
     let killed = |step| {
         let dir = tempfile::tempdir().expect("a folder");
         results(dir.path(), false, &OLD).expect("written");
@@ -332,8 +336,8 @@ fn what_came_between_is_in_nobodys_way() {
     let dir = (0..).find_map(killed).expect("it was killed");
     let dir = dir.path();
     put(dir, "a.csv", "mine");
-    let error = claim(dir, false).expect_err("somebody's file is in the way").to_string();
-    assert!(error.contains("the next command in this folder completes it"), "{error}");
+    let error = claim(dir, false).expect_err("a foreign file is in the way").to_string();
+    assert!(error.contains("the next command in this directory completes the move"), "{error}");
     assert_eq!(read(dir, "a.csv").as_deref(), Some("mine"));
     fs::rename(dir.join("a.csv"), dir.join("my.csv")).expect("moved away");
     drop(claim(dir, false).expect("completed"));
@@ -349,14 +353,14 @@ fn results_can_be_discarded() {
     put(dir, "plots/old.svg", "changed");
     put(dir, "own.txt", "mine");
     claim(dir, false).expect("claimed").discard().expect("removed");
-    assert_eq!(standing(dir), owned(&[("own.txt", "mine"), ("plots/old.svg", "changed")]));
+    assert_eq!(files_in(dir), owned(&[("own.txt", "mine"), ("plots/old.svg", "changed")]));
     assert!(!dir.join(MANIFEST).exists());
 }
 
-/// Who is killed amid writing a file leaves the beginning of it under a name of its own; whoever writes
-/// the file next clears that away, and nothing else.
+/// A process that is killed while it writes a file leaves a part of the file under a temporary name. The next writer of
+/// the same file removes this temporary file, but no other file.
 #[test]
-fn a_torn_beginning_goes_with_the_next_writing() {
+fn the_next_write_removes_an_incomplete_temporary_file() {
     let held = tempfile::tempdir().expect("a folder");
     let dir = Dir::create(held.path()).expect("a folder");
     for (left, stays) in [("{\"pl", false), ("{\"plan\": 1}\n", false), ("mine", true), ("", true)]

@@ -1,4 +1,4 @@
-//! Files that are being written, for a program that must end at once.
+//! Registry of incomplete files, for a program that must exit immediately.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,40 +8,41 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// As global as the end of the program is.
+/// The registry is global, because the exit of the program ends all threads.
 static UNFINISHED: Unfinished =
-    Unfinished { parts: Mutex::new(BTreeSet::new()), in_one_go: Mutex::new(()) };
+    Unfinished { parts: Mutex::new(BTreeSet::new()), writes: Mutex::new(()) };
 
-/// How long [`abandon`] waits for a file that is being created. Creation is one call of the system, which on a busy disk
-/// takes seconds; a program that ended meanwhile would leave the file behind.
+/// Time for which [`abandon`] waits for a file that is being created. Creating a file is one system call, which can
+/// take seconds on a busy disk. If the program exited during this call, the file would remain.
 const CREATION: Duration = Duration::from_secs(10);
 
-/// Files that are being written.
+/// Incomplete files.
 #[derive(Default)]
 struct Unfinished {
-    /// Files without their names yet; locked while one is created or takes its name.
+    /// Paths of the files with temporary names. The mutex is locked while a file is created or renamed.
     parts: Mutex<BTreeSet<PathBuf>>,
-    /// Locked while a file is written in one go.
-    in_one_go: Mutex<()>,
+    /// Mutex that is locked while a file is written as a whole.
+    writes: Mutex<()>,
 }
 
-/// The files that [`abandon`] removes. It waits for the guard, so that a file is created and noted under one.
-pub(super) fn creating() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+/// Locks the set of files that [`abandon`] removes. A file must be created and inserted under the same guard;
+/// [`abandon`] waits for the guard.
+pub(super) fn lock_parts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.parts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Held while a file is written in one go: [`abandon`] waits for it.
-pub(super) fn writing() -> MutexGuard<'static, ()> {
-    UNFINISHED.in_one_go.lock().unwrap_or_else(PoisonError::into_inner)
+/// Returns a guard to hold while a file is written as a whole. [`abandon`] waits for the guard.
+pub(super) fn lock_writes() -> MutexGuard<'static, ()> {
+    UNFINISHED.writes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file has its name now, or is gone.
-pub(super) fn end(part: &Path) {
-    creating().remove(part);
+/// Unregisters a file that was renamed or removed.
+pub(super) fn unregister(part: &Path) {
+    lock_parts().remove(part);
 }
 
-/// Removes the files that have no name yet, to be followed by the end of the program: no other is begun
-/// afterwards. What is just being written in one go gets so much time to become whole.
+/// Removes all incomplete files before the program exits, and prevents the creation of further files. Waits for at most
+/// `patience` until a file that is being written as a whole is complete.
 pub fn abandon(patience: Duration) {
     UNFINISHED.abandon(patience, CREATION);
 }
@@ -50,18 +51,18 @@ impl Unfinished {
     fn abandon(&self, patience: Duration, creation: Duration) {
         if let Some(parts) = lock_within(&self.parts, creation) {
             for part in parts.iter() {
-                // It is ours: it was noted when it was created.
+                // The file was created by this program, which registered it.
                 let _ = fs::remove_file(part);
             }
             mem::forget(parts);
         }
-        if let Some(guard) = lock_within(&self.in_one_go, patience) {
+        if let Some(guard) = lock_within(&self.writes, patience) {
             mem::forget(guard);
         }
     }
 }
 
-/// Locks a mutex, if that is possible within this time.
+/// Locks a mutex. Returns `None` if locking takes longer than `patience`.
 fn lock_within<T>(mutex: &Mutex<T>, patience: Duration) -> Option<MutexGuard<'_, T>> {
     let late = Instant::now() + patience;
     loop {
@@ -79,9 +80,9 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    /// The disk takes longer to create a file than a file may take to become whole.
+    /// Creating the file takes longer than the time for which `abandon` waits for writing a file.
     #[test]
-    fn a_file_that_is_being_created_does_not_stay() {
+    fn removes_a_file_that_is_being_created() {
         let dir = tempfile::tempdir().expect("a folder");
         let (early, late) = (dir.path().join("a.csv.part"), dir.path().join("b.csv.part"));
         let unfinished = Unfinished::default();
@@ -100,14 +101,14 @@ mod tests {
             unfinished.abandon(Duration::ZERO, CREATION);
         });
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 0);
-        // No other is begun.
-        assert!(unfinished.parts.try_lock().is_err() && unfinished.in_one_go.try_lock().is_err());
+        // No further file can be created.
+        assert!(unfinished.parts.try_lock().is_err() && unfinished.writes.try_lock().is_err());
     }
 
     #[test]
-    fn what_takes_too_long_is_not_waited_for() {
+    fn does_not_wait_longer_than_granted() {
         let unfinished = Unfinished::default();
-        let (parts, whole) = (unfinished.parts.lock(), unfinished.in_one_go.lock());
+        let (parts, whole) = (unfinished.parts.lock(), unfinished.writes.lock());
         unfinished.abandon(Duration::from_millis(1), Duration::from_millis(1));
         drop((parts, whole));
         assert!(unfinished.parts.try_lock().is_ok());

@@ -1,6 +1,8 @@
-//! Machines that a `topology.yaml` describes: said as a machine, or as the `file` of an allocator; each says the other.
+//! Machines described by a `topology.yaml`. The file is given as the machine, or as the parameter `file` of an
+//! allocator. In either case, the file applies to the machine and to the allocator.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::error::{PathError, Step};
 use super::strategies::Strategies;
@@ -9,42 +11,57 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::torus3d::Described;
 use replay_core::naming::StrategyName;
 use replay_core::topology::Topology;
+use replay_core::topology_file::{self, TopologyFile, is_file_name};
 
-/// Whether a machine is said by a file.
-fn is_file(name: &str) -> bool {
-    let name = name.trim().to_ascii_lowercase();
-    name.ends_with(".yaml") || name.ends_with(".yml")
+/// Returns the machine that a file describes, if it is a tree or consists of blocks; `None` for other files.
+fn hierarchy(path: &str) -> Option<Result<Topology, String>> {
+    if !path.to_ascii_lowercase().ends_with(".conf") {
+        let text = topology_file::text_of(Path::new(path)).ok()?;
+        if !topology_file::yaml_is_hierarchy(&text, None) {
+            return None;
+        }
+    }
+    Some(TopologyFile::open(path, None).map(|file| Topology::Hierarchy(file.machine)))
 }
 
-/// Takes the machine of a file out of the grid's machines, and gives the file to its allocators that have boxes, and nothing that
-/// says which. The machine, if the file's own default is wanted.
+/// Removes a machine file from the list of machines of a grid. The file becomes the parameter `file` of all allocators
+/// with boxes that have neither a `file` nor a `menu`. Returns the default machine that the file describes.
 ///
 /// # Errors
-/// With the key concerned: another machine beside it, or what is wrong with the file.
-pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
-    let Some(place) = file.machines.iter().position(|name| is_file(name)) else { return Ok(None) };
+/// An error with the key, if the grid also lists another machine, or if the file is invalid.
+pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
+    let Some(place) = file.machines.iter().position(|name| is_file_name(name)) else {
+        return Ok(None);
+    };
     let path = file.machines[place].trim().to_string();
     let at = |problem: String| {
         GridError::at(&[Step::Key("machines"), Step::Item(place)], format!("{path}: {problem}"))
     };
     if file.machines.len() > 1 {
-        return Err(at("a machine that a file describes stands alone".to_string()));
+        return Err(at("a machine described by a file must be the only machine".to_string()));
+    }
+    if let Some(machine) = hierarchy(&path) {
+        let step = [Step::Key("machines"), Step::Item(place)];
+        let machine = machine.map_err(|problem| GridError::at(&step, problem))?;
+        file.machines.clear();
+        return Ok(Some(machine));
     }
     let described: Described = path.parse().map_err(|problem: String| at(problem))?;
     let machine = described.machine(None).map_err(&at)?;
     file.machines.clear();
     for entry in &mut file.allocator {
-        // What is wrong with a name is told when it is looked up.
+        // Errors in names are reported when the names are looked up.
         let Ok(spec) = entry.name.parse::<AllocatorSpec>() else { continue };
         let Ok(mut name) = entry.name.parse::<StrategyName>() else { continue };
-        let says = |key: &str| name.get(key).is_some() || entry.parameters.contains_key(key);
-        if !spec.has_parameter("file") || says("file") {
+        let has = |key: &str| name.get(key).is_some() || entry.parameters.contains_key(key);
+        if !spec.has_parameter("file") || has("file") {
             continue;
         }
-        // Its name would be that of whoever takes the boxes of the file.
-        if says("menu") {
+        // If the allocator has its own menu, its name must differ from the name of an allocator with the boxes of the
+        // file.
+        if has("menu") {
             return Err(at(format!(
-                "{} names a menu, and the file says which boxes there are; for a menu of its own on this machine \
+                "{} has a menu, but the file already defines the boxes; to use another menu on this machine, \
                  write --machine '{machine}'",
                 entry.name
             )));
@@ -60,10 +77,10 @@ pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
     Ok(Some(machine))
 }
 
-/// The machine that the strategies of a grid describe, if some do.
+/// Returns the machine that the parameters of the grid's strategies describe, if there is one.
 ///
 /// # Errors
-/// What is wrong with a description, or that there are several machines.
+/// An error if a description is invalid, or if the strategies describe several machines.
 pub fn machine(strategies: &Strategies) -> Result<Option<Topology>, PathError> {
     let mut described: Option<Topology> = None;
     let mut without = HashSet::new();
@@ -82,7 +99,8 @@ pub fn machine(strategies: &Strategies) -> Result<Option<Topology>, PathError> {
         let machine = strategy.described().map_err(|error| at(error.to_string()))?;
         match (machine, &described) {
             (Some(machine), Some(other)) if machine != *other => {
-                let problem = format!("{strategy} describes {machine}, others {other}");
+                let problem =
+                    format!("{strategy} describes {machine}, another allocator describes {other}");
                 return Err(at(problem));
             }
             (Some(machine), None) => described = Some(machine),

@@ -1,4 +1,4 @@
-//! Which strategies of a grid are the same.
+//! Detection of equal strategies in a grid.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -8,21 +8,21 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
-/// The strategies seen so far, each once: those of one [identity](AllocatorSpec::identity) on every kind of
-/// machine are one.
+/// The set of distinct strategies of a grid that were inserted so far. Strategies with the same
+/// [identity](AllocatorSpec::identity) on every kind of machine are equal.
 ///
-/// The identity of a strategy with a vector is that of the strategy with any other vector that has 0 in the same
-/// places, but for the vector itself, in its reduced form. So the text of an identity is made once for each
-/// pattern of zeros, and the ten million vectors of a grid are told apart by numbers.
-pub struct Seen<'a> {
+/// The identity of a strategy with a tie vector depends on the reduced vector and on its pattern of zeros. The text of
+/// an identity is therefore created only once for each pattern of zeros. The vectors of a grid, up to ten million, are
+/// compared as numbers.
+pub struct DistinctStrategies<'a> {
     machines: &'a [&'a Topology],
-    /// By digest of the identities on all machines. Sixteen bytes stand for the text; a chance meeting needs some
-    /// 2^64 of them.
+    /// Group numbers by the digest of the identities on all machines. A collision of 16-byte digests becomes likely
+    /// only with about 2^64 identities.
     groups: HashMap<[u8; 16], u32>,
-    strategies: HashSet<u128, BuildHasherDefault<Beside>>,
+    strategies: HashSet<u128, BuildHasherDefault<AdjacentHasher>>,
 }
 
-/// What is known of one strategy with vectors of each pattern of zeros.
+/// Cached properties of one strategy, for each pattern of zeros of its vector.
 #[derive(Default)]
 pub struct Patterns([Option<Pattern>; 16]);
 
@@ -32,30 +32,31 @@ struct Pattern {
     idle: Option<String>,
 }
 
-impl<'a> Seen<'a> {
-    /// None so far.
+impl<'a> DistinctStrategies<'a> {
+    /// Creates an empty set.
     pub fn new(machines: &'a [&'a Topology]) -> Self {
         Self { machines, groups: HashMap::new(), strategies: HashSet::default() }
     }
 
-    /// Whether a strategy is a new one, and the [parameter](AllocatorSpec::idle) that does nothing in it. It is `made` with a
-    /// rule to break ties; `patterns` is for those that are made alike but for that rule.
+    /// Inserts a strategy. Returns whether the strategy is new, and its [parameter](AllocatorSpec::idle) without effect
+    /// if there is one. `build` creates the strategy with a tie rule. Strategies that differ only in their tie rule
+    /// share `patterns`.
     ///
     /// # Errors
-    /// Of `made`.
-    pub fn enter(
+    /// Errors of `build`.
+    pub fn insert(
         &mut self,
         patterns: &mut Patterns,
         tie: Option<TieRule>,
-        made: &dyn Fn(Option<TieRule>) -> Result<AllocatorSpec, NameError>,
+        build: &dyn Fn(Option<TieRule>) -> Result<AllocatorSpec, NameError>,
     ) -> Result<(bool, Option<String>), NameError> {
         let Some(TieRule::Vector(vector)) = tie else {
-            let spec = made(tie)?;
-            // A name can have a vector of its own.
+            let spec = build(tie)?;
+            // The name itself can contain a tie vector.
             if tie.is_none()
                 && let Some(own @ TieRule::Vector(_)) = spec.tie()
             {
-                return self.enter(patterns, Some(own), &|tie| {
+                return self.insert(patterns, Some(own), &|tie| {
                     tie.map_or_else(|| Ok(spec.clone()), |tie| spec.with_tie(tie))
                 });
             }
@@ -63,16 +64,16 @@ impl<'a> Seen<'a> {
             return Ok((self.strategies.insert(key(group, TieVector::default())), spec.idle()));
         };
         let (place, one) = pattern(vector);
-        let known = match &patterns.0[place] {
-            Some(known) => known.clone(),
+        let cached = match &patterns.0[place] {
+            Some(cached) => cached.clone(),
             None => {
-                let spec = made(Some(TieRule::Vector(one)))?;
-                let known = Pattern { group: self.group(&spec), idle: spec.idle() };
-                patterns.0[place].insert(known).clone()
+                let spec = build(Some(TieRule::Vector(one)))?;
+                let cached = Pattern { group: self.group(&spec), idle: spec.idle() };
+                patterns.0[place].insert(cached).clone()
             }
         };
         let vector = if vector.is_indifferent() { TieVector::default() } else { vector.reduced() };
-        Ok((self.strategies.insert(key(known.group, vector)), known.idle))
+        Ok((self.strategies.insert(key(cached.group, vector)), cached.idle))
     }
 
     fn group(&mut self, spec: &AllocatorSpec) -> u32 {
@@ -89,7 +90,8 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The number of a vector's pattern of zeros, and the vector of that pattern whose other entries are 1.
+/// Returns the number that encodes which entries of the vector are zero, and the vector with the same zeros in which
+/// all other entries are 1.
 fn pattern(vector: TieVector) -> (usize, TieVector) {
     let is = |number: i32| i32::from(number != 0);
     let [available, wall, border] = vector.factors().map(is);
@@ -99,19 +101,20 @@ fn pattern(vector: TieVector) -> (usize, TieVector) {
     (place as usize, TieVector { scan_radius, available, wall, border })
 }
 
-/// A group, below 2^24, and a vector, of 20 bits and three times 21, in one number.
+/// Packs a group number (below 2^24) and a vector (20 bits for SR, 21 bits for each other entry) into one number.
 fn key(group: u32, vector: TieVector) -> u128 {
     let offset = TieVector::MAX;
     let radius = u128::from(group) << 20 | u128::from(vector.scan_radius);
     vector.factors().iter().fold(radius, |key, factor| key << 21 | (factor + offset) as u128)
 }
 
-/// Keys that differ in BF alone have places beside each other, as they follow each other in a grid: to enter the nine million vectors
-/// of a grid takes 1.3 s so, and 3.3 s with the standard hasher, which waits for memory.
+/// Hasher that places keys that differ only in BF into adjacent slots, because these keys are consecutive in a grid.
+/// With this hasher, inserting the nine million vectors of a grid takes 1.3 s. With the standard hasher it takes 3.3 s
+/// because of cache misses.
 #[derive(Default)]
-struct Beside(u64);
+struct AdjacentHasher(u64);
 
-impl Hasher for Beside {
+impl Hasher for AdjacentHasher {
     fn write_u128(&mut self, key: u128) {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         let (border, rest) = (key as u64 & ((1 << 21) - 1), key >> 21);
@@ -120,7 +123,7 @@ impl Hasher for Beside {
             place = place.wrapping_mul(ODD);
             place ^= place >> 29;
         }
-        // The highest bits tell neighbours apart.
+        // The highest bits distinguish adjacent keys.
         let tag = border.wrapping_mul(ODD) & !(u64::MAX >> 7);
         self.0 = place.wrapping_add(border) ^ tag;
     }
@@ -149,9 +152,10 @@ mod tests {
     }
 
     proptest! {
-        /// As by the texts of all identities, with every strategy that takes a vector, and what is said of it.
+        /// For every strategy with a tie vector, the set contains the same strategies as a set of the texts of all
+        /// identities.
         #[test]
-        fn strategies_are_told_apart_as_by_their_identities(
+        fn distinguishes_strategies_by_their_identities(
             vectors in proptest::collection::vec(vector(), 1..40), scaled in 1i32..4,
             parameter in proptest::sample::select(&["", "slack=0.1", "wall=per-wall", "order=scan"][..]),
         ) {
@@ -165,7 +169,7 @@ mod tests {
                 .filter(AllocatorSpec::takes_tie).collect();
             prop_assert!(!specs.is_empty());
             let machines = [&machine];
-            let mut seen = Seen::new(&machines);
+            let mut seen = DistinctStrategies::new(&machines);
             let mut texts = HashSet::new();
             for spec in &specs {
                 let more = vectors.iter().filter_map(|v| {
@@ -176,12 +180,12 @@ mod tests {
                 let rules = rules.chain([None, Some(TieRule::First), Some(TieRule::Auto)]);
                 let mut patterns = Patterns::default();
                 for tie in rules {
-                    let made = |tie| spec.with([], tie);
-                    let entered = seen.enter(&mut patterns, tie, &made);
-                    prop_assert_eq!(entered.is_ok(), made(tie).is_ok());
-                    let (Ok(entered), Ok(spec)) = (entered, made(tie)) else { continue };
+                    let build = |tie| spec.with([], tie);
+                    let inserted = seen.insert(&mut patterns, tie, &build);
+                    prop_assert_eq!(inserted.is_ok(), build(tie).is_ok());
+                    let (Ok(inserted), Ok(spec)) = (inserted, build(tie)) else { continue };
                     let is_new = texts.insert(spec.on(&machine).identity());
-                    prop_assert_eq!(entered, (is_new, spec.idle()), "{}", spec);
+                    prop_assert_eq!(inserted, (is_new, spec.idle()), "{}", spec);
                 }
             }
         }

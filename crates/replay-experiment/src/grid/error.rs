@@ -6,31 +6,31 @@ use toml::de::{DeTable, DeValue};
 use replay_core::naming::nearest;
 use replay_core::swf::snippet;
 
-/// A grid that cannot be: what, under which key, and where in the file if there is one.
+/// An invalid grid: the description of the error, the key, and the position if the grid was read from a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GridError {
-    /// The key, such as `schedulers` or `allocator.tie`; empty if the file is no TOML.
+    /// Key, such as `schedulers` or `allocator.tie`; empty if the file is not valid TOML.
     pub key: String,
-    /// What is wrong, with advice where there is some.
+    /// Description of the error, with advice if possible.
     pub problem: String,
-    /// Where.
+    /// Position in the file; `None` if the grid was not read from a file.
     pub place: Option<Place>,
 }
 
-/// A place in a grid file.
+/// A position in a grid file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The file as the user named it.
+    /// Path of the file as given by the user.
     pub file: String,
     /// Line, from 1.
     pub line: usize,
     /// Column in bytes, from 1.
     pub column: usize,
-    /// The line with carets under what is wrong.
+    /// The line of the file, and below it a line with carets under the erroneous part.
     excerpt: String,
 }
 
-/// A step towards a value in a grid file.
+/// A step on the path to a value in a grid file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step<'a> {
     Key(&'a str),
@@ -59,7 +59,7 @@ impl fmt::Display for Place {
 }
 
 impl GridError {
-    /// About the value that `path` leads to.
+    /// Creates an error about the value at `path`.
     pub(super) fn at(path: &[Step<'_>], problem: impl fmt::Display) -> PathError {
         let keys = path.iter().filter_map(|step| match step {
             Step::Key(key) => Some(*key),
@@ -74,17 +74,17 @@ impl GridError {
     }
 }
 
-/// An error that knows the way to its value but not yet the file.
+/// An error with the path to the erroneous value, but without the file.
 #[derive(Debug)]
 pub(super) struct PathError {
-    /// Keys, and positions in arrays (with an empty key).
+    /// The steps of the path: keys, and positions in arrays. A position in an array has an empty key.
     path: Vec<(String, usize)>,
     key: String,
     problem: String,
 }
 
 impl PathError {
-    /// The error, with its place if the grid came from a file (text and name).
+    /// Adds the position to the error. `source` is the text and the name of the file, if the grid was read from a file.
     pub fn placed(self, source: Option<(&str, &str)>) -> GridError {
         let place = source.and_then(|(text, file)| {
             let span = self.span(text)?;
@@ -93,7 +93,8 @@ impl PathError {
         GridError { key: self.key, problem: self.problem, place }
     }
 
-    /// Where the value stands; where the way ends early, what it led to.
+    /// Returns the span of the value in the text. If the path does not exist, returns the span of the last value that
+    /// exists along the path.
     fn span(&self, text: &str) -> Option<Range<usize>> {
         let document = DeTable::parse(text).ok()?;
         let mut span = None;
@@ -122,7 +123,7 @@ impl PathError {
     }
 }
 
-/// Earlier names of keys, and names after options, with the key of the file.
+/// Earlier names of keys, and option names that are not keys, each with the current key.
 const RENAMED: [(&str, &str); 5] = [
     ("machine", "machines"),
     ("mesh", "machines"),
@@ -131,13 +132,13 @@ const RENAMED: [(&str, &str); 5] = [
     ("systems", "machines"),
 ];
 
-/// What the TOML reader says, in our form; an unknown key gets the nearest known one.
+/// Converts an error of the TOML parser. For an unknown key, the message suggests the most similar known key.
 pub(super) fn of_toml(cause: &toml::de::Error, text: &str, file: &str) -> GridError {
     let span = cause.span().unwrap_or(0..0);
     let message = cause.message().trim().replace('\n', " ");
     let problem = match message.strip_prefix("unknown field `") {
         None => message,
-        // The reader lists what it expected between back quotes, after the key itself.
+        // The parser lists the known keys between backquotes after the unknown key.
         Some(rest) => {
             let mut quoted = rest.split('`').step_by(2);
             let key = quoted.next().unwrap_or_default();

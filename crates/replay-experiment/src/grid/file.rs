@@ -9,98 +9,98 @@ use super::error::{self, GridError};
 use super::{Ties, Values};
 use replay_core::workload::Shake;
 
-/// A grid as its file says it; every key may be left out. [`ParameterGrid::resolve`](super::ParameterGrid::resolve)
-/// says what it means.
+/// The contents of a grid file. Every key is optional.
+/// [`ParameterGrid::resolve`](super::ParameterGrid::resolve) interprets the contents.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct GridFile {
-    /// Traces by path or name; none for the one that comes with the project.
+    /// Paths or names of traces. If empty, the trace that is part of the project is used.
     pub traces: Vec<String>,
-    /// Machines; none for what each trace's header says.
+    /// Machines. If empty, the machine in the header of each trace is used.
     pub machines: Vec<String>,
     /// Schedulers.
     pub schedulers: Vec<String>,
     /// Cleaning policies.
     pub policies: Vec<String>,
-    /// Seeds of allocators that draw random numbers.
+    /// Seeds of random allocators.
     pub seeds: Values,
-    /// What to do with a job larger than the machine: `error`, `drop` or `clamp`.
+    /// Treatment of jobs larger than the machine: `error`, `drop` or `clamp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oversize: Option<String>,
-    /// What is done with dependencies of jobs: `ignore`, `honour`, `shift` or `force`.
+    /// Treatment of dependencies between jobs: `ignore`, `honour`, `shift` or `force`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deps: Option<String>,
-    /// When processors are out of service.
+    /// Outages of processors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<DownFile>,
-    /// A file that says where the nodes of logs stand.
+    /// File that maps the nodes of logs to the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_map: Option<String>,
-    /// Stop where a log contradicts its machine or itself, under the scheduler `recorded`.
+    /// Whether to stop with an error if a log contradicts its machine or itself. Applies to the scheduler `recorded`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// Malformed lines to skip per trace.
+    /// Number of malformed lines to skip per trace.
     pub max_errors: usize,
-    /// Count tied decisions.
+    /// Whether to count tied decisions.
     pub ties: bool,
-    /// Measure diameter, dispersal, components and contiguity.
+    /// Whether to measure diameter, dispersal, components and contiguity.
     pub placements: bool,
-    /// Part of the traces.
+    /// The part of the traces to run.
     #[serde(skip_serializing_if = "WindowFile::is_all")]
     pub window: WindowFile,
-    /// Offered loads to which arrivals are scaled; none for what the traces offer.
+    /// Offered loads to which arrivals are scaled. If empty, the load of each trace is not changed.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub loads: Values,
-    /// Shaken copies to run beside every trace.
+    /// Number and kind of the perturbed copies of each trace that are run in addition to the trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
     /// Allocators with their parameters.
     pub allocator: Vec<AllocatorEntry>,
 }
 
-/// When processors are out of service, as a grid file says it.
+/// Outages of processors in a grid file.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DownFile {
-    /// The file with the windows.
+    /// Path of the file with the outages.
     pub file: String,
-    /// What happens to jobs in their way: `drain`, `kill` or `requeue`.
+    /// Treatment of affected jobs: `drain`, `kill` or `requeue`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Whether processors out of service are walls to their neighbours, in tie values.
+    /// Whether tie values treat processors out of service as walls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub walls: bool,
 }
 
-/// A window of a trace as a grid file says it.
+/// A window of a trace in a grid file.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WindowFile {
-    /// Begin: seconds of the trace, or a date YYYY-MM-DD.
+    /// Beginning of the window: seconds of the trace, or a date YYYY-MM-DD.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub from: Values,
-    /// Most jobs.
+    /// Maximum number of jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<usize>,
-    /// Most days.
+    /// Maximum number of days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub days: Option<f64>,
 }
 
 impl WindowFile {
-    /// Whether nothing is cut off.
+    /// Returns whether the window is the whole trace.
     pub fn is_all(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// An allocator with lists of parameters: every combination is a strategy. In the file a
-/// bare name or a table.
+/// An allocator with lists of parameter values. Every combination of the values is a strategy. In the file, an
+/// allocator is a name or a table.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct AllocatorEntry {
-    /// The strategy, perhaps with parameters in brackets.
+    /// Name of the strategy, optionally with parameters in brackets.
     pub name: String,
-    /// Tie vectors, for strategies that take one.
+    /// Tie vectors, if the strategy has a tie vector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tie: Option<Ties>,
     /// Values of the other parameters.
@@ -109,7 +109,7 @@ pub struct AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// One strategy.
+    /// Creates an entry for one strategy.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
@@ -130,7 +130,7 @@ impl Default for GridFile {
             strict: false,
             max_errors: 0,
             ties: false,
-            // As the main job does for its result files.
+            // Commands that write result files have the same default.
             placements: true,
             window: WindowFile::default(),
             loads: Values::default(),
@@ -141,7 +141,7 @@ impl Default for GridFile {
 }
 
 impl GridFile {
-    /// Reads the text of a grid file; `file` is its name in messages.
+    /// Parses the text of a grid file; `file` is its name in messages.
     ///
     /// # Errors
     /// [`GridError`] with file, line and key.
@@ -155,7 +155,7 @@ impl GridFile {
     /// tie = { sr = "1..9", af = "0..10", wf = "0..10", bf = "0..10" }
     /// "#;
     /// let grid = ParameterGrid::resolve(&GridFile::parse(text, "grid.toml")?)?;
-    /// // Of 9 * 11 * 11 * 11 vectors, those of one ratio are one strategy.
+    /// // There are 9 * 11 * 11 * 11 vectors. Vectors with the same ratio are one strategy.
     /// assert_eq!((grid.strategies.combinations(), grid.strategies.len()), (11_979, 9_298));
     /// # Ok::<(), replay_experiment::grid::GridError>(())
     /// ```
@@ -163,10 +163,10 @@ impl GridFile {
         toml::from_str(text).map_err(|cause| error::of_toml(&cause, text, file))
     }
 
-    /// The text of a file that says the same.
+    /// Returns the grid file as TOML.
     ///
     /// # Errors
-    /// None that a value of this type can cause; TOML has a few more rules than it.
+    /// TOML errors. No value of this type causes an error.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }
@@ -178,7 +178,7 @@ impl<'de> Deserialize<'de> for AllocatorEntry {
     }
 }
 
-/// Reads a name, or a table with a name in it.
+/// Deserializes a name, or a table with a name.
 struct NameOrTable;
 
 impl<'de> Visitor<'de> for NameOrTable {

@@ -1,4 +1,4 @@
-//! Grids in a file: traces, machines, schedulers and allocators with lists of parameters.
+//! Files that describe grids of runs: traces, machines, schedulers, and allocators with lists of parameter values.
 //!
 //! ```toml
 //! traces = ["KTH-SP2"]            # default: the trace that comes with the project
@@ -9,8 +9,8 @@
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
 //! deps = "honour"                 # jobs that follow others; default: ignore
 //! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
-//! node-map = "map.csv"             # where nodes stand (allocator recorded); default: by their numbers or names
-//! strict = false                   # stop where a log contradicts its machine (scheduler recorded)
+//! node-map = "map.csv"             # maps nodes to points (allocator recorded); default: by node number or name
+//! strict = false                   # stop if a log contradicts its machine (scheduler recorded)
 //! max-errors = 0                  # malformed lines to skip per trace
 //! ties = false                    # count tied decisions (several times the cost)
 //! placements = true               # measure diameter, dispersal, components
@@ -28,11 +28,11 @@
 //! tie = ["none", "2,13,20,6"]
 //! ```
 //!
-//! Allocators without lists may also stand in one array: `allocator = ["mm", "random"]`.
+//! Allocators without lists may also be written as one array: `allocator = ["mm", "random"]`.
 //!
-//! [`GridFile`] is the file as it stands, [`ParameterGrid`] what it means: names looked up, lists
-//! multiplied, equal strategies removed (tie vectors of one ratio are one strategy).
-//! Looking through ten million combinations takes two seconds.
+//! [`GridFile`] contains the file as written. [`ParameterGrid`] is the interpretation of the file: names are looked up,
+//! all combinations of the lists are formed, and equal strategies are removed (strategies with tie vectors of the same
+//! ratio are equal). Checking ten million combinations takes two seconds.
 
 mod described;
 mod distinct;
@@ -57,60 +57,62 @@ use std::hash::Hash;
 
 use error::{PathError, Step};
 
-use super::Measure;
+use super::{Measure, Prepared};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::WhenDown;
 use replay_core::topology::Topology;
 use replay_core::workload::{Dependencies, Oversize, Policy, Shake, Window};
 
-/// What a grid file means. Traces are still names: nothing has been read.
+/// The interpretation of a grid file. The traces are only named; they have not been read.
 #[derive(Clone, Debug)]
 pub struct ParameterGrid {
-    /// The file with every default written out and every name canonical.
+    /// The contents of the file, with all defaults filled in and with canonical names.
     pub file: GridFile,
-    /// Machines; none for what each trace's header says.
+    /// Machines. If empty, the machine in the header of each trace is used.
     pub machines: Vec<Topology>,
     /// Schedulers.
     pub schedulers: Vec<SchedulerSpec>,
     /// Cleaning policies.
     pub policies: Vec<Policy>,
-    /// Offered loads; none for what the traces offer.
+    /// Offered loads. If empty, the load of each trace is not changed.
     pub loads: Vec<f64>,
-    /// Allocation strategies, each once.
+    /// Distinct allocation strategies.
     pub strategies: Strategies,
     /// Seeds.
     pub seeds: Vec<u64>,
-    /// Part of the traces.
+    /// The part of the traces to run.
     pub window: Window,
-    /// What is done with dependencies of jobs.
+    /// Treatment of dependencies between jobs.
     pub deps: Dependencies,
-    /// What happens to jobs on processors that go out of service.
+    /// Treatment of jobs on processors that go out of service.
     pub when_down: WhenDown,
-    /// Shaken copies to run beside every trace.
+    /// Number and kind of the perturbed copies of each trace that are run in addition to the trace.
     pub shake: Option<Shake>,
-    /// What to measure.
+    /// Optional measurements of each run.
     pub measure: Measure,
+    /// Allocators that checks have built, for reuse by the cells.
+    pub prepared: Prepared,
 }
 
 impl ParameterGrid {
-    /// Looks up every name and multiplies the lists.
+    /// Looks up all names and forms all combinations of the lists.
     ///
     /// # Errors
-    /// [`GridError`] with the key concerned: an unknown name or parameter, a bad value, too
-    /// many combinations.
+    /// [`GridError`] with the key if a name or a parameter is unknown, a value is invalid, or there are too many
+    /// combinations.
     pub fn resolve(file: &GridFile) -> Result<Self, GridError> {
         Self::resolved(file).map_err(|error| error.placed(None))
     }
 
-    /// Shaken copies beside every trace.
+    /// Returns the number of perturbed copies of every trace.
     pub fn copies(&self) -> u32 {
         self.shake.map_or(0, |shake| shake.copies)
     }
 
-    /// Reads and resolves the text of a grid file; `name` is its name in messages.
+    /// Parses and resolves the text of a grid file. `name` is the name of the file in messages.
     ///
     /// # Errors
-    /// As [`GridFile::parse`] and [`resolve`](Self::resolve), with file and line.
+    /// Errors of [`GridFile::parse`] and [`resolve`](Self::resolve), with file and line.
     pub fn parse(text: &str, name: &str) -> Result<Self, GridError> {
         let file = GridFile::parse(text, name)?;
         Self::resolved(&file).map_err(|error| error.placed(Some((text, name))))
@@ -118,25 +120,26 @@ impl ParameterGrid {
 
     fn resolved(file: &GridFile) -> Result<Self, PathError> {
         let mut file = file.clone();
-        let or = |list: &mut Vec<String>, default: &str| {
+        let set_default = |list: &mut Vec<String>, default: &str| {
             if list.is_empty() {
                 list.push(default.to_string());
             }
         };
-        or(&mut file.schedulers, "fcfs");
-        or(&mut file.policies, Policy::DEFAULT);
+        set_default(&mut file.schedulers, "fcfs");
+        set_default(&mut file.policies, Policy::DEFAULT);
         if file.seeds.is_empty() {
             file.seeds = Values::listed("0");
         }
         if file.allocator.is_empty() {
             file.allocator.push(AllocatorEntry::named("mc1x1"));
         }
-        let by_file = described::taken_out(&mut file)?;
-        let mut machines: Vec<Topology> = parsed("machines", &file.machines, |name| name.parse())?;
+        let by_file = described::take_machine_file(&mut file)?;
+        let mut machines: Vec<Topology> =
+            parse_all("machines", &file.machines, |name| name.parse())?;
         let schedulers: Vec<SchedulerSpec> =
-            parsed("schedulers", &file.schedulers, |name| name.parse())?;
+            parse_all("schedulers", &file.schedulers, |name| name.parse())?;
         let mut policies: Vec<Policy> =
-            parsed("policies", &file.policies, |name| Policy::by_name(name).cloned())?;
+            parse_all("policies", &file.policies, |name| Policy::by_name(name).cloned())?;
         let key = |key| [Step::Key(key)];
         if let Some(rule) = &file.oversize {
             let rule: Oversize = rule.parse().map_err(|e| GridError::at(&key("oversize"), e))?;
@@ -153,7 +156,8 @@ impl ParameterGrid {
         let loads = file.loads.texts().map_err(|e| GridError::at(&key("loads"), e))?;
         let load = |text: &String| {
             let load = text.parse().ok().filter(|&load: &f64| load > 0.0 && load.is_finite());
-            let problem = || GridError::at(&key("loads"), format!("\"{text}\" is no load above 0"));
+            let problem =
+                || GridError::at(&key("loads"), format!("\"{text}\" is not a load above 0"));
             load.ok_or_else(problem)
         };
         let loads = loads.iter().map(load).collect::<Result<Vec<f64>, _>>()?;
@@ -163,7 +167,7 @@ impl ParameterGrid {
         let shake = file.shake;
         let strategies = Strategies::new(&file.allocator, &machines)?;
         if machines.is_empty() {
-            // Which topology of a file it is an allocator may say.
+            // The parameters of an allocator can select another topology of the file.
             machines.extend(described::machine(&strategies)?.or(by_file));
         }
         let (schedulers, machines) = (once(schedulers), once(machines));
@@ -175,6 +179,7 @@ impl ParameterGrid {
         let measure =
             Measure { ties: file.ties, placements: file.placements, ..Measure::default() };
         Ok(Self {
+            prepared: Prepared::new(seeds.first().copied().unwrap_or(0)),
             file,
             machines,
             schedulers,
@@ -191,8 +196,8 @@ impl ParameterGrid {
     }
 }
 
-/// Every name of a list.
-fn parsed<T, E: std::fmt::Display>(
+/// Parses every name of a list.
+fn parse_all<T, E: std::fmt::Display>(
     key: &str,
     names: &[String],
     parse: impl Fn(&str) -> Result<T, E>,
@@ -203,7 +208,7 @@ fn parsed<T, E: std::fmt::Display>(
     names.iter().enumerate().map(one).collect()
 }
 
-/// Equal values once, in the order of the first.
+/// Removes repeated values. The first occurrence of each value is kept.
 pub fn once<T: Clone + Eq + Hash>(mut values: Vec<T>) -> Vec<T> {
     let mut seen = HashSet::with_capacity(values.len());
     values.retain(|value| seen.insert(value.clone()));
@@ -214,7 +219,7 @@ fn window(file: &WindowFile) -> Result<Window, PathError> {
     let at = |key, problem: String| GridError::at(&[Step::Key("window"), Step::Key(key)], problem);
     let from = file.from.texts().map_err(|e| at("from", e.to_string()))?;
     if from.len() > 1 {
-        return Err(at("from", "a window has one begin".to_string()));
+        return Err(at("from", "a window has only one beginning".to_string()));
     }
     let from = from.first().map(String::as_str);
     Window::parse(from, None, None).map_err(|e| at("from", e.to_string()))?;

@@ -1,29 +1,30 @@
 //! Ranges of numbers: `FIRST..LAST` or `FIRST..LAST:STEP`, both ends included.
 //!
-//! Decimal fractions are counted as integers of their last digit: `0..0.3:0.1` has the
-//! four values it shows, which no sum of binary fractions would have.
+//! Decimal fractions are computed as integers in units of their last digit: `0..0.3:0.1` has exactly the values 0,
+//! 0.1, 0.2 and 0.3, without binary rounding.
 
-/// Values that one range may have. More is a typing error; a grid of as many cells could
-/// not be run either.
+/// Maximum number of values of a range. A larger range is probably a typing error, because so many cells could not be
+/// run.
 const MOST_VALUES: i128 = 1_000_000;
 
-/// Digits after the point.
+/// Maximum number of digits after the decimal point.
 const MOST_DECIMALS: usize = 9;
 
-/// The numbers of a range, as they would be typed; `None` if the text is no range.
+/// Returns the numbers of a range as text. Returns `None` if the text does not contain `..`.
 ///
 /// # Errors
-/// What is wrong with a text that has `..` in it.
+/// A description of the error if a text with `..` is not a valid range.
 pub(super) fn expand(text: &str) -> Option<Result<Vec<String>, String>> {
     let (first, rest) = text.split_once("..")?;
-    Some(expanded(first, rest))
+    Some(expand_parts(first, rest))
 }
 
-fn expanded(first: &str, rest: &str) -> Result<Vec<String>, String> {
+fn expand_parts(first: &str, rest: &str) -> Result<Vec<String>, String> {
     let whole = |part: &str| !part.contains('.');
     let by_ones = !rest.contains(':');
     if by_ones && (!whole(first) || !whole(rest)) {
-        // By ones it would be its first value or little more, which nobody means.
+        // With the default step of 1, a range of fractions would contain only one or a few values, which is not
+        // intended.
         return Err("a range of fractions needs a step: FIRST..LAST:STEP".to_string());
     }
     let (last, step) = rest.split_once(':').unwrap_or((rest, "1"));
@@ -34,7 +35,7 @@ fn expanded(first: &str, rest: &str) -> Result<Vec<String>, String> {
     let decimals = first.decimals.max(last.decimals).max(step.decimals);
     let [first, last, step] = [first, last, step].map(|part| part.scaled(decimals));
     if step <= 0 {
-        return Err("the step of a range is above 0".to_string());
+        return Err("the step of a range must be above 0".to_string());
     }
     if first > last {
         return Err("the range is empty: its first value is above its last".to_string());
@@ -43,10 +44,10 @@ fn expanded(first: &str, rest: &str) -> Result<Vec<String>, String> {
     if values > MOST_VALUES {
         return Err(format!("the range has {values} values, more than {MOST_VALUES}"));
     }
-    Ok((0..values).map(|i| written(first + i * step, decimals)).collect())
+    Ok((0..values).map(|i| format_decimal(first + i * step, decimals)).collect())
 }
 
-/// An integer of so many digits after the point.
+/// A number with `decimals` digits after the decimal point, as an integer.
 #[derive(Clone, Copy)]
 struct Decimal {
     digits: i128,
@@ -74,8 +75,8 @@ impl Decimal {
     }
 }
 
-/// Without zeros at the end of the fraction.
-fn written(value: i128, decimals: usize) -> String {
+/// Formats a number without trailing zeros of the fraction.
+fn format_decimal(value: i128, decimals: usize) -> String {
     let unit = 10u128.pow(decimals as u32);
     let (whole, fraction) = (value.unsigned_abs() / unit, value.unsigned_abs() % unit);
     let sign = if value < 0 { "-" } else { "" };
@@ -95,20 +96,20 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_are_included() {
+    fn includes_both_ends() {
         assert_eq!(values("1..4"), ["1", "2", "3", "4"]);
         assert_eq!(values("-2..3:2"), ["-2", "0", "2"]);
         assert_eq!(values(" 7 .. 7 "), ["7"]);
     }
 
     #[test]
-    fn fractions_are_exact() {
+    fn computes_fractions_exactly() {
         assert_eq!(values("0..0.3:0.1"), ["0", "0.1", "0.2", "0.3"]);
         assert_eq!(values("-0.5..0.5:0.25"), ["-0.5", "-0.25", "0", "0.25", "0.5"]);
     }
 
     #[test]
-    fn what_is_no_range() {
+    fn rejects_other_texts() {
         let fractions = expand("0..0.2").expect("a range").expect_err("no step");
         assert!(fractions.contains("needs a step"), "{fractions}");
         assert!(expand("2,13,20,6").is_none() && expand("scan").is_none());
@@ -120,14 +121,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_a_loop_would_count(first in -500i64..500, length in 0i64..300, step in 1i64..40) {
+        fn counts_like_a_loop(first in -500i64..500, length in 0i64..300, step in 1i64..40) {
             let expected: Vec<String> =
                 (first..=first + length).step_by(step as usize).map(|v| v.to_string()).collect();
             prop_assert_eq!(values(&format!("{first}..{}:{step}", first + length)), expected);
         }
 
         #[test]
-        fn no_text_breaks_it(text in "[-0-9.:]{0,14}") {
+        fn accepts_any_text(text in "[-0-9.:]{0,14}") {
             let _ = expand(&text);
         }
     }

@@ -1,6 +1,6 @@
 use std::mem::discriminant;
 
-use super::distinct::{Patterns, Seen};
+use super::distinct::{DistinctStrategies, Patterns};
 use super::error::{GridError, PathError, Step};
 use super::{AllocatorEntry, Ties};
 use replay_core::allocator::centre::{TieRule, TieVector};
@@ -8,24 +8,23 @@ use replay_core::allocator::registry::{AllocatorSpec, ParameterValue};
 use replay_core::naming::{NameError, StrategyName};
 use replay_core::topology::{Topology, default_machine};
 
-/// Combinations of parameters that a grid may have before equal strategies are removed:
-/// what can be looked through in some seconds.
+/// Maximum number of parameter combinations of a grid, before equal strategies are removed. Checking this number of
+/// combinations takes a few seconds.
 pub const MOST_COMBINATIONS: u64 = 10_000_000;
 
-/// The distinct allocation strategies of a grid, in order.
+/// The distinct allocation strategies of a grid, in the order of the grid.
 ///
-/// A strategy is made when it is asked for: ten thousand tie vectors take four bytes
-/// each, not ten thousand names.
+/// Strategies are created on demand; a stored strategy occupies only four bytes.
 #[derive(Clone, Debug)]
 pub struct Strategies {
     axes: Vec<Axis>,
-    /// Number of each distinct strategy among all combinations, ascending.
+    /// The number of each distinct strategy in the sequence of all combinations, in ascending order.
     distinct: Vec<u32>,
     combinations: u64,
 }
 
-/// An allocator and the lists of its parameters: a number in mixed radix, the last list
-/// counting fastest, and behind them the tie rules.
+/// An allocator and the lists of its parameters. A combination is encoded as a number in mixed radix. The tie rule is
+/// the least significant digit, followed by the last list.
 #[derive(Clone, Debug)]
 struct Axis {
     base: AllocatorSpec,
@@ -37,17 +36,18 @@ struct Axis {
 /// The tie rules of an allocator.
 #[derive(Clone, Debug)]
 enum TieAxis {
-    /// As its name says.
+    /// The rule in the name of the allocator.
     Own,
-    /// One by one.
+    /// A list of rules.
     Rules(Vec<TieRule>),
-    /// Every vector of these lists, the last counting fastest.
+    /// Every combination of four lists, with the last list varying fastest.
     Product([Vec<i32>; 4]),
 }
 
 impl Strategies {
-    /// The strategies of these allocators. Two that always choose the same processors on all of the
-    /// `machines` are one: the first stays. Without machines it is a mesh, as a trace's header has it.
+    /// Creates the strategies of these allocators. If several strategies always choose the same processors on all
+    /// `machines`, only the first of them is kept. If `machines` is empty, the strategies are compared on a mesh,
+    /// because the headers of traces give meshes.
     pub(super) fn new(
         entries: &[AllocatorEntry],
         machines: &[Topology],
@@ -56,7 +56,7 @@ impl Strategies {
         let mesh = default_machine(1).map(|machine| machine.topology);
         let or_mesh = if machines.is_empty() { mesh.as_slice() } else { &[] };
         for machine in machines.iter().chain(or_mesh) {
-            // What a machine decides is the same for all of its kind.
+            // Whether two strategies are equal depends only on the kind of the machine.
             if !kinds.iter().any(|known| discriminant(*known) == discriminant(machine)) {
                 kinds.push(machine);
             }
@@ -70,26 +70,26 @@ impl Strategies {
         }
         if combinations > MOST_COMBINATIONS {
             let problem = format!(
-                "{combinations} combinations of parameters, more than {MOST_COMBINATIONS}: take wider steps, \
-                     or let a search choose (replay search)"
+                "{combinations} combinations of parameters, more than {MOST_COMBINATIONS}: use wider steps \
+                     or replay search"
             );
             return Err(GridError::at(&[Step::Key("allocator")], problem));
         }
-        let mut seen = Seen::new(&kinds);
+        let mut strategies = DistinctStrategies::new(&kinds);
         let mut distinct = Vec::new();
         let mut number = 0u32;
         for (place, axis) in axes.iter().enumerate() {
             let path = [Step::Key("allocator"), Step::Item(place)];
-            // A parameter that none of an entry's strategies heeds was told in vain.
+            // A parameter that has no effect in any strategy of an entry is an error.
             let mut idle = None;
             for values in 0..axis.combinations / axis.ties.len() {
                 let mut patterns = Patterns::default();
                 for tie in 0..axis.ties.len() {
-                    let made = |tie| axis.made(values, tie);
-                    let entered = seen.enter(&mut patterns, axis.ties.get(tie), &made);
-                    let (is_new, does_nothing) = entered.map_err(|e| GridError::at(&path, e))?;
+                    let build = |tie| axis.build(values, tie);
+                    let inserted = strategies.insert(&mut patterns, axis.ties.get(tie), &build);
+                    let (is_new, idle_key) = inserted.map_err(|e| GridError::at(&path, e))?;
                     if (values, tie) == (0, 0) || idle.is_some() {
-                        idle = does_nothing;
+                        idle = idle_key;
                     }
                     if is_new {
                         distinct.push(number);
@@ -105,35 +105,42 @@ impl Strategies {
         Ok(Self { axes, distinct, combinations })
     }
 
-    /// Number of distinct strategies.
+    /// Creates a list with a single strategy, which may be from any registry.
+    #[cfg(test)]
+    pub(crate) fn of(base: AllocatorSpec) -> Self {
+        let axis = Axis { base, lists: Vec::new(), ties: TieAxis::Own, combinations: 1 };
+        Self { axes: vec![axis], distinct: vec![0], combinations: 1 }
+    }
+
+    /// Returns the number of distinct strategies.
     pub fn len(&self) -> usize {
         self.distinct.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no strategies.
     pub fn is_empty(&self) -> bool {
         self.distinct.is_empty()
     }
 
-    /// Number of combinations before equal strategies were removed.
+    /// Returns the number of combinations before equal strategies were removed.
     pub fn combinations(&self) -> u64 {
         self.combinations
     }
 
-    /// Strategy number `index` (below [`len`](Self::len)).
+    /// Returns the strategy with index `index`, which must be below [`len`](Self::len).
     ///
     /// # Errors
-    /// None: every strategy was made once when the grid was resolved.
+    /// No errors occur, because every strategy was already created once when the grid was resolved.
     pub fn get(&self, index: usize) -> Result<AllocatorSpec, NameError> {
         let (axis, index) = self.place(index);
         self.axes[axis].get(index)
     }
 
-    /// What `of` says of each strategy, of which vector breaks its ties nothing: it is asked once for all that
-    /// differ in nothing else.
+    /// Returns the result of `of` for each strategy. `of` must not depend on the tie vector, because it is called only
+    /// once for consecutive strategies that differ only in the tie vector.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Errors of [`get`](Self::get).
     pub fn of_each<T: Clone>(
         &self,
         mut of: impl FnMut(&AllocatorSpec) -> T,
@@ -145,17 +152,17 @@ impl Strategies {
             let axis = &self.axes[entry];
             let rule = axis.ties.get(number % axis.ties.len()).map(|rule| discriminant(&rule));
             let alike = (entry, number / axis.ties.len(), rule);
-            let said = match all.last().filter(|_| last == Some(alike)) {
-                Some(said) => said.clone(),
+            let value = match all.last().filter(|_| last == Some(alike)) {
+                Some(value) => value.clone(),
                 None => of(&self.get(index)?),
             };
             last = Some(alike);
-            all.push(said);
+            all.push(value);
         }
         Ok(all)
     }
 
-    /// Which entry of the grid strategy number `index` comes from.
+    /// Returns the index of the grid entry of strategy number `index`.
     pub fn entry(&self, index: usize) -> usize {
         self.place(index).0
     }
@@ -171,11 +178,11 @@ impl Strategies {
     }
 }
 
-/// What is wrong with a strategy that is told what it does not heed.
+/// Returns the error message for a parameter without effect.
 pub fn idle_parameter(strategy: &AllocatorSpec, key: &str) -> String {
     format!(
-        "allocator {strategy}: {key} has no effect as its other parameters are (replay list \
-         allocators says what {key} goes with)"
+        "allocator {strategy}: {key} has no effect with the other parameters (see replay list \
+         allocators)"
     )
 }
 
@@ -190,35 +197,35 @@ impl Axis {
             entry.name.parse().map_err(|e: NameError| at(&["name"], e.to_string()))?;
         let written: StrategyName =
             entry.name.parse().map_err(|e: NameError| at(&["name"], e.to_string()))?;
-        let free = |keys: &[&str], key: &str, values: usize| {
+        let check_list = |keys: &[&str], key: &str, values: usize| {
             if written.get(key).is_some() {
-                return Err(at(keys, format!("\"{}\" has it already", entry.name)));
+                return Err(at(keys, format!("already given in \"{}\"", entry.name)));
             }
             if values == 0 {
-                return Err(at(keys, "an empty list".to_string()));
+                return Err(at(keys, "the list is empty".to_string()));
             }
             Ok(())
         };
         let mut lists = Vec::new();
         for (key, values) in &entry.parameters {
-            // As in a typed name.
+            // Keys are normalized as in a typed name.
             let name = key.to_ascii_lowercase().replace('_', "-");
             let texts = values.texts().map_err(|e| at(&[key], e.to_string()))?;
             let value = |text: &String| {
                 let value = base.value(&name, text)?;
-                // Each value alone, so that the error can name its key.
+                // Each value is checked separately, so that the error can name its key.
                 base.with([&value], None).map(|_| value)
             };
             let values = texts.iter().map(value).collect::<Result<Vec<_>, _>>();
             let values = values.map_err(|e| at(&[key], e.problem))?;
-            free(&[key], &name, values.len())?;
+            check_list(&[key], &name, values.len())?;
             lists.push(values);
         }
         let ties = match &entry.tie {
             None => TieAxis::Own,
             Some(Ties::Vectors(vectors)) => {
                 let texts = vectors.texts().map_err(|e| at(&["tie"], e.to_string()))?;
-                free(&["tie"], "tie", texts.len())?;
+                check_list(&["tie"], "tie", texts.len())?;
                 let rule = |text: &String| {
                     let value = base.value("tie", text)?;
                     Ok(base.with([&value], None)?.tie().unwrap_or_default())
@@ -235,7 +242,7 @@ impl Axis {
                 for (i, (key, values)) in ranges.lists().into_iter().enumerate() {
                     let keys = ["tie", key];
                     product[i] = values.integers().map_err(|e| at(&keys, e.to_string()))?;
-                    free(&keys, "tie", product[i].len())?;
+                    check_list(&keys, "tie", product[i].len())?;
                     for &value in &product[i] {
                         let mut vector = [0; 4];
                         vector[i] = value;
@@ -257,11 +264,11 @@ impl Axis {
 
     fn get(&self, index: u64) -> Result<AllocatorSpec, NameError> {
         let ties = self.ties.len();
-        self.made(index / ties, self.ties.get(index % ties))
+        self.build(index / ties, self.ties.get(index % ties))
     }
 
-    /// The strategy with these values of its lists and a rule to break ties.
-    fn made(&self, mut values: u64, tie: Option<TieRule>) -> Result<AllocatorSpec, NameError> {
+    /// Creates the strategy with these values of its lists and a tie rule.
+    fn build(&self, mut values: u64, tie: Option<TieRule>) -> Result<AllocatorSpec, NameError> {
         let mut chosen: Vec<_> =
             self.lists.iter().rev().map(|list| &list[digit(&mut values, list.len())]).collect();
         chosen.reverse();
@@ -274,7 +281,7 @@ impl TieAxis {
         match self {
             Self::Own => 1,
             Self::Rules(rules) => rules.len() as u64,
-            // Each axis was counted when it was made.
+            // `Axis::new` has checked the size of the product.
             Self::Product(lists) => lists.iter().map(|list| list.len() as u64).product(),
         }
     }
@@ -294,7 +301,7 @@ impl TieAxis {
     }
 }
 
-/// Takes the last digit off a number in mixed radix.
+/// Removes the least significant digit from a number in mixed radix, and returns the digit.
 fn digit(number: &mut u64, length: usize) -> usize {
     let digit = *number % length as u64;
     *number /= length as u64;

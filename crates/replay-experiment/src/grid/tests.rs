@@ -20,7 +20,7 @@ fn an_empty_file_is_the_default_grid() {
 }
 
 #[test]
-fn lists_multiply_and_the_last_counts_fastest() {
+fn multiplies_lists_with_the_last_varying_fastest() {
     let grid = grid(
         "[[allocator]]\nname = 'mc1x1'\norder = ['scan', 'carried']\n\
          tie = { sr = 2, af = '1..2', wf = [0, 1], bf = 0 }\n\
@@ -29,7 +29,7 @@ fn lists_multiply_and_the_last_counts_fastest() {
     let expected = [
         "mc1x1[tie=2,1,0,0,order=scan]",
         "mc1x1[tie=2,1,1,0,order=scan]",
-        // (2, 2, 0, 0) is (2, 1, 0, 0).
+        // (2, 2, 0, 0) equals (2, 1, 0, 0).
         "mc1x1[tie=2,2,1,0,order=scan]",
         "mc1x1[tie=2,1,0,0]",
         "mc1x1[tie=2,1,1,0]",
@@ -43,7 +43,7 @@ fn lists_multiply_and_the_last_counts_fastest() {
 }
 
 #[test]
-fn what_a_name_brings_is_kept() {
+fn keeps_parameters_of_the_name() {
     let grid = grid(
         "allocator = [{ name = 'mc1x1[wall=per-wall,tie=1,2,3,4]', slack = '0..0.1:0.05' }, 'mm']",
     );
@@ -57,7 +57,7 @@ fn what_a_name_brings_is_kept() {
 }
 
 #[test]
-fn the_window_and_lists_are_read() {
+fn reads_the_window_and_lists() {
     let grid = grid(
         "seeds = ['0..2', 7, 1]\nschedulers = ['easy', 'EASY-backfill']\n\
          policies = ['johnson', 'pwa', 'Johnson']\noversize = 'clamp'\n\
@@ -73,7 +73,7 @@ fn the_window_and_lists_are_read() {
     assert_eq!(Ok(grid.window), Window::parse(Some("86400"), Some(10), Some(1.5)));
 }
 
-/// Text, line, column, and words of the message.
+/// Text, line, column, and fragments of the message.
 const WRONG: [(&str, usize, usize, &[&str]); 18] = [
     ("trces = []", 1, 1, &["unknown key \"trces\"", "did you mean \"traces\"?"]),
     ("mesh = '8x8'", 1, 1, &["unknown key \"mesh\": it is now \"machines\""]),
@@ -90,7 +90,7 @@ const WRONG: [(&str, usize, usize, &[&str]); 18] = [
     ("[[allocator]]\ntie = 'none'", 1, 1, &["missing field `name`"]),
     ("[[allocator]]\nname = 'mc1'", 2, 8, &["allocator.name: ", "\"mc1x1\"?"]),
     ("[[allocator]]\nname = 'mc1x1'\nordr = 'scan'", 3, 8, &["allocator.ordr: ", "\"order\"?"]),
-    ("[[allocator]]\nname = 'mc1x1'\norder = ['scan', 'x']", 3, 9, &["none of carried, scan"]),
+    ("[[allocator]]\nname = 'mc1x1'\norder = ['scan', 'x']", 3, 9, &["not one of carried, scan"]),
     (
         "[[allocator]]\nname = 'mc1x1'\ntie = { sr = '9..1', af = 1, wf = 1, bf = 1 }",
         3,
@@ -106,7 +106,7 @@ const WRONG: [(&str, usize, usize, &[&str]); 18] = [
 ];
 
 #[test]
-fn errors_say_where_and_what() {
+fn errors_have_a_position_and_a_message() {
     for (text, line, column, words) in WRONG {
         let error = ParameterGrid::parse(text, "grid.toml").expect_err(text);
         let place = error.place.clone().expect(text);
@@ -120,7 +120,7 @@ fn errors_say_where_and_what() {
 }
 
 #[test]
-fn a_boundless_grid_is_refused() {
+fn rejects_too_many_combinations() {
     let text = "[[allocator]]\nname = 'mc1x1'\n\
                 tie = { sr = '1..1000', af = '1..1000', wf = '1..1000', bf = '1..1000' }";
     let error = ParameterGrid::parse(text, "g").expect_err("too many");
@@ -202,12 +202,12 @@ proptest! {
     fn print_and_parse_are_inverse(file in file()) {
         let text = file.to_toml().expect("TOML");
         prop_assert_eq!(GridFile::parse(&text, "grid.toml").expect("it parses"), file.clone());
-        // And the resolved grid, written out, resolves to the same strategies.
+        // The resolved grid, written as TOML, resolves to the same strategies.
         let grid = ParameterGrid::resolve(&file).expect("it resolves");
         let again = ParameterGrid::parse(&grid.file.to_toml().expect("TOML"), "again").expect("it resolves");
         prop_assert_eq!(&again.file, &grid.file);
         prop_assert_eq!(names(&again), names(&grid));
-        // What is asked once for many is what each would say.
+        // `of_each` returns what each strategy would return separately.
         let without = |index| grid.strategies.get(index).map(|strategy| strategy.without_tie());
         let each: Vec<_> = (0..grid.strategies.len()).map(without).collect::<Result<_, _>>().expect("made");
         let strategies = &grid.strategies;
@@ -215,11 +215,11 @@ proptest! {
     }
 
     #[test]
-    fn equal_strategies_are_one(sr in 0u32..4, af in values(), wf in values()) {
+    fn merges_equal_strategies(sr in 0u32..4, af in values(), wf in values()) {
         let ranges = TieRanges { sr: Values::listed(&sr.to_string()), af, wf, bf: Values::listed("0,3") };
         let entry = AllocatorEntry { tie: Some(Ties::Product(ranges.clone())), ..AllocatorEntry::named("mm") };
         let grid = ParameterGrid::resolve(&GridFile { allocator: vec![entry], ..GridFile::default() }).expect("a grid");
-        // The plain way: every vector, kept if no earlier one is of its ratio.
+        // The reference removes every vector that has the same ratio as an earlier vector.
         let mut kept: Vec<String> = Vec::new();
         let mut ratios = Vec::new();
         let lists = ranges.lists().map(|(_, list)| list.integers::<i32>().expect("integers"));
@@ -239,7 +239,8 @@ proptest! {
     }
 
     #[test]
-    fn no_text_breaks_the_parser(text in "[a-z\\[\\]{}=\"',.0-9\n ]{0,60}") {
+    fn the_parser_accepts_any_text(text in "[a-z\\[\\]{}=\"',.0-9
+     ]{0,60}") {
         let _ = ParameterGrid::parse(&text, "grid.toml");
     }
 }

@@ -10,9 +10,9 @@ use super::values::{OneOrMore, Values};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Ties {
-    /// Vectors one by one, `SR,AF,WF,BF` or `none`.
+    /// Single vectors, `SR,AF,WF,BF` or `none`.
     Vectors(Values),
-    /// Every combination of the lists.
+    /// Every combination of the values of four lists.
     Product(TieRanges),
 }
 
@@ -22,16 +22,16 @@ pub enum Ties {
 pub struct TieRanges {
     /// Scan radii, in shells.
     pub sr: Values,
-    /// Weights of free processors left nearby.
+    /// Weights of nearby free processors.
     pub af: Values,
-    /// Weights of own processors along walls.
+    /// Weights of the job's processors along walls.
     pub wf: Values,
-    /// Weights of busy processors just outside.
+    /// Weights of busy processors adjacent to the job.
     pub bf: Values,
 }
 
 impl TieRanges {
-    /// The lists in the order of the vector, with their keys.
+    /// Returns the lists in the order of the vector, with their keys.
     pub fn lists(&self) -> [(&'static str, &Values); 4] {
         let Self { sr, af, wf, bf } = self;
         [("sr", sr), ("af", af), ("wf", wf), ("bf", bf)]
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for Ties {
     }
 }
 
-/// Reads a table of four lists, or vectors.
+/// Deserializes vectors, or a table of four lists.
 struct VectorsOrProduct;
 
 impl<'de> Visitor<'de> for VectorsOrProduct {

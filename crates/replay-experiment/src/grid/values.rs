@@ -6,14 +6,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::range;
 
-/// One or more values of a parameter, as typed: words, numbers, or ranges of numbers.
+/// One or more values of a parameter, as the user wrote them: words, numbers, or ranges of numbers.
 ///
-/// In a grid file `"1..9"`, `3`, `true`, `"scan"` or an array of such. A range is
-/// `FIRST..LAST` or `FIRST..LAST:STEP`, decimal numbers, both ends included.
+/// In a grid file, a value is written as `"1..9"`, `3`, `true`, `"scan"` or an array of these. A range is
+/// `FIRST..LAST` or `FIRST..LAST:STEP` with decimal numbers and both ends included.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Values(Vec<String>);
 
-/// A value that cannot be read.
+/// A value that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{text}\": {problem}")]
 pub struct ValueError {
@@ -22,15 +22,15 @@ pub struct ValueError {
 }
 
 impl Values {
-    /// Values separated by commas.
+    /// Splits values separated by commas.
     pub fn listed(text: &str) -> Self {
         text.split(',').map(str::trim).collect()
     }
 
-    /// The values, ranges expanded.
+    /// Returns the values with ranges expanded.
     ///
     /// # Errors
-    /// [`ValueError`]: a malformed, empty or boundless range.
+    /// [`ValueError`] for a malformed, empty or too large range.
     pub fn texts(&self) -> Result<Vec<String>, ValueError> {
         let mut all = Vec::new();
         for text in &self.0 {
@@ -43,10 +43,11 @@ impl Values {
         Ok(all)
     }
 
-    /// The values as integers; here a text may also be a list with commas (`"1,3,5..9"`).
+    /// Returns the values as integers. Unlike [`texts`](Self::texts), this function also accepts a list with commas as
+    /// a value (`"1,3,5..9"`).
     ///
     /// # Errors
-    /// [`ValueError`]: a bad range, or a value that is no such integer.
+    /// [`ValueError`] if a range is invalid, or if a value is not an integer that the type `T` can represent.
     pub fn integers<T: FromStr>(&self) -> Result<Vec<T>, ValueError> {
         let items: Values = self.0.iter().flat_map(|text| text.split(',')).map(str::trim).collect();
         let integer = |text: String| {
@@ -56,7 +57,7 @@ impl Values {
         items.texts()?.into_iter().map(integer).collect()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -89,7 +90,7 @@ impl<'de> Deserialize<'de> for Values {
     }
 }
 
-/// Reads a scalar, or an array of scalars.
+/// Deserializes a scalar, or an array of scalars.
 pub(super) struct OneOrMore;
 
 impl<'de> Visitor<'de> for OneOrMore {

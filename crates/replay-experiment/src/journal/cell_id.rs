@@ -1,17 +1,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a cell computes, as a digest: the same jobs on the same machine under the same
-/// strategies, measured in the same way, have the same id in every grid.
+/// Digest of everything that determines the result of a cell: the jobs, the machine, the strategies and the
+/// measurements. Cells with equal values of these have the same id in every grid.
 ///
-/// Names do not count: a trace that moved is the same trace, and tie vectors of one
-/// ratio are one strategy.
+/// The id does not depend on names: the path of a trace is irrelevant, and tie vectors with equal ratios give the same
+/// id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellId([u8; 16]);
 
 impl CellId {
-    /// The id of a configuration, which a text says unmistakably: its first line names the kind of
-    /// cell and the format of the text.
+    /// Computes the id of a configuration, which is given as an unambiguous text. The first line of the text contains
+    /// the kind of the cell and the number of the text format.
     pub fn of(configuration: &str) -> Self {
         let mut id = [0; 16];
         id.copy_from_slice(&blake3::hash(configuration.as_bytes()).as_bytes()[..16]);
@@ -31,9 +31,9 @@ impl fmt::Debug for CellId {
     }
 }
 
-/// A text that is not 32 lower-case hexadecimal digits.
+/// Error from parsing a text that is not 32 lowercase hexadecimal digits.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{0}\" is no cell id")]
+#[error("\"{0}\" is not a cell id: expected 32 lowercase hexadecimal digits")]
 pub struct CellIdError(String);
 
 impl FromStr for CellId {
@@ -41,8 +41,8 @@ impl FromStr for CellId {
 
     fn from_str(text: &str) -> Result<Self, CellIdError> {
         let error = || CellIdError(text.to_string());
-        let legal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        if text.len() != 32 || !text.bytes().all(legal) {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if text.len() != 32 || !text.bytes().all(is_digit) {
             return Err(error());
         }
         u128::from_str_radix(text, 16).map(|id| Self(id.to_be_bytes())).map_err(|_| error())

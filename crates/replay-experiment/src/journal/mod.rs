@@ -1,20 +1,19 @@
-//! What a command has done so far, in a file that survives its death.
+//! Journal of the finished cells of a command, in a file that survives a crash.
 //!
-//! A journal is a text file that only grows: a header, then one line per finished cell
-//! with a checksum, the cell's [id](CellId) and its result as JSON: that of a run of a
-//! sweep, of a point of streams, or of a trace on a network. A record goes to the system in one write, so a program that is killed at any instant
-//! leaves whole records and at most one torn line at the end, which the next
-//! [`open`](Journal::open) cuts off. A record damaged in the middle is passed over and
-//! counted, and its cell is simply not done. The last record of a cell counts.
+//! A journal is a text file to which lines are only appended. After the header, it has one line for each finished cell,
+//! with a checksum, the [id](CellId) of the cell and its result as JSON. A cell is a run of a sweep, a point of
+//! streams, or a trace on a network. Each record is written in a single call. If the program is killed, the file
+//! therefore contains complete records and at most one incomplete line at the end; the next [`open`](Journal::open)
+//! removes this line. A damaged record in the middle of the file is skipped and counted, and its cell is treated as
+//! not finished. If a cell has several records, the last record is used.
 //!
-//! The records are in the order in which cells finished, which depends on threads; the
-//! result files are made from them in grid order, and do not. Everything a result file
-//! needs of a cell is in its record as named fields, so that a resumed sweep runs no cell
-//! again, and results may gain fields without losing journals.
+//! Records are in the order in which the cells finished; this order depends on threads. Result files are written from
+//! the records in grid order, which does not depend on threads. A record contains all data of its cell that result
+//! files need, so that a resumed sweep does not run the cell again. The data are named fields, so that fields can be
+//! added without invalidating journals.
 //!
-//! In memory a record takes some forty bytes. After a power failure, rather than a kill,
-//! the newest records may be missing: they are synchronised with the disk only by
-//! [`sync`](Journal::sync).
+//! A record occupies about forty bytes of memory. If the program is killed, no record is lost. After a power failure
+//! the newest records may be missing, because only [`sync`](Journal::sync) writes records to the disk.
 
 mod cell_id;
 mod record;
@@ -38,80 +37,80 @@ use std::marker::PhantomData;
 use crate::files::Dir;
 use rustix::fs::OFlags;
 pub use scan::HEADER;
-use scan::{Other, Place, Scan, scan};
+use scan::{NotAJournal, RecordPosition, Scan, scan};
 
-/// Name of the journal in a folder of results.
+/// File name of the journal in a result directory.
 pub const JOURNAL_FILE: &str = "journal.txt";
 
-/// Bytes read at a time.
+/// Size of the read buffer in bytes.
 const BUFFER: usize = 1 << 18;
 
-/// The journal of a folder, of cells that have such results.
+/// Journal of a result directory for cells with results of type `R`.
 #[derive(Debug)]
 pub struct Journal<R> {
     path: PathBuf,
     file: File,
     reader: BufReader<File>,
-    /// Where the reader stands.
+    /// Offset of the reader in the file.
     position: u64,
     end: u64,
-    index: HashMap<CellId, Place>,
+    index: HashMap<CellId, RecordPosition>,
     damaged: Vec<u64>,
     results: PhantomData<fn() -> R>,
 }
 
-/// A journal that cannot be read or written.
+/// Error from reading or writing a journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The file system refused.
+    /// The journal cannot be read or written.
     #[error("cannot {verb} {}: {source}", .path.display())]
     Io {
         /// "read" or "write".
         verb: &'static str,
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         source: io::Error,
     },
-    /// Some other file.
-    #[error("{} is no journal of this program", .0.display())]
+    /// The file is not a journal.
+    #[error("{} is not a journal of replay", .0.display())]
     Foreign(PathBuf),
-    /// A journal of another version.
-    #[error("{} is a journal of another version", .0.display())]
+    /// The journal has another version.
+    #[error("{} is a journal of another version of replay", .0.display())]
     Version(PathBuf),
-    /// A sound record that this version does not understand.
-    #[error("{}: the record of cell {id} is not of this version: {source}", .path.display())]
+    /// A record has a valid checksum but does not have the fields of this version.
+    #[error("{}: cannot read the record of cell {id} of another version: {source}", .path.display())]
     Record {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// The cell.
+        /// Id of the cell.
         id: CellId,
-        /// What is missing.
+        /// Error from decoding the record.
         source: serde_json::Error,
     },
 }
 
-/// Whether a folder has a journal, of whatever version. A journal appears together with its
-/// first line; a file without it, such as an empty one, is ours only if the folder is known
-/// to be that of a command that keeps one (`begun`), whose journal was cut off.
+/// Whether a directory has a journal of any version. A journal always begins with a header line. A file without a
+/// complete header, such as an empty file, counts as a truncated journal only if `begun` is set, that is, if the
+/// directory belongs to a command that writes a journal.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn is_journal(dir: &Dir, begun: bool) -> io::Result<bool> {
     let Some(file) = dir.file(JOURNAL_FILE)? else { return Ok(false) };
     let found = scan(BufReader::new(file.take(HEADER.len() as u64 * 2)))?;
     Ok(match found {
         Ok(scan) => scan.end > 0 || begun,
-        Err(Other::Version) => true,
-        Err(Other::Foreign) => false,
+        Err(NotAJournal::Version) => true,
+        Err(NotAJournal::Foreign) => false,
     })
 }
 
-/// Removes the journal of a folder, of whatever version, if there is one. `begun` is as in
-/// [`is_journal`].
+/// Removes the journal, of any version, from a directory. If there is no journal, nothing happens. [`is_journal`]
+/// explains `begun`.
 ///
 /// # Errors
-/// [`JournalError`]; a file that is no journal is left alone.
+/// [`JournalError`] if the journal cannot be removed, or if the file is not a journal. Such a file is kept.
 pub fn discard(dir: &Dir, begun: bool) -> Result<(), JournalError> {
     let path = dir.path().join(JOURNAL_FILE);
     let discard = || match dir.has(JOURNAL_FILE)? && is_journal(dir, begun)? {
@@ -126,13 +125,12 @@ pub fn discard(dir: &Dir, begun: bool) -> Result<(), JournalError> {
 }
 
 impl<R> Journal<R> {
-    /// Opens the journal of a folder for writing, or begins one. A torn line at the end
-    /// is cut off; so is one in the first line if the folder is that of a command that keeps one (`begun`,
-    /// as in [`is_journal`]). Only the holder of the folder's [lock](crate::files::Hold) may do
-    /// this.
+    /// Opens or creates the journal of a directory for writing. An incomplete line at the end is removed. An incomplete
+    /// header is accepted only with `begun`, see [`is_journal`]. The caller must hold the
+    /// [lock](crate::files::DirLock) of the directory.
     ///
     /// # Errors
-    /// [`JournalError`]; a file that is no journal is left alone.
+    /// [`JournalError`] if the file cannot be read or written, or if the file is not a journal. Such a file is kept.
     pub fn open(dir: &Dir, begun: bool) -> Result<Self, JournalError> {
         let path = dir.path().join(JOURNAL_FILE);
         let error = |source| JournalError::Io { verb: "write", path: path.clone(), source };
@@ -154,10 +152,10 @@ impl<R> Journal<R> {
         Ok(journal)
     }
 
-    /// Opens the journal of a folder for reading. A torn line at the end does not count.
+    /// Opens the journal of a directory for reading. An incomplete line at the end is ignored.
     ///
     /// # Errors
-    /// [`JournalError`].
+    /// [`JournalError`] if the file is missing, unreadable or not a journal of this version.
     pub fn read_only(dir: &Dir) -> Result<Self, JournalError> {
         let path = dir.path().join(JOURNAL_FILE);
         let file = dir.file(JOURNAL_FILE);
@@ -191,12 +189,12 @@ impl<R> Journal<R> {
                 damaged,
                 results: PhantomData,
             }),
-            Err(Other::Version) => Err(JournalError::Version(path)),
-            Err(Other::Foreign) => Err(JournalError::Foreign(path)),
+            Err(NotAJournal::Version) => Err(JournalError::Version(path)),
+            Err(NotAJournal::Foreign) => Err(JournalError::Foreign(path)),
         }
     }
 
-    /// The file.
+    /// Path of the journal.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -211,27 +209,27 @@ impl<R> Journal<R> {
         self.index.is_empty()
     }
 
-    /// The cells with a record, in no order.
+    /// Ids of the cells with a record, in arbitrary order.
     pub fn ids(&self) -> impl Iterator<Item = CellId> + '_ {
         self.index.keys().copied()
     }
 
-    /// Lines (from 1) that were passed over because their checksum is wrong.
+    /// Line numbers (from 1) of the lines that were skipped because of a wrong checksum.
     pub fn damaged(&self) -> &[u64] {
         &self.damaged
     }
 
-    /// Whether a cell has a record, and if so, whether it failed.
+    /// Whether a cell failed; `None` if the cell has no record.
     pub fn failed(&self, id: CellId) -> Option<bool> {
-        self.index.get(&id).map(|place| place.failed)
+        self.index.get(&id).map(|record_position| record_position.failed)
     }
 
-    /// Adds the record of a cell: its result, or why it failed. An earlier one does not
-    /// count any more.
+    /// Appends the record of a cell: the result, or the reason for the failure. The record replaces an earlier record
+    /// of the cell.
     ///
     /// # Errors
-    /// [`JournalError`]. What was recorded before is not lost, and the journal can be
-    /// written again when the cause is gone.
+    /// [`JournalError`] if the record cannot be encoded or written. Earlier records are kept, and the call can be
+    /// repeated.
     pub fn append(&mut self, id: CellId, outcome: Result<&R, &str>) -> Result<(), JournalError>
     where
         R: Serialize,
@@ -242,16 +240,15 @@ impl<R> Journal<R> {
             source,
         })?;
         let length = line.len() as u32 - 1;
-        let place = Place { offset: self.end, length, failed: outcome.is_err() };
+        let record_position = RecordPosition { offset: self.end, length, failed: outcome.is_err() };
         self.write(line.as_bytes())?;
-        self.index.insert(id, place);
+        self.index.insert(id, record_position);
         Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         if let Err(source) = self.file.write_all(bytes) {
-            // Part of a line may stand there; if it cannot be cut off now, the next
-            // opening does it.
+            // Remove the partly written line. If this fails, the next call of `open` removes the line.
             let _ = self.file.set_len(self.end);
             return Err(JournalError::Io { verb: "write", path: self.path.clone(), source });
         }
@@ -259,17 +256,17 @@ impl<R> Journal<R> {
         Ok(())
     }
 
-    /// What became of a cell; `None` if there is no record. Fastest in the order of the
-    /// records.
+    /// Reads the outcome of a cell. Returns `None` if the cell has no record. Reading cells in the order of their
+    /// records is fastest.
     ///
     /// # Errors
-    /// [`JournalError`].
+    /// [`JournalError`] if the record cannot be read or decoded.
     pub fn read(&mut self, id: CellId) -> Result<Option<Outcome<R>>, JournalError>
     where
         R: DeserializeOwned,
     {
-        let Some(&place) = self.index.get(&id) else { return Ok(None) };
-        let line = self.line(place).map_err(|source| JournalError::Io {
+        let Some(&record_position) = self.index.get(&id) else { return Ok(None) };
+        let line = self.line(record_position).map_err(|source| JournalError::Io {
             verb: "read",
             path: self.path.clone(),
             source,
@@ -282,20 +279,20 @@ impl<R> Journal<R> {
         Ok(Some(outcome))
     }
 
-    fn line(&mut self, place: Place) -> io::Result<String> {
-        let mut line = vec![0; place.length as usize];
-        // Not an absolute seek, which would empty the buffer.
-        self.reader.seek_relative(place.offset as i64 - self.position as i64)?;
-        self.position = place.offset;
+    fn line(&mut self, record_position: RecordPosition) -> io::Result<String> {
+        let mut line = vec![0; record_position.length as usize];
+        // An absolute seek would discard the buffer.
+        self.reader.seek_relative(record_position.offset as i64 - self.position as i64)?;
+        self.position = record_position.offset;
         self.reader.read_exact(&mut line)?;
-        self.position += u64::from(place.length);
+        self.position += u64::from(record_position.length);
         String::from_utf8(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
-    /// Waits until everything is on the disk.
+    /// Waits until all records are on the disk.
     ///
     /// # Errors
-    /// [`JournalError`].
+    /// [`JournalError::Io`] if the data cannot be written.
     pub fn sync(&self) -> Result<(), JournalError> {
         self.file.sync_data().map_err(|source| JournalError::Io {
             verb: "write",

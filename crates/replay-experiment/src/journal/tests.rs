@@ -28,7 +28,7 @@ fn folder(dir: &tempfile::TempDir) -> Dir {
     Dir::open(dir.path()).expect("a folder")
 }
 
-/// A result with numbers that are hard to write down.
+/// A result with numbers that are hard to represent in text.
 fn result(run: u32) -> RunResult {
     let jobs = [replay_core::workload::Job {
         number: 1,
@@ -66,6 +66,7 @@ fn result(run: u32) -> RunResult {
             jobs: 1,
             size_rank: 1,
             mean_pairwise_l1: Some(mean),
+            mean_leaves: None,
             mean_wait: 1e-300,
             mean_turnaround: f64::from(run).sqrt(),
         }],
@@ -78,7 +79,8 @@ fn result(run: u32) -> RunResult {
     }
 }
 
-/// A folder with a journal of so many cells, every third of which failed, and its text.
+/// Creates a directory with a journal of `cells` cells. Every third cell has failed. Also returns the text of the
+/// journal.
 fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     let dir = tempfile::tempdir().expect("a folder");
     let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
@@ -91,7 +93,7 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     (dir, text)
 }
 
-/// Whether the journal has exactly these of the first `cells` cells, unharmed.
+/// Whether the journal contains, among the first `cells` cells, exactly the cells in `expected` without damage.
 fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),
@@ -110,7 +112,7 @@ fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) ->
 }
 
 #[test]
-fn what_was_written_is_read_in_any_order() {
+fn records_can_be_read_in_any_order() {
     let (dir, _) = journal(20);
     let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
     assert_eq!((journal.len(), journal.damaged()), (20, &[][..]));
@@ -135,7 +137,7 @@ fn the_last_record_of_a_cell_counts() {
 }
 
 #[test]
-fn another_file_is_left_alone() {
+fn other_files_are_kept() {
     for text in ["my notes\n", "replay journal 1\n", "replay journal of mine\n", "x"] {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join(JOURNAL_FILE);
@@ -147,11 +149,11 @@ fn another_file_is_left_alone() {
             error => panic!("{error}"),
         }
         assert_eq!(fs::read_to_string(&path).expect("the file"), text);
-        // Only a journal, of whatever version, can be forgotten.
+        // Only a journal can be discarded; its version does not matter.
         assert_eq!(discard(&folder(&dir), true).is_ok(), of_another_version, "{text}");
         assert_eq!(path.exists(), !of_another_version, "{text}");
     }
-    // What has nothing of a journal in it is one only where a sweep has begun.
+    // A truncated header is treated as a journal only if a sweep has begun in the directory.
     for text in [&b""[..], b"replay jour"] {
         let dir = tempfile::tempdir().expect("a folder");
         let (dir, path) = (folder(&dir), dir.path().join(JOURNAL_FILE));
@@ -166,14 +168,14 @@ fn another_file_is_left_alone() {
         discard(&folder(&dir), true).expect("gone");
         assert!(!dir.path().join(JOURNAL_FILE).exists());
     }
-    // What a link leads to is not the folder's, journal or not.
+    // The target of a link does not belong to the directory, even if the target is a journal.
     let (elsewhere, text) = journal(3);
     let target = elsewhere.path().join(JOURNAL_FILE);
     std::os::unix::fs::symlink(&target, dir.path().join(JOURNAL_FILE)).expect("a link");
-    for refused in
+    for rejected in
         [Journal::<RunResult>::open(&folder(&dir), true).err(), discard(&folder(&dir), true).err()]
     {
-        assert!(refused.expect("a link").to_string().contains("it is a link"));
+        assert!(rejected.expect("a link").to_string().contains("is a symbolic link"));
     }
     assert_eq!(fs::read(&target).expect("the file"), text);
 }
@@ -181,14 +183,14 @@ fn another_file_is_left_alone() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Killed after any byte: whole records stay, the rest runs again.
+    /// After truncation at any byte, complete records are kept, and the cells without a complete record run again.
     #[test]
-    fn a_torn_end_is_cut_off(cut in 0usize..10_000) {
+    fn an_incomplete_end_is_truncated(cut in 0usize..10_000) {
         const CELLS: u32 = 6;
         let (dir, text) = journal(CELLS);
         let cut = cut % (text.len() + 1);
         fs::write(dir.path().join(JOURNAL_FILE), &text[..cut]).expect("a file");
-        // The reference: lines that end before the cut, less the header.
+        // Reference: the number of lines, without the header, that end before the truncation.
         let lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count() as u32;
         let whole = lines.saturating_sub(1);
         let mut reader = Journal::<RunResult>::read_only(&folder(&dir)).expect("a journal");
@@ -203,9 +205,9 @@ proptest! {
         prop_assert_eq!(fs::read(journal.path()).expect("its text"), text);
     }
 
-    /// Any byte changed: its record is passed over, the others stay.
+    /// After a change of any byte, the record that contains this byte is skipped, and all other records are kept.
     #[test]
-    fn a_damaged_record_is_passed_over(at in 0usize..10_000, flip in 1u8..=255) {
+    fn a_damaged_record_is_skipped(at in 0usize..10_000, flip in 1u8..=255) {
         const CELLS: u32 = 6;
         let (dir, mut text) = journal(CELLS);
         let header = HEADER.len();
@@ -216,7 +218,7 @@ proptest! {
         fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
         let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
         prop_assert!(!journal.damaged().is_empty());
-        // A line's end that is lost takes the next line with it.
+        // If the damaged byte is a line break, the next line is also invalid.
         let lost = |run| run == line || (newline && run == line + 1);
         prop_assert!(holds(&mut journal, CELLS, |run| !lost(run)));
     }

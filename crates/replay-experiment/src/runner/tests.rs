@@ -1,4 +1,4 @@
-//! Single cells, by hand.
+//! Tests of single cells with hand-computed results.
 
 use super::*;
 use crate::Cell;
@@ -6,7 +6,7 @@ use replay_core::cancel::CancelToken;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::{Dependencies, Policy, Window, Workload};
 
-/// A trace under FCFS.
+/// Runs a trace under FCFS.
 fn fcfs(swf: &str, machine: &str, allocator: &str) -> RunResult {
     run_of(swf, machine, allocator, Dependencies::Ignore)
 }
@@ -31,7 +31,7 @@ fn run_under(
     )
     .expect("a trace");
     let topology = machine.parse().expect("a machine");
-    let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]).following(rule);
+    let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]).with_dependencies(rule);
     let cell = Cell {
         trace: Arc::new(trace),
         scheduler,
@@ -42,10 +42,9 @@ fn run_under(
     run_cell(0, &cell, measure, RunContext::new(&CancelToken::new())).expect("it runs")
 }
 
-/// Of a log with more processors busy than there are: whoever has none is in no measure, and those of the
-/// run are those of its jobs.
+/// If a log has more busy processors than the machine has, jobs that get no processors are excluded from all metrics.
 #[test]
-fn what_a_run_comes_to_is_over_the_jobs_that_had_processors() {
+fn metrics_cover_the_jobs_that_had_processors() {
     let swf =
         "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 6 500 5 4\n5 6 0 5 1\n6 7 1 900 2\n";
     for allocator in ["mc1x1", "random"] {
@@ -63,7 +62,7 @@ fn what_a_run_comes_to_is_over_the_jobs_that_had_processors() {
         assert_eq!(schedule.mean_bounded_slowdown, mean(&|job| job.bounded_slowdown()));
         let pairwise = mean(&|job| job.placement.map_or(0.0, |place| place.pairwise_l1 as f64));
         assert_eq!(run.metrics.mean_pairwise_l1, pairwise);
-        // 20 + 20 + 1 + 20 processor-seconds in 511 s.
+        // The jobs use 20 + 20 + 1 + 20 processor-seconds in 511 s.
         assert_eq!((schedule.makespan, schedule.max_wait), (511, 500));
         assert_eq!(schedule.utilization, 61.0 / (4.0 * 511.0));
         assert!(run.series.busy.iter().all(|&busy| busy <= 4));
@@ -72,26 +71,25 @@ fn what_a_run_comes_to_is_over_the_jobs_that_had_processors() {
     }
 }
 
-/// Both jobs hold both hosts from the beginning, but the second gets nothing of them before the
-/// first has ended.
+/// Both jobs hold the two hosts from the beginning, but the second job computes only after the first job has ended.
 #[test]
-fn a_host_is_used_by_whoever_computes_not_by_whoever_waits_for_it() {
+fn utilization_counts_computing_not_waiting_jobs() {
     let swf = "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n";
     for (machine, allocator, makespan, utilization, held) in [
         ("cluster:2x2", "elmer", 200, 1.0, 75.0),
         ("cluster:2x2", "elmer[demand=0.5]", 100, 1.0, 100.0),
-        // A fifth of both hosts is left for the second job: a quarter of its speed.
+        // A fifth of each host remains for the second job, which then runs at a quarter of its speed.
         ("cluster:2x3", "elmer[demand=0.8]", 175, 1.6 / 1.75, 550.0 / 10.5),
         ("cluster:2", "elmer", 200, 1.0, 100.0),
-        // Nobody may use what the job leaves.
+        // No other job can use the rest of the hosts.
         ("cluster:2", "elmer[demand=0.5]", 200, 0.5, 100.0),
     ] {
         let run = fcfs(swf, machine, allocator);
         let (schedule, system) = (&run.metrics.schedule, run.metrics.system.expect("shared"));
         let name = format!("{machine} {allocator}");
         assert_eq!(schedule.makespan, makespan, "{name}");
-        for ours in [schedule.utilization, system.utilization, system.allocated_utilization] {
-            assert!((ours - utilization).abs() < 1e-12, "{name}: {ours}");
+        for actual in [schedule.utilization, system.utilization, system.allocated_utilization] {
+            assert!((actual - utilization).abs() < 1e-12, "{name}: {actual}");
         }
         let percent = system.slots_held_percent.expect("slots");
         assert!((percent - held).abs() < 1e-9, "{name}: {percent}");
@@ -100,10 +98,10 @@ fn a_host_is_used_by_whoever_computes_not_by_whoever_waits_for_it() {
     assert_eq!((whole.metrics.schedule.utilization, whole.metrics.system), (1.0, None));
 }
 
-/// The sample of the specification: jobs 1 to 9 on 16 processors under FCFS (rule F7). No
-/// allocator has a say in who arrives when.
+/// The test uses the sample of the SWF specification: jobs 1 to 9 on 16 processors under FCFS (rule F7). Arrival times
+/// do not depend on the allocator.
 #[test]
-fn jobs_follow_others() {
+fn honours_dependencies_of_jobs() {
     let text = "; MaxProcs: 16\n\
         1 0 -1 100 8 -1 -1 8 200 -1 1 1 1 -1 -1 -1 -1 -1\n\
         2 10 -1 50 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 1 20\n\
@@ -134,9 +132,9 @@ fn jobs_follow_others() {
     assert_eq!(run.series, timeline.series);
 }
 
-/// The second job asks for 8 processors and gets 4, for twice its 10 s.
+/// The second job requests 8 processors for 10 s. This job runs on 4 processors for 20 s.
 #[test]
-fn a_folded_job_counts_as_it_ran() {
+fn counts_a_folded_job_as_it_ran() {
     let swf = "; MaxProcs: 8\n1 0 -1 100 4\n2 0 -1 10 8\n";
     let run = fcfs(swf, "hypercube:3", "rsr[inner=cube-buddy]");
     let schedule = &run.metrics.schedule;

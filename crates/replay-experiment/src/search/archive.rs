@@ -4,35 +4,35 @@ use std::collections::HashMap;
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent};
 
-/// Every evaluation of a search in the order in which they were asked for.
+/// All evaluations of a search in the order of the requests.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     evaluations: Vec<Evaluation>,
-    /// By reduced candidate, its evaluation that need not be repeated.
+    /// Index of the evaluation of each reduced candidate.
     known: HashMap<Candidate, usize>,
-    /// Questions answered without an evaluation.
+    /// Number of requests that were answered without an evaluation.
     repeats: u64,
 }
 
-/// Which work was not done, and whether that can have changed the answer.
+/// Work that a search avoided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SkippedWork {
-    /// Candidates that strategies asked for again.
+    /// Number of requests for candidates that had been requested before.
     pub repeats: u64,
-    /// Evaluations stopped because they were certain not to be among the best.
+    /// Number of evaluations that were stopped because their candidate was certain not to be among the best.
     pub stopped: u64,
-    /// Decisions these would still have taken.
+    /// Number of decisions that the stopped evaluations did not replay.
     pub stopped_decisions: u64,
 }
 
 impl Archive {
-    /// Takes in an evaluation.
+    /// Adds an evaluation.
     pub fn insert(&mut self, evaluation: Evaluation) {
         self.known.insert(evaluation.candidate, self.evaluations.len());
         self.evaluations.push(evaluation);
     }
 
-    /// Notes that a question was answered from here.
+    /// Counts a request that was answered from the archive.
     pub fn repeat(&mut self) {
         self.repeats += 1;
     }
@@ -42,13 +42,14 @@ impl Archive {
         &self.evaluations
     }
 
-    /// The evaluation of a candidate of this ratio and slack, whole or stopped.
+    /// Returns the whole or stopped evaluation of a candidate. Candidates with the same ratio and slack are equal.
     pub fn get(&self, candidate: Candidate) -> Option<&Evaluation> {
         self.known.get(&candidate.reduced()).map(|&number| &self.evaluations[number])
     }
 
-    /// Whole evaluations, the best first: feasible before others, these by what they
-    /// exceed their constraints by, then by improvement; the earlier of equals first.
+    /// Returns the whole evaluations, best first. Feasible evaluations precede infeasible evaluations. Infeasible
+    /// evaluations are ordered by their excess over the constraints. After that, evaluations are ordered by
+    /// improvement, and equal evaluations are in the order of the requests.
     pub fn ranked(&self) -> Vec<&Evaluation> {
         let mut ranked: Vec<_> =
             self.evaluations.iter().filter(|one| one.extent == Extent::Whole).collect();
@@ -62,16 +63,17 @@ impl Archive {
         whole.reduce(|best, one| if better_first(one, best).is_lt() { one } else { best })
     }
 
-    /// The improvement, in percent, below which a candidate is certain not to be among the
-    /// `keep` best: that of the one in this place, if it is feasible.
-    pub fn bar(&self, keep: usize) -> Option<f64> {
+    /// Returns the threshold in percent: a candidate with a smaller improvement is certain not to be among the `keep`
+    /// best. The threshold is the improvement of the evaluation at rank `keep`; `None` if this evaluation is not
+    /// feasible or does not exist.
+    pub fn stopping_threshold(&self, keep: usize) -> Option<f64> {
         let ranked = self.ranked();
         let last = ranked.get(keep.checked_sub(1)?)?;
         last.is_feasible().then_some(last.improvement_percent)
     }
 
-    /// Decisions replayed so far and the best improvement so far in percent, wherever it
-    /// grew. Only whole and feasible evaluations count.
+    /// Returns the points at which the best improvement increased. Each point consists of the number of decisions
+    /// replayed so far and the improvement in percent. Only whole and feasible evaluations count.
     pub fn convergence(&self) -> Vec<(u64, f64)> {
         let mut steps: Vec<(u64, f64)> = Vec::new();
         let mut decisions = 0;
@@ -86,23 +88,23 @@ impl Archive {
         steps
     }
 
-    /// Decisions replayed.
+    /// Number of decisions replayed.
     pub fn decisions(&self) -> u64 {
         self.evaluations.iter().map(|one| one.decisions).sum()
     }
 
-    /// What was spared, where a whole evaluation takes so many decisions.
-    pub fn spared(&self, whole: u64) -> SkippedWork {
-        let mut spared = SkippedWork { repeats: self.repeats, ..SkippedWork::default() };
+    /// Returns the avoided work. `whole` is the number of decisions of a whole evaluation.
+    pub fn skipped_work(&self, whole: u64) -> SkippedWork {
+        let mut skipped = SkippedWork { repeats: self.repeats, ..SkippedWork::default() };
         for one in self.evaluations.iter().filter(|one| one.extent == Extent::Stopped) {
-            spared.stopped += 1;
-            spared.stopped_decisions += whole - one.decisions;
+            skipped.stopped += 1;
+            skipped.stopped_decisions += whole - one.decisions;
         }
-        spared
+        skipped
     }
 }
 
-/// The order of [`Archive::ranked`] but for equals.
+/// Compares two evaluations in the order of [`Archive::ranked`], except that equal evaluations are not ordered.
 pub fn better_first(a: &Evaluation, b: &Evaluation) -> Ordering {
     let excess = a.excess_percent.total_cmp(&b.excess_percent);
     excess.then(b.improvement_percent.total_cmp(&a.improvement_percent))
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn feasible_first_then_the_better_then_the_earlier() {
+    fn ranks_by_feasibility_then_improvement_then_order() {
         let mut archive = Archive::default();
         let whole = Extent::Whole;
         for one in [
@@ -149,7 +151,7 @@ mod tests {
         assert_eq!(ranked, [3, 6, 1, 5, 2]);
         assert_eq!(archive.best().map(|one| one.candidate.vector.available), Some(3));
         assert_eq!(
-            [0, 1, 3, 4, 6].map(|keep| archive.bar(keep)),
+            [0, 1, 3, 4, 6].map(|keep| archive.stopping_threshold(keep)),
             [None, Some(2.0), Some(1.0), None, None]
         );
         assert_eq!(archive.convergence(), [(10, 1.0), (30, 2.0)]);
@@ -157,13 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn spared_work_is_counted_by_reason() {
+    fn counts_skipped_work_by_reason() {
         let mut archive = Archive::default();
         archive.insert(evaluation("1,2,1,0", Extent::Whole, 2.0, 0.0));
         archive.insert(evaluation("1,3,1,0", Extent::Stopped, 2.0, 0.0));
         archive.repeat();
         let expected = SkippedWork { repeats: 1, stopped: 1, stopped_decisions: 90 };
-        assert_eq!(archive.spared(100), expected);
+        assert_eq!(archive.skipped_work(100), expected);
         assert_eq!(archive.decisions(), 20);
     }
 }

@@ -7,31 +7,31 @@ use replay_core::allocator::centre::{
     Slack, SlackError, SlackRule, TieBreaking, TieRule, TieVector, TieVectorError,
 };
 
-/// What a search tries: a tie vector, and how nearly tied candidates must be to compete by
-/// it.
+/// Candidate of a search: a tie vector and a slack. Processor sets with scores within the slack of the best score are
+/// compared by tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Candidate {
-    /// The vector.
+    /// The tie vector.
     pub vector: TieVector,
     /// The slack.
     pub slack: Slack,
 }
 
 impl Candidate {
-    /// With the vector reduced: candidates of one ratio and slack are one strategy.
+    /// Returns the candidate with the reduced vector. Candidates with equal ratio and slack are the same strategy.
     pub fn reduced(self) -> Self {
         Self { vector: self.vector.reduced(), ..self }
     }
 
-    /// How an allocator breaks ties by it.
+    /// Tie-breaking rule of an allocator for this candidate.
     pub fn tie_breaking(self) -> TieBreaking {
         TieBreaking { tie: TieRule::Vector(self.vector), slack: SlackRule::Fixed(self.slack) }
     }
 
-    /// How likely two candidates are to choose the same: the nearer their places, the likelier. Near each other are
-    /// candidates of one slack, then those of three scan radii, then those in which BF weighs as much beside the
-    /// other factors, then WF. Few radii, because each has sums of its own.
-    pub fn place(self) -> impl PartialOrd + Copy {
+    /// Returns a sort key. In the sorted order, candidates that are likely to make the same decisions are close to each
+    /// other. The key consists of the slack, the group of three scan radii, the share of BF in the factors, and the
+    /// share of WF. The groups of radii are small, because each radius has its own sums.
+    pub fn similarity_key(self) -> impl PartialOrd + Copy {
         let TieVector { scan_radius, available, wall, border } = self.vector;
         let [available, wall, border] =
             [available, wall, border].map(|factor| f64::from(factor.unsigned_abs()));
@@ -39,10 +39,10 @@ impl Candidate {
         (self.slack, scan_radius.saturating_sub(1) / 3, border / all, wall / all)
     }
 
-    /// `SR,AF,WF,BF`, or `SR,AF,WF,BF@SLACK`; without a slack it is `usual`.
+    /// Parses `SR,AF,WF,BF` or `SR,AF,WF,BF@SLACK`. If the text has no slack, `usual` is used.
     ///
     /// # Errors
-    /// [`CandidateError`] if a part is not what it should be.
+    /// [`CandidateError`] if the vector or the slack is malformed.
     pub fn parse(text: &str, usual: Slack) -> Result<Self, CandidateError> {
         let Some((vector, slack)) = text.split_once('@') else {
             return Ok(Self { vector: text.parse()?, slack: usual });
@@ -51,7 +51,7 @@ impl Candidate {
     }
 }
 
-/// Exact ties only.
+/// Creates a candidate without slack, which compares only exact ties.
 impl From<TieVector> for Candidate {
     fn from(vector: TieVector) -> Self {
         Self { vector, slack: Slack::NONE }
@@ -73,7 +73,7 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// As it is written.
+/// Serializes a candidate as its text form.
 impl Serialize for Candidate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -87,13 +87,13 @@ impl<'de> Deserialize<'de> for Candidate {
     }
 }
 
-/// A candidate that cannot be read.
+/// Error from parsing a candidate.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CandidateError {
-    /// Its vector.
+    /// The vector is malformed.
     #[error(transparent)]
     Vector(#[from] TieVectorError),
-    /// Its slack.
+    /// The slack is malformed.
     #[error(transparent)]
     Slack(#[from] SlackError),
 }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn candidates_are_read_and_written() {
+    fn parses_and_formats_candidates() {
         let candidate: Candidate = "2,26,40,12@0.10".parse().expect("a candidate");
         assert_eq!(candidate.reduced().to_string(), "2,13,20,6@0.1");
         assert_eq!(candidate.to_string().parse(), Ok(candidate));
@@ -116,18 +116,18 @@ mod tests {
     }
 
     #[test]
-    fn alike_candidates_are_near_each_other() {
+    fn similar_candidates_have_close_keys() {
         let expected =
             ["2,4,1,0", "1,1,1,0", "3,4,1,4", "4,1,0,0", "9,0,0,1", "1,0,1,0@0.1", "1,0,0,1@0.1"];
         let mut candidates = expected.map(|one| one.parse::<Candidate>().expect("a candidate"));
         candidates.reverse();
         candidates.sort_by(|one, other| {
-            one.place().partial_cmp(&other.place()).expect("numbers that compare")
+            one.similarity_key().partial_cmp(&other.similarity_key()).expect("numbers that compare")
         });
         assert_eq!(candidates.map(|one| one.to_string()), expected);
-        // What only scales all factors, which chooses the same, is in the same place.
+        // Vectors with equal ratios make the same decisions and have equal keys.
         let [once, twice] =
             ["2,1,3,2", "2,2,6,4"].map(|one| one.parse::<Candidate>().expect("a candidate"));
-        assert!(once.place() == twice.place());
+        assert!(once.similarity_key() == twice.similarity_key());
     }
 }

@@ -1,4 +1,4 @@
-//! The columns of the table of runs that a tie vector can change.
+//! Columns of the table of runs that depend on the tie vector.
 
 use std::sync::LazyLock;
 
@@ -9,68 +9,70 @@ use replay_core::metrics::{RunMetrics, SystemMetrics};
 use replay_core::naming::nearest;
 use replay_core::table::{Column, Table};
 
-/// A column that can be sought or constrained.
+/// A column that can be an objective or a constraint.
 #[derive(Debug)]
-pub struct Sought {
+pub struct SearchColumn {
     /// The column.
     pub column: Column<RunMetrics>,
-    /// What must be measured for it.
+    /// Measurements required for the column.
     pub needs: Needs,
 }
 
-/// The columns that a tie vector can change.
-static SOUGHT: LazyLock<Vec<Sought>> = LazyLock::new(|| {
+/// All columns with values that depend on the tie vector.
+static SOUGHT: LazyLock<Vec<SearchColumn>> = LazyLock::new(|| {
     let groups = RunMetrics::groups().into_iter();
     let groups = groups.filter(|(needs, _)| !matches!(needs, Needs::Schedule | Needs::System));
-    let sought = groups.flat_map(|(needs, columns)| {
-        columns.into_iter().map(move |column| Sought { column, needs })
+    let search_column = groups.flat_map(|(needs, columns)| {
+        columns.into_iter().map(move |column| SearchColumn { column, needs })
     });
-    sought.collect()
+    search_column.collect()
 });
 
-/// Why a name is that of no column that can be sought.
+/// Error from looking up a column that cannot be searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum NotSought {
-    /// The column depends on the schedule.
-    #[error("it follows from the schedule alone; no tie vector changes it")]
+pub enum SearchColumnError {
+    /// The column depends only on the schedule.
+    #[error("the column depends on the schedule alone, so tie vectors do not affect the column")]
     Scheduled,
-    /// The column is about other strategies.
-    #[error("only strategies that may refuse or hand out units have it")]
+    /// Only strategies without a tie vector have the column.
+    #[error("only strategies that may refuse jobs or allocate units provide this column")]
     System,
-    /// There is no such column, but one like it.
+    /// The column is unknown, but a column with a similar name exists.
     #[error("unknown column; did you mean \"{0}\"?")]
     Misspelt(&'static str),
-    /// There is no such column.
-    #[error("unknown column; it is one of {}", Sought::names().collect::<Vec<_>>().join(", "))]
+    /// The column is unknown.
+    #[error("unknown column; the columns are {}", SearchColumn::names().collect::<Vec<_>>().join(", "))]
     Unknown,
 }
 
-impl Sought {
-    /// The names of all.
+impl SearchColumn {
+    /// Names of all columns.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
-        SOUGHT.iter().map(|sought| sought.column.name.text())
+        SOUGHT.iter().map(|search_column| search_column.column.name.text())
     }
 
-    /// The column of a name; `-` reads as `_`.
+    /// Looks up a column by name. A `-` in the name is read as `_`.
     ///
     /// # Errors
-    /// [`NotSought`].
-    pub fn by_name(name: &str) -> Result<&'static Self, NotSought> {
+    /// [`SearchColumnError`] with the reason if the column cannot be searched.
+    pub fn by_name(name: &str) -> Result<&'static Self, SearchColumnError> {
         let name = name.trim().to_ascii_lowercase().replace('-', "_");
-        if let Some(sought) = SOUGHT.iter().find(|sought| sought.column.name == name) {
-            return Ok(sought);
+        if let Some(search_column) =
+            SOUGHT.iter().find(|search_column| search_column.column.name == name)
+        {
+            return Ok(search_column);
         }
         let system = SystemMetrics::columns().iter().any(|column| column.name == name);
         let number = |column: &Column<RunResult>| column.name == name && column.kind().is_number();
         Err(match nearest(&name, Self::names()) {
-            _ if system => NotSought::System,
-            _ if RunResult::columns().iter().any(number) => NotSought::Scheduled,
-            Some(near) => NotSought::Misspelt(near),
-            None => NotSought::Unknown,
+            _ if system => SearchColumnError::System,
+            _ if RunResult::columns().iter().any(number) => SearchColumnError::Scheduled,
+            Some(near) => SearchColumnError::Misspelt(near),
+            None => SearchColumnError::Unknown,
         })
     }
 
-    /// Its value; `None` if it was not measured.
+    /// Value of the column; `None` if it was not measured.
     pub fn value(&self, metrics: &RunMetrics) -> Option<f64> {
         self.column.value(metrics).number()
     }
@@ -81,11 +83,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_or_explained() {
-        let name = Sought::by_name("mean-Components").map(|sought| sought.column.name.text());
+    fn finds_names_or_explains_the_error() {
+        let name = SearchColumn::by_name("mean-Components")
+            .map(|search_column| search_column.column.name.text());
         assert_eq!(name, Ok("mean_components"));
         let problem = |name| {
-            Sought::by_name(name).err().map(|problem| problem.to_string()).unwrap_or_default()
+            SearchColumn::by_name(name).err().map(|problem| problem.to_string()).unwrap_or_default()
         };
         for scheduled in ["mean_wait", "utilization", "jobs", "processors", "seed"] {
             assert!(problem(scheduled).contains("schedule alone"), "{scheduled}");
@@ -96,9 +99,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_better_when_larger_rises() {
+    fn shares_in_one_place_improve_when_larger() {
         let rising: Vec<_> =
             SOUGHT.iter().map(|s| &s.column).filter(|c| c.rises).map(|c| c.name).collect();
-        assert_eq!(rising, ["contiguous_percent"]);
+        assert_eq!(rising, ["contiguous_percent", "one_leaf_percent", "one_leaf_fitting_percent"]);
     }
 }

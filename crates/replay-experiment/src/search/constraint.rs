@@ -1,45 +1,45 @@
-//! What a found vector must not do.
+//! Constraints on tie vectors.
 //!
 //! ```text
 //! constraint = SUBJECT<=PERCENT
 //! SUBJECT    = worst-class | worst-class[jobs=N,sizes=A..B] | COLUMN
 //! ```
 //!
-//! A subject is how much worse something is than without tie-breaking, in percent; below
-//! 0 it is better. `worst-class` is the job size whose mean pairwise L1 worsens most,
-//! among those with at least N jobs (default 1) and within the range; one-processor and
-//! whole-machine jobs never change. A `COLUMN` is one of those an objective may name.
+//! A subject measures how much a quantity worsens compared with no tie-breaking, in percent. Negative values are
+//! improvements. `worst-class` considers the job sizes in the range A..B with at least N jobs (default 1), and is the
+//! largest increase of mean pairwise L1 among these sizes. Jobs of one processor and of the whole machine never change.
+//! `COLUMN` is a column that can also be an objective.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::column::{Needs, NotSought, Sought};
+use super::column::{Needs, SearchColumn, SearchColumnError};
 use super::space::Range;
 use replay_core::naming::{Entry, NameError, StrategyName, Table, advice, kind};
 
 const KIND: &str = "constraint";
 
-/// A limit on how much something may worsen.
+/// Upper limit on the worsening of a quantity.
 #[derive(Clone, Debug)]
 pub struct Constraint {
-    /// What.
+    /// Constrained quantity.
     pub subject: Subject,
-    /// By how many percent at most.
+    /// Largest allowed worsening in percent.
     pub most_percent: f64,
 }
 
-/// What a [`Constraint`] is about.
+/// Quantity of a [`Constraint`].
 #[derive(Clone, Debug)]
 pub enum Subject {
-    /// The most worsened job size among those with so many jobs and of such sizes.
+    /// The job size with the largest worsening, among the sizes in the range that have enough jobs.
     WorstClass {
-        /// Least number of jobs of the size.
+        /// Smallest number of jobs that a size must have.
         jobs: u64,
-        /// Sizes that count.
+        /// Job sizes that are considered.
         sizes: Range,
     },
     /// A column of the table of runs.
-    Column(&'static Sought),
+    Column(&'static SearchColumn),
 }
 
 const WORST_CLASS: &str = "worst-class";
@@ -50,16 +50,16 @@ fn worst_class() -> Table<(u64, Range)> {
         .param("jobs", kind::integer(0..=u64::MAX), "least number of jobs of the size", |c| {
             &mut c.0
         })
-        .param("sizes", kind::typed("A..B"), "sizes that count, processors", |c| &mut c.1);
+        .param("sizes", kind::typed("A..B"), "job sizes considered, in processors", |c| &mut c.1);
     Table::new(KIND, [entry])
 }
 
 impl Constraint {
-    /// What must be measured for it.
+    /// Measurements required for the constraint.
     pub fn needs(&self) -> Needs {
         match self.subject {
             Subject::WorstClass { .. } => Needs::Pairwise,
-            Subject::Column(sought) => sought.needs,
+            Subject::Column(search_column) => search_column.needs,
         }
     }
 }
@@ -83,19 +83,19 @@ impl FromStr for Constraint {
             Subject::WorstClass { jobs, sizes }
         } else {
             let problem = |problem| match problem {
-                NotSought::Unknown => {
-                    let names = || std::iter::once(WORST_CLASS).chain(Sought::names());
+                SearchColumnError::Unknown => {
+                    let names = || std::iter::once(WORST_CLASS).chain(SearchColumn::names());
                     let known =
-                        || format!("it is one of {}", names().collect::<Vec<_>>().join(", "));
+                        || format!("the subjects are {}", names().collect::<Vec<_>>().join(", "));
                     format!("unknown subject; {}", advice(&name.name, names(), known))
                 }
                 problem => problem.to_string(),
             };
-            let sought = Sought::by_name(&name.name);
-            let sought = sought.map_err(|e| name.error(KIND, problem(e)))?;
-            // A column can be told nothing.
+            let search_column = SearchColumn::by_name(&name.name);
+            let search_column = search_column.map_err(|e| name.error(KIND, problem(e)))?;
+            // Columns have no parameters.
             Table::new(KIND, [Entry::new(&name.name[..], ())]).parse(&name)?;
-            Subject::Column(sought)
+            Subject::Column(search_column)
         };
         Ok(Self { subject, most_percent })
     }
@@ -104,7 +104,7 @@ impl FromStr for Constraint {
 impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.subject {
-            Subject::Column(sought) => StrategyName::plain(&sought.column.name),
+            Subject::Column(search_column) => StrategyName::plain(&search_column.column.name),
             Subject::WorstClass { jobs, sizes } => worst_class().name(&(jobs, sizes)),
         };
         write!(f, "{name}<={}", self.most_percent)
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn print_and_parse_are_inverse() {
+    fn formatting_and_parsing_are_inverse() {
         for text in [
             "worst-class<=0",
             "worst-class[jobs=20]<=1",
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn rejects_invalid_constraints() {
         for (text, words) in [
             ("worst-class", "write SUBJECT<=PERCENT"),
             ("worst-class<=much", "write SUBJECT<=PERCENT"),
             ("worst-class<=inf", "write SUBJECT<=PERCENT"),
             ("worst-class[job=3]<=1", "did you mean \"jobs\""),
             ("worst-class[sizes=9..2]<=1", "range \"9..2\""),
-            ("zzz<=1", "it is one of worst-class, mean_pairwise_l1"),
+            ("zzz<=1", "the subjects are worst-class, mean_pairwise_l1"),
             ("mean_wait<=1", "schedule alone"),
         ] {
             let error = text.parse::<Constraint>().expect_err(text).to_string();

@@ -11,43 +11,43 @@ use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{PATIENCE, SearchStrategy};
 use crate::RunContext;
 
-/// Evaluations that share one bar. It does not depend on the number of threads, so that
-/// which evaluations are stopped, and where, does not either.
+/// Number of evaluations with a common stopping threshold. This number is constant. Therefore the set of stopped
+/// evaluations and their stopping points do not depend on the number of threads.
 const BLOCK: usize = 64;
 
-/// When a search ends, and what it may leave out.
+/// The limits and the callbacks of a search.
 #[derive(Clone, Copy)]
 pub struct Control<'a> {
-    /// Evaluations at most.
+    /// Largest number of evaluations.
     pub evaluations: Option<u64>,
-    /// Stop an evaluation as soon as it is certain not to be among so many best.
+    /// Number of best candidates to keep. An evaluation stops when its candidate is certain not to be among the best
+    /// candidates. `None` means that evaluations do not stop.
     pub keep: Option<usize>,
-    /// What was evaluated before.
-    pub memory: Option<&'a EvaluationCache<'a>>,
-    /// Ends the search, and the evaluations that are running; told what one of them takes.
+    /// Earlier evaluations, which are not repeated.
+    pub cache: Option<&'a EvaluationCache<'a>>,
+    /// Cancellation of the search and its running evaluations, and observation of their progress.
     pub watch: RunContext<'a>,
-    /// RecordedDecision after every block of evaluations.
+    /// Called after every block of evaluations.
     pub progress: &'a dyn Fn(&Archive),
 }
 
-/// Why a search ended.
+/// The reason why a search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// The strategy had no more questions.
+    /// The strategy requested no further candidates.
     Exhausted,
-    /// All evaluations were used.
+    /// The limit of evaluations was reached.
     Evaluations,
-    /// The flag of [`Control::watch`] was raised.
+    /// The search was cancelled through [`Control::watch`].
     Halted,
 }
 
-/// Lets a strategy ask, evaluates what it asks for on all threads of the current rayon
-/// pool, and puts the answers into the archive, until something ends it. What is known
-/// is not evaluated again. Unless it is halted, the outcome is the same for any number of
-/// threads.
+/// Runs a search: evaluates the candidates that the strategy requests on all threads of the current rayon pool, and
+/// adds the results to the archive. Candidates that are already in the archive or in the cache are not evaluated again.
+/// Unless the search is cancelled, the result does not depend on the number of threads.
 ///
 /// # Errors
-/// [`SearchError`] if an evaluation or the strategy fails; what was done is in `archive`.
+/// [`SearchError`] if an evaluation or the strategy fails. In this case `archive` contains the finished evaluations.
 pub fn search(
     problem: &Problem,
     strategy: &mut dyn SearchStrategy,
@@ -55,49 +55,52 @@ pub fn search(
     control: Control<'_>,
 ) -> Result<End, SearchError> {
     let mut left = control.evaluations.unwrap_or(u64::MAX);
-    let mut in_vain = 0;
+    let mut fruitless = 0;
     loop {
         let candidates = strategy.ask(archive)?;
-        if candidates.is_empty() || in_vain == PATIENCE {
+        if candidates.is_empty() || fruitless == PATIENCE {
             return Ok(End::Exhausted);
         }
-        let mut fresh = fresh(archive, &candidates, control.keep.is_some());
-        in_vain = if fresh.is_empty() { in_vain + 1 } else { 0 };
-        let complete = fresh.len() as u64 <= left;
-        fresh.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-        left -= fresh.len() as u64;
-        // What comes out does not depend on who is evaluated together, but on the bar it may.
+        let mut unknown_candidates =
+            unknown_candidates(archive, &candidates, control.keep.is_some());
+        fruitless = if unknown_candidates.is_empty() { fruitless + 1 } else { 0 };
+        let complete = unknown_candidates.len() as u64 <= left;
+        unknown_candidates.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        left -= unknown_candidates.len() as u64;
+        // An evaluation does not depend on the group of its candidate, but it depends on the threshold.
         let threads = rayon::current_num_threads();
-        let size = control.keep.map_or(fresh.len().max(1), |_| BLOCK);
-        for block in fresh.chunks(size) {
-            let bar = control.keep.and_then(|keep| archive.bar(keep));
-            let question = |&candidate: &Candidate| Question { candidate, bar };
+        let size = control.keep.map_or(unknown_candidates.len().max(1), |_| BLOCK);
+        for block in unknown_candidates.chunks(size) {
+            let threshold = control.keep.and_then(|keep| archive.stopping_threshold(keep));
+            let question = |&candidate: &Candidate| Question { candidate, threshold };
             let mut known = control
-                .memory
-                .map_or(Ok(HashMap::new()), |memory| memory.recall(block.iter().map(question)))?;
+                .cache
+                .map_or(Ok(HashMap::new()), |cache| cache.look_up(block.iter().map(question)))?;
             let mut unknown: Vec<Candidate> =
                 block.iter().filter(|one| !known.contains_key(one)).copied().collect();
-            // Who is like to choose the same is evaluated together, and decided for once.
+            // Candidates that are likely to make the same decisions are evaluated together, so that shared decisions
+            // are computed once.
             unknown.sort_by(|one, other| {
-                one.place().partial_cmp(&other.place()).unwrap_or(Ordering::Equal)
+                one.similarity_key().partial_cmp(&other.similarity_key()).unwrap_or(Ordering::Equal)
             });
-            // All threads have as much to do. Before a deadline it is done by small parts: those that are
-            // whole when it comes are kept.
+            // Distribute the candidates evenly over the threads. If there is a deadline, use small parts, because only
+            // finished parts are kept.
             let most = match control.watch.stop.is_timed() {
-                true => problem.at_once().min(BLOCK),
-                false => problem.at_once(),
+                true => problem.batch_size().min(BLOCK),
+                false => problem.batch_size(),
             };
             let turns = unknown.len().div_ceil(most * threads).max(1);
             let together = unknown.len().div_ceil(turns * threads).max(1);
             let evaluate = |candidates: &[Candidate]| {
-                let evaluations = problem.evaluate_all(candidates, bar, control.watch)?;
-                if let Some(memory) = control.memory {
-                    memory.note(candidates.iter().map(question).zip(&evaluations));
+                let evaluations = problem.evaluate_all(candidates, threshold, control.watch)?;
+                if let Some(cache) = control.cache {
+                    cache.append(candidates.iter().map(question).zip(&evaluations));
                 }
                 Ok(evaluations)
             };
-            // A thread that is done takes the next part, however few are left.
-            let parts = dealt(&unknown, together, threads).into_par_iter().with_max_len(1);
+            // `with_max_len(1)` lets an idle thread take single parts.
+            let parts =
+                alternating_parts(&unknown, together, threads).into_par_iter().with_max_len(1);
             let outcomes: Vec<Result<Vec<Evaluation>, _>> = parts.map(evaluate).collect();
             let mut halted = false;
             for outcome in outcomes {
@@ -109,7 +112,7 @@ pub fn search(
                     }
                 }
             }
-            // In the order of the questions, whoever answered them.
+            // Insert in the order of the requests.
             let answers = block.iter().filter_map(|candidate| known.remove(candidate));
             answers.for_each(|one| archive.insert(one));
             (control.progress)(archive);
@@ -126,50 +129,51 @@ pub fn search(
     }
 }
 
-/// Parts of so many candidates, first those for the first thread, then those for the second, and so on. They are dealt to and
-/// fro: neighbours take about as long, and each a little longer or shorter than the one before.
-fn dealt<T>(candidates: &[T], together: usize, threads: usize) -> Vec<&[T]> {
+/// Splits the candidates into parts and orders the parts such that the first thread gets the first group of parts, the
+/// second thread gets the next group, and so on. The direction of the assignment alternates between rounds, because the
+/// duration of parts changes gradually.
+fn alternating_parts<T>(candidates: &[T], together: usize, threads: usize) -> Vec<&[T]> {
     let parts: Vec<_> = candidates.chunks(together).collect();
-    let hand = |thread: usize| {
+    let parts_of_thread = |thread: usize| {
         parts.chunks(threads).enumerate().filter_map(move |(round, parts)| {
             parts.get(if round % 2 == 0 { thread } else { threads - 1 - thread })
         })
     };
-    (0..threads).flat_map(hand).copied().collect()
+    (0..threads).flat_map(parts_of_thread).copied().collect()
 }
 
-/// The candidates that the archive does not know, reduced, each once. Those of no effect go.
-/// To know that one is not among the best is enough only where that is all that is asked.
-fn fresh(
+/// Returns the reduced candidates without a known evaluation. Each candidate is returned once. Vectors without effect
+/// are omitted. A stopped evaluation is treated as known only if `stopped_is_enough` is set.
+fn unknown_candidates(
     archive: &mut Archive,
     candidates: &[Candidate],
     stopped_is_enough: bool,
 ) -> Vec<Candidate> {
     let mut seen = HashSet::new();
-    let mut fresh = Vec::new();
+    let mut unknown_candidates = Vec::new();
     for candidate in candidates.iter().map(|candidate| candidate.reduced()) {
         let known = |one: &Evaluation| stopped_is_enough || one.extent == Extent::Whole;
         if archive.get(candidate).is_some_and(known) || !seen.insert(candidate) {
             archive.repeat();
         } else if !candidate.vector.is_indifferent() {
-            fresh.push(candidate);
+            unknown_candidates.push(candidate);
         }
     }
-    fresh
+    unknown_candidates
 }
 
 #[cfg(test)]
 mod tests {
-    use super::dealt;
+    use super::alternating_parts;
 
     #[test]
-    fn parts_are_dealt_to_and_fro() {
+    fn parts_alternate_in_direction() {
         let all: Vec<u32> = (0..11).collect();
         assert_eq!(
-            dealt(&all, 2, 2),
+            alternating_parts(&all, 2, 2),
             [&all[0..2], &all[6..8], &all[8..10], &all[2..4], &all[4..6], &all[10..]]
         );
-        assert_eq!(dealt(&all, 4, 3), [&all[0..4], &all[4..8], &all[8..]]);
-        assert_eq!(dealt(&all[..0], 1, 2), Vec::<&[u32]>::new());
+        assert_eq!(alternating_parts(&all, 4, 3), [&all[0..4], &all[4..8], &all[8..]]);
+        assert_eq!(alternating_parts(&all[..0], 1, 2), Vec::<&[u32]>::new());
     }
 }

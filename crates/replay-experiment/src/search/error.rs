@@ -5,74 +5,76 @@ use replay_core::cancel::Cancelled;
 use replay_core::naming::NameError;
 use replay_core::simulation::SimulationError;
 
-/// A search that cannot begin or go on.
+/// Error that prevents or ends a search.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// A trace could not be simulated.
     #[error("{part}: {cause}")]
     Simulation {
-        /// The trace.
+        /// Name of the trace.
         part: String,
-        /// Why.
+        /// Cause of the failure.
         cause: SimulationError,
     },
-    /// The strategy does not work on the machine.
+    /// The strategy does not support the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
-    /// The strategy has no tie vector to search for.
+    /// The strategy has no tie vector, or its tie vector is already set.
     #[error(
-        "allocator \"{0}\" breaks no ties by a vector, or has one of its own (of boxes, stream --backlog N --search looks for weights)"
+        "allocator \"{0}\" has no tie vector, or its tie vector is already set (stream --backlog N --search searches for weights of boxes)"
     )]
     NoTie(String),
-    /// The objective is 0 or not measured without tie-breaking.
+    /// Without tie-breaking, the objective is 0 or was not measured.
     #[error("{part}: {objective} is {value} without tie-breaking: there is nothing to improve")]
     NothingToImprove {
-        /// The trace.
+        /// Name of the trace.
         part: String,
         /// The objective.
         objective: String,
-        /// Its value.
+        /// Value of the objective.
         value: f64,
     },
-    /// A constraint on job sizes that no trace has.
-    #[error("constraint \"{0}\": no trace has such a job size that an allocator can change")]
-    NothingConstrained(String),
-    /// A share of a trace that leaves nothing on one side.
+    /// A constraint does not apply to any job size of the traces.
     #[error(
-        "{part}: {share} of it by time leaves {before} jobs before and {after} after; both need some"
+        "constraint \"{0}\": no trace has a matching job size whose placement an allocator can change"
+    )]
+    NothingConstrained(String),
+    /// A trace cannot be split, because there are no jobs before or no jobs after the split.
+    #[error(
+        "{part}: a split at {share} of its time leaves {before} jobs before and {after} jobs after the split: both parts need jobs"
     )]
     Split {
-        /// The trace.
+        /// Name of the trace.
         part: String,
-        /// The share.
+        /// Share of the trace's time that is before the split.
         share: f64,
-        /// Jobs before the cut.
+        /// Number of jobs before the split.
         before: usize,
-        /// Jobs after it.
+        /// Number of jobs after the split.
         after: usize,
     },
-    /// The command that asks for vectors could not be started.
+    /// The external search program could not be started.
     #[error("cannot start \"{command}\": {source}")]
     Command {
         /// The command.
         command: String,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The command that asks for vectors said something that is no question, or failed.
+    /// The external search program failed or printed an invalid line.
     #[error("\"{command}\", line {line}: {problem}")]
     Protocol {
         /// The command.
         command: String,
-        /// Line of its output, from 1.
+        /// Line number in the output of the program, from 1.
         line: u64,
-        /// What is wrong.
+        /// Description of the problem.
         problem: String,
     },
     /// The journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Cancelled.
+    /// The search was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

@@ -6,58 +6,59 @@ use super::candidate::Candidate;
 use super::problem::{Evaluation, Problem};
 use crate::journal::{CellId, Journal, JournalError, Outcome};
 
-/// Evaluations of one problem that were done before, in journals.
+/// Evaluations of a problem that are stored in journals.
 #[derive(Debug)]
 pub struct EvaluationCache<'a> {
-    /// See [`Problem::identity`].
+    /// Digest of the problem, see [`Problem::identity`].
     problem: String,
     journals: &'a [Mutex<Journal<Evaluation>>],
-    /// Whether the first journal takes in what is new.
+    /// Whether new evaluations are appended to the first journal.
     grows: bool,
-    /// Why it can no longer.
-    trouble: Mutex<Option<JournalError>>,
+    /// First error from appending, if there was an error.
+    write_error: Mutex<Option<JournalError>>,
 }
 
-/// What a search wants to know of a candidate; the answer depends on nothing else.
+/// Key of an evaluation in the cache.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Question {
-    /// The candidate, reduced.
+    /// The reduced candidate.
     pub candidate: Candidate,
-    /// The improvement in percent below which it may be stopped.
-    pub bar: Option<f64>,
+    /// Threshold in percent: the evaluation may stop if the improvement is certain to be smaller.
+    pub threshold: Option<f64>,
 }
 
 impl Question {
-    /// Without a bar.
+    /// Creates the key of a whole evaluation.
     pub fn whole(candidate: Candidate) -> Self {
-        Self { candidate: candidate.reduced(), bar: None }
+        Self { candidate: candidate.reduced(), threshold: None }
     }
 
-    /// The id of its answer, of a problem of this [identity](Problem::identity).
+    /// Id of the evaluation in the journal of a problem with this [identity](Problem::identity).
     pub fn id(&self, problem: &str) -> CellId {
-        let Self { candidate, bar } = self;
-        let bar = bar.map_or(String::new(), |bar| bar.to_string());
-        CellId::of(&format!("replay evaluation 1\n{problem}\n{candidate}\n1\n{bar}\n"))
+        let Self { candidate, threshold } = self;
+        let threshold = threshold.map_or(String::new(), |threshold| threshold.to_string());
+        CellId::of(&format!("replay evaluation 1\n{problem}\n{candidate}\n1\n{threshold}\n"))
     }
 }
 
 impl<'a> EvaluationCache<'a> {
-    /// Of a problem, in these journals. If it `grows`, the first of them takes in what is new.
+    /// Creates a cache for a problem from these journals. If `grows` is set, new evaluations are appended to the first
+    /// journal.
     pub fn new(problem: &Problem, journals: &'a [Mutex<Journal<Evaluation>>], grows: bool) -> Self {
-        let trouble = Mutex::new(None);
-        Self { problem: problem.identity(), journals, grows, trouble }
+        let write_error = Mutex::new(None);
+        Self { problem: problem.identity(), journals, grows, write_error }
     }
 
-    /// The id of an answer.
+    /// Id of an evaluation in the journals.
     pub fn id(&self, question: &Question) -> CellId {
         question.id(&self.problem)
     }
 
-    /// The answers that are known, by candidate.
+    /// Looks up known evaluations. Returns the evaluations by candidate.
     ///
     /// # Errors
-    /// [`JournalError`] of a journal that cannot be read.
-    pub(super) fn recall(
+    /// [`SearchError::Journal`] if a journal cannot be read.
+    pub(super) fn look_up(
         &self,
         questions: impl Iterator<Item = Question>,
     ) -> Result<HashMap<Candidate, Evaluation>, SearchError> {
@@ -75,33 +76,33 @@ impl<'a> EvaluationCache<'a> {
         Ok(known)
     }
 
-    /// Writes answers down, as long as the journal can be written: a search that finds its disk full
-    /// goes on without.
-    pub(super) fn note<'b>(&self, answers: impl Iterator<Item = (Question, &'b Evaluation)>) {
+    /// Appends evaluations to the journal. After the first error, for example from a full disk, no further evaluation
+    /// is appended, and the search continues.
+    pub(super) fn append<'b>(&self, answers: impl Iterator<Item = (Question, &'b Evaluation)>) {
         let Some(journal) = self.journals.first().filter(|_| self.grows) else { return };
-        let mut trouble = open(&self.trouble);
-        if trouble.is_some() {
+        let mut write_error = open(&self.write_error);
+        if write_error.is_some() {
             return;
         }
         let mut journal = open(journal);
-        let mut note = |(question, evaluation): (Question, &Evaluation)| {
+        let mut append = |(question, evaluation): (Question, &Evaluation)| {
             journal.append(self.id(&question), Ok(evaluation))
         };
-        *trouble = answers.into_iter().try_for_each(&mut note).err();
+        *write_error = answers.into_iter().try_for_each(&mut append).err();
     }
 
-    /// Whether answers could not be written down.
-    pub fn is_troubled(&self) -> bool {
-        open(&self.trouble).is_some()
+    /// Whether appending has failed.
+    pub fn has_write_error(&self) -> bool {
+        open(&self.write_error).is_some()
     }
 
-    /// Why answers could not be written down, if so.
-    pub fn trouble(self) -> Option<JournalError> {
-        self.trouble.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the error from appending, if there was an error.
+    pub fn write_error(self) -> Option<JournalError> {
+        self.write_error.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn open<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What a thread that panicked had begun to write is cut off when the journal is opened.
+    // A panicking thread may have written an incomplete line. The next call of `open` removes this line.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

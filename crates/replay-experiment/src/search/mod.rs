@@ -1,40 +1,39 @@
-//! Searching for good tie vectors, and slacks.
+//! Search for good tie vectors and slacks.
 //!
-//! A [`Problem`] is a strategy without its tie vector, an [`Objective`], [`Constraint`]s
-//! and one or several traces, each scheduled once. A [`strategy`] asks for [`Candidate`]s,
-//! [`search`] evaluates them on all threads and keeps the answers in an [`Archive`].
+//! A [`Problem`] consists of an allocation strategy without a tie vector, an [`Objective`], [`Constraint`]s and one or
+//! several traces. Each trace is scheduled once. A search [`strategy`] requests [`Candidate`]s. The function [`search`]
+//! evaluates them on all threads and stores the results in an [`Archive`].
 //!
-//! What Johnson, Bunde, Leung did (section III) are the strategies [`strategy::List`] over
-//! [`Space::grid`] and [`strategy::Local`]; Fig. 15 is a [`Portability`].
+//! The search of Johnson, Bunde, Leung (section III) corresponds to the strategy [`strategy::List`] over
+//! [`Space::grid`], followed by the strategy [`strategy::Local`]. Their Fig. 15 corresponds to a [`Portability`].
 //!
-//! # Shaken traces
+//! # Perturbed traces
 //!
-//! A problem may have [shaken copies](replay_core::workload::shake) of each trace in place of it: candidates
-//! are then ranked by their mean improvement over the copies, and [`Behind`] says which can be told
-//! from the best. The best of many is in part the luckiest: its mean over the copies it was found
-//! on is too high, and what it is worth shows on others. All copies of a search are in memory,
-//! once, whatever the number of candidates.
+//! A problem may contain [perturbed copies](replay_core::workload::shake) of each trace instead of the trace.
+//! Candidates are then ranked by their mean improvement over the copies. [`GapToBest`] shows which candidates differ
+//! significantly from the best candidate. The best of many candidates is best partly by chance: its mean over the
+//! copies on which it was found is too high, so it should be evaluated on other copies. Each copy is in memory once,
+//! regardless of the number of candidates.
 //!
-//! # What is left out, and what is certain
+//! # Skipped work
 //!
-//! * Vectors of one ratio are one: [`Space::grid`] holds each ratio once, and the archive
-//!   answers for all of them. Exact.
-//! * With [`Control::keep`] an evaluation stops when the sum so far, and the least that the
-//!   jobs to come can add (see `floor`), exceed the sum of the last vector to be kept.
-//!   Exact: sums only grow. The bar is fixed per block of evaluations, so that the same ones
-//!   stop for any number of threads.
+//! * Vectors with equal ratios are equivalent. [`Space::grid`] contains one vector for each ratio, and the archive
+//!   answers requests for equivalent vectors without an evaluation. The results are exact.
+//! * With [`Control::keep`], an evaluation can stop early. The evaluation stops when its sum so far, plus a lower bound
+//!   for the remaining jobs (see `lower_bound`), exceeds the sum of the last candidate to be kept. The results are
+//!   exact, because sums only increase. The threshold is the same for all evaluations of a block, so that the number of
+//!   threads does not affect which evaluations stop.
 //!
-//! # What was done before
+//! # Resuming
 //!
-//! With a [`EvaluationCache`] a search takes from journals what was evaluated before, and adds what was not.
-//! A strategy asks the same again and gets the same answers, so a search that was killed goes on
-//! where it was and finds the same. Where no question depends on an answer, as on a grid, several
-//! processes can each answer a part ([`strategy::questions`]) beforehand.
+//! With an [`EvaluationCache`], a search reads earlier evaluations from journals and appends new evaluations. When an
+//! interrupted search is repeated, the strategy makes the same requests and gets the same results, so the search
+//! continues where it stopped and has the same outcome. If requests do not depend on results, as on a grid, several
+//! processes can each evaluate a part of the requests beforehand ([`strategy::questions`]).
 //!
 //! # Cost
 //!
-//! One evaluation replays the timelines once; see
-//! [`simulation`](replay_core::simulation).
+//! Each evaluation replays the timeline of each trace once, see [`simulation`](replay_core::simulation).
 
 mod archive;
 mod candidate;
@@ -43,7 +42,7 @@ mod constraint;
 mod driver;
 mod error;
 mod evaluation_cache;
-mod floor;
+mod lower_bound;
 mod objective;
 mod portability;
 mod problem;
@@ -62,7 +61,7 @@ pub use constraint::{Constraint, Subject};
 pub use driver::{Control, End, search};
 pub use error::SearchError;
 pub use evaluation_cache::{EvaluationCache, Question};
-pub use floor::least_pairwise_l1;
+pub use lower_bound::least_pairwise_l1;
 pub use objective::{Goal, Objective, Weights};
 pub use portability::{
     Found, GIVEN, Portability, PortabilityCell, PortabilityRow, Tried, improvement,
@@ -71,8 +70,8 @@ pub use portability::{
 pub use problem::{Evaluation, Extent, Problem};
 pub use ratio::Ratio;
 pub use row::{Origin, SearchRow, SkippedWorkRow, rows};
-pub use search_trace::{Part, ReplayLimit};
-pub use shaken::Behind;
+pub use search_trace::{ReplayLimit, SearchTrace};
+pub use shaken::GapToBest;
 pub use space::{Numbers, Range, RangeError, Space};
 pub use split::split;
 pub use tally::{ClassSum, Tally, WorstClass};

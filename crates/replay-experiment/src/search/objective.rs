@@ -1,56 +1,56 @@
-//! What a search makes as good as can be.
+//! Objective of a search.
 //!
 //! ```text
 //! objective = COLUMN | COLUMN[goal=min|max,weights=jobs|size|CLASSES]
 //! CLASSES   = RANGE:WEIGHT,RANGE:WEIGHT,...      RANGE = A..B or A, in processors
 //! ```
 //!
-//! The weights are those of the jobs in the mean of `mean_pairwise_l1`: every job counts
-//! the same (`jobs`), as often as it has processors (`size`), or as its size class says;
-//! a size in none of the classes counts nothing, of several the first decides.
+//! The weights apply to the jobs in the mean of `mean_pairwise_l1`. All jobs have the same weight (`jobs`), the weight
+//! is the number of processors (`size`), or each size class has a weight. If several classes contain a size, the first
+//! of these classes applies. If no class contains a size, its weight is 0.
 
 use replay_core::table::name;
 use std::fmt;
 use std::str::FromStr;
 
-use super::column::{Needs, Sought};
+use super::column::{Needs, SearchColumn};
 use super::space::Range;
 use replay_core::naming::{Entry, NameError, StrategyName, Table, kind};
 
 const KIND: &str = "objective";
-/// The largest weight of a class.
+/// Largest weight of a class.
 const LARGEST_WEIGHT: u64 = 1_000_000;
 
-/// Whether small or large values are wanted.
+/// Direction of optimization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Goal {
-    /// Small ones.
+    /// Small values are better.
     Min,
-    /// Large ones.
+    /// Large values are better.
     Max,
 }
 
 impl Goal {
     const ALL: [(&'static str, Goal); 2] = [("min", Goal::Min), ("max", Goal::Max)];
 
-    fn usual(sought: &Sought) -> Self {
-        if sought.column.rises { Goal::Max } else { Goal::Min }
+    fn usual(search_column: &SearchColumn) -> Self {
+        if search_column.column.rises { Goal::Max } else { Goal::Min }
     }
 }
 
-/// How much a job counts.
+/// Weights of jobs in the mean.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Weights {
-    /// The same as every other.
+    /// All jobs have weight 1.
     Jobs,
-    /// Its number of processors.
+    /// The weight is the number of processors.
     Size,
-    /// The weight of the first class that holds its size.
+    /// The weight of a job is the weight of the first class that contains its size; 0 if no class contains the size.
     Classes(Vec<(Range, u64)>),
 }
 
 impl Weights {
-    /// The weight of a job of so many processors.
+    /// Returns the weight of a job with this size.
     pub fn of(&self, size: u32) -> u64 {
         match self {
             Weights::Jobs => 1,
@@ -62,45 +62,45 @@ impl Weights {
     }
 }
 
-/// A column of the table of runs, what is wanted of it, and the weights of jobs.
+/// The objective of a search: a column of the table of runs, the direction of optimization, and the weights of jobs.
 #[derive(Clone, Debug)]
 pub struct Objective {
     /// The column.
-    pub sought: &'static Sought,
-    /// What is wanted.
+    pub search_column: &'static SearchColumn,
+    /// Direction of optimization.
     pub goal: Goal,
-    /// Weights of jobs; other than [`Weights::Jobs`] only with `mean_pairwise_l1`.
+    /// Weights of jobs. For columns other than `mean_pairwise_l1`, they are always [`Weights::Jobs`].
     pub weights: Weights,
 }
 
 impl Objective {
-    /// Whether the objective is a weighted sum of the jobs' pairwise L1 sums that should
-    /// be small: every further decision can only add to it.
-    pub fn only_grows(&self) -> bool {
-        self.sought.needs == Needs::Pairwise && self.goal == Goal::Min
+    /// Whether the objective is to minimize a weighted sum of pairwise L1 sums. This sum cannot decrease with further
+    /// decisions.
+    pub fn is_monotonic(&self) -> bool {
+        self.search_column.needs == Needs::Pairwise && self.goal == Goal::Min
     }
 }
 
-/// What can be said of a column.
+/// Parameters of an objective.
 #[derive(Clone, PartialEq)]
-struct Wanted {
+struct Parameters {
     goal: Goal,
     weights: Weights,
 }
 
-fn table(sought: &'static Sought) -> Table<Wanted> {
-    let name = sought.column.name;
-    let usual = Wanted { goal: Goal::usual(sought), weights: Weights::Jobs };
+fn table(search_column: &'static SearchColumn) -> Table<Parameters> {
+    let name = search_column.column.name;
+    let usual = Parameters { goal: Goal::usual(search_column), weights: Weights::Jobs };
     let entry = Entry::new(name.text(), usual)
-        .param("goal", kind::one_of(&Goal::ALL), "whether small or large values are wanted", |w| {
+        .param("goal", kind::one_of(&Goal::ALL), "whether small or large values are better", |w| {
             &mut w.goal
         })
-        .param("weights", kind::told("jobs|size|A..B:WEIGHT,..."), "what a job counts", |w| {
+        .param("weights", kind::parsed("jobs|size|A..B:WEIGHT,..."), "weight of a job", |w| {
             &mut w.weights
         })
         .check(move |w| match w.weights {
             Weights::Size | Weights::Classes(_) if name != name::mean_pairwise_l1 => {
-                Err("only mean_pairwise_l1 takes weights".to_string())
+                Err("only mean_pairwise_l1 supports weights".to_string())
             }
             _ => Ok(()),
         });
@@ -112,18 +112,18 @@ impl FromStr for Objective {
 
     fn from_str(text: &str) -> Result<Self, NameError> {
         let name = StrategyName::read(KIND, text)?;
-        let sought =
-            Sought::by_name(&name.name).map_err(|problem| name.error(KIND, problem.to_string()))?;
-        let own = StrategyName { name: sought.column.name.to_string(), ..name };
-        let Wanted { goal, weights } = table(sought).parse(&own)?;
-        Ok(Self { sought, goal, weights })
+        let search_column = SearchColumn::by_name(&name.name)
+            .map_err(|problem| name.error(KIND, problem.to_string()))?;
+        let own = StrategyName { name: search_column.column.name.to_string(), ..name };
+        let Parameters { goal, weights } = table(search_column).parse(&own)?;
+        Ok(Self { search_column, goal, weights })
     }
 }
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wanted = Wanted { goal: self.goal, weights: self.weights.clone() };
-        table(self.sought).name(&wanted).fmt(f)
+        let parameters = Parameters { goal: self.goal, weights: self.weights.clone() };
+        table(self.search_column).name(&parameters).fmt(f)
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn print_and_parse_are_inverse() {
+    fn formatting_and_parsing_are_inverse() {
         for text in [
             "mean_pairwise_l1",
             "contiguous_percent",
@@ -191,26 +191,26 @@ mod tests {
     }
 
     #[test]
-    fn the_first_class_decides() {
+    fn the_first_matching_class_applies() {
         let weights = objective("mean_pairwise_l1[weights=2..16:3,10..100:1]").weights;
         assert_eq!([1, 2, 16, 17, 101].map(|size| weights.of(size)), [0, 3, 3, 1, 0]);
         assert_eq!(objective("mean_pairwise_l1[weights=size]").weights.of(7), 7);
     }
 
     #[test]
-    fn only_pairwise_sums_only_grow() {
-        let grows = |text| objective(text).only_grows();
+    fn only_minimized_pairwise_sums_grow_monotonically() {
+        let grows = |text| objective(text).is_monotonic();
         assert!(grows("mean_pairwise_l1") && grows("total_pairwise_l1"));
         assert!(!grows("mean_pairwise_l1[goal=max]") && !grows("mean_components"));
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn rejects_invalid_objectives() {
         for (text, words) in [
             ("", "empty"),
             ("mean_wait", "schedule alone"),
             ("mean_pairwise_l1[weight=size]", "did you mean \"weights\""),
-            ("mean_pairwise_l1[goal=least]", "none of min, max"),
+            ("mean_pairwise_l1[goal=least]", "not one of min, max"),
             ("mean_pairwise_l1[weights=2..16]", "RANGE:WEIGHT"),
             ("mean_pairwise_l1[weights=2..16:9999999]", "at most 1000000"),
             ("mean_components[weights=size]", "only mean_pairwise_l1"),

@@ -3,7 +3,7 @@ use rayon::prelude::*;
 use super::SearchError;
 use super::candidate::Candidate;
 use super::problem::Problem;
-use super::row::{excess, mean, worth};
+use super::row::{excess, mean, objective_columns};
 use super::shaken;
 use crate::RunContext;
 use replay_core::allocator::centre::TieVector;
@@ -12,63 +12,64 @@ use replay_core::metrics::estimate::Estimate;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 
-/// Where a candidate was found that the user gave.
+/// Value of [`Found::on`] for candidates that the user has given.
 pub const GIVEN: &str = "given";
 
-/// Candidates tried where they were not found (Johnson, Bunde, Leung, Fig. 15).
+/// Improvements by candidates on traces other than the traces on which they were found (Johnson, Bunde, Leung, Fig.
+/// 15).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Portability {
-    /// The candidates, and on which traces each was found.
+    /// Candidates, each with the names of the traces on which it was found.
     pub found: Vec<Found>,
-    /// The traces.
+    /// Traces on which the candidates are evaluated.
     pub parts: Vec<Tried>,
-    /// What they come to, by candidate, then trace.
+    /// Results, indexed by candidate and then by trace.
     pub cells: Vec<Vec<PortabilityCell>>,
 }
 
-/// A candidate and where it comes from.
+/// A candidate and its origin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
     /// The candidate as it was found.
     pub candidate: Candidate,
-    /// The traces it was found on, or "given".
+    /// Names of the traces on which the candidate was found, or "given".
     pub on: String,
-    /// The machine it was found on, if scan radii are to be scaled.
+    /// Width of the machine on which the candidate was found, if scan radii are scaled.
     pub width: Option<u32>,
 }
 
-/// A trace that candidates are tried on.
+/// A trace on which candidates are evaluated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
-    /// Its name.
+    /// Name of the trace.
     pub name: String,
-    /// Its machine.
+    /// Name of the machine.
     pub topology: String,
-    /// The objective without tie-breaking.
+    /// Value of the objective without tie-breaking.
     pub baseline: f64,
 }
 
-/// A candidate on a trace.
+/// Result of a candidate on a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PortabilityCell {
-    /// What ran; its scan radius may have been scaled.
+    /// The evaluated candidate, possibly with a scaled scan radius.
     pub candidate: Candidate,
-    /// The objective.
+    /// Objective.
     pub value: f64,
-    /// How much better than without tie-breaking, in percent.
+    /// Improvement over no tie-breaking in percent.
     pub improvement_percent: f64,
-    /// By how many percent the constraints are exceeded; 0 if all hold.
+    /// Largest excess over a constraint in percentage points; 0 if all constraints are satisfied.
     pub excess_percent: f64,
-    /// The improvement by shaken copy of the trace, in percent; `None` if it is not shaken.
+    /// Improvement in percent on each perturbed copy of the trace; `None` if there are no perturbed copies.
     pub copies: Option<Vec<f64>>,
 }
 
 impl Portability {
-    /// Tries every candidate on every problem, each of one trace or its shaken copies, in parallel; `None` if
-    /// `stop` is raised before all is done.
+    /// Evaluates every candidate on every problem in parallel. Each problem contains a trace or its perturbed copies.
+    /// Returns `None` if `stop` is raised before the end.
     ///
     /// # Errors
-    /// [`SearchError`] as in [`Problem::evaluate`].
+    /// Errors of [`Problem::evaluate`].
     pub fn new(
         found: Vec<Found>,
         problems: &[Problem],
@@ -115,18 +116,19 @@ impl Portability {
 }
 
 impl PortabilityCell {
-    /// The improvement over shaken copies with its interval.
+    /// Mean improvement over the perturbed copies, with a confidence interval.
     pub fn estimate(&self) -> Option<Estimate> {
         self.copies.as_deref().map(shaken::mean)
     }
 }
 
-/// The mean improvement of a candidate over several traces, in percent.
+/// Mean improvement of a candidate over several traces in percent.
 pub fn improvement(cells: &[PortabilityCell]) -> f64 {
     cells.iter().map(|cell| cell.improvement_percent).sum::<f64>() / cells.len() as f64
 }
 
-/// The same with its interval over shaken copies; `None` if nothing is shaken.
+/// Mean improvement of a candidate over several traces and their perturbed copies, with a confidence interval;
+/// `None` if there are no perturbed copies.
 pub fn shaken_improvement(cells: &[PortabilityCell]) -> Option<Estimate> {
     let copies = cells.first()?.copies.as_ref()?.len();
     let all: Vec<f64> =
@@ -134,19 +136,19 @@ pub fn shaken_improvement(cells: &[PortabilityCell]) -> Option<Estimate> {
     shaken::by_copy(&all, copies).as_deref().map(shaken::mean)
 }
 
-/// A candidate tried on a trace.
+/// A row of the table: a candidate on a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct PortabilityRow<'a> {
     /// The candidate as it was found.
     pub found: &'a Found,
     /// The trace.
     pub tried: &'a Tried,
-    /// What ran, and what it came to.
+    /// The result.
     pub cell: &'a PortabilityCell,
 }
 
 impl Portability {
-    /// Every candidate on every trace.
+    /// Rows of every candidate on every trace.
     pub fn rows(&self) -> Vec<PortabilityRow<'_>> {
         let pairs = self.found.iter().zip(&self.cells);
         let row = |(found, cells)| {
@@ -159,40 +161,40 @@ impl Portability {
 
 impl Table for PortabilityRow<'_> {
     const NAME: &'static str = "portability";
-    const ROW: &'static str = "one row per candidate and trace it was tried on";
+    const ROW: &'static str = "one row per candidate and trace on which it was evaluated";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        let [value, improvement] = worth(|r: &Self| Some(r.cell.value), |r| r.cell.improvement_percent);
+        let [value, improvement] = objective_columns(|r: &Self| Some(r.cell.value), |r| r.cell.improvement_percent);
         vec![
-            Column::new(name::found, "", "the candidate as it was found: SR,AF,WF,BF, with a slack SR,AF,WF,BF@SLACK", |r: &Self| r.found.candidate.to_string()),
-            Column::text(name::found_on, "the traces it was found on, joined by +, or given", |r: &Self| Some(&r.found.on)),
-            Column::text(name::trace, "trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
+            Column::new(name::found, "", "the candidate as it was found: SR,AF,WF,BF, or SR,AF,WF,BF@SLACK if it has a slack", |r: &Self| r.found.candidate.to_string()),
+            Column::text(name::found_on, "traces on which the candidate was found, joined by +, or given", |r: &Self| Some(&r.found.on)),
+            Column::text(name::trace, "name of the trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
             Column::text(name::topology, "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
-            Column::new(name::candidate, "", "what ran: as found, but for a scan radius in proportion to the machine with --scale-sr", |r: &Self| r.cell.candidate.to_string()),
+            Column::new(name::candidate, "", "candidate that was evaluated: the candidate as it was found; with --scale-sr, its scan radius is scaled in proportion to the machine", |r: &Self| r.cell.candidate.to_string()),
             value,
             Column::new(name::baseline, "as the objective", "the objective without tie-breaking", |r: &Self| r.tried.baseline),
             improvement,
             excess(|r: &Self| Some(r.cell.excess_percent)),
-            Column::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over shaken copies; null without shaking", |r: &Self| r.cell.estimate().map(|mean| mean.half_width)),
+            Column::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r: &Self| r.cell.estimate().map(|mean| mean.half_width)),
         ]
     }
 }
 
-/// The extent of a machine along its longest dimension; of a hypercube, its dimensions; 1 of a
-/// cluster, which has none.
+/// Returns the extent of a machine along its longest dimension. For a hypercube, this is the number of dimensions; for
+/// a cluster, it is 1.
 pub fn width(topology: &Topology) -> u32 {
     match topology {
         Topology::Grid(grid) => {
             grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1)
         }
         Topology::Hypercube(cube) => u32::from(cube.dimensions()),
-        Topology::Cluster(_) => 1,
+        Topology::Cluster(_) | Topology::Hierarchy(_) => 1,
         Topology::MultiTorus(toruses) => toruses.extents().into_iter().max().map_or(1, u32::from),
     }
 }
 
-/// The vector with its scan radius in proportion to the machine's width, at least 1.
+/// Scales the scan radius of a vector in proportion to the width of the machine. The scaled radius is at least 1.
 fn scaled(vector: TieVector, from: u32, to: u32) -> TieVector {
     let (radius, to, from) = (u64::from(vector.scan_radius), u64::from(to), u64::from(from.max(1)));
     let scan_radius = ((radius * to + from / 2) / from).clamp(1, TieVector::MAX as u64);
@@ -204,8 +206,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scan_radii_are_a_fifth_of_the_width_again() {
-        // Fig. 15: 2 on 10 is 3 on 16, 4 on 20 and 6 on 32.
+    fn scan_radii_scale_with_the_width() {
+        // Fig. 15: the scan radius 2 for width 10 corresponds to 3 for width 16, 4 for width 20 and 6 for width 32.
         let vector: TieVector = "2,13,20,6".parse().expect("a vector");
         assert_eq!(
             [10, 16, 20, 32, 2].map(|to| scaled(vector, 10, to).scan_radius),

@@ -6,81 +6,81 @@ use super::candidate::Candidate;
 use super::column::Needs;
 use super::constraint::Constraint;
 use super::objective::Objective;
-use super::search_trace::{Part, ReplayLimit};
+use super::search_trace::{ReplayLimit, SearchTrace};
 use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::sweep::text_digest;
 use crate::{RunContext, batched_run};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::Cancelled;
 
-/// The format of identities: raised when the same evaluation would give other numbers than before.
+/// Format number of identities. Increase this number if an evaluation of the same problem would give other results.
 const FORMAT: u32 = 1;
 
-/// What is searched: a strategy's tie vector and slack, for one or several traces, or shaken copies
-/// of them.
+/// A search problem: find the tie vector and the slack of a strategy for one or several traces or their perturbed
+/// copies.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// The traces; in their places, if they are shaken, their copies from 1, of each as many.
-    pub parts: Vec<Part>,
-    /// The strategy without a tie vector; its slack does not matter.
+    /// The traces. If they are perturbed, the list contains the same number of perturbed copies, numbered from 1, of
+    /// each trace instead of the trace.
+    pub parts: Vec<SearchTrace>,
+    /// Allocation strategy without a tie vector. The slack of this strategy is ignored.
     pub allocator: AllocatorSpec,
-    /// What is wanted.
+    /// Quantity to optimize.
     pub objective: Objective,
-    /// What must not happen.
+    /// Constraints on vectors.
     pub constraints: Vec<Constraint>,
     needs: Needs,
-    /// The replays without tie-breaking that evaluations are compared with, by part.
+    /// Results without tie-breaking for comparison, one for each part.
     baselines: Vec<Tally>,
 }
 
-/// How far an evaluation went.
+/// Extent of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Extent {
-    /// To the end of every trace.
+    /// The evaluation reached the end of every trace.
     Whole,
-    /// Until it was certain not to be among the best.
+    /// The evaluation stopped when the candidate was certain not to be among the best.
     Stopped,
 }
 
-/// What a candidate comes to.
+/// Result of evaluating a candidate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// The candidate, reduced.
+    /// The reduced candidate.
     pub candidate: Candidate,
-    /// How far the evaluation went.
+    /// Extent of the evaluation.
     pub extent: Extent,
-    /// How much better the objective is than without tie-breaking, in percent; the mean
-    /// over parts. Of a stopped evaluation a number that it cannot exceed.
+    /// Improvement of the objective over no tie-breaking in percent, averaged over parts. If the evaluation stopped,
+    /// this is an upper bound.
     pub improvement_percent: f64,
-    /// The objective by part; empty if stopped.
+    /// Objective by part; empty if the evaluation stopped.
     pub values: Vec<f64>,
-    /// The improvement by part, in percent; empty if stopped.
+    /// Improvement by part in percent; empty if the evaluation stopped.
     pub improvements: Vec<f64>,
-    /// The job size that fares worst in any part; `None` if stopped or if none can change.
+    /// Job size with the largest worsening in any trace; `None` if the evaluation stopped or if no size can change.
     pub worst: Option<WorstClass>,
-    /// By how many percent the constraints are exceeded at most; 0 if all hold.
+    /// Largest excess over a constraint in percentage points; 0 if all constraints are satisfied.
     pub excess_percent: f64,
-    /// Decisions replayed.
+    /// Number of decisions replayed.
     pub decisions: u64,
 }
 
 impl Evaluation {
-    /// Whether all constraints hold; unknown, and `true`, if stopped.
+    /// Whether all constraints are satisfied. If the evaluation stopped, this is unknown, and the result is `true`.
     pub fn is_feasible(&self) -> bool {
         self.excess_percent == 0.0
     }
 }
 
 impl Problem {
-    /// A problem on these parts; the allocator is measured without tie-breaking at once,
-    /// unless or until the watch's flag is raised.
+    /// Creates a problem and measures the allocator without tie-breaking on all parts.
     ///
     /// # Errors
-    /// [`SearchError`] if the allocator takes no vector or has one already, does not work
-    /// on a machine, or leaves nothing to improve, or if a constraint is about no job size;
-    /// or if stopped.
+    /// [`SearchError`] if the allocator has no tie vector, its tie vector is already set, it does not support a
+    /// machine, the objective is 0 or unknown without tie-breaking, a constraint does not apply to any job size, or if
+    /// cancelled.
     pub fn new(
-        parts: Vec<Part>,
+        parts: Vec<SearchTrace>,
         allocator: AllocatorSpec,
         objective: Objective,
         constraints: Vec<Constraint>,
@@ -89,7 +89,8 @@ impl Problem {
         if !allocator.takes_tie() || allocator.tie().is_some() {
             return Err(SearchError::NoTie(allocator.to_string()));
         }
-        let needs = constraints.iter().map(Constraint::needs).chain([objective.sought.needs]).max();
+        let needs =
+            constraints.iter().map(Constraint::needs).chain([objective.search_column.needs]).max();
         let mut problem = Self {
             parts,
             allocator,
@@ -107,7 +108,7 @@ impl Problem {
         }
         for constraint in &problem.constraints {
             let mut parts = problem.parts.iter().zip(&problem.baselines);
-            let about = |(part, tally): (&Part, &Tally)| {
+            let about = |(part, tally): (&SearchTrace, &Tally)| {
                 tally.has(&constraint.subject, part.trace.topology.capacity())
             };
             if !parts.any(about) {
@@ -120,33 +121,37 @@ impl Problem {
     /// Replays every part without tie-breaking.
     fn measure_baselines(&self, watch: RunContext<'_>) -> Result<Vec<Tally>, SearchError> {
         let limit = ReplayLimit { most: None, of: self.decisions() as usize };
-        let measure = |part: &Part| part.measure(&self.allocator, self.needs, limit, watch);
+        let measure = |part: &SearchTrace| part.measure(&self.allocator, self.needs, limit, watch);
         let measured: Vec<_> = self.parts.par_iter().map(measure).collect();
         measured.into_iter().collect()
     }
 
-    /// How many candidates are best evaluated together.
-    pub fn at_once(&self) -> usize {
-        self.parts.iter().map(|part| batched_run::at_once(&part.trace.topology)).min().unwrap_or(1)
+    /// The most efficient number of candidates to evaluate together.
+    pub fn batch_size(&self) -> usize {
+        self.parts
+            .iter()
+            .map(|part| batched_run::batch_size(&part.trace.topology))
+            .min()
+            .unwrap_or(1)
     }
 
-    /// The names of its traces, joined by `+`.
+    /// Names of the traces, joined by `+`.
     pub fn name(&self) -> String {
         let names: Vec<&str> = self.traces().map(|copies| copies[0].name.as_str()).collect();
         names.join("+")
     }
 
-    /// Its parts by trace.
-    pub fn traces(&self) -> impl Iterator<Item = &[Part]> {
+    /// Parts grouped by trace.
+    pub fn traces(&self) -> impl Iterator<Item = &[SearchTrace]> {
         self.parts.chunk_by(|part, next| next.follows(part))
     }
 
-    /// What decides all evaluations: a digest of the jobs, when they start, machines, the strategy,
-    /// what is wanted and what must not happen. Names do not count.
+    /// Returns a digest of everything that determines evaluations: jobs, start times, machines, the strategy, the
+    /// objective and the constraints. Names are ignored.
     pub fn identity(&self) -> String {
         let mut text = format!("replay search {FORMAT}\n{}\n", self.allocator.identity());
         let constraints = self.constraints.iter().map(ToString::to_string);
-        let parts = self.parts.iter().map(Part::identity);
+        let parts = self.parts.iter().map(SearchTrace::identity);
         for line in [self.objective.to_string()].into_iter().chain(constraints).chain(parts) {
             text.push_str(&line);
             text.push('\n');
@@ -154,12 +159,12 @@ impl Problem {
         text_digest(&text)
     }
 
-    /// Parts of each trace: its shaken copies, or 1 for the trace itself.
+    /// Number of parts per trace: the number of perturbed copies, or 1 if there are no perturbed copies.
     pub fn copies(&self) -> usize {
-        self.traces().next().map_or(1, <[Part]>::len)
+        self.traces().next().map_or(1, <[SearchTrace]>::len)
     }
 
-    /// The objective without tie-breaking, by part.
+    /// Value of the objective without tie-breaking for each part.
     pub fn baseline_values(&self) -> Vec<f64> {
         let parts = self.parts.iter().zip(&self.baselines);
         parts
@@ -167,71 +172,72 @@ impl Problem {
             .collect()
     }
 
-    /// Decisions of a whole evaluation.
+    /// Number of decisions of a whole evaluation.
     pub fn decisions(&self) -> u64 {
         self.parts.iter().map(|part| part.decisions() as u64).sum()
     }
 
-    /// Evaluates a candidate. With a `bar`, the evaluation is stopped as soon as its improvement is certain to be below it, in percent; this takes
-    /// an objective that only grows, otherwise the bar is ignored.
+    /// Evaluates a candidate. With a `threshold` in percent, the evaluation stops as soon as the improvement is certain
+    /// to be below the threshold. The threshold is ignored unless the objective is
+    /// [monotonic](Objective::is_monotonic).
     ///
     /// # Errors
-    /// [`SearchError`] as in [`Part::measure`].
+    /// Errors of [`SearchTrace::measure`].
     pub fn evaluate(
         &self,
         candidate: Candidate,
-        bar: Option<f64>,
+        threshold: Option<f64>,
         watch: RunContext<'_>,
     ) -> Result<Evaluation, SearchError> {
-        let mut one = self.evaluate_all(&[candidate], bar, watch)?;
+        let mut one = self.evaluate_all(&[candidate], threshold, watch)?;
         one.pop().ok_or(SearchError::Cancelled(Cancelled))
     }
 
-    /// [`evaluate`](Self::evaluate) for several candidates, which are replayed as one as far as they
-    /// choose the same; what comes out is the same as of each alone.
+    /// Evaluates several candidates. Candidates that make the same decisions share one replay. The results are the same
+    /// as from [`evaluate`](Self::evaluate).
     ///
     /// # Errors
-    /// [`SearchError`] as in [`Part::measure_all`].
+    /// Errors of [`SearchTrace::measure_all`].
     pub fn evaluate_all(
         &self,
         candidates: &[Candidate],
-        bar: Option<f64>,
+        threshold: Option<f64>,
         watch: RunContext<'_>,
     ) -> Result<Vec<Evaluation>, SearchError> {
-        let bar = bar.filter(|_| self.objective.only_grows());
-        let begun = |candidate: &Candidate| self.begin(candidate.reduced(), bar);
-        let mut courses: Vec<CandidateProgress> =
-            candidates.iter().map(begun).collect::<Result<_, _>>()?;
+        let threshold = threshold.filter(|_| self.objective.is_monotonic());
+        let start_state = |candidate: &Candidate| self.begin(candidate.reduced(), threshold);
+        let mut states: Vec<CandidateProgress> =
+            candidates.iter().map(start_state).collect::<Result<_, _>>()?;
         let of = self.decisions() as usize;
         for (number, (part, baseline)) in self.parts.iter().zip(&self.baselines).enumerate() {
-            let open: Vec<usize> = (0..courses.len())
-                .filter(|&at| courses[at].evaluation.extent != Extent::Stopped)
+            let open: Vec<usize> = (0..states.len())
+                .filter(|&at| states[at].evaluation.extent != Extent::Stopped)
                 .collect();
             let run = |&at: &usize| {
-                let CandidateProgress { allocator, improvements, .. } = &courses[at];
-                let most = bar.map(|bar| {
+                let CandidateProgress { allocator, improvements, .. } = &states[at];
+                let most = threshold.map(|threshold| {
                     let others = improvements.iter().sum::<f64>() - improvements[number];
-                    self.most_sum(baseline, bar * improvements.len() as f64 - others)
+                    self.largest_sum(baseline, threshold * improvements.len() as f64 - others)
                 });
                 (allocator.clone(), ReplayLimit { most, of })
             };
             let runs: Vec<_> = open.iter().map(run).collect();
             let tallies = part.measure_all(&runs, self.needs, watch)?;
             for (at, tally) in open.into_iter().zip(tallies) {
-                self.go_on(&mut courses[at], number, tally, baseline, bar);
+                self.add_part(&mut states[at], number, tally, baseline, threshold);
             }
         }
-        Ok(courses.into_iter().map(CandidateProgress::end).collect())
+        Ok(states.into_iter().map(CandidateProgress::end).collect())
     }
 
-    /// Nothing of a candidate is replayed yet.
+    /// Creates the progress of a candidate before its first part.
     fn begin(
         &self,
         candidate: Candidate,
-        bar: Option<f64>,
+        threshold: Option<f64>,
     ) -> Result<CandidateProgress, SearchError> {
-        let most = |part| match bar {
-            Some(_) => self.most_improvement(part),
+        let most = |part| match threshold {
+            Some(_) => self.improvement_bound(part),
             None => 0.0,
         };
         Ok(CandidateProgress {
@@ -251,21 +257,21 @@ impl Problem {
         })
     }
 
-    /// Takes in what a candidate came to on a part.
-    fn go_on(
+    /// Adds the result of a candidate on a part.
+    fn add_part(
         &self,
-        course: &mut CandidateProgress,
+        state: &mut CandidateProgress,
         number: usize,
         tally: Tally,
         baseline: &Tally,
-        bar: Option<f64>,
+        threshold: Option<f64>,
     ) {
-        let CandidateProgress { evaluation, improvements, copies, .. } = course;
+        let CandidateProgress { evaluation, improvements, copies, .. } = state;
         let part = &self.parts[number];
         evaluation.decisions += tally.decisions as u64;
         if tally.decisions < baseline.decisions {
             evaluation.extent = Extent::Stopped;
-            evaluation.improvement_percent = bar.unwrap_or(0.0);
+            evaluation.improvement_percent = threshold.unwrap_or(0.0);
             evaluation.values.clear();
             evaluation.worst = None;
             evaluation.excess_percent = 0.0;
@@ -275,7 +281,7 @@ impl Problem {
         let before = baseline.objective(&self.objective, part.schedule_metrics());
         evaluation.values.push(value);
         improvements[number] = improvement_percent(self.objective.goal, before, value);
-        // What is said of job sizes is said of all copies of a trace together.
+        // For each job size, the sums are combined over all copies of a trace before the worsening is computed.
         let (all, before) = match copies.take() {
             None => (tally, baseline.clone()),
             Some((mut all, mut before)) => {
@@ -286,12 +292,19 @@ impl Problem {
         };
         match self.parts.get(number + 1).is_some_and(|next| next.follows(part)) {
             true => *copies = Some((all, before)),
-            false => self.take(evaluation, number, &all, &before),
+            false => self.record_trace(evaluation, number, &all, &before),
         }
     }
 
-    /// Notes what job sizes and constraints of one trace came to; `number` is that of its last part.
-    fn take(&self, evaluation: &mut Evaluation, number: usize, tally: &Tally, baseline: &Tally) {
+    /// Updates the worst job size and the constraint excess from one trace. `number` is the index of the last part of
+    /// this trace.
+    fn record_trace(
+        &self,
+        evaluation: &mut Evaluation,
+        number: usize,
+        tally: &Tally,
+        baseline: &Tally,
+    ) {
         let part = &self.parts[number];
         let (schedule, processors) = (part.schedule_metrics(), part.trace.topology.capacity());
         if let Some(worst) = tally.worst_class(baseline, processors, |_, _| true) {
@@ -307,33 +320,33 @@ impl Problem {
         }
     }
 
-    /// The improvement that a part cannot exceed, in percent.
-    fn most_improvement(&self, part: usize) -> f64 {
+    /// Returns an upper bound, in percent, of the improvement on a part.
+    fn improvement_bound(&self, part: usize) -> f64 {
         let baseline = &self.baselines[part];
-        let floor = self.parts[part].floor() as f64;
-        100.0 * (1.0 - floor / baseline.weighted_sum(&self.objective.weights) as f64)
+        let lower_bound = self.parts[part].lower_bound() as f64;
+        100.0 * (1.0 - lower_bound / baseline.weighted_sum(&self.objective.weights) as f64)
     }
 
-    /// The largest weighted sum whose improvement on the baseline is not certain to be
-    /// below `percent`; rounding is on the safe side.
-    fn most_sum(&self, baseline: &Tally, percent: f64) -> u128 {
+    /// Returns the largest weighted sum for which the improvement over the baseline may reach `percent`. The sum is
+    /// rounded up, so that no candidate is stopped by a rounding error.
+    fn largest_sum(&self, baseline: &Tally, percent: f64) -> u128 {
         let sum = baseline.weighted_sum(&self.objective.weights) as f64;
         ((sum * (1.0 - percent / 100.0)) * (1.0 + 1e-12) + 1.0).max(0.0) as u128
     }
 }
 
-/// A candidate on its way through the parts.
+/// Progress of a candidate through the parts.
 struct CandidateProgress {
     allocator: AllocatorSpec,
     evaluation: Evaluation,
-    /// By part: the most it can still improve, or what it has come to, in percent.
+    /// Improvement by part in percent. For parts that have not been replayed yet, this is an upper bound.
     improvements: Vec<f64>,
-    /// Copies of one trace so far, and what they are measured against.
+    /// Sums over the copies of the current trace that have been replayed so far, and the baseline of these copies.
     copies: Option<(Tally, Tally)>,
 }
 
 impl CandidateProgress {
-    /// The parts are through.
+    /// Returns the evaluation after the last part.
     fn end(self) -> Evaluation {
         let Self { mut evaluation, improvements, .. } = self;
         if evaluation.extent != Extent::Stopped {

@@ -1,7 +1,6 @@
-//! Ratios of the factors as points of a square.
+//! The ratio of the three factors of a tie vector as a point of a square.
 //!
-//! Only the ratio AF : WF : BF decides what a vector does, so a search moves in two
-//! dimensions, not three:
+//! Decisions depend only on the ratio AF : WF : BF. A search therefore needs two dimensions instead of three:
 //!
 //! * wall share = WF / (AF + WF), border share = BF / (AF + WF + BF), both from 0 to 1.
 //!
@@ -9,7 +8,7 @@
 
 use replay_core::allocator::centre::TieVector;
 
-/// A ratio of factors that are not all 0 and never negative.
+/// Ratio of three nonnegative factors. At least one factor is positive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ratio {
     /// WF / (AF + WF).
@@ -19,25 +18,25 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of a vector; negative factors count as 0.
+    /// Returns the ratio of a vector. Negative factors are treated as 0.
     pub fn of(vector: TieVector) -> Self {
         let [a, w, b] = vector.factors().map(|factor| f64::from(factor.max(0)));
         let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
         Self { wall: share(w, a + w), border: share(b, a + w + b) }
     }
 
-    /// (AF, WF, BF) with sum 1.
+    /// Returns AF, WF and BF, normalized such that their sum is 1.
     pub fn factors(self) -> [f64; 3] {
         let rest = 1.0 - self.border;
         [(1.0 - self.wall) * rest, self.wall * rest, self.border]
     }
 }
 
-/// The vector with whole factors up to `largest` that comes nearest to the ratio of the
-/// real `factors`, reduced; `None` if none of them is positive and finite.
+/// Returns the reduced vector with integer factors up to `largest` that has the ratio nearest to the ratio of the real
+/// numbers `factors`. Returns `None` if no factor is positive and finite.
 ///
-/// Factors below half of `1 / largest` of the largest become 0. Among equally near
-/// vectors the one of the smallest numbers is taken.
+/// A factor becomes 0 if its ratio to the largest factor is below half of `1 / largest`. If several vectors are equally
+/// near, the vector with the smallest numbers is chosen.
 pub fn nearest_vector(scan_radius: u32, factors: [f64; 3], largest: u32) -> Option<TieVector> {
     let factors = factors.map(|factor| factor.max(0.0));
     let most = factors.iter().fold(0.0, |most: f64, &factor| most.max(factor));
@@ -69,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_papers_vector_is_found_again() {
+    fn recovers_the_vector_of_the_paper() {
         let vector: TieVector = "2,13,20,6".parse().expect("a vector");
         let ratio = Ratio::of(vector);
         assert_eq!((ratio.wall, ratio.border), (20.0 / 33.0, 6.0 / 39.0));
@@ -79,14 +78,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_vector_up_to_the_largest_factor_is_its_own_nearest(
+        fn vectors_up_to_the_largest_factor_are_their_own_nearest(
             a in 0i32..=100, w in 0i32..=100, b in 0i32..=100, scale in 0.001f64..1000.0,
         ) {
             prop_assume!(a + w + b > 0);
             let vector = TieVector { scan_radius: 3, available: a, wall: w, border: b }.reduced();
             let factors = [a, w, b].map(|factor| f64::from(factor) * scale);
             let found = nearest_vector(3, factors, 100).expect("a vector");
-            // Rounding may prefer smaller numbers only if they are as near as makes no odds.
+            // If two vectors are equally near within the precision, the vector with smaller numbers may be chosen.
             let (x, y) = (Ratio::of(vector), Ratio::of(found));
             prop_assert!((x.wall - y.wall).abs() < 1e-9 && (x.border - y.border).abs() < 1e-9);
         }

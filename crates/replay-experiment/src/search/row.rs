@@ -4,66 +4,66 @@ use super::archive::{Archive, SkippedWork, better_first};
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
 use super::ratio::Ratio;
-use super::shaken::{self, Behind};
-use crate::shaken::Apart;
+use super::shaken::{self, GapToBest};
+use crate::shaken::Significance;
 use replay_core::metrics::estimate::Estimate;
 use replay_core::table::{Column, Table, name};
 
-/// Where a candidate comes from.
+/// Origin of the candidate in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// No tie-breaking.
+    /// The row is for no tie-breaking.
     None,
-    /// The search asked for it.
+    /// The search requested the candidate.
     Found,
-    /// The user gave it to compare with.
+    /// The user gave the candidate for comparison.
     Given,
 }
 
-/// One evaluation of a search as tables show it.
+/// An evaluation of a search as a table row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchRow {
-    /// The traces that were searched, joined by `+`.
+    /// Names of the searched traces, joined by `+`.
     pub searched: String,
-    /// Where the vector comes from.
+    /// Origin of the candidate.
     pub origin: Origin,
-    /// Place among the whole evaluations, from 1; feasible ones first.
+    /// Rank among the whole evaluations, from 1. Feasible evaluations precede infeasible evaluations.
     pub rank: Option<u64>,
-    /// The vector and slack; `None` is no tie-breaking.
+    /// Vector and slack; `None` for no tie-breaking.
     pub candidate: Option<Candidate>,
-    /// The objective, the mean over traces; `None` if stopped.
+    /// Objective averaged over traces; `None` if the evaluation stopped.
     pub value: Option<f64>,
-    /// How much better than without tie-breaking, in percent; the mean over traces. Of a
-    /// stopped evaluation an upper bound.
+    /// Improvement over no tie-breaking in percent, averaged over traces. If the evaluation stopped, this is an upper
+    /// bound.
     pub improvement_percent: f64,
-    /// The same on the test traces, if it was tried on any.
+    /// Improvement on the test traces in percent; `None` if the candidate was not evaluated on the test traces.
     pub test_improvement_percent: Option<f64>,
-    /// The improvement over shaken copies with its interval.
+    /// Mean improvement over the perturbed copies, with a confidence interval.
     pub shaken: Option<Estimate>,
-    /// The same on the test traces.
+    /// Mean improvement over the perturbed copies of the test traces, with a confidence interval.
     pub test_shaken: Option<Estimate>,
-    /// How it stands against the best on the same copies; `None` of the best itself.
-    pub behind: Option<Behind>,
-    /// Whether all constraints hold; `None` if stopped.
+    /// Difference from the best candidate on the same copies; `None` for the best candidate.
+    pub behind: Option<GapToBest>,
+    /// Whether all constraints are satisfied; `None` if the evaluation stopped.
     pub feasible: Option<bool>,
-    /// By how many percent constraints are exceeded at most; `None` if stopped.
+    /// Largest excess over a constraint in percentage points; `None` if the evaluation stopped.
     pub excess_percent: Option<f64>,
-    /// The job size that fares worst: its processors, its jobs, how much it worsens in
+    /// Job size with the largest worsening: the size in processors, the number of jobs of this size, the worsening in
     /// percent, and the trace.
     pub worst: Option<(u32, u64, f64, String)>,
-    /// How far the evaluation went.
+    /// Extent of the evaluation.
     pub extent: Extent,
-    /// When the search asked for it, from 1; `None` if it did not.
+    /// Number of the search's request for this candidate, from 1; `None` if the search did not request it.
     pub evaluation: Option<u64>,
-    /// Decisions replayed.
+    /// Number of decisions replayed.
     pub decisions: u64,
 }
 
-/// The rows of a search: no tie-breaking, whole evaluations with the best first, then the
-/// others in their order. Of the `given` ones those that the search did not evaluate
-/// stand among the whole ones without a rank.
+/// Returns the rows of a search: no tie-breaking, whole evaluations from best to worst, and stopped evaluations in
+/// the order of the requests. Vectors in `given` that the search did not evaluate are listed among the whole
+/// evaluations without a rank.
 pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<SearchRow> {
-    let maker = Maker { problem, searched: problem.name(), best: archive.best() };
+    let builder = RowBuilder { problem, searched: problem.name(), best: archive.best() };
     let numbered = |archive: &Archive| -> HashMap<_, u64> {
         archive.evaluations().iter().map(std::ptr::from_ref).zip(1..).collect()
     };
@@ -75,25 +75,25 @@ pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<Search
     let mut ranked = archive.ranked();
     ranked.extend(unknown);
     ranked.sort_by(|a, b| better_first(a, b));
-    let mut rows = vec![maker.baseline()];
+    let mut rows = vec![builder.baseline()];
     let mut rank = 0;
     for one in ranked {
         let number = number(one);
         rank += u64::from(number.is_some());
-        rows.push(maker.row(number.map(|_| rank), number, one));
+        rows.push(builder.row(number.map(|_| rank), number, one));
     }
     let others = archive.evaluations().iter().filter(|one| !whole(one));
-    rows.extend(others.map(|one| maker.row(None, number(one), one)));
+    rows.extend(others.map(|one| builder.row(None, number(one), one)));
     rows
 }
 
-struct Maker<'a> {
+struct RowBuilder<'a> {
     problem: &'a Problem,
     searched: String,
     best: Option<&'a Evaluation>,
 }
 
-impl Maker<'_> {
+impl RowBuilder<'_> {
     fn baseline(&self) -> SearchRow {
         SearchRow {
             searched: self.searched.clone(),
@@ -143,39 +143,39 @@ impl Maker<'_> {
     }
 }
 
-/// The mean of values.
+/// Mean of values.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn yes(flag: bool) -> String {
+fn yes_or_no(flag: bool) -> String {
     (if flag { "yes" } else { "no" }).to_string()
 }
 
-/// The column of the traces that were searched.
+/// Column of the searched traces.
 pub(super) fn searched<Row>(
     read: impl for<'a> Fn(&'a Row) -> Option<&'a str> + Send + Sync + 'static,
 ) -> Column<Row> {
-    Column::text(name::searched, "traces that were searched, joined by +", read)
+    Column::text(name::searched, "searched traces, joined by +", read)
 }
 
-/// The columns that tell how good a candidate is: objective, improvement.
+/// Columns of the objective and the improvement.
 #[rustfmt::skip]
-pub(super) fn worth<Row>(
+pub(super) fn objective_columns<Row>(
     value: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
     improvement: impl Fn(&Row) -> f64 + Send + Sync + 'static,
 ) -> [Column<Row>; 2] {
     [
-        Column::new(name::value, "as the objective", "the objective, mean over the row's traces; null if stopped", value),
-        Column::new(name::improvement_percent, "%", "improvement on no tie-breaking, mean over the row's traces; an upper bound if stopped", improvement).rising(),
+        Column::new(name::value, "as the objective", "the objective, mean over the row's traces; null if the evaluation was stopped", value),
+        Column::new(name::improvement_percent, "%", "improvement over no tie-breaking, mean over the row's traces; an upper bound if the evaluation was stopped", improvement).rising(),
     ]
 }
 
-/// The column of constraints exceeded.
+/// Column of the constraint excess.
 pub(super) fn excess<Row>(
     read: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
 ) -> Column<Row> {
-    let meaning = "by how much constraints are exceeded at most, 0 if all hold; null if stopped, and without tie-breaking";
+    let meaning = "largest excess over a constraint, 0 if all constraints are satisfied; null if the evaluation was stopped, and without tie-breaking";
     Column::new(name::excess_percent, "%", meaning, read)
 }
 
@@ -186,65 +186,65 @@ impl Table for SearchRow {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         type C = Column<SearchRow>;
-        let [value, improvement] = worth(|r: &Self| r.value, |r| r.improvement_percent);
+        let [value, improvement] = objective_columns(|r: &Self| r.value, |r| r.improvement_percent);
         let ratio = |r: &Self| r.candidate.map(|one| Ratio::of(one.vector));
         vec![
             searched(|r: &Self| Some(&r.searched)),
-            C::new(name::rank, "", "place among whole evaluations, from 1, those that keep the constraints first; null if not whole or not found by the search", |r| r.rank),
-            C::text(name::origin, "found by the search; given by --tie; none, no tie-breaking", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
+            C::new(name::rank, "", "rank among whole evaluations, from 1, feasible evaluations first; null if the evaluation was stopped or was not requested by the search", |r| r.rank),
+            C::text(name::origin, "origin: found by the search, given by --tie, or none for no tie-breaking", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
             C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |r| r.candidate.map(|one| one.vector.to_string())),
             C::new(name::sr, "shells", "scan radius", |r| r.candidate.map(|one| one.vector.scan_radius)),
             C::new(name::af, "", "available factor", |r| r.candidate.map(|one| i64::from(one.vector.available))),
             C::new(name::wf, "", "wall factor", |r| r.candidate.map(|one| i64::from(one.vector.wall))),
             C::new(name::bf, "", "border factor", |r| r.candidate.map(|one| i64::from(one.vector.border))),
-            C::new(name::slack, "", "share of the best score by which a candidate may be worse and compete by tie value; null without tie-breaking", |r| r.candidate.map(|one| one.slack.share())),
-            C::new(name::wall_share, "", "WF / (AF + WF); 0 if both are 0; negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
-            C::new(name::border_share, "", "BF / (AF + WF + BF); negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.border)),
+            C::new(name::slack, "", "share of the best score by which the score of a competing processor set may be worse; null without tie-breaking", |r| r.candidate.map(|one| one.slack.share())),
+            C::new(name::wall_share, "", "WF / (AF + WF); 0 if AF and WF are 0; negative factors are treated as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
+            C::new(name::border_share, "", "BF / (AF + WF + BF); negative factors are treated as 0", move |r| ratio(r).map(|ratio| ratio.border)),
             value,
             improvement,
-            C::new(name::test_improvement_percent, "%", "the same on the test traces; null if not tried there", |r| r.test_improvement_percent).rising(),
-            C::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over shaken copies; null without shaking", |r| r.shaken.map(|mean| mean.half_width)),
-            C::new(name::test_half_width, "%", "half the width of the 95 % interval of the improvement on shaken copies of the test traces; null without shaking", |r| r.test_shaken.map(|mean| mean.half_width)),
-            C::new(name::behind_percent, "%", "how much less it improves than the best vector of the search, mean over the same shaken copies; null for the best, and without shaking", |r| r.behind.map(|behind| behind.percent.mean)),
-            C::new(name::behind_half_width, "%", "half the width of the 95 % interval of that difference", |r| r.behind.map(|behind| behind.percent.half_width)),
-            C::text(name::told_from_best, "whether that interval leaves out 0: yes, no, or same if both come to the same on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
-            C::new(name::feasible, "", "whether all constraints hold, yes or no; null if stopped, and without tie-breaking", |r| r.feasible.map(yes)),
+            C::new(name::test_improvement_percent, "%", "improvement over no tie-breaking on the test traces; null if the candidate was not evaluated on the test traces", |r| r.test_improvement_percent).rising(),
+            C::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r| r.shaken.map(|mean| mean.half_width)),
+            C::new(name::test_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies of the test traces; null without --shake", |r| r.test_shaken.map(|mean| mean.half_width)),
+            C::new(name::behind_percent, "%", "improvement of the best vector of the search minus the improvement of this vector, mean over the same perturbed copies; null for the best vector, and without --shake", |r| r.behind.map(|behind| behind.percent.mean)),
+            C::new(name::behind_half_width, "%", "half the width of the 95 % interval of behind_percent", |r| r.behind.map(|behind| behind.percent.half_width)),
+            C::text(name::told_from_best, "whether the interval of behind_percent excludes 0: yes, no, or same if the two vectors have equal improvements on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
+            C::new(name::feasible, "", "whether all constraints are satisfied, yes or no; null if the evaluation was stopped, and without tie-breaking", |r| r.feasible.map(yes_or_no)),
             excess(|r: &Self| r.excess_percent),
-            C::new(name::worst_size, "processors", "job size whose mean pairwise L1 worsens most; null if stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
-            C::new(name::worst_jobs, "jobs", "jobs of that size", |r| r.worst.as_ref().map(|worst| worst.1)),
-            C::new(name::worst_percent, "%", "how much it worsens; below 0 if it gains", |r| r.worst.as_ref().map(|worst| worst.2)),
-            C::text(name::worst_trace, "the trace in which", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
-            C::text(name::extent, "whole; or stopped, because certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
-            C::new(name::evaluation, "", "when the search asked for it, from 1; null if it did not", |r| r.evaluation),
+            C::new(name::worst_size, "processors", "job size with the largest worsening of mean pairwise L1; null if the evaluation was stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
+            C::new(name::worst_jobs, "jobs", "number of jobs of the size worst_size", |r| r.worst.as_ref().map(|worst| worst.1)),
+            C::new(name::worst_percent, "%", "increase of the mean pairwise L1 of the size worst_size; negative if it decreases", |r| r.worst.as_ref().map(|worst| worst.2)),
+            C::text(name::worst_trace, "trace in which the size worst_size worsens", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
+            C::text(name::extent, "whole, or stopped because the candidate was certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
+            C::new(name::evaluation, "", "number of the search's request for this candidate, from 1; null if the search did not request it", |r| r.evaluation),
             C::new(name::decisions, "decisions", "decisions replayed", |r| r.decisions),
         ]
     }
 }
 
-/// Evaluations that a search did without, for one reason.
+/// Evaluations that a search avoided for one reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkippedWorkRow {
-    /// The traces that were searched, joined by `+`.
+    /// Names of the searched traces, joined by `+`.
     pub searched: String,
-    /// Why, in a word.
+    /// Identifier of the reason.
     pub reason: &'static str,
-    /// Why, in a sentence.
+    /// Description of the reason.
     pub about: &'static str,
-    /// How many evaluations.
+    /// Number of evaluations.
     pub evaluations: u64,
-    /// How many decisions they would have taken.
+    /// Number of decisions that these evaluations did not replay.
     pub decisions: u64,
 }
 
 impl SkippedWorkRow {
-    /// What a search spared that left out so many `equal_ratios`.
+    /// Returns the avoided work of a search. `equal_ratios` is the number of vectors that were removed from the grid.
     #[rustfmt::skip]
-    pub fn of(problem: &Problem, spared: &SkippedWork, equal_ratios: u64) -> [Self; 3] {
+    pub fn of(problem: &Problem, skipped: &SkippedWork, equal_ratios: u64) -> [Self; 3] {
         let whole = problem.decisions();
         [
             ("equal-ratio", equal_ratios, equal_ratios * whole, "vectors of the grid that break no tie or have the ratio of another"),
-            ("repeated", spared.repeats, spared.repeats * whole, "vectors that were asked for again"),
-            ("stopped", spared.stopped, spared.stopped_decisions, "evaluations stopped because certain not to be among the best"),
+            ("repeated", skipped.repeats, skipped.repeats * whole, "vectors that were asked for again"),
+            ("stopped", skipped.stopped, skipped.stopped_decisions, "evaluations stopped because their candidate was certain not to be among the best"),
         ]
         .map(|(reason, evaluations, decisions, about)| {
             Self { searched: problem.name(), reason, about, evaluations, decisions }
@@ -254,25 +254,27 @@ impl SkippedWorkRow {
 
 impl Table for SkippedWorkRow {
     const NAME: &'static str = "spared";
-    const ROW: &'static str = "one row per search and reason why it did without some evaluations";
+    const ROW: &'static str = "one row per search and reason for skipping evaluations";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         type C = Column<SkippedWorkRow>;
         vec![
             searched(|r: &Self| Some(&r.searched)),
-            C::text(name::reason, "why they were not needed: equal-ratio, repeated, stopped", |r| Some(r.reason)),
-            C::new(name::evaluations, "evaluations", "evaluations that were not needed, or not in whole", |r| r.evaluations),
-            C::new(name::spared_decisions, "decisions", "decisions that they would still have taken", |r| r.decisions),
-            C::text(name::about, "the reason in words", |r| Some(r.about)),
+            C::text(name::reason, "reason for skipping: equal-ratio, repeated, stopped", |r| Some(r.reason)),
+            C::new(name::evaluations, "evaluations", "evaluations that were skipped or stopped", |r| r.evaluations),
+            C::new(name::spared_decisions, "decisions", "decisions that the skipped or stopped evaluations would still have replayed", |r| r.decisions),
+            C::text(name::about, "reason as a sentence", |r| Some(r.about)),
         ]
     }
 }
 
 impl SearchRow {
-    /// Whether the search found it and it cannot be told from the best.
+    /// Whether the search found this candidate, and the candidate does not differ significantly from the best
+    /// candidate.
     pub fn is_as_good(&self) -> bool {
-        let told = self.behind.is_some_and(|behind| behind.verdict != Apart::Yes);
-        self.rank.is_some() && self.feasible == Some(true) && told
+        let is_not_separated =
+            self.behind.is_some_and(|behind| behind.verdict != Significance::Yes);
+        self.rank.is_some() && self.feasible == Some(true) && is_not_separated
     }
 }

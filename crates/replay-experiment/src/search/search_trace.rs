@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use super::SearchError;
 use super::column::Needs;
-use super::floor::least_pairwise_l1;
+use super::lower_bound::least_pairwise_l1;
 use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
-use crate::batched_run::replayed_as_one;
+use crate::batched_run::batch_of;
 use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
 use crate::{ProgressMeter, RunContext, Trace};
@@ -17,38 +17,37 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Decision, Event, Observer, Placed, SimulationError, Starts};
 use replay_core::workload::JobId;
 
-/// One trace of a search, scheduled once; every evaluation replays its timeline.
+/// A trace of a search. The trace is scheduled once, and every evaluation replays its timeline.
 #[derive(Clone, Debug)]
-pub struct Part {
-    /// What tables call it.
+pub struct SearchTrace {
+    /// Name of the trace in tables.
     pub name: String,
-    /// The jobs and the machine.
+    /// Jobs and machine.
     pub trace: Arc<Trace>,
     schedule: Schedule,
-    /// Canonical name of who scheduled it.
+    /// Canonical name of the scheduler.
     scheduler: String,
-    /// Weight by job size.
+    /// Weight of a job, indexed by job size.
     weights: Vec<u64>,
-    /// By the number of decisions made: what the jobs still to come add to the weighted
-    /// sum at least.
-    floors: Vec<u128>,
+    /// Lower bound of the contribution of the remaining jobs to the weighted sum, indexed by the number of decisions
+    /// made.
+    lower_bounds: Vec<u128>,
 }
 
-/// When a replay may stop early.
+/// Limit at which a replay may stop early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplayLimit {
-    /// The weighted pairwise L1 sum above which the replay need not go on; only for objectives
-    /// that only grow.
+    /// Weighted pairwise L1 sum above which the replay may stop. Only monotonic objectives have this limit.
     pub most: Option<u128>,
-    /// Decisions of all replays of the evaluation, for the forecast of its duration.
+    /// Number of decisions of all replays of the evaluation, from which its remaining time is estimated.
     pub of: usize,
 }
 
-impl Part {
-    /// Schedules the trace, unless or until `stop` is raised.
+impl SearchTrace {
+    /// Creates a trace of a search and schedules it, unless `stop` is raised.
     ///
     /// # Errors
-    /// [`SearchError::Simulation`] if a job does not fit the machine; [`SearchError::Cancelled`].
+    /// [`SearchError::Simulation`] if a job does not fit the machine; [`SearchError::Cancelled`] if cancelled.
     pub fn new(
         name: String,
         trace: Arc<Trace>,
@@ -62,31 +61,32 @@ impl Part {
         let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
         let weights: Vec<u64> = (0..=largest).map(|size| objective.weights.of(size)).collect();
         let least = least_pairwise_l1(&trace.topology);
-        let mut floors = vec![0];
+        let mut lower_bounds = vec![0];
         let mut rest = 0;
         for event in schedule.timeline.events().iter().rev() {
             if let Event::Start(id) = event {
                 let size = jobs[id.index()].size;
                 let points = trace.topology.points(size);
                 rest += u128::from(weights[size as usize]) * u128::from(least[points as usize]);
-                floors.push(rest);
+                lower_bounds.push(rest);
             }
         }
-        floors.reverse();
-        Ok(Self { name, trace, schedule, scheduler: scheduler.to_string(), weights, floors })
+        lower_bounds.reverse();
+        Ok(Self { name, trace, schedule, scheduler: scheduler.to_string(), weights, lower_bounds })
     }
 
-    /// Whether it is the next shaken copy of the trace that another part is a copy of.
+    /// Whether this is the perturbed copy that follows the copy `other` of the same trace.
     pub fn follows(&self, other: &Self) -> bool {
         other.trace.copy > 0 && self.trace.copy == other.trace.copy + 1 && self.name == other.name
     }
 
-    /// Decisions of a whole replay.
+    /// Number of decisions of a whole replay.
     pub fn decisions(&self) -> usize {
-        self.floors.len() - 1
+        self.lower_bounds.len() - 1
     }
 
-    /// What decides its replays beside the strategy, in one line. Its name does not count.
+    /// Returns a line of text that contains everything that determines the replays of this trace, except the strategy.
+    /// The name is ignored.
     pub fn identity(&self) -> String {
         let PlannedTrace { jobs_digest, starts_digest, topology, .. } =
             PlannedTrace::new(&self.trace);
@@ -94,22 +94,21 @@ impl Part {
         format!("{jobs_digest} {starts} {topology} {}", self.scheduler)
     }
 
-    /// What the schedule alone decides.
+    /// Metrics that depend only on the schedule.
     pub fn schedule_metrics(&self) -> &ScheduleMetrics {
         &self.schedule.metrics
     }
 
-    /// A lower bound of the weighted sum.
-    pub fn floor(&self) -> u128 {
-        self.floors[0]
+    /// Lower bound of the weighted sum.
+    pub fn lower_bound(&self) -> u128 {
+        self.lower_bounds[0]
     }
 
-    /// Replays the timeline with allocators. A tally of fewer decisions than the part has exceeded
-    /// [`ReplayLimit::most`].
+    /// Replays the timeline with several allocators. If a tally contains fewer decisions than the trace, its replay has
+    /// stopped because the sum exceeded [`ReplayLimit::most`].
     ///
     /// # Errors
-    /// [`SearchError`] if a strategy does not work on the machine or refuses a job, or if
-    /// the watch's flag is raised.
+    /// [`SearchError`] if a strategy does not support the machine or refuses a job, or if cancelled.
     pub fn measure_all(
         &self,
         runs: &[(AllocatorSpec, ReplayLimit)],
@@ -117,16 +116,15 @@ impl Part {
         watch: RunContext<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
         let specs = runs.iter().map(|(spec, _)| spec);
-        let batch =
-            replayed_as_one(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
+        let batch = batch_of(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
         match batch {
-            Some(batch) => self.measure_together(batch, runs, watch),
+            Some(batch) => self.measure_in_lockstep(batch, runs, watch),
             None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),
         }
     }
 
-    /// [`measure_all`](Self::measure_all) in lockstep, of pairwise L1 alone.
-    fn measure_together(
+    /// Replays the timeline in lockstep, as [`measure_all`](Self::measure_all) does, and measures only pairwise L1.
+    fn measure_in_lockstep(
         &self,
         batch: BatchReplay,
         runs: &[(AllocatorSpec, ReplayLimit)],
@@ -134,11 +132,11 @@ impl Part {
     ) -> Result<Vec<Tally>, SearchError> {
         let jobs = &self.trace.workload.jobs;
         let of = runs.iter().map(|(_, limit)| limit.of).sum();
-        let mut pace = ProgressMeter::new(watch, of).counted();
+        let mut meter = ProgressMeter::new(watch, of).counted();
         let mut tallies = Tallies::new(self, runs);
         let mut observe = |placed: Placed<'_>| {
             let size = jobs[placed.job.index()].size;
-            placed.configs.iter().for_each(|_| pace.started());
+            placed.configs.iter().for_each(|_| meter.started());
             tallies.add(self, placed.job, size, placed.pairwise_l1, placed.configs);
         };
         let simulation = self.trace.simulation(watch.stop);
@@ -148,10 +146,10 @@ impl Part {
         Ok(tallies.done(self))
     }
 
-    /// Replays the timeline with an allocator, as [`measure_all`](Self::measure_all).
+    /// Replays the timeline with one allocator as [`measure_all`](Self::measure_all) does.
     ///
     /// # Errors
-    /// As there.
+    /// [`SearchError`] as for [`measure_all`](Self::measure_all).
     pub fn measure(
         &self,
         allocator: &AllocatorSpec,
@@ -165,9 +163,9 @@ impl Part {
             part: self,
             needs,
             locality: Locality::new(topology),
-            pace: ProgressMeter::new(watch, limit.of).counted(),
-            sum: Sum::new(self, limit),
-            goes_on: true,
+            meter: ProgressMeter::new(watch, limit.of).counted(),
+            sum: RunningSum::new(self, limit),
+            continues: true,
         };
         let simulation = self.trace.simulation(watch.stop).counting_ties(needs >= Needs::Ties);
         simulation
@@ -184,19 +182,19 @@ fn failed(part: &str, cause: SimulationError) -> SearchError {
     }
 }
 
-/// Measures the decisions of one replay, until its sum exceeds the limit.
+/// Measures the decisions of one replay until its sum exceeds the limit.
 struct Replay<'a> {
-    part: &'a Part,
+    part: &'a SearchTrace,
     needs: Needs,
     locality: Locality,
-    pace: ProgressMeter<'a>,
-    sum: Sum,
-    goes_on: bool,
+    meter: ProgressMeter<'a>,
+    sum: RunningSum,
+    continues: bool,
 }
 
 impl Observer for Replay<'_> {
     fn started(&mut self, Decision { job, nodes, tied, .. }: Decision<'_>) {
-        self.pace.started();
+        self.meter.started();
         let Trace { workload, topology, .. } = self.part.trace.as_ref();
         let size = workload.jobs[job.index()].size;
         let pairwise_l1 = if self.needs >= Needs::Placements {
@@ -209,57 +207,58 @@ impl Observer for Replay<'_> {
         if let Some(sets) = tied {
             self.sum.tally.ties.record(sets);
         }
-        self.goes_on = self.sum.add(self.part, size, pairwise_l1);
+        self.continues = self.sum.add(self.part, size, pairwise_l1);
     }
 
     fn is_done(&self) -> bool {
-        !self.goes_on
+        !self.continues
     }
 }
 
-/// What one replay has come to so far.
+/// Sums of one replay so far.
 #[derive(Debug)]
-struct Sum {
+struct RunningSum {
     tally: Tally,
     weighted: u128,
     limit: ReplayLimit,
 }
 
-impl Sum {
-    fn new(part: &Part, limit: ReplayLimit) -> Self {
+impl RunningSum {
+    fn new(part: &SearchTrace, limit: ReplayLimit) -> Self {
         let classes = vec![ClassSum::default(); part.weights.len()];
         Self { tally: Tally { classes, ..Tally::default() }, weighted: 0, limit }
     }
 
-    /// Adds a decision. Returns whether the replay is to go on.
+    /// Adds a decision. Returns whether the replay must continue.
     #[inline]
-    fn add(&mut self, part: &Part, size: u32, pairwise_l1: u64) -> bool {
+    fn add(&mut self, part: &SearchTrace, size: u32, pairwise_l1: u64) -> bool {
         let Self { tally, weighted, limit } = self;
         let class = &mut tally.classes[size as usize];
         class.jobs += 1;
         class.pairwise_l1 += pairwise_l1;
         tally.decisions += 1;
         *weighted += u128::from(part.weights[size as usize]) * u128::from(pairwise_l1);
-        let least = *weighted + part.floors[tally.decisions];
+        let least = *weighted + part.lower_bounds[tally.decisions];
         limit.most.is_none_or(|most| least <= most)
     }
 }
 
-/// What the replays of many ways in lockstep have come to so far.
+/// Sums of the replays of many configurations in lockstep.
 struct Tallies<'a> {
     runs: &'a [(AllocatorSpec, ReplayLimit)],
-    /// Pairwise L1 sums by job size, and of each size by way.
+    /// Pairwise L1 sums, indexed by job size and then by configuration.
     pairwise_l1: Vec<u64>,
-    /// Weighted sums by way, where one can lose.
+    /// Weighted sum of each configuration that has a limit.
     weighted: Vec<u128>,
-    /// Decisions made by those that go on, and by way, if it does not.
+    /// Number of decisions made so far.
     made: usize,
+    /// For each configuration, the number of decisions at which it stopped; `None` if it has not stopped.
     ended: Vec<Option<usize>>,
     latest: Option<JobId>,
 }
 
 impl<'a> Tallies<'a> {
-    fn new(part: &Part, runs: &'a [(AllocatorSpec, ReplayLimit)]) -> Self {
+    fn new(part: &SearchTrace, runs: &'a [(AllocatorSpec, ReplayLimit)]) -> Self {
         Self {
             runs,
             pairwise_l1: vec![0; part.weights.len() * runs.len()],
@@ -270,34 +269,42 @@ impl<'a> Tallies<'a> {
         }
     }
 
-    /// The next decision, as some ways make it; those whose replay is not to go on are taken out.
-    fn add(&mut self, part: &Part, job: JobId, size: u32, pairwise_l1: u64, ways: &mut Vec<u32>) {
+    /// Adds the next decision of the configurations in `configs`. If the replay of a configuration stops, it is removed
+    /// from `configs`.
+    fn add(
+        &mut self,
+        part: &SearchTrace,
+        job: JobId,
+        size: u32,
+        pairwise_l1: u64,
+        configs: &mut Vec<u32>,
+    ) {
         if self.latest != Some(job) {
             (self.latest, self.made) = (Some(job), self.made + 1);
         }
         let Self { runs, pairwise_l1: sums, weighted, made, ended, .. } = self;
         let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
         let more = u128::from(part.weights[size as usize]) * u128::from(pairwise_l1);
-        ways.retain(|&way| {
-            let way = way as usize;
-            sums[way] += pairwise_l1;
-            let goes_on = runs[way].1.most.is_none_or(|most| {
-                weighted[way] += more;
-                weighted[way] + part.floors[*made] <= most
+        configs.retain(|&config| {
+            let config = config as usize;
+            sums[config] += pairwise_l1;
+            let continues = runs[config].1.most.is_none_or(|most| {
+                weighted[config] += more;
+                weighted[config] + part.lower_bounds[*made] <= most
             });
-            if !goes_on {
-                ended[way] = Some(*made);
+            if !continues {
+                ended[config] = Some(*made);
             }
-            goes_on
+            continues
         });
     }
 
-    /// What each has come to.
-    fn done(self, part: &Part) -> Vec<Tally> {
+    /// Tally of each configuration.
+    fn done(self, part: &SearchTrace) -> Vec<Tally> {
         let jobs = &part.trace.workload.jobs;
         let mut counted = (0, vec![0; part.weights.len()]);
-        let mut tally = |way: usize| {
-            let decisions = self.ended[way].unwrap_or(self.made);
+        let mut tally = |config: usize| {
+            let decisions = self.ended[config].unwrap_or(self.made);
             if counted.0 != decisions {
                 counted = (decisions, vec![0; part.weights.len()]);
                 let started = |event: &Event| match *event {
@@ -309,7 +316,7 @@ impl<'a> Tallies<'a> {
             }
             let class = |(size, &jobs): (usize, &u64)| ClassSum {
                 jobs,
-                pairwise_l1: self.pairwise_l1[size * self.runs.len() + way],
+                pairwise_l1: self.pairwise_l1[size * self.runs.len() + config],
             };
             let classes = counted.1.iter().enumerate().map(class).collect();
             Tally { classes, decisions, ..Tally::default() }

@@ -1,27 +1,27 @@
-//! What can be told of candidates from shaken copies.
+//! Comparison of candidates on perturbed copies of traces.
 
 use super::problem::{Evaluation, Extent, Problem};
-use crate::shaken::{Apart, CONFIDENCE};
+use crate::shaken::{CONFIDENCE, Significance};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
 
-/// How a candidate stands against the best, on the same shaken copies.
+/// Difference between a candidate and the best candidate on the same perturbed copies.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Behind {
-    /// How much less it improves, in percentage points: mean over the copies and its interval.
+pub struct GapToBest {
+    /// Difference of the improvements in percentage points: the mean over the copies, with a confidence interval.
     pub percent: Estimate,
-    /// Whether it can be told from the best.
-    pub verdict: Apart,
+    /// Whether the difference is significant.
+    pub verdict: Significance,
 }
 
 impl Evaluation {
-    /// The improvement by shaken copy, in percent, each the mean over the traces; `None` if nothing
-    /// is shaken, or if it was stopped.
+    /// Returns the improvement in percent for each perturbed copy, averaged over traces; `None` if there are no
+    /// perturbed copies or if the evaluation stopped.
     pub fn by_copy(&self, problem: &Problem) -> Option<Vec<f64>> {
         by_copy(&self.improvements, problem.copies())
     }
 
-    /// How it stands against another of the same problem; `None` unless both are whole.
-    pub fn behind(&self, best: &Evaluation, problem: &Problem) -> Option<Behind> {
+    /// Returns the difference from the best evaluation of the same problem; `None` unless both evaluations are whole.
+    pub fn behind(&self, best: &Evaluation, problem: &Problem) -> Option<GapToBest> {
         let whole = |one: &Evaluation| one.extent == Extent::Whole;
         if !whole(self) || !whole(best) {
             return None;
@@ -29,11 +29,12 @@ impl Evaluation {
         let (own, best) = (self.by_copy(problem)?, best.by_copy(problem)?);
         let percent = difference(&best, &own);
         let differs = own != best;
-        Some(Behind { percent, verdict: Apart::of(&percent, differs) })
+        Some(GapToBest { percent, verdict: Significance::of(&percent, differs) })
     }
 }
 
-/// Means over traces by copy, of values by trace and then copy.
+/// Averages values over traces and returns one mean for each copy. `values` is ordered by trace and then by copy.
+/// Returns `None` if there are fewer than two copies.
 pub fn by_copy(values: &[f64], copies: usize) -> Option<Vec<f64>> {
     if copies < 2 || values.is_empty() {
         return None;
@@ -45,7 +46,7 @@ pub fn by_copy(values: &[f64], copies: usize) -> Option<Vec<f64>> {
     Some((0..copies).map(mean).collect())
 }
 
-/// The mean of values with its interval.
+/// Returns the mean of values with a confidence interval.
 pub fn mean(values: &[f64]) -> Estimate {
     values.iter().copied().collect::<Accumulator>().estimate(CONFIDENCE)
 }
@@ -60,14 +61,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_means_over_traces() {
-        // Two traces of three copies.
+    fn averages_over_traces_by_copy() {
+        // Two traces with three copies each.
         let values = [1.0, 2.0, 3.0, 5.0, 4.0, 9.0];
         assert_eq!(by_copy(&values, 3), Some(vec![3.0, 3.0, 6.0]));
         assert_eq!((by_copy(&values, 1), by_copy(&[], 3)), (None, None));
         let estimate = mean(&[3.0, 3.0, 6.0]);
         assert_eq!((estimate.count, estimate.mean), (3, 4.0));
-        // 4.303 standard errors of 1.
+        // The half-width is 4.303 standard errors, and the standard error is 1.
         assert!((estimate.half_width - 4.302_652_7).abs() < 1e-6);
     }
 }

@@ -7,22 +7,22 @@ use super::candidate::Candidate;
 use crate::grid::{ValueError, Values};
 use replay_core::allocator::centre::{Slack, TieVector};
 
-/// What a search may try: vectors with whole factors that are never negative, and slacks.
+/// Search space: vectors with nonnegative integer factors, and slacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
-    /// SR, in shells; at least 1, for 0 breaks no tie.
+    /// Scan radii (SR) in shells. All radii are at least 1, because a radius of 0 breaks no tie.
     pub scan_radii: Numbers,
-    /// AF, WF and BF of the exhaustive grid.
+    /// Values of the factors AF, WF and BF on the exhaustive grid.
     pub factors: [Numbers; 3],
-    /// The largest factor of a strategy that moves freely among ratios.
+    /// Largest factor for strategies that choose ratios freely.
     pub largest: u32,
-    /// Slacks, at least one, in ascending order.
+    /// Slacks in ascending order. There is at least one slack.
     pub slacks: Vec<Slack>,
 }
 
 impl Space {
-    /// The brute force of Johnson, Bunde, Leung (section III): SR 1 to 9, factors 0 to
-    /// 10, exact ties. Their supplementary search knows factors up to 90; here up to 100.
+    /// Returns the space of the brute-force search of Johnson, Bunde, Leung (section III): SR 1 to 9, factors 0 to 10,
+    /// exact ties. In their supplementary search, factors are at most 90; in this space, they are at most 100.
     pub fn johnson() -> Self {
         Self {
             scan_radii: (1..=9).collect(),
@@ -32,8 +32,8 @@ impl Space {
         }
     }
 
-    /// Everything on the grid that breaks a tie, each ratio once, reduced: slacks outermost,
-    /// then SR, BF innermost.
+    /// Returns all candidates of the grid that break ties, with one reduced vector for each ratio. The order is by
+    /// slack, SR, AF, WF and BF; BF varies fastest.
     pub fn grid(&self) -> Vec<Candidate> {
         let vectors = self.vectors();
         let of = |&slack: &Slack| vectors.iter().map(move |&vector| Candidate { vector, slack });
@@ -58,21 +58,21 @@ impl Space {
             .collect()
     }
 
-    /// Candidates of the grid before those of one ratio are made one; as many as can be
-    /// counted if they are more.
+    /// Number of candidates of the grid before vectors with equal ratios are merged. The number saturates at
+    /// `u64::MAX`.
     pub fn grid_points(&self) -> u64 {
         let lists = self.factors.iter().chain([&self.scan_radii]).map(Numbers::len);
         lists.fold(self.slacks.len() as u64, u64::saturating_mul)
     }
 
-    /// The place of a slack among [`Space::slacks`]; of one that is not there, that of the
-    /// next below, or the first.
-    pub fn step(&self, slack: Slack) -> usize {
+    /// Returns the index of a slack in [`Space::slacks`]. If the slack is not in the list, returns the index of the
+    /// next smaller slack, or 0 if there is no smaller slack.
+    pub fn slack_index(&self, slack: Slack) -> usize {
         self.slacks.partition_point(|&other| other <= slack).saturating_sub(1)
     }
 }
 
-/// Distinct whole numbers in ascending order, at least one.
+/// A list of distinct integers in ascending order. The list is not empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Numbers(Vec<u32>);
 
@@ -82,7 +82,7 @@ impl Numbers {
         self.0.iter().copied()
     }
 
-    /// The count of the numbers; at least one, so there is no `is_empty`.
+    /// The length of the list. There is no `is_empty`, because the list is never empty.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u64 {
         self.0.len() as u64
@@ -98,16 +98,17 @@ impl Numbers {
         self.0.binary_search(&number).is_ok()
     }
 
-    /// The number at a position of the list, from 0.
+    /// Returns the number at a position of the list. Positions are counted from 0.
     ///
     /// # Panics
-    /// If the list is shorter.
+    /// Panics if the position is not below the length of the list.
     pub fn get(&self, position: u64) -> u32 {
         self.0[position as usize]
     }
 
-    /// The number `steps` positions after `number`, or before it if `steps` is negative; `None` beyond the ends. A number
-    /// that is not in the list has whole numbers around it, of which those in the list are returned.
+    /// Returns the number that is `steps` positions after `number` in the list; before `number` if `steps` is negative.
+    /// Returns `None` beyond the ends of the list. If `number` is not in the list, returns `number + steps` if this sum
+    /// is in the list.
     pub fn neighbour(&self, number: u32, steps: i64) -> Option<u32> {
         match self.0.binary_search(&number) {
             Ok(position) => {
@@ -121,7 +122,8 @@ impl Numbers {
         }
     }
 
-    /// The number of steps between two numbers: positions of the list, or whole numbers if one of them is not in it.
+    /// Returns the distance between two numbers in positions of the list. If one of the numbers is not in the list,
+    /// returns the absolute difference of the numbers.
     pub fn distance(&self, one: u32, other: u32) -> u32 {
         match (self.0.binary_search(&one), self.0.binary_search(&other)) {
             (Ok(one), Ok(other)) => one.abs_diff(other) as u32,
@@ -131,7 +133,7 @@ impl Numbers {
 }
 
 impl FromIterator<u32> for Numbers {
-    /// The distinct numbers of an iterator; 0 if it has none.
+    /// Creates the list of the distinct numbers of an iterator. If the iterator is empty, the list contains only 0.
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
         let mut numbers: Vec<u32> = numbers.into_iter().collect();
         numbers.sort_unstable();
@@ -146,13 +148,13 @@ impl FromIterator<u32> for Numbers {
 impl FromStr for Numbers {
     type Err = ValueError;
 
-    /// Numbers and ranges separated by commas, as in grid files: `1,2,5` or `1..9`.
+    /// Parses numbers and ranges that are separated by commas, as in grid files: `1,2,5` or `1..9`.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         Ok(Values::listed(text).integers::<u32>()?.into_iter().collect())
     }
 }
 
-/// `1..9` for successive numbers, else `1,2,5`.
+/// Formats successive numbers as `1..9`, and other lists as `1,2,5`.
 impl fmt::Display for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [low, high] = self.ends();
@@ -164,38 +166,36 @@ impl fmt::Display for Numbers {
     }
 }
 
-/// Whole numbers from `low` to `high`, both included.
+/// The integers from `low` to `high`. Both ends are included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The first.
+    /// Smallest integer.
     pub low: u32,
-    /// The last, not below the first.
+    /// Largest integer, at least `low`.
     pub high: u32,
 }
 
 impl Range {
-    /// The numbers in order.
+    /// The integers in ascending order.
     pub fn iter(self) -> RangeInclusive<u32> {
         self.low..=self.high
     }
 
-    /// Whether a number is among them.
+    /// Whether a number is in the range.
     pub fn contains(self, number: u32) -> bool {
         self.iter().contains(&number)
     }
 }
 
-/// A range that cannot be read.
+/// Error from parsing a range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "range \"{0}\": write A..B such as 1..9, or one number, none below 0; the first must not be larger"
-)]
+#[error("range \"{0}\": write A..B such as 1..9 with A <= B, or one number, all at least 0")]
 pub struct RangeError(String);
 
 impl FromStr for Range {
     type Err = RangeError;
 
-    /// `1..9`, both included; `5` is `5..5`.
+    /// Parses a range such as `1..9`, both ends included. A single number `5` is parsed as `5..5`.
     fn from_str(text: &str) -> Result<Self, RangeError> {
         let error = || RangeError(text.to_string());
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| error());
@@ -216,9 +216,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_grid_has_each_ratio_once() {
+    fn grid_of_the_paper_has_each_ratio_once() {
         let grid = Space::johnson().grid();
-        // 1,331 factors: the indifferent one goes, and of each ratio all but one.
+        // There are 1,331 combinations of factors. Without the combination of zeros and with one vector per ratio,
+        // 1,033 remain.
         assert_eq!((Space::johnson().grid_points(), grid.len()), (11_979, 9 * 1033));
         let all: HashSet<_> = grid.iter().map(|one| one.reduced()).collect();
         assert_eq!(all.len(), grid.len());
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn every_vector_comes_with_every_slack() {
+    fn grid_combines_every_vector_with_every_slack() {
         let slack = |text: &str| text.parse::<Slack>().expect("a slack");
         let slacks = ["0", "0.05", "0.2"].map(slack).to_vec();
         let space = Space { slacks, ..Space::johnson() };
@@ -240,7 +241,10 @@ mod tests {
         let vast = Space { scan_radii: (1..=1024).collect(), factors, ..space.clone() };
         assert_eq!(vast.grid_points(), u64::MAX);
         assert!(grid.contains(&"4,10,1,0@0.2".parse().expect("a candidate")));
-        assert_eq!(["0", "0.05", "0.1", "1"].map(|text| space.step(slack(text))), [0, 1, 1, 2]);
+        assert_eq!(
+            ["0", "0.05", "0.1", "1"].map(|text| space.slack_index(slack(text))),
+            [0, 1, 1, 2]
+        );
     }
 
     #[test]
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_read_and_printed() {
+    fn parses_and_formats_ranges() {
         assert_eq!("1..9".parse(), Ok(Range { low: 1, high: 9 }));
         assert_eq!(" 5 ".parse(), Ok(Range { low: 5, high: 5 }));
         assert_eq!("0..10".parse::<Range>().map(|range| range.to_string()).as_deref(), Ok("0..10"));

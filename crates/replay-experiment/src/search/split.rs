@@ -5,12 +5,11 @@ use crate::Trace;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Workload;
 
-/// Cuts a trace in two at a share of the time from its first to its last submission. Each
-/// side is scheduled by itself on an empty machine; their names end in `[before SHARE]`
-/// and `[after SHARE]`.
+/// Splits a trace into two parts at a share of the time from its first to its last submission. Each part is scheduled
+/// separately and begins on an empty machine. The names of the parts end in `[before SHARE]` and `[after SHARE]`.
 ///
 /// # Errors
-/// [`SearchError::Split`] if one side has no job.
+/// [`SearchError::Split`] if one of the parts has no jobs.
 pub fn split(
     trace: &Trace,
     scheduler: &SchedulerSpec,
@@ -35,7 +34,7 @@ pub fn split(
         let only = std::slice::from_ref(scheduler);
         let (machine, policy) = (trace.topology.clone(), trace.policy.clone());
         let side = Trace::new(Arc::new(side), machine, policy, only);
-        Arc::new(side.following(trace.dependencies()))
+        Arc::new(side.with_dependencies(trace.dependencies()))
     };
     Ok([side("before", 0..before), side("after", before..workload.jobs.len())])
 }

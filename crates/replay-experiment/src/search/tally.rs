@@ -1,51 +1,51 @@
 use serde::{Deserialize, Serialize};
 
-use super::column::{Needs, Sought};
+use super::column::{Needs, SearchColumn};
 use super::constraint::Subject;
 use super::objective::{Goal, Objective, Weights};
 use replay_core::metrics::run::{PlacementMeans, RunMetrics};
 use replay_core::metrics::{ScheduleMetrics, TieStatistics};
 
-/// What a replay, or the first part of one, sums up to.
+/// Sums over all decisions of a replay, or over its first decisions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tally {
-    /// By job size from 0.
+    /// Sums by job size. The index is the size.
     pub classes: Vec<ClassSum>,
-    /// Decisions made.
+    /// Number of decisions made.
     pub decisions: usize,
-    /// Measures of placements, if they were asked for.
+    /// Means of placement metrics, if they were requested.
     pub placements: PlacementMeans,
-    /// Counts of ties, if they were asked for.
+    /// Tie counts, if they were requested.
     pub ties: TieStatistics,
-    /// Further copies of the trace that are in the sums.
+    /// Number of additional copies of the trace that are included in the sums.
     pub others: u64,
 }
 
-/// The jobs of one size.
+/// Sums over the jobs of one size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClassSum {
-    /// How many they are.
+    /// Number of jobs.
     pub jobs: u64,
-    /// Their pairwise L1 sums, added up.
+    /// Sum of the pairwise L1 sums of these jobs.
     pub pairwise_l1: u64,
 }
 
-/// The job size that fares worst.
+/// Job size with the largest worsening.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WorstClass {
-    /// Number of the part of the problem.
+    /// Index of the part of the problem.
     pub part: usize,
-    /// Processors.
+    /// Job size in processors.
     pub size: u32,
-    /// Jobs of the size.
+    /// Number of jobs of this size.
     pub jobs: u64,
-    /// How much larger their mean pairwise L1 is than without tie-breaking, in percent;
-    /// below 0 if even this class gains.
+    /// Increase of the mean pairwise L1 of these jobs over no tie-breaking, in percent. The increase is negative if
+    /// this size improves.
     pub worsened_percent: f64,
 }
 
 impl Tally {
-    /// Adds what a replay of another copy of the trace, as far, sums up to.
+    /// Adds the sums of a replay of another copy of the trace. Both replays must have the same number of decisions.
     pub fn add(&mut self, other: &Tally) {
         for (class, more) in self.classes.iter_mut().zip(&other.classes) {
             class.jobs += more.jobs;
@@ -57,7 +57,7 @@ impl Tally {
         self.others += 1 + other.others;
     }
 
-    /// The sum of weights times pairwise L1 sums.
+    /// Weighted sum of the pairwise L1 sums of all jobs.
     pub fn weighted_sum(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes
@@ -65,32 +65,32 @@ impl Tally {
             .sum()
     }
 
-    /// The sum of weights.
+    /// Sum of the weights of all jobs.
     pub fn weight(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes.map(|(size, class)| u128::from(weights.of(size)) * u128::from(class.jobs)).sum()
     }
 
-    /// The value of a column; not a number if it was not measured.
-    pub fn column(&self, sought: &Sought, schedule: &ScheduleMetrics) -> f64 {
+    /// Value of a column; NaN if the column was not measured.
+    pub fn column(&self, search_column: &SearchColumn, schedule: &ScheduleMetrics) -> f64 {
         let total = self.classes.iter().map(|class| class.pairwise_l1).sum();
         let ties = (self.ties.decisions > 0).then_some(self.ties);
         let metrics = RunMetrics::new(schedule, total, &self.placements, ties, None);
-        sought.value(&metrics).unwrap_or(f64::NAN)
+        search_column.value(&metrics).unwrap_or(f64::NAN)
     }
 
-    /// The value of an objective; not a number if nothing has a weight.
+    /// Value of an objective; NaN if the total weight is 0.
     pub fn objective(&self, objective: &Objective, schedule: &ScheduleMetrics) -> f64 {
-        if objective.sought.column.name == "mean_pairwise_l1" {
-            // Over the jobs seen, which may be the first part only.
+        if objective.search_column.column.name == "mean_pairwise_l1" {
+            // The average is over the replayed jobs, which may be only the first jobs of the trace.
             let weight = self.weight(&objective.weights);
             self.weighted_sum(&objective.weights) as f64 / weight as f64
         } else {
-            self.column(objective.sought, schedule)
+            self.column(objective.search_column, schedule)
         }
     }
 
-    /// Whether there is anything that a constraint on `subject` can be about.
+    /// Whether a constraint on `subject` applies to any job size.
     pub fn has(&self, subject: &Subject, processors: usize) -> bool {
         match *subject {
             Subject::WorstClass { jobs, sizes } => {
@@ -101,7 +101,7 @@ impl Tally {
         }
     }
 
-    /// How much worse a subject of a constraint is than in `baseline`, in percent.
+    /// Returns how much a constrained quantity is worse than in `baseline`, in percent.
     pub fn worsening(
         &self,
         baseline: &Tally,
@@ -114,25 +114,28 @@ impl Tally {
                 .worst_class(baseline, processors, |size, class| {
                     class.jobs >= jobs && sizes.contains(size)
                 })
-                // Of no class, none is worse.
+                // If no job size matches, no quantity worsens.
                 .map_or(f64::NEG_INFINITY, |worst| worst.worsened_percent),
-            Subject::Column(sought) => {
-                let goal = if sought.column.rises { Goal::Max } else { Goal::Min };
-                let (before, after) = match sought.needs {
+            Subject::Column(search_column) => {
+                let goal = if search_column.column.rises { Goal::Max } else { Goal::Min };
+                let (before, after) = match search_column.needs {
                     Needs::Pairwise => {
                         let sum = |tally: &Tally| tally.weighted_sum(&Weights::Jobs) as f64;
                         (sum(baseline), sum(self))
                     }
-                    _ => (baseline.column(sought, schedule), self.column(sought, schedule)),
+                    _ => (
+                        baseline.column(search_column, schedule),
+                        self.column(search_column, schedule),
+                    ),
                 };
                 -improvement_percent(goal, before, after)
             }
         }
     }
 
-    /// The admitted job size whose mean pairwise L1 worsens most against `baseline`; the
-    /// smaller of equals. One-processor and whole-machine jobs, which no allocator can
-    /// change, are left out.
+    /// Returns the job size, among the admitted sizes, with the largest increase of mean pairwise L1 over `baseline`.
+    /// If two sizes have the same increase, the smaller size is returned. Jobs of one processor and of the whole
+    /// machine are skipped, because no allocator can change them.
     pub fn worst_class(
         &self,
         baseline: &Tally,
@@ -140,10 +143,11 @@ impl Tally {
         admitted: impl Fn(u32, &ClassSum) -> bool,
     ) -> Option<WorstClass> {
         let mut worst: Option<WorstClass> = None;
-        // Of one copy of the trace.
-        let of_one = |class: &ClassSum| ClassSum { jobs: class.jobs / (1 + self.others), ..*class };
+        // Number of jobs in one copy of the trace.
+        let per_copy =
+            |class: &ClassSum| ClassSum { jobs: class.jobs / (1 + self.others), ..*class };
         for (size, (class, base)) in (0u32..).zip(self.classes.iter().zip(&baseline.classes)) {
-            let one = of_one(class);
+            let one = per_copy(class);
             let fixed = size <= 1 || size as usize == processors;
             if fixed || class.jobs == 0 || base.pairwise_l1 == 0 || !admitted(size, &one) {
                 continue;
@@ -158,7 +162,7 @@ impl Tally {
     }
 }
 
-/// How much better a value is than `before`, in percent of `before`; 0 if both are 0.
+/// Returns the improvement from `before` to `after` in percent of `before`; 0 if the values are equal.
 pub fn improvement_percent(goal: Goal, before: f64, after: f64) -> f64 {
     if before == after {
         return 0.0;
@@ -179,8 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_class_is_one_that_can_change() {
-        // Sizes 0 to 4 on a machine of 4: only 2 and 3 can change.
+    fn the_worst_class_can_be_changed_by_an_allocator() {
+        // The sizes are 0 to 4 on a machine of 4 processors. Only the sizes 2 and 3 can change.
         let before = tally(&[(0, 0), (9, 0), (20, 100), (2, 10), (1, 8)]);
         let after = tally(&[(0, 0), (9, 0), (20, 101), (2, 12), (1, 8)]);
         let worst = |least| {
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_those_of_the_jobs() {
+    fn weights_apply_to_jobs() {
         let tally = tally(&[(0, 0), (9, 0), (2, 4), (1, 6)]);
         let mean = |weights: &str| {
             let objective: Objective = format!("mean_pairwise_l1{weights}").parse().expect("one");

@@ -9,7 +9,7 @@ use replay_core::workload::{Policy, Shake, Window, Workload};
 
 const SWF: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
 
-/// A plan on the first jobs of our own trace, and its results.
+/// Creates a plan on the first jobs of the trace that is part of the project, and runs the plan.
 fn run(grid: &str) -> (Plan, Vec<RunResult>) {
     let grid =
         ParameterGrid::resolve(&GridFile::parse(grid, "grid").expect("a grid")).expect("names");
@@ -34,7 +34,7 @@ const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = [3, 4]\nshake = { cop
     allocator = ['row-major-free-list', 'random', 'paging[size=0]']";
 
 #[test]
-fn numbers_and_places_of_cells_are_one() {
+fn cell_numbers_and_positions_correspond() {
     let (plan, results) = run(GRID);
     assert_eq!(plan.len(), 6 * 2 * 3 * 2);
     let mut ids = std::collections::HashSet::new();
@@ -43,20 +43,20 @@ fn numbers_and_places_of_cells_are_one() {
         assert_eq!((result.run, plan.key(run).expect("a key")), (run, result.key.clone()));
         assert!(ids.insert(plan.id(run).expect("an id")));
     }
-    // The first cells are those of a plan without shaking, under the same ids.
+    // The first cells and their ids equal the cells and ids of a plan without perturbed copies.
     let (plain, unshaken) = self::run(&GRID.replace("shake = { copies = 5, width = 60 }", ""));
     assert_eq!(plain.len(), 12);
     for (run, result) in (0..).zip(&unshaken) {
         assert!(result.is_same(&results[run as usize]));
         assert_eq!(plain.id(run).expect("an id"), plan.id(run).expect("an id"));
     }
-    // More copies leave those that there are.
+    // Additional copies do not change the existing copies.
     let (more, _) = self::run(&GRID.replace("copies = 5", "copies = 6"));
     assert!((0..plan.len()).all(|run| more.id(run).ok() == plan.id(run).ok()));
 }
 
 #[test]
-fn estimates_are_those_of_the_results() {
+fn estimates_match_the_results() {
     let (plan, results) = run(GRID);
     let mut estimates = Estimates::of_runs(&plan);
     results.iter().for_each(|result| estimates.take(&plan, result.run, &result.metrics));
@@ -78,34 +78,34 @@ fn estimates_are_those_of_the_results() {
         match row.difference {
             None => assert_eq!(strategy, 0),
             Some(other) => {
-                assert_eq!(other.with, plan.run_at([0, 0, scheduler, 0, seed]));
+                assert_eq!(other.reference, plan.run_at([0, 0, scheduler, 0, seed]));
                 assert_eq!(other.mean, differences.estimate(0.95));
             }
         }
     }
-    // No strategy here refuses: what follows from the schedule is the same on every copy.
+    // None of these strategies refuses a job. On each copy, all strategies therefore have equal schedule metrics.
     let waits = rows.iter().filter(|row| row.metric == "mean_wait");
     let verdicts: Vec<_> = waits.filter_map(|row| row.difference).map(|it| it.verdict).collect();
-    assert_eq!(verdicts, [Apart::Same; 8]);
+    assert_eq!(verdicts, [Significance::Same; 8]);
 }
 
 #[test]
-fn one_strategy_is_compared_by_scheduler() {
+fn compares_schedulers_in_a_grid_of_one_strategy() {
     let grid =
         "schedulers = ['fcfs', 'easy']\nshake = { copies = 3, width = 60 }\nallocator = ['random']";
     let (plan, results) = run(grid);
     let mut estimates = Estimates::of_runs(&plan);
     results.iter().for_each(|result| estimates.take(&plan, result.run, &result.metrics));
     let rows = estimates.rows(&plan).expect("rows");
-    let with = |run| {
+    let reference = |run| {
         let row = rows.iter().find(|row| row.run == run && row.metric == "mean_wait");
-        row.expect("a row").difference.map(|other| other.with)
+        row.expect("a row").difference.map(|other| other.reference)
     };
-    assert_eq!((with(0), with(1)), (None, Some(0)));
+    assert_eq!((reference(0), reference(1)), (None, Some(0)));
 }
 
 #[test]
-fn a_copy_in_use_is_made_once() {
+fn creates_a_copy_once_while_in_use() {
     let (_, results) = run(GRID);
     assert_eq!(results.len(), 72);
     let jobs = "; MaxProcs: 4\n1 0 -1 60 4\n2 5 -1 30 2\n";
@@ -127,7 +127,7 @@ fn a_copy_in_use_is_made_once() {
     assert!(Arc::ptr_eq(&trace.shaken(&Shake::of(3), 2), &second));
     let other = trace.shaken(&Shake { seed: 1, ..shake }, 1);
     assert_ne!(other.workload.jobs, first.workload.jobs);
-    // Only the latest stays when nobody uses it.
+    // An unused copy is kept only if it is the latest copy.
     let weak = Arc::downgrade(&first);
     drop((first, second));
     assert!(weak.upgrade().is_none());

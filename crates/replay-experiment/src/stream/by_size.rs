@@ -1,4 +1,4 @@
-//! Turnaround times by job size, over replications.
+//! Turnaround times by job size over replications.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use super::{Estimates, Metric, Point, StreamRow, paired};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
 use replay_core::table::{Column, Table, name};
 
-/// Jobs of one size at one point.
+/// Estimate for the jobs of one size at one point.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SizeEstimate {
-    /// Processors that they ask for.
+    /// Requested processors.
     pub size: u32,
-    /// How many counted in all replications.
+    /// Number of counted jobs of this size in all replications.
     pub jobs: u64,
-    /// Mean turnaround in time units, over the replications that have such a job.
+    /// Mean turnaround in time units over the replications that contain a job of this size.
     pub turnaround: Estimate,
 }
 
 impl Estimates {
-    /// The sizes, ascending; none unless the point asks for them.
+    /// Returns the estimates in order of ascending size; empty unless the point requests them.
     pub fn by_size(&self) -> Vec<SizeEstimate> {
         let mut sizes: BTreeMap<u32, (u64, Accumulator)> = BTreeMap::new();
         for (&size, of) in self.samples.iter().flat_map(|sample| &sample.by_size) {
@@ -34,8 +34,8 @@ impl Estimates {
         sizes.into_iter().map(estimate).collect()
     }
 
-    /// Mean turnaround of one size over that of another, with the interval of the replications that
-    /// have both.
+    /// Ratio of the mean turnaround of `size` to the mean turnaround of `base`, with a confidence interval over the
+    /// replications that contain jobs of both sizes.
     pub fn size_ratio(&self, size: u32, base: u32) -> Estimate {
         let both = self.samples.iter().filter_map(|sample| {
             let (own, other) = (sample.by_size.get(&size)?, sample.by_size.get(&base)?);
@@ -45,38 +45,38 @@ impl Estimates {
     }
 }
 
-/// One size at one point, a row.
+/// A row of the table: one size at one point.
 #[derive(Clone, Copy, Debug)]
-pub struct SizeOf<'a> {
+pub struct StreamSizeRow<'a> {
     /// The point.
     pub point: &'a Point,
-    /// The size there.
+    /// Estimate for the size.
     pub of: SizeEstimate,
 }
 
-impl SizeOf<'_> {
-    /// The rows of all sizes at some points.
-    pub fn rows(results: &[StreamRow]) -> Vec<SizeOf<'_>> {
+impl StreamSizeRow<'_> {
+    /// Rows of all sizes at the given points.
+    pub fn rows(results: &[StreamRow]) -> Vec<StreamSizeRow<'_>> {
         let rows = results.iter().flat_map(|StreamRow(point, estimates)| {
-            estimates.by_size().into_iter().map(move |of| SizeOf { point, of })
+            estimates.by_size().into_iter().map(move |of| StreamSizeRow { point, of })
         });
         rows.collect()
     }
 }
 
-impl Table for SizeOf<'_> {
+impl Table for StreamSizeRow<'_> {
     const NAME: &'static str = "stream_by_size";
     const ROW: &'static str =
         "one row per point and job size; measures are means over its replications";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        type C<'a> = Column<SizeOf<'a>>;
+        type C<'a> = Column<StreamSizeRow<'a>>;
         let caption = Metric::Turnaround.caption();
         let mut columns = Point::columns(|row: &Self| row.point);
         columns.extend([
-            C::new(name::size, "processors", "processors that a job asks for", |row: &Self| row.of.size),
-            C::new(name::jobs, "jobs", "jobs of the run, of the size, or of a replication", |row: &Self| row.of.jobs),
+            C::new(name::size, "processors", "processors that a job requests", |row: &Self| row.of.size),
+            C::new(name::jobs, "jobs", "number of jobs of the run, size or replication", |row: &Self| row.of.jobs),
             C::new(caption.column, caption.unit, caption.meaning, |row: &Self| row.of.turnaround.mean),
             C::new(caption.half_width, caption.unit, caption.half_width_meaning, |row: &Self| row.of.turnaround.half_width),
         ]);

@@ -1,11 +1,11 @@
-//! What is measured in a replication.
+//! Metrics of a replication.
 //!
-//! # How to add one
+//! # How to add a metric
 //!
-//! Write a line into the table below: its name in Rust, the column with unit and meaning, the
-//! title of its figure's axis, and its value in a replication. It is then estimated, in the
-//! tables and their documentation, and drawn; `Metric::NAME` is its estimate
-//! ([`Estimates::of`](super::Estimates::of)), and published numbers may name it.
+//! Add a line to the table below: the Rust name, the column with unit and meaning, the axis title of figures, and the
+//! value in a replication. The metric is then estimated, included in tables and in their documentation, and plotted.
+//! `Metric::NAME` is the argument of [`Estimates::of`](super::Estimates::of), and published numbers may refer to the
+//! metric.
 
 use replay_core::table::{Name, name};
 use std::collections::BTreeMap;
@@ -14,22 +14,22 @@ use crate::contention::{Sums, Totals};
 use replay_core::metrics::{SystemMetrics, SystemRecorder};
 use replay_core::workload::stochastic::Stream;
 
-/// A replication that has run.
+/// A finished replication.
 pub(super) struct Replication<'a> {
     pub stream: &'a Stream,
     pub recorder: &'a SystemRecorder,
-    /// The jobs whose times count.
+    /// Indices of the jobs over which mean times are computed.
     pub counted: Vec<usize>,
     pub system: SystemMetrics,
-    /// If jobs live by their messages: all of these, and the sum of the jobs' weighted
-    /// dispersals.
+    /// Totals of all messages, and the sum of the weighted dispersals of the jobs; `None` unless messages determine the
+    /// run times.
     pub messages: Option<(Totals, f64)>,
-    /// Over all jobs, in hops: the sum of their pairwise L1, and that of their mean distances of a pair.
+    /// Two sums over all jobs, in hops: the pairwise L1 sum, and the mean distance of a pair.
     pub distances: [f64; 2],
 }
 
 impl Replication<'_> {
-    /// A time in time units.
+    /// Converts ticks to time units.
     fn units(&self, ticks: f64) -> f64 {
         ticks / f64::from(self.stream.ticks_per_unit)
     }
@@ -50,14 +50,14 @@ impl Replication<'_> {
         sum(self.counted.iter().map(|&job| self.recorder.ends()[job]))
     }
 
-    /// The mean over the jobs that count of times with this sum, in time units.
+    /// Divides a sum of times in ticks by the number of counted jobs. Returns the mean in time units.
     fn mean(&self, ticks: f64) -> f64 {
         ticks / (self.counted.len().max(1) as f64 * f64::from(self.stream.ticks_per_unit))
     }
 
-    /// What the jobs of each size that count come to.
-    pub fn by_size(&self) -> BTreeMap<u32, OfSize> {
-        let mut sizes: BTreeMap<u32, OfSize> = BTreeMap::new();
+    /// Turnaround of the counted jobs by size.
+    pub fn by_size(&self) -> BTreeMap<u32, SizeSample> {
+        let mut sizes: BTreeMap<u32, SizeSample> = BTreeMap::new();
         for &job in &self.counted {
             let of = sizes.entry(self.stream.jobs[job].size).or_default();
             of.jobs += 1;
@@ -69,18 +69,18 @@ impl Replication<'_> {
         sizes
     }
 
-    /// The mean over packets; NaN without messages.
-    fn of_packets(&self, sums: fn(&Totals) -> Sums) -> f64 {
+    /// Mean over packets; NaN without messages.
+    fn mean_over_packets(&self, sums: fn(&Totals) -> Sums) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_packets(sums(all)))
     }
 
-    /// The mean over the jobs that send of their own means; NaN without messages.
-    fn of_senders(&self, sums: fn(&Totals) -> Sums) -> f64 {
+    /// Mean over the sending jobs. Each job contributes the mean over its packets. NaN without messages.
+    fn mean_over_senders(&self, sums: fn(&Totals) -> Sums) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_jobs(sums(all)))
     }
 
-    /// The mean over jobs of what messages come to; NaN without.
-    fn of_messages(&self, sum: fn(&(Totals, f64)) -> f64) -> f64 {
+    /// Mean over all jobs of a total of the messages; NaN without messages.
+    fn mean_over_jobs(&self, sum: fn(&(Totals, f64)) -> f64) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |messages| sum(messages) / self.jobs())
     }
 }
@@ -91,16 +91,16 @@ fn sum(ticks: impl Iterator<Item = i64>) -> f64 {
 
 macro_rules! metrics {
     ($($Metric:ident: $name:ident [$unit:literal] $meaning:literal, $axis:literal, |$run:ident| $value:expr;)*) => {
-        /// What is measured in a replication. Times are in time units of the stream.
+        /// Metric of a replication. Times are in time units of the stream.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Metric { $(#[doc = $meaning] $Metric,)* }
 
         impl Metric {
-            /// Every metric.
+            /// All metrics.
             pub const ALL: [Metric; [$(name::$name),*].len()] = [$(Metric::$Metric),*];
 
-            /// What is said of it.
+            /// Names, units and titles of the metric.
             pub const fn caption(self) -> Caption {
                 match self {$(
                     Metric::$Metric => Caption {
@@ -116,7 +116,7 @@ macro_rules! metrics {
         }
 
         impl Replication<'_> {
-            /// Its metrics.
+            /// Values of all metrics.
             pub fn metrics(&self) -> [f64; Metric::ALL.len()] {
                 [$({ let $run = self; $value }),*]
             }
@@ -127,41 +127,50 @@ macro_rules! metrics {
 #[rustfmt::skip]
 metrics! {
     FinishTime: finish_time ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.finish_time as f64);
-    Utilization: utilization_percent ["%"] "processor-time that jobs asked for and held, of finish time times processors; on hosts that jobs share, what they computed", "Utilization (%)", |r| 100.0 * r.system.utilization;
-    AllocatedUtilization: allocated_utilization_percent ["%"] "the same with the processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
+    Utilization: utilization_percent ["%"] "processor-time that jobs requested and held, as a share of the product of \
+        finish time and processors; on shared hosts, only the processor-time in which jobs computed is included", "Utilization \
+        (%)", |r| 100.0 * r.system.utilization;
+    AllocatedUtilization: allocated_utilization_percent ["%"] "utilization_percent including processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
     Turnaround: turnaround_time ["time units"] "mean time from arrival to completion (response time)", "Mean turnaround (time units)", |r| r.mean(r.ends() - r.arrivals());
     Wait: wait_time ["time units"] "mean time from arrival to allocation", "Mean wait (time units)", |r| r.mean(r.starts() - r.arrivals());
     ServiceTime: service_time ["time units"] "mean time from allocation to completion", "Mean service (time units)", |r| r.mean(r.ends() - r.starts());
-    InternalFragmentation: internal_fragmentation_percent ["%"] "processor-time given to jobs beyond their request, of all that was given", "Internal fragmentation (% of what was given)", |r| r.system.internal_fragmentation_percent;
-    ExternalFragmentation: fragmented_time_percent ["%"] "share of the time in which a job waited that had been refused for want of a place", "Waiting for want of a place (% of time)", |r| r.system.fragmented_time_percent;
-    BusyList: mean_busy_list ["units"] "time-average of the units handed out (m)", "Length of the busy list, m (units)", |r| r.system.mean_busy_list.unwrap_or(f64::NAN);
-    Searches: mean_searches ["searches"] "mean searches of a job beyond the first (b)", "Searches beyond the first, b (per job)", |r| r.system.mean_searches.unwrap_or(f64::NAN);
-    Blocks: mean_blocks ["units"] "mean sub-meshes, blocks or pages of a job", "Units of a job (per job)", |r| r.system.mean_blocks.unwrap_or(f64::NAN);
-    Contiguous: one_block_percent ["%"] "jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
-    Attempts: attempts_per_job ["attempts"] "requests of the scheduler for a job's processors, refused ones included", "Requests for processors (per job)", |r| r.system.attempts_per_job;
-    Operations: operations_per_job ["operations"] "elementary operations of the allocator for a job; 0 if it counts none", "Elementary operations (per job)", |r| r.system.operations_per_job;
-    SlotsHeld: slots_held_percent ["%"] "slots of a cluster's hosts that jobs held, over time, whether they got the processor or waited for it under others; null on other machines", "Slots held (%)", |r| r.system.slots_held_percent.unwrap_or(f64::NAN);
-    Folded: folded_percent ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
-    LostEfficiency: lost_efficiency_percent ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs; null if the strategy folds none", "Efficiency lost by folding (% of what was used)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
-    Latency: latency ["cycles"] "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", "Mean packet latency (cycles)", |r| r.of_packets(|all| all.latency);
-    Blocking: blocking ["cycles"] "waits of a packet's header on its way, mean over the row's packets; null without any", "Mean packet blocking time (cycles)", |r| r.of_packets(|all| all.blocking);
-    Hops: hops ["links"] "links of a packet's path, mean over the row's packets; null without any", "Mean path length (links)", |r| r.of_packets(|all| all.hops);
-    MeanLatency: mean_latency ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if none sends", "Mean latency of jobs (cycles)", |r| r.of_senders(|all| all.latency);
-    MeanBlocking: mean_blocking ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends", "Mean blocking time of jobs (cycles)", |r| r.of_senders(|all| all.blocking);
-    MeanHops: mean_hops ["links"] "mean over the sending jobs of the mean links of their packets' paths; null if none sends", "Mean path length of jobs (links)", |r| r.of_senders(|all| all.hops);
-    Packets: packets_per_job ["packets"] "mean packets of a job", "Packets of a job (packets)", |r| r.of_messages(|(all, _)| all.packets as f64);
-    PairwiseL1: mean_pairwise_l1 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all; of a size of which it tells nothing null", "Mean pairwise L1 (hops)", |r| r.distances[0] / r.jobs();
+    InternalFragmentation: internal_fragmentation_percent ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time", "Internal fragmentation (% of allocated processor-time)", |r| r.system.internal_fragmentation_percent;
+    ExternalFragmentation: fragmented_time_percent ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement", "Waiting for a placement (% of time)", |r| r.system.fragmented_time_percent;
+    BusyList: mean_busy_list ["units"] "time average of the number of allocated units (m)", "Length of the busy list, m (units)", |r| r.system.mean_busy_list.unwrap_or(f64::NAN);
+    Searches: mean_searches ["searches"] "mean number of searches per job beyond the first (b)", "Searches beyond the first, b (per job)", |r| r.system.mean_searches.unwrap_or(f64::NAN);
+    Blocks: mean_blocks ["units"] "mean number of sub-meshes, blocks or pages per job", "Units of a job (per job)", |r| r.system.mean_blocks.unwrap_or(f64::NAN);
+    Contiguous: one_block_percent ["%"] "share of jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
+    Attempts: attempts_per_job ["attempts"] "number of requests of the scheduler for processors per job, including refused requests", "Requests for processors (per job)", |r| r.system.attempts_per_job;
+    Operations: operations_per_job ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations", "Elementary operations (per job)", |r| r.system.operations_per_job;
+    SlotsHeld: slots_held_percent ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines", "Slots held (%)", |r| r.system.slots_held_percent.unwrap_or(f64::NAN);
+    Folded: folded_percent ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
+    LostEfficiency: lost_efficiency_percent ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs", "Efficiency lost by folding (% of used processor-time)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
+    Latency: latency ["cycles"] "time from the cycle in which a packet becomes head of its sender's queue until its \
+        last flit arrives, mean over the row's packets; null if there are no packets", "Mean packet latency \
+        (cycles)", |r| r.mean_over_packets(|all| all.latency);
+    Blocking: blocking ["cycles"] "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", "Mean packet blocking time (cycles)", |r| r.mean_over_packets(|all| all.blocking);
+    Hops: hops ["links"] "number of links of a packet's path, mean over the row's packets; null if there are no packets", "Mean path length (links)", |r| r.mean_over_packets(|all| all.hops);
+    MeanLatency: mean_latency ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if no job sends packets", "Mean latency of jobs (cycles)", |r| r.mean_over_senders(|all| all.latency);
+    MeanBlocking: mean_blocking ["cycles"] "mean over the sending jobs of the mean waiting time of their packets' headers; null if no job sends packets", "Mean blocking time of jobs (cycles)", |r| r.mean_over_senders(|all| all.blocking);
+    MeanHops: mean_hops ["links"] "mean over the sending jobs of the mean path length of their packets; null if no job sends packets", "Mean path length of jobs (links)", |r| r.mean_over_senders(|all| all.hops);
+    Packets: packets_per_job ["packets"] "mean number of packets per job", "Packets (per job)", |r| r.mean_over_jobs(|(all, _)| all.packets as f64);
+    PairwiseL1: mean_pairwise_l1 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested \
+        processors, without processors lost to internal fragmentation; 0 for one-processor jobs; if a log is \
+        repeated, jobs without a recorded placement are excluded, and the value is null if no job has a recorded \
+        placement", "Mean pairwise L1 (hops)", |r| r.distances[0] / r.jobs();
     PairDistance: mean_pair_distance ["hops"] "mean over jobs of the mean hop distance of two processors of a job; one-processor jobs count as 0", "Mean distance of a pair (hops)", |r| r.distances[1] / r.jobs();
-    WeightedDispersal: mean_weighted_dispersal ["processors"] "mean of dispersal times the job's processors, those lost to internal fragmentation included; null if not measured", "Weighted dispersal (processors)", |r| r.of_messages(|(_, weighted)| *weighted);
+    WeightedDispersal: mean_weighted_dispersal ["processors"] "mean over jobs of dispersal multiplied by the number \
+        of processors, including processors lost to internal fragmentation; null if not measured", "Weighted dispersal \
+        (processors)", |r| r.mean_over_jobs(|(_, weighted)| *weighted);
 }
 
-/// What one replication comes to.
+/// Values of all metrics of one replication.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sample {
-    /// By [`Metric`]; NaN where the strategy has no units, or the stream no messages.
+    /// Values by [`Metric`]. A value is NaN if the strategy or the stream does not provide the metric.
     pub metrics: [f64; Metric::ALL.len()],
-    /// By processors asked for; empty unless asked for.
-    pub by_size: BTreeMap<u32, OfSize>,
+    /// Turnaround by the number of processors that a job requests; empty unless turnaround by size was requested.
+    pub by_size: BTreeMap<u32, SizeSample>,
 }
 
 impl AsRef<[f64]> for Sample {
@@ -170,34 +179,34 @@ impl AsRef<[f64]> for Sample {
     }
 }
 
-/// What the jobs of one size in one replication come to.
+/// Turnaround of the jobs of one size in one replication.
 #[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct OfSize {
-    /// How many there are.
+pub struct SizeSample {
+    /// Number of jobs.
     pub jobs: u64,
     /// Mean turnaround in time units.
     pub turnaround: f64,
 }
 
-/// What is said of a metric.
+/// Names, units and titles of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caption {
-    /// Name in tables.
+    /// Column name.
     pub column: Name,
-    /// Unit.
+    /// Unit of the column.
     pub unit: &'static str,
-    /// Meaning.
+    /// Meaning of the column.
     pub meaning: &'static str,
-    /// Name of its half-width in tables.
+    /// Column name of the half-width of the confidence interval.
     pub half_width: Name,
-    /// What that is.
+    /// Meaning of the column of the half-width.
     pub half_width_meaning: &'static str,
     /// Title and unit of an axis.
     pub axis: &'static str,
 }
 
 impl Metric {
-    /// Its name in words: `finish time`.
+    /// Name in lowercase words, such as `finish time`.
     pub fn words(self) -> String {
         let name = format!("{self:?}");
         let mut words = String::new();

@@ -1,9 +1,8 @@
-//! Replicated runs of stochastic streams: the experiments on fragmentation and heavy tails.
+//! Replicated runs of stochastic streams, as in published experiments on fragmentation and heavy tails.
 //!
-//! A [`Point`] is a stream of jobs on one machine, under one scheduler and one allocator.
-//! Its replications use common random numbers: the same replication has the same jobs at
-//! every point of one seed, so that differences between strategies are not those between
-//! their jobs.
+//! A [`Point`] is a stream of jobs on one machine, under one scheduler and one allocator. Replications use common
+//! random numbers: with the same seed, a replication has the same jobs at every point. Differences between strategies
+//! are therefore not caused by differences between jobs.
 
 pub mod backlog;
 mod by_size;
@@ -13,8 +12,8 @@ mod sample;
 
 use std::fmt;
 
-pub use by_size::{SizeEstimate, SizeOf};
-pub use metric::{Caption, Metric, OfSize, Sample};
+pub use by_size::{SizeEstimate, StreamSizeRow};
+pub use metric::{Caption, Metric, Sample, SizeSample};
 pub use sample::{SampleError, sample};
 
 use serde::{Deserialize, Serialize};
@@ -33,48 +32,48 @@ use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::StochasticStream;
 
-/// What is replicated.
+/// A point: the parameters of a replicated experiment.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// The machine.
     pub topology: Topology,
     /// The jobs.
     pub stream: StochasticStream,
-    /// Who starts when.
+    /// The scheduler.
     pub scheduler: SchedulerSpec,
-    /// Who gets which processors.
+    /// The allocator.
     pub allocator: AllocatorSpec,
-    /// What decides how long a job holds them.
+    /// Source of the jobs' run times.
     pub life: Life,
-    /// Which jobs count, and by what.
+    /// Selection of the jobs that are included in mean times.
     pub counting: Counting,
 }
 
-/// Which jobs of a replication count in mean times, and by what they are counted.
+/// Selects the jobs that are included in mean times, and the details that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counting {
-    /// So many jobs that complete first do not: the system was not yet full.
+    /// Number of first completions that are excluded from mean times, because the system is not yet full.
     pub warm_up: u32,
-    /// Keep turnaround times by job size as well.
+    /// Whether to keep turnaround times by job size.
     pub by_size: bool,
-    /// Measure until so many jobs have completed, while those behind them go on arriving; `None`: until all have.
-    /// Times, utilizations, fragmentation, units and busy lists are then of what has happened until that completion;
-    /// packets, distances, attempts, operations and searches of all jobs of the stream.
+    /// Number of completions after which measuring ends; `None` to measure until the end of the stream. Further jobs
+    /// continue to arrive. Times, utilizations, fragmentation, units and busy lists are measured until this completion.
+    /// Packets, distances, attempts, operations and searches are measured over all jobs of the stream.
     pub completions: Option<u32>,
 }
 
-/// What decides how long jobs hold their processors.
+/// Source of the jobs' run times.
 #[derive(Clone, Debug)]
 pub enum Life {
     /// The service times of the stream.
     RunTimes,
-    /// Their own messages; the stream's service times mean nothing, and its tick is a cycle.
+    /// The delivery of the jobs' messages. The service times of the stream are ignored, and a tick is a cycle.
     Messages(Messages),
 }
 
 impl Point {
-    /// Arrivals per time unit: of the numbers whose inverse is the mean time between arrivals
-    /// the one that is written shortest, which is the one that was asked for.
+    /// Arrivals per time unit. Several numbers can have the mean time between arrivals as their inverse. The number
+    /// with the fewest digits is returned, which is the number that the user gave.
     pub fn arrivals(&self) -> f64 {
         let mean = self.stream.arrivals.mean();
         let load = 1.0 / mean;
@@ -82,7 +81,8 @@ impl Point {
         written.into_iter().find(|&short: &f64| 1.0 / short == mean).unwrap_or(load)
     }
 
-    /// Processor-time asked for over what there is; `None` if jobs live by their messages.
+    /// Ratio of the requested processor-time to the available processor-time; `None` if messages determine the run
+    /// times.
     pub fn offered_load(&self) -> Option<f64> {
         match self.life {
             Life::RunTimes => self.stream.offered_load().ok(),
@@ -90,7 +90,7 @@ impl Point {
         }
     }
 
-    /// What tells its estimates from those of other points, seeds, stop rules and watched metrics.
+    /// Id of the estimates. Different points, seeds, stop rules and watched metrics have different ids.
     pub fn id(&self, seed: u64, rule: &StopRule, watched: &[Metric]) -> CellId {
         let Self { topology, stream, scheduler, allocator, life, counting } = self;
         let strategy = allocator.identity();
@@ -107,7 +107,7 @@ impl Point {
         let watched = watched.join(" ");
         let completions =
             completions.map(|jobs| format!("{jobs} completions\n")).unwrap_or_default();
-        // A field per line: canonical names and numbers have no line breaks.
+        // Each line contains one field. Canonical names and numbers contain no line breaks.
         CellId::of(&format!(
             "replay stream 3\n{topology}\n{arrivals}\n{sides}\n{service}\n{jobs}\n{x} {y} {z}\n\
              {ticks_per_unit}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
@@ -115,7 +115,7 @@ impl Point {
         ))
     }
 
-    /// What its jobs send, if that decides how long they live.
+    /// Messages of the jobs, if they determine the run times.
     pub fn messages(&self) -> Option<&Messages> {
         match &self.life {
             Life::RunTimes => None,
@@ -125,7 +125,7 @@ impl Point {
 }
 
 impl Point {
-    /// The columns of rows that have a point.
+    /// Returns the columns that describe the point of a row.
     #[rustfmt::skip]
     fn columns<Row>(
         of: impl for<'a> Fn(&'a Row) -> &'a Point + Copy + Send + Sync + 'static,
@@ -134,11 +134,11 @@ impl Point {
         vec![
             C::new(name::topology, "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
             C::new(name::sides, "", "distribution of the jobs' side lengths", move |row| of(row).stream.sides.to_string()),
-            C::new(name::service, "", "distribution of the service times; null if jobs live by their messages", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
-            C::new(name::pattern, "", "communication pattern; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
-            C::new(name::flits, "flits", "flits of a packet; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
+            C::new(name::service, "", "distribution of the service times; null if messages determine run times", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
+            C::new(name::pattern, "", "communication pattern; null if messages do not determine run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
+            C::new(name::flits, "flits", "flits per packet; null if messages do not determine run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
             C::new(name::arrivals, "arrivals per time unit", "mean rate at which jobs arrive", move |row| of(row).arrivals()),
-            C::new(name::offered_load, "", "processor-time that jobs ask for over what the machine has; null if jobs live by their messages", move |row| of(row).offered_load()),
+            C::new(name::offered_load, "", "ratio of requested to available processor-time; null if messages determine run times", move |row| of(row).offered_load()),
             C::new(name::scheduler, "", "scheduler", move |row| of(row).scheduler.to_string()),
             C::new(name::allocator, "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
             C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),
@@ -157,18 +157,17 @@ impl fmt::Display for Point {
     }
 }
 
-/// A point that cannot be estimated.
+/// Error from estimating a point.
 pub type PointError = ReplicateError<SampleError>;
 
-/// What the replications of a point come to, by [`Metric`]. Its serialised form is that of all
-/// replications, and loses nothing.
+/// Estimates of all metrics of a point. The serialized form contains all replications without loss of precision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(into = "record::Record", try_from = "record::Record")]
 pub struct Estimates {
     samples: Vec<Sample>,
     values: Vec<Estimate>,
     confidence: f64,
-    /// Replications that ran.
+    /// Number of replications.
     pub replications: u64,
     /// Whether the watched metrics meet the stop rule.
     pub met: bool,
@@ -185,28 +184,28 @@ impl Estimates {
         }
     }
 
-    /// The same without every `of`-th replication from `group` on: without them, a number that follows
-    /// from the estimates says by its change how far it is to be trusted (jackknife).
+    /// Returns the estimates without the replications of one group. The replications are divided into `of` groups;
+    /// group `group` consists of every `of`-th replication from index `group` on. The uncertainty of a derived number
+    /// is estimated from its changes when groups are left out (jackknife).
     pub fn without(&self, group: usize, of: usize) -> Self {
         let kept = self.samples.iter().enumerate().filter(|(at, _)| at % of != group);
         let kept = kept.map(|(_, sample)| sample.clone()).collect();
         Self::new(Replicated::of(kept, self.met), self.confidence)
     }
 
-    /// Whether jobs run on fewer processors than they ask for ([`comparable`]).
+    /// Whether the strategy runs jobs on fewer processors than requested, see [`comparable`].
     pub fn folds(&self) -> bool {
         comparable::folds(Some(self.of(Metric::Folded).mean))
     }
 
-    /// A metric with its interval; NaN if the strategy has no such thing.
+    /// Estimate of a metric with a confidence interval; NaN if the strategy does not provide the metric.
     pub fn of(&self, metric: Metric) -> Estimate {
         self.values[metric as usize]
     }
 
-    /// The mean of a metric over that of another point of the same seed. Both have the same
-    /// jobs in the same replication, so the interval is that of the paired differences
-    /// from the ratio of the means (delta method): far narrower than those of the means
-    /// would suggest.
+    /// Ratio of the mean of a metric to its mean in `base`, which are estimates of another point with the same seed. In
+    /// each replication, both points have the same jobs. The confidence interval is therefore computed from paired
+    /// differences (delta method), and is much narrower than the intervals of the two means suggest.
     pub fn ratio(&self, base: &Self, metric: Metric) -> Estimate {
         let at = metric as usize;
         let both = self.samples.iter().zip(&base.samples);
@@ -214,7 +213,8 @@ impl Estimates {
     }
 }
 
-/// The mean of the first over that of the second, with the interval of the paired differences.
+/// Ratio of the mean of the first values to the mean of the second values, with a confidence interval from paired
+/// differences.
 fn paired(pairs: impl Iterator<Item = (f64, f64)> + Clone, confidence: f64) -> Estimate {
     let (own, other): (Accumulator, Accumulator) =
         (pairs.clone().map(|(a, _)| a).collect(), pairs.clone().map(|(_, b)| b).collect());
@@ -227,7 +227,7 @@ fn paired(pairs: impl Iterator<Item = (f64, f64)> + Clone, confidence: f64) -> E
 /// Replicates a point on the current rayon pool until the `watched` metrics meet the rule.
 ///
 /// # Errors
-/// [`PointError`].
+/// [`PointError`] if a replication fails.
 pub fn estimate(
     point: &Point,
     seed: u64,
@@ -237,10 +237,11 @@ pub fn estimate(
     estimate_unless(RunContext::new(&CancelToken::new()), point, seed, rule, watched)
 }
 
-/// As [`estimate`], but fails with [`SampleError::Cancelled`] soon after the watch's flag is raised.
+/// Estimates a point as [`estimate`] does. Soon after the context is cancelled, the function fails with
+/// [`SampleError::Cancelled`].
 ///
 /// # Errors
-/// [`PointError`].
+/// [`PointError`] if a replication fails or is cancelled.
 pub fn estimate_unless(
     watch: RunContext<'_>,
     point: &Point,
@@ -253,7 +254,7 @@ pub fn estimate_unless(
     Ok(Estimates::new(runs, rule.confidence))
 }
 
-/// A point and its estimates: a row of the table of streams.
+/// A row of the table of streams: a point and its estimates.
 #[derive(Clone, Debug)]
 pub struct StreamRow(pub Point, pub Estimates);
 
@@ -266,9 +267,9 @@ impl Table for StreamRow {
         type C = Column<StreamRow>;
         let mut columns = Point::columns(|StreamRow(point, _): &Self| point);
         columns.extend([
-            C::new(name::jobs, "jobs", "jobs of the run, of the size, or of a replication", |StreamRow(point, _)| point.stream.jobs),
-            C::new(name::warm_up, "jobs", "jobs that complete first and do not count in mean times", |StreamRow(point, _)| point.counting.warm_up),
-            C::new(name::replications, "replications", "replications that ran", |StreamRow(_, estimates)| estimates.replications),
+            C::new(name::jobs, "jobs", "number of jobs of the run, size or replication", |StreamRow(point, _)| point.stream.jobs),
+            C::new(name::warm_up, "jobs", "number of first completions excluded from mean times", |StreamRow(point, _)| point.counting.warm_up),
+            C::new(name::replications, "replications", "number of replications", |StreamRow(_, estimates)| estimates.replications),
         ]);
         for metric in Metric::ALL {
             let Caption { column, unit, meaning, half_width, half_width_meaning, .. } = metric.caption();
@@ -278,7 +279,7 @@ impl Table for StreamRow {
         columns
     }
 
-    fn stands_apart(&self, column: &str) -> bool {
+    fn is_ranked_last(&self, column: &str) -> bool {
         self.1.folds() && comparable::is_distance(column)
     }
 }
@@ -290,9 +291,9 @@ mod tests {
     use replay_core::workload::stochastic::Arrivals;
 
     proptest! {
-        /// A decimal number comes out as it went in, though only its inverse is kept.
+        /// The arrival rate is returned exactly as the user gave it, although only its inverse is stored.
         #[test]
-        fn a_load_is_shown_as_it_was_asked_for(digits in 1u32..1_000_000, places in 0usize..7) {
+        fn arrivals_are_shown_as_given(digits in 1u32..1_000_000, places in 0usize..7) {
             let text = format!("{digits}e-{places}");
             let load: f64 = text.parse().expect("a number");
             let arrivals = Arrivals::Exponential { mean: 1.0 / load };

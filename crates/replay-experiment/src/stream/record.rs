@@ -1,13 +1,13 @@
-//! Estimates as a journal has them: every replication, from which all else follows.
+//! Form of estimates in the journal. This form contains all replications.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimates, Metric, OfSize, Sample};
+use super::{Estimates, Metric, Sample, SizeSample};
 use replay_core::metrics::estimate::Replicated;
 
-/// The serialised form of [`Estimates`].
+/// Serialized form of [`Estimates`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     confidence: f64,
@@ -15,15 +15,15 @@ pub(super) struct Record {
     samples: Vec<Replication>,
 }
 
-/// A replication: its metrics in their order, and its sizes.
+/// A replication: the values of all metrics in the order of [`Metric::ALL`], and the results by job size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Replication {
     metrics: Vec<Number>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    by_size: BTreeMap<u32, OfSize>,
+    by_size: BTreeMap<u32, SizeSample>,
 }
 
-/// A number, or the word for what JSON has no number for: `NaN`, `inf`, `-inf`.
+/// A number, or a word for values without a JSON form: `NaN`, `inf`, `-inf`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Number {
@@ -41,7 +41,7 @@ impl Number {
     fn value(self) -> Result<f64, String> {
         match self {
             Self::Finite(value) => Ok(value),
-            Self::Word(word) => word.parse().map_err(|_| format!("\"{word}\" is no number")),
+            Self::Word(word) => word.parse().map_err(|_| format!("\"{word}\" is not a number")),
         }
     }
 }
@@ -66,7 +66,7 @@ impl TryFrom<Record> for Estimates {
             let values: Vec<f64> =
                 metrics.into_iter().map(Number::value).collect::<Result<_, _>>()?;
             let metrics = values.try_into().map_err(|values: Vec<f64>| {
-                format!("{} metrics, not {}", values.len(), Metric::ALL.len())
+                format!("{} metrics instead of {}", values.len(), Metric::ALL.len())
             })?;
             Ok(Sample { metrics, by_size })
         };
@@ -81,9 +81,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is written down and read again is the same to the last bit.
+        /// Values that are written and read again are equal in every bit.
         #[test]
-        fn nothing_is_lost(
+        fn serialization_is_lossless(
             numbers in prop::collection::vec(prop::num::f64::ANY, Metric::ALL.len() * 5),
             count in 1usize..=5,
             met: bool,
@@ -95,14 +95,14 @@ mod tests {
                 .map(|(i, values)| Sample {
                     metrics: values.try_into().expect("a sample"),
                     by_size: (0..i as u32)
-                        .map(|size| (size, OfSize { jobs: 3, turnaround: 0.1 + f64::from(size) }))
+                        .map(|size| (size, SizeSample { jobs: 3, turnaround: 0.1 + f64::from(size) }))
                         .collect(),
                 })
                 .collect();
             let made = Estimates::new(Replicated::of(samples, met), 0.95);
             let text = serde_json::to_string(&made).expect("JSON");
             let read: Estimates = serde_json::from_str(&text).expect("estimates");
-            // As Debug shows them what is no number is equal to itself.
+            // The debug forms are compared, because NaN does not equal itself.
             prop_assert_eq!(format!("{read:?}"), format!("{made:?}"));
         }
     }

@@ -1,4 +1,4 @@
-//! One replication of a stochastic stream through one scheduler and one allocator.
+//! One replication of a stochastic stream under one scheduler and one allocator.
 
 use super::metric::Replication;
 use super::{Life, Point, Sample};
@@ -15,38 +15,38 @@ use replay_core::workload::stochastic::StochasticError;
 use replay_core::workload::{Job, JobId};
 use replay_network::traffic::TrafficError;
 
-/// A replication that cannot be run.
+/// Error from running a replication.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
-    /// The stream is impossible.
+    /// The parameters of the stream are invalid.
     #[error(transparent)]
     Stream(#[from] StochasticError),
-    /// The strategy does not work on the machine.
+    /// The strategy does not support the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
-    /// The machine has no such network.
+    /// The machine has no network for messages.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
-    /// The simulation cannot go on.
+    /// The simulation failed.
     #[error("{point}: {cause}")]
     Simulation {
-        /// Where.
+        /// Description of the point.
         point: String,
-        /// Why.
+        /// Cause of the failure.
         cause: SimulationError,
     },
-    /// A backlog came to its end before any of its jobs.
-    #[error("the stream ends before any of its jobs does; it needs more of them")]
+    /// The stream of a backlog ended before its first job completed.
+    #[error("the stream ends before any of its jobs ends; use more jobs")]
     Drained,
-    /// The flag was raised.
+    /// Cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
-/// Runs one replication of a point, unless or until the watch's flag is raised.
+/// Runs one replication of a point unless it is cancelled.
 ///
 /// # Errors
-/// [`SampleError`].
+/// [`SampleError`] if the stream, strategy or network is invalid, or if the simulation fails or is cancelled.
 pub fn sample(
     point: &Point,
     seed: u64,
@@ -56,15 +56,15 @@ pub fn sample(
     let stop = watch.stop;
     stop.check()?;
     let stream = point.stream.generate(seed, replication)?;
-    // Whatever draws has a seed of its own in every replication.
+    // In every replication, random strategies and patterns have a different seed.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
-    let paced = Paced(ProgressMeter::new(watch, stream.jobs.len()).counted());
+    let starts = CountStarts(ProgressMeter::new(watch, stream.jobs.len()).counted());
     let of_messages = matches!(point.life, Life::Messages(_));
     let distances = Distances::new(&point.topology, &stream.jobs, of_messages);
     let completions = point.counting.completions.map_or(stream.jobs.len(), |most| most as usize);
-    let recorder = Until::new(completions, SystemRecorder::new(stream.jobs.len()));
-    let mut observers = ((recorder, paced), distances);
+    let recorder = ForwardUntil::new(completions, SystemRecorder::new(stream.jobs.len()));
+    let mut observers = ((recorder, starts), distances);
     let mut network = match &point.life {
         Life::RunTimes => None,
         Life::Messages(messages) => {
@@ -86,7 +86,7 @@ pub fn sample(
         cause => SampleError::Simulation { point: point.to_string(), cause },
     })?;
     let messages = network.map(|network| (*network.totals(), observers.1.weighted_dispersal));
-    let Until { observer: recorder, completed, .. } = &observers.0.0;
+    let ForwardUntil { observer: recorder, completed, .. } = &observers.0.0;
     let system = recorder.metrics(0, point.topology.processors(), &overhead);
     let warm_up = point.counting.warm_up as usize;
     let counted = match point.counting.completions {
@@ -100,7 +100,8 @@ pub fn sample(
     Ok(Sample { metrics: replication.metrics(), by_size })
 }
 
-/// All jobs but the first `warm_up` to end; of those that end together the first to come.
+/// Returns the indices of all jobs except the first `warm_up` jobs to complete. Jobs that complete at the same time are
+/// ordered by index.
 fn counted(ends: &[i64], warm_up: usize) -> Vec<usize> {
     let mut jobs: Vec<usize> = (0..ends.len()).collect();
     if (1..ends.len()).contains(&warm_up) {
@@ -109,38 +110,38 @@ fn counted(ends: &[i64], warm_up: usize) -> Vec<usize> {
     jobs.split_off(warm_up.min(ends.len()))
 }
 
-/// Shows an observer what happens until so many jobs have completed.
-struct Until<O> {
+/// Observer that forwards events to another observer until a given number of jobs have completed.
+struct ForwardUntil<O> {
     observer: O,
     completions: usize,
-    /// In order of completion.
+    /// Completed jobs in order of completion.
     completed: Vec<JobId>,
 }
 
-impl<O: Observer> Until<O> {
+impl<O: Observer> ForwardUntil<O> {
     fn new(completions: usize, observer: O) -> Self {
         Self { observer, completions, completed: Vec::new() }
     }
 
-    /// The observer, while it is to see what happens.
-    fn watching(&mut self) -> Option<&mut O> {
+    /// Returns the observer if events are still forwarded.
+    fn active_observer(&mut self) -> Option<&mut O> {
         (self.completed.len() < self.completions).then_some(&mut self.observer)
     }
 }
 
-/// Methods that call those of the observer while it is to see what happens.
-macro_rules! while_watching {
+/// Defines methods that forward an event to the observer if events are still forwarded.
+macro_rules! forward_while_active {
     ($($method:ident($($argument:ident: $type:ty),*);)*) => {
         $(fn $method(&mut self, $($argument: $type),*) {
-            if let Some(observer) = self.watching() {
+            if let Some(observer) = self.active_observer() {
                 observer.$method($($argument),*);
             }
         })*
     };
 }
 
-impl<O: Observer> Observer for Until<O> {
-    while_watching! {
+impl<O: Observer> Observer for ForwardUntil<O> {
+    forward_while_active! {
         passed(from: i64, to: i64, state: &State);
         arrived(job: JobId, now: i64);
         refused(job: JobId, refusal: Refusal);
@@ -151,32 +152,32 @@ impl<O: Observer> Observer for Until<O> {
     }
 
     fn completed(&mut self, job: JobId, now: i64) {
-        if let Some(observer) = self.watching() {
+        if let Some(observer) = self.active_observer() {
             observer.completed(job, now);
             self.completed.push(job);
         }
     }
 }
 
-/// Counts jobs for a forecast.
-struct Paced<'a>(ProgressMeter<'a>);
+/// Observer that counts started jobs for the progress display.
+struct CountStarts<'a>(ProgressMeter<'a>);
 
-impl Observer for Paced<'_> {
+impl Observer for CountStarts<'_> {
     fn started(&mut self, _: Decision<'_>) {
         self.0.started();
     }
 }
 
-/// Sums distances between the processors of jobs, once for each allocation.
+/// Observer that sums the distances between the processors of jobs, once for each allocation.
 struct Distances<'a> {
     locality: Locality,
     topology: &'a Topology,
     jobs: &'a [Job],
-    /// Points of the job that starts next, if it gets fewer than it asks for.
+    /// Number of points of the job that starts next, if the job gets fewer points than requested.
     reduced: Option<u32>,
     pairwise_l1: u64,
     mean_pair: f64,
-    /// Whether to sum dispersals as well.
+    /// Whether dispersals are also summed.
     disperses: bool,
     weighted_dispersal: f64,
 }
@@ -195,7 +196,7 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Over all jobs the sum of their pairwise L1 and that of their mean distances of a pair, in hops.
+    /// Two sums over all jobs, in hops: the pairwise L1 sum, and the mean distance of a pair.
     fn sums(&self) -> [f64; 2] {
         [self.pairwise_l1 as f64, self.mean_pair]
     }
@@ -228,10 +229,10 @@ mod tests {
     use replay_core::scheduler::registry::SchedulerSpec;
     use replay_core::workload::stochastic::{Arrivals, StochasticStream};
 
-    /// One processor, FCFS: jobs complete in their order, so that the first so many of a longer stream are those
-    /// of a shorter one.
+    /// On one processor under FCFS, jobs complete in order. The first jobs of a longer stream therefore equal the jobs
+    /// of a shorter stream.
     #[test]
-    fn a_stream_can_be_measured_until_so_many_completions() {
+    fn measures_until_a_number_of_completions() {
         let metrics = |jobs, completions| {
             let point = Point {
                 topology: "1x1".parse().expect("a machine"),
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_to_end_are_dropped() {
+    fn excludes_the_first_completions() {
         let ends = [9, 3, 5, 3, 7];
         let sorted = |warm_up| {
             let mut jobs = counted(&ends, warm_up);
@@ -265,7 +266,7 @@ mod tests {
             jobs
         };
         assert_eq!(sorted(0), [0, 1, 2, 3, 4]);
-        // Jobs 1 and 3 end together.
+        // Jobs 1 and 3 end simultaneously.
         assert_eq!(sorted(1), [0, 2, 3, 4]);
         assert_eq!(sorted(3), [0, 4]);
         assert_eq!(sorted(5), [0usize; 0]);
@@ -274,7 +275,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_many_are_left_as_should_be_and_none_ended_earlier(
+        fn excludes_exactly_the_first_completions(
             ends in proptest::collection::vec(0i64..20, 0..40), warm_up in 0usize..45,
         ) {
             let left = counted(&ends, warm_up);

@@ -1,19 +1,19 @@
 use crate::journal::CellId;
 use replay_core::workload::{Follows, Job, Shake, Waits};
 
-/// The format of ids: raised when the same cell would give other numbers than before.
+/// Format number of ids. Increase this number if the same cell would give other results.
 const FORMAT: u32 = 2;
 
-/// The configuration that an id stands for.
+/// The configuration of a cell, which determines its id.
 #[derive(Clone, Debug)]
 pub struct CellConfiguration<'a> {
-    /// Digest of the jobs as they are replayed, see [`jobs_digest`].
+    /// Digest of the replayed jobs, see [`jobs_digest`].
     pub jobs: &'a str,
-    /// Machine, canonical.
+    /// Canonical name of the machine.
     pub topology: &'a str,
-    /// Scheduler, canonical.
+    /// Canonical name of the scheduler.
     pub scheduler: &'a str,
-    /// What tells allocators apart, see
+    /// Identity of the allocator; see
     /// [`AllocatorSpec::identity`](replay_core::allocator::registry::AllocatorSpec::identity).
     pub strategy: &'a str,
     /// Seed.
@@ -22,23 +22,23 @@ pub struct CellConfiguration<'a> {
     pub ties: bool,
     /// Whether placements are measured.
     pub placements: bool,
-    /// How the jobs are shaken, and the number of the copy; `None` for the jobs as they are. The
-    /// number of copies does not count.
+    /// Perturbation of the jobs, and the index of the copy; `None` for unperturbed jobs. The total number of copies
+    /// does not affect the id.
     pub shaken: Option<(Shake, u32)>,
-    /// What else the cell repeats of the log: a digest.
+    /// Digest of the recorded start times, if the cell repeats the recorded start times.
     pub recorded: Option<&'a str>,
-    /// Where the log placed jobs, if the cell repeats that: a digest.
+    /// Digest of the recorded placements, if the cell repeats the recorded placements.
     pub places: Option<&'a str>,
-    /// When processors are out of service: a digest.
+    /// Digest of the outages, if there are outages.
     pub outages: Option<&'a str>,
-    /// Which jobs the run lacks that repeats the log beside it: a digest.
+    /// Digest of the set of jobs that the run with recorded start times lacks, if it lacks jobs.
     pub log_jobs: Option<&'a str>,
 }
 
 impl CellConfiguration<'_> {
     /// The id.
     pub fn id(&self) -> CellId {
-        // One field per line: every text is a canonical name or a digest, none has breaks.
+        // Each line contains one field. Every text is a canonical name or a digest, and contains no line breaks.
         let Self { jobs, topology, scheduler, strategy, seed, ties, placements, .. } = self;
         let mut text = format!(
             "replay cell {FORMAT}\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{ties}\n{placements}\n"
@@ -48,7 +48,7 @@ impl CellConfiguration<'_> {
         }
         let digests = [
             ("recorded", self.recorded),
-            // As placements have been measured since jobs without one are in the measures of times.
+            // The key was introduced when jobs without a placement were included in time metrics.
             ("placed", self.places),
             ("down", self.outages),
             ("log jobs", self.log_jobs),
@@ -62,7 +62,7 @@ impl CellConfiguration<'_> {
     }
 }
 
-/// The same of jobs of which some follow others.
+/// Returns the BLAKE3 digest, in hexadecimal, of jobs with dependencies.
 pub fn chains_digest(jobs: &[Job], follows: &[Option<Follows>]) -> String {
     let mut text = jobs_digest(jobs);
     for (follows, job) in follows.iter().zip(0..) {
@@ -73,25 +73,26 @@ pub fn chains_digest(jobs: &[Job], follows: &[Option<Follows>]) -> String {
     text_digest(&text)
 }
 
-/// BLAKE3 digest (hexadecimal) of a text.
+/// Returns the BLAKE3 digest, in hexadecimal, of a text.
 pub fn text_digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// BLAKE3 digest (hexadecimal) of when jobs started, as their log says: what the scheduler `recorded`
-/// goes by beside the jobs.
+/// Returns the BLAKE3 digest, in hexadecimal, of the recorded start times of jobs. The scheduler `recorded` depends on
+/// these times in addition to the jobs.
 pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
     let mut digest = Digest::default();
     for job in jobs {
-        // No time of a log is the smallest number.
+        // `i64::MIN` does not occur in logs.
         digest.take(&waits.start(job).unwrap_or(i64::MIN).to_le_bytes());
     }
     digest.hex()
 }
 
-/// BLAKE3 digest (hexadecimal) of jobs as schedulers and allocators see them, with their
-/// side lengths if they have shapes and what their users said of their run times. It stands for the trace's text, cleaning policy, window and fit to the machine together: a
-/// comment in the trace changes nothing, a mended cleaning rule does.
+/// Returns the BLAKE3 digest, in hexadecimal, of all properties of jobs that schedulers and allocators use, including
+/// shapes and user limits if there are any. The digest depends on the trace, the cleaning policy, the window and the
+/// treatment of jobs that are larger than the machine. A changed comment in the trace does not change the digest; a
+/// corrected cleaning rule changes it.
 pub fn jobs_digest(jobs: &[Job]) -> String {
     let mut digest = Digest::default();
     for job in jobs {
@@ -101,12 +102,12 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
         digest.take(&job.size.to_le_bytes());
     }
     if jobs.iter().any(|job| job.shape.is_some()) {
-        // A job without a shape among others has sides of nothing.
+        // If some jobs have shapes, a job without a shape is treated as a shape with sides of 0.
         for side in jobs.iter().flat_map(|job| job.shape.unwrap_or_default()) {
             digest.take(&side.to_le_bytes());
         }
     }
-    // Some allocators go by what users said; estimates are what cleaning has made of that.
+    // Some allocators use the users' limits. Cleaning computes the estimates from these limits.
     if jobs.iter().any(|job| job.limit.is_some()) {
         for job in jobs {
             digest.take(&job.limit.map_or(-1, i64::from).to_le_bytes());
@@ -115,7 +116,7 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
     digest.hex()
 }
 
-/// A digest of many small numbers. They go in by the ten thousands, as BLAKE3 takes many chunks side by side.
+/// Digest of many small numbers. The numbers are buffered, because BLAKE3 is fastest if it hashes many chunks at once.
 #[derive(Default)]
 struct Digest {
     hasher: blake3::Hasher,
@@ -123,17 +124,17 @@ struct Digest {
 }
 
 impl Digest {
-    const AT_ONCE: usize = 1 << 16;
+    const BUFFER_SIZE: usize = 1 << 16;
 
     fn take(&mut self, number: &[u8]) {
         self.numbers.extend_from_slice(number);
-        if self.numbers.len() >= Self::AT_ONCE {
+        if self.numbers.len() >= Self::BUFFER_SIZE {
             self.hasher.update(&self.numbers);
             self.numbers.clear();
         }
     }
 
-    /// In hexadecimal.
+    /// The digest in hexadecimal.
     fn hex(mut self) -> String {
         self.hasher.update(&self.numbers);
         self.hasher.finalize().to_hex().to_string()

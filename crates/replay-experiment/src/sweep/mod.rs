@@ -1,13 +1,12 @@
-//! Sweeps: grids too long for one sitting.
+//! Sweeps, which are grids that may be run in several sessions.
 //!
-//! A [`Plan`] numbers the cells of a [grid](super::grid) and gives each a [`CellId`], a
-//! digest of what it computes. [`run_sweep`] runs the cells that have no record in the
-//! [journal](super::journal) yet; run again after any interruption, it goes on where it
-//! stopped. A [`Shard`] is one of n parts of a plan, for n machines that know nothing of
-//! each other; a plan written as JSON lets their journals be put together without the
-//! traces.
+//! A [`Plan`] numbers the cells of a [grid](super::grid). Each cell has a [`CellId`], which is a digest of everything
+//! that determines its result. [`run_sweep`] runs the cells that have no record in the [journal](super::journal). After
+//! an interruption, another call runs the remaining cells. A [`Shard`] is one of n parts of a plan; the parts can run
+//! on n independent machines. If the plan is saved as JSON, the journals of the parts can be merged without the traces.
 //!
-//! EvaluationCache: some forty bytes per finished cell and a few per strategy; results are not held.
+//! A finished cell occupies about forty bytes of memory, and a strategy occupies a few bytes. Results are not kept in
+//! memory.
 
 mod configuration;
 mod pairs;

@@ -16,35 +16,36 @@ use replay_core::cancel::CancelToken;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
-/// The cells of a sweep, by number. A plan knows its traces by name and digest only: it
-/// can be written down, read elsewhere, and says the same cells without a trace at hand.
+/// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. It can therefore be
+/// saved and be read on another machine without the traces.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The grid.
     pub grid: ParameterGrid,
-    /// Every trace under every policy on every machine.
+    /// The traces of the plan: every combination of a trace, a policy and a machine.
     pub traces: Vec<PlannedTrace>,
-    /// The build that made it.
+    /// Build of the program that created the plan.
     pub build: Build,
-    /// Which schedulers go with which strategies.
+    /// Compatible pairs of schedulers and strategies.
     pub pairs: Pairs,
 }
 
-/// A build of this program. Two of them may compute otherwise, even under one version.
+/// A build of this program. Two builds of the same version may compute different results.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Build {
-    /// Version.
+    /// Version of the program.
     pub version: String,
-    /// Commit, for people; "-dirty" if the sources differ from it.
+    /// Commit of the sources, for information. The text ends in "-dirty" if the sources differ from the commit.
     #[serde(default)]
     pub commit: String,
-    /// Digest of the sources: the same in every checkout of them, committed or not.
+    /// Digest of the sources. All checkouts of the same sources have the same digest.
     #[serde(default)]
     pub sources: String,
 }
 
 impl Build {
-    /// Whether another one computes the same: its version and sources are the same.
+    /// Returns whether another build has the same version and the same sources, and therefore computes the same
+    /// results.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.version, &self.sources) == (&other.version, &other.sources)
     }
@@ -57,43 +58,43 @@ impl fmt::Display for Build {
     }
 }
 
-/// A trace on a machine, without its jobs.
+/// The description of a trace on a machine, without the jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlannedTrace {
-    /// Name.
+    /// Name of the trace.
     pub name: String,
-    /// File as the user named it.
+    /// Path of the file as the user gave it.
     pub source: String,
-    /// BLAKE3 digest of its uncompressed text.
+    /// BLAKE3 digest of the uncompressed text of the file.
     pub digest: String,
-    /// Time 0 of the trace, in seconds since 1970-01-01 UTC, if its header has it.
+    /// Time 0 of the trace in seconds since 1970-01-01 UTC, if the header of the trace contains this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unix_start_time: Option<i64>,
-    /// BLAKE3 digest of the jobs as they are replayed.
+    /// BLAKE3 digest of the replayed jobs.
     pub jobs_digest: String,
-    /// BLAKE3 digest of when they started, if cells go by that.
+    /// BLAKE3 digest of the recorded start times, if cells use the recorded start times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_digest: Option<String>,
-    /// BLAKE3 digest of where they ran, if cells go by that.
+    /// BLAKE3 digest of the recorded placements, if cells use the recorded placements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub places_digest: Option<String>,
-    /// BLAKE3 digest of when processors are out of service, if some are.
+    /// BLAKE3 digest of the outages, if there are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outages_digest: Option<String>,
-    /// BLAKE3 digest of the jobs that the runs lack which repeat the log, if they lack some.
+    /// BLAKE3 digest of the set of jobs that runs with recorded start times lack, if they lack jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_jobs_digest: Option<String>,
-    /// Jobs replayed.
+    /// Number of jobs that are replayed.
     pub jobs: usize,
     /// Machine.
     pub topology: String,
     /// Cleaning policy.
     pub policy: String,
-    /// What cleaning and window did.
+    /// Report of the cleaning and of the selection of the window.
     pub cleaning: serde_json::Value,
 }
 
-/// A plan as it is written down.
+/// Serialized form of a plan.
 #[derive(Serialize, Deserialize)]
 struct PlanFile {
     #[serde(flatten)]
@@ -102,28 +103,28 @@ struct PlanFile {
     grid: GridFile,
 }
 
-/// A plan that has too many cells, or cannot be read.
+/// Error from making or reading a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// More cells than can be numbered.
-    #[error("{cells} cells are more than can be numbered")]
+    /// The number of cells is too large.
+    #[error("the plan has {cells} cells, more than the limit of 2^32 - 1")]
     TooMany {
-        /// Cells.
+        /// Number of cells.
         cells: u128,
     },
-    /// Not the JSON of a plan.
+    /// The JSON is not a plan.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// A grid that this version does not understand.
+    /// The grid is not valid in this version.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// A strategy of a grid that was not resolved.
+    /// A strategy cannot be built, because the grid was not resolved.
     #[error(transparent)]
     Strategy(#[from] NameError),
 }
 
 impl PlannedTrace {
-    /// What a plan keeps of a loaded trace.
+    /// Creates the description of a loaded trace from its names and digests.
     pub fn new(trace: &Trace) -> Self {
         let workload = &trace.workload;
         Self {
@@ -143,7 +144,7 @@ impl PlannedTrace {
                 .map(|places| text_digest(&places.identity(&workload.jobs))),
             outages_digest: (!trace.outages().is_empty())
                 .then(|| text_digest(&trace.outages().identity())),
-            // Nobody stops this; what is wrong with the log its cells say.
+            // This computation is never cancelled. Errors of the log are reported by the cells.
             log_jobs_digest: trace
                 .log_jobs(&CancelToken::new())
                 .ok()
@@ -152,17 +153,17 @@ impl PlannedTrace {
             jobs: workload.jobs.len(),
             topology: trace.topology.to_string(),
             policy: trace.policy.clone(),
-            // A report is numbers and names: it has a JSON form.
+            // A report consists of numbers and names, so serialization does not fail.
             cleaning: serde_json::to_value(&workload.report).unwrap_or_default(),
         }
     }
 }
 
 impl Plan {
-    /// The plan of a grid whose traces are loaded, made by this build.
+    /// Creates the plan of a grid with loaded traces, for this build.
     ///
     /// # Errors
-    /// [`PlanError::TooMany`].
+    /// [`PlanError::TooMany`] if the cells cannot be numbered, [`PlanError::Strategy`] for an unresolved grid.
     pub fn new(
         grid: ParameterGrid,
         traces: &[Arc<Trace>],
@@ -172,19 +173,19 @@ impl Plan {
         Self::checked(grid, traces, build)
     }
 
-    /// The plan that [`to_json`](Self::to_json) wrote down.
+    /// Reads a plan written by [`to_json`](Self::to_json).
     ///
     /// # Errors
-    /// [`PlanError`].
+    /// [`PlanError`] if the JSON or its grid is invalid.
     pub fn from_json(json: serde_json::Value) -> Result<Self, PlanError> {
         let PlanFile { build, traces, grid } = serde_json::from_value(json)?;
         Self::checked(ParameterGrid::resolve(&grid)?, traces, build)
     }
 
-    /// The plan as JSON.
+    /// Converts the plan to JSON.
     ///
     /// # Errors
-    /// None that a plan can cause.
+    /// A serialization error. A valid plan does not cause an error.
     pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
         let Self { grid, traces, build, .. } = self;
         let (build, traces, grid) = (build.clone(), traces.clone(), grid.file.clone());
@@ -208,21 +209,21 @@ impl Plan {
 
     /// Number of cells.
     pub fn len(&self) -> u32 {
-        // It fits: checked when the plan was made.
+        // The number of cells was checked when the plan was created, so the conversion does not truncate it.
         (self.traces.len() * self.copies() * self.of_a_copy()) as u32
     }
 
-    /// Copies of each trace, itself among them.
+    /// Number of copies of each trace, including the unperturbed trace.
     fn copies(&self) -> usize {
         1 + self.grid.copies() as usize
     }
 
-    /// Cells on one copy of one trace.
+    /// Number of cells on one copy of a trace.
     fn of_a_copy(&self) -> usize {
         self.pairs.count() * self.grid.seeds.len()
     }
 
-    /// Whether there is no cell.
+    /// Whether the plan has no cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -236,8 +237,8 @@ impl Plan {
         u128::from(self.len()) + times * removed
     }
 
-    /// Places of cell `run` in the lists of traces, copies, schedulers, strategies and seeds, the
-    /// last counting fastest. Copy 0 is the trace itself.
+    /// Returns the indices of cell `run` in the lists of traces, copies, schedulers, strategies and seeds. The last
+    /// index varies fastest. Copy 0 is the unperturbed trace.
     pub fn places(&self, run: u32) -> [usize; 5] {
         let mut rest = run as usize;
         let mut digit = |length: usize| {
@@ -251,8 +252,8 @@ impl Plan {
         [rest, copy, scheduler, strategy, seed]
     }
 
-    /// The cell at these [places](Self::places), whose scheduler and strategy
-    /// [go together](Pairs::go_together).
+    /// Returns the number of the cell at these [indices](Self::places). The scheduler and the strategy must be
+    /// [compatible](Pairs::are_compatible).
     pub fn run_at(&self, [trace, copy, scheduler, strategy, seed]: [usize; 5]) -> u32 {
         self.of_pair([trace, copy], self.pairs.pair(scheduler, strategy), seed)
     }
@@ -262,39 +263,39 @@ impl Plan {
         (run * self.grid.seeds.len() + seed) as u32
     }
 
-    /// The cell on the same copy of the trace with the same seed that cell `run` is compared with:
-    /// under the same scheduler the first strategy, in a plan of one strategy the first scheduler.
+    /// Returns the cell with which cell `run` is compared. The returned cell has the same copy of the trace and the
+    /// same seed. If the grid has several strategies, the returned cell has the same scheduler and the first strategy.
+    /// Otherwise the returned cell has the first scheduler.
     pub fn compared_with(&self, run: u32) -> u32 {
         let [trace, copy, scheduler, _, seed] = self.places(run);
         let scheduler = if self.grid.strategies.len() == 1 { 0 } else { scheduler };
         self.of_pair([trace, copy], self.pairs.first_of(scheduler), seed)
     }
 
-    /// The place of cell `run` among those that differ in more than the copy of the trace.
+    /// Returns the index of cell `run` in a numbering that does not distinguish the copies of a trace.
     pub fn cell_without_copy(&self, run: u32) -> usize {
         let [trace, ..] = self.places(run);
         trace * self.of_a_copy() + run as usize % self.of_a_copy()
     }
 
-    /// Jobs of cell `run`.
+    /// Number of jobs of cell `run`.
     pub fn jobs(&self, run: u32) -> u64 {
         let [trace, ..] = self.places(run);
         self.traces[trace].jobs as u64
     }
 
-    /// A strategy as it is on the machine of a trace.
+    /// Returns the strategy with index `index`, adapted to the machine of a trace.
     fn strategy(&self, index: usize, trace: &PlannedTrace) -> Result<AllocatorSpec, NameError> {
         let allocator = self.grid.strategies.get(index)?;
-        // A machine that came from a plan of this program parses.
+        // The machine names in a plan are valid.
         let machine = trace.topology.parse::<Topology>();
         Ok(machine.map_or(allocator.clone(), |machine| allocator.on(&machine)))
     }
 
-    /// What identifies cell `run` (below [`len`](Self::len)) in the results.
+    /// Returns the key of cell `run` in the results. `run` must be below [`len`](Self::len).
     ///
     /// # Errors
-    /// None for a grid that was resolved, see
-    /// [`Strategies::get`](crate::grid::Strategies::get).
+    /// A resolved grid causes no errors, see [`Strategies::get`](crate::grid::Strategies::get).
     pub fn key(&self, run: u32) -> Result<RunKey, NameError> {
         let [trace, copy, scheduler, strategy, seed] = self.places(run);
         let trace = &self.traces[trace];
@@ -311,10 +312,10 @@ impl Plan {
         })
     }
 
-    /// The id of cell `run`.
+    /// Returns the id of cell `run`.
     ///
     /// # Errors
-    /// As [`key`](Self::key).
+    /// See [`key`](Self::key).
     pub fn id(&self, run: u32) -> Result<CellId, NameError> {
         let [trace, copy, scheduler, strategy, seed] = self.places(run);
         let trace = &self.traces[trace];
@@ -336,7 +337,7 @@ impl Plan {
                 false => None,
             },
             outages: trace.outages_digest.as_deref(),
-            // Which a shaken copy lacks follows from when its jobs started.
+            // The jobs that a perturbed copy lacks depend on the recorded start times.
             log_jobs: match copy {
                 0 => trace.log_jobs_digest.as_deref(),
                 _ => trace.log_jobs_digest.as_deref().or(trace.starts_digest.as_deref()),
@@ -345,10 +346,10 @@ impl Plan {
         Ok(configuration.id())
     }
 
-    /// Cell `run`, ready to run on the loaded traces of this plan.
+    /// Returns cell `run`, using the loaded traces of this plan.
     ///
     /// # Errors
-    /// As [`key`](Self::key).
+    /// See [`key`](Self::key).
     pub fn cell(&self, traces: &[Arc<Trace>], run: u32) -> Result<Cell, NameError> {
         let [trace, copy, scheduler, strategy, seed] = self.places(run);
         let shake = self.grid.shake.as_ref();
@@ -363,12 +364,12 @@ impl Plan {
         })
     }
 
-    /// What makes two plans one: of all cells in order what they compute and how the results
-    /// name them. BLAKE3, hexadecimal. A few microseconds per cell. Whether two
-    /// [builds](Self::build) compute the same it does not say.
+    /// Returns the BLAKE3 digest, in hexadecimal, of the ids and the keys of all cells in order. Plans with equal
+    /// digests are equal. The computation takes a few microseconds per cell. The digest does not depend on the
+    /// [build](Self::build).
     ///
     /// # Errors
-    /// As [`key`](Self::key).
+    /// See [`key`](Self::key).
     pub fn digest(&self) -> Result<String, NameError> {
         let mut hasher = blake3::Hasher::new();
         for run in 0..self.len() {

@@ -9,22 +9,22 @@ use crate::pool::{self, Turn};
 use crate::{Cell, CellError, Measure, RunContext, RunResult, Trace, run_cell};
 use replay_core::naming::NameError;
 
-/// A sweep that cannot go on.
+/// Error that ends a sweep.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A strategy that was made once cannot be made again.
+    /// A strategy of the plan cannot be built.
     #[error(transparent)]
     Name(#[from] NameError),
 }
 
-/// The cells of a shard that still have to run: those without a record, and with
-/// `retry_failed` those that failed. Of cells with one id only the first.
+/// Returns the cells of a shard that still have to run: the cells without a record, and with `retry_failed` also the
+/// cells that failed. If several cells have the same id, only the first of these cells is returned.
 ///
 /// # Errors
-/// [`NameError`] as [`Plan::id`].
+/// [`NameError`] as for [`Plan::id`].
 pub fn pending(
     plan: &Plan,
     shard: Shard,
@@ -43,12 +43,12 @@ pub fn pending(
     Ok(pending)
 }
 
-/// Runs cells of a plan on the current rayon pool. `take` gets the place in `runs` and the outcome of
-/// each, when its `turn` has come; when it returns `false` or fails, running cells are finished and
-/// no further ones begun. The watch's flag ends those that run, too; nobody hears of them.
+/// Runs cells of a plan on the current rayon pool. `take` is called with the number and the outcome of each cell, in
+/// the order that `turn` defines. After `take` has returned `false` or an error, running cells finish and no further
+/// cell starts. Cancellation also stops running cells; `take` is not called for these cells.
 ///
 /// # Errors
-/// Those of `take`, and as [`Plan::cell`].
+/// Errors of `take` and of [`Plan::cell`].
 pub fn run_plan<E: From<NameError>>(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -60,7 +60,7 @@ pub fn run_plan<E: From<NameError>>(
     let bundles = bundles(plan, traces, runs)?;
     let measure = |cell: &Cell| {
         let measure = plan.grid.measure;
-        // Of shaken copies nobody wants every job.
+        // Data of single jobs are needed only for the unperturbed trace.
         let itself = cell.trace.copy == 0;
         let (jobs, nodes) = (measure.jobs && itself, measure.nodes && itself);
         Measure { jobs, nodes, ..measure }
@@ -88,16 +88,16 @@ pub fn run_plan<E: From<NameError>>(
         (!ended).then_some(outcomes)
     };
     pool::try_run(&bundles, turn, work, |place, outcomes| {
-        let mut goes_on = true;
+        let mut continues = true;
         for (&run, outcome) in runs[bundles[place].clone()].iter().zip(outcomes?) {
-            goes_on = take(run, outcome)?;
+            continues = take(run, outcome)?;
         }
-        Ok(goes_on)
+        Ok(continues)
     })
 }
 
-/// Runs of a plan that are done as one, in order: those that differ in the tie vector alone, of which
-/// every thread gets some.
+/// Splits `runs` into ranges of cells that share a replay: consecutive cells that differ only in the tie vector. Long
+/// ranges are split such that every thread gets cells.
 pub(super) fn bundles(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -114,7 +114,7 @@ pub(super) fn bundles(
             true => None,
             false => plan.grid.strategies.get(strategy)?.shared(topology),
         };
-        let most = batched_run::at_once(topology).min(share);
+        let most = batched_run::batch_size(topology).min(share);
         let now = shared.map(|shared| (trace, copy, scheduler, seed, shared));
         match bundles.last_mut().filter(|_| now.is_some() && now == latest) {
             Some(bundle) if bundle.len() < most => bundle.end = place + 1,
@@ -125,24 +125,25 @@ pub(super) fn bundles(
     Ok(bundles)
 }
 
-/// [`run_plan`] with a journal of each cell as it finishes, in whatever order that is. `told`
-/// hears of every finished cell after it is journalled.
+/// Runs cells as [`run_plan`] does, and appends each finished cell to the journal in the order of completion. After a
+/// cell has been appended, `finished` is called for this cell.
 ///
-/// Results are held only until they are journalled, at most two per thread.
+/// At most two results per thread are kept in memory before they are written to the journal.
 ///
 /// # Errors
-/// [`SweepError`]; every cell that `told` heard of is in the journal.
+/// [`SweepError`] if a strategy cannot be built or the journal cannot be written. Every cell for which `finished` was
+/// called is in the journal.
 pub fn run_sweep(
     plan: &Plan,
     traces: &[Arc<Trace>],
     runs: &[u32],
     journal: &mut Journal<RunResult>,
     watch: RunContext<'_>,
-    mut told: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
+    mut finished: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
 ) -> Result<(), SweepError> {
     run_plan(plan, traces, runs, Turn::AsDone, watch, |run, outcome| {
         let why = outcome.as_ref().map_err(|error| error.cause.to_string());
         journal.append(plan.id(run)?, why.as_ref().copied().map_err(String::as_str))?;
-        Ok(told(run, outcome.as_ref()))
+        Ok(finished(run, outcome.as_ref()))
     })
 }

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// One of `count` parts of a plan: every `count`-th cell, beginning with cell `number`
-/// (from 1). Neighbouring cells cost about the same, so the parts do as well.
+/// One of `count` parts of a plan. The part with number `number` (from 1) contains every `count`-th cell, beginning
+/// with cell `number`. Because neighbouring cells have similar costs, the parts also have similar costs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shard {
     number: u32,
@@ -23,25 +23,25 @@ impl Shard {
         self.count
     }
 
-    /// Part number `number` of the same split; `None` if there is none.
+    /// Returns the part `number` of the same plan and count; `None` if `number` is out of range.
     pub fn sibling(self, number: u32) -> Option<Self> {
         (1..=self.count).contains(&number).then_some(Self { number, ..self })
     }
 
-    /// The part that a cell belongs to, of as many as this split has.
+    /// Returns the part that contains a cell, with the same count.
     pub fn of_cell(self, run: u32) -> Self {
         Self { number: run % self.count + 1, ..self }
     }
 
-    /// The cells of this part, ascending, of a plan of `cells`.
+    /// Returns the numbers of the cells of this part, in ascending order, for a plan with `cells` cells.
     pub fn cells(self, cells: u32) -> impl Iterator<Item = u32> {
         (self.number - 1..cells).step_by(self.count as usize)
     }
 }
 
-/// Not one part of several.
+/// Error from parsing a shard.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{0}\" is no shard: write i/n with 1 <= i <= n, such as 2/4")]
+#[error("\"{0}\" is not a shard: write i/n with 1 <= i <= n, such as 2/4")]
 pub struct ShardError(String);
 
 impl FromStr for Shard {
@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn grammar() {
+    fn parses_and_formats_shards() {
         for text in ["1/1", "2/4", "4/4"] {
             assert_eq!(text.parse::<Shard>().map(|shard| shard.to_string()), Ok(text.into()));
         }

@@ -29,7 +29,7 @@ fn ids(plan: &Plan) -> Vec<CellId> {
 }
 
 #[test]
-fn cells_are_numbered_like_those_of_the_main_job() {
+fn cells_are_numbered_in_grid_order() {
     let (plan, _) = plan(GRID, SWF);
     assert_eq!((plan.len(), plan.combinations()), (12, 16));
     let name = |run| {
@@ -43,15 +43,15 @@ fn cells_are_numbered_like_those_of_the_main_job() {
 }
 
 #[test]
-fn an_id_is_what_is_computed_not_how_it_is_called() {
+fn ids_depend_on_the_computation_not_on_names() {
     let (plan_a, _) = plan(GRID, SWF);
     let ids_a = ids(&plan_a);
     let distinct: std::collections::HashSet<_> = ids_a.iter().collect();
     assert_eq!(distinct.len(), 12);
-    // Another vector of the same ratio, a comment in the trace: the same cells.
+    // A grid with an equivalent vector, or a trace with an additional comment, gives the same cells.
     let again = GRID.replace("'1,2,3,4', ", "");
     assert_eq!(ids(&plan(&again, &format!("; Note: moved\n{SWF}")).0), ids_a);
-    // Another job, or another measure: no cell is the same.
+    // A change of a job or of the measurements changes all ids.
     for other in
         [plan(GRID, &SWF.replace("60 4", "61 4")), plan(&format!("ties = true\n{GRID}"), SWF)]
     {
@@ -59,7 +59,7 @@ fn an_id_is_what_is_computed_not_how_it_is_called() {
     }
 }
 
-/// An id may never change by accident: journals would be forgotten.
+/// Ids must not change by accident, because journals would become useless.
 #[test]
 fn ids_are_stable() {
     let (plan, _) = plan("", SWF);
@@ -67,7 +67,7 @@ fn ids_are_stable() {
 }
 
 #[test]
-fn a_plan_survives_being_written_down() {
+fn plans_round_trip_through_json() {
     let (plan, _) = plan(GRID, SWF);
     let again = Plan::from_json(plan.to_json().expect("JSON")).expect("a plan");
     assert_eq!(ids(&again), ids(&plan));
@@ -77,7 +77,7 @@ fn a_plan_survives_being_written_down() {
 }
 
 #[test]
-fn a_sweep_goes_on_where_it_stopped() {
+fn a_sweep_resumes_after_an_interruption() {
     let dir = tempfile::tempdir().expect("a folder");
     let (plan, traces) = plan(GRID, SWF);
     let mut journal = Journal::open(&crate::files::Dir::open(dir.path()).expect("a folder"), false)
@@ -87,35 +87,35 @@ fn a_sweep_goes_on_where_it_stopped() {
     let stop = CancelToken::new();
     let watch = RunContext::new(&stop);
     let stop_after_three = |journal: &mut Journal<RunResult>| {
-        let mut told = 0;
+        let mut count = 0;
         let stopped = run_sweep(&plan, &traces, &all, journal, watch, |_, outcome| {
             assert!(outcome.is_ok());
-            told += 1;
-            told < 3
+            count += 1;
+            count < 3
         });
         stopped.expect("it stops");
-        told
+        count
     };
-    // On a worker of a pool there is one cell at a time.
+    // A single-threaded pool runs one cell at a time.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     assert_eq!(pool.install(|| stop_after_three(&mut journal)), 3);
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     assert!(rest.iter().copied().eq(3..12));
-    // Elsewhere those that are running are finished.
-    let told = stop_after_three(&mut journal);
-    assert!(told >= 3 && journal.len() >= told, "{told}");
+    // Without a single-threaded pool, cells that are already running finish.
+    let count = stop_after_three(&mut journal);
+    assert!(count >= 3 && journal.len() >= count, "{count}");
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     run_sweep(&plan, &traces, &rest, &mut journal, watch, |_, _| true).expect("it ends");
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(Vec::new()));
-    // A failed cell is left alone unless it is asked for again.
+    // A failed cell is not run again unless requested.
     journal.append(plan.id(5).expect("a cell"), Err("broken")).expect("a record");
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, false), Ok(Vec::new()));
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(vec![5]));
 }
 
-/// Strategies that go by what users said must not be taken for done on another log's jobs.
+/// The digest includes the users' limits: strategies that use them must not reuse results of a log with other limits.
 #[test]
-fn a_digest_of_many_jobs_is_that_of_all_their_numbers() {
+fn digests_cover_all_numbers_of_many_jobs() {
     let jobs: Vec<Job> = (0..5000i64)
         .map(|n| Job {
             number: n,
@@ -138,7 +138,7 @@ fn a_digest_of_many_jobs_is_that_of_all_their_numbers() {
 }
 
 #[test]
-fn what_users_said_tells_jobs_apart() {
+fn digests_depend_on_user_limits() {
     let job = |limit| Job {
         number: 1,
         submit: 0,
@@ -156,9 +156,9 @@ fn what_users_said_tells_jobs_apart() {
     }
 }
 
-/// Cells that are replayed as one give what each gives alone, but for the time they take.
+/// Cells that share a replay have the same results as in separate runs, except for the elapsed time.
 #[test]
-fn bundles_give_what_cells_give() {
+fn bundles_equal_separate_cells() {
     let jobs = |number: i64| {
         let (size, run) = (1 + number * 7 % 5, 20 + number * 13 % 50);
         format!("{number} {} -1 {run} {size}\n", 6 * number)
@@ -167,20 +167,23 @@ fn bundles_give_what_cells_give() {
     let text = "schedulers = ['fcfs', 'easy']\nallocator = ['random', { name = 'mc1x1', tie = ['none', \
         '1,2,3,4', '1,4,6,8', '2,0,1,3', '3,1,0,0', '2,1,1,1'], slack = ['0', '0.1'] }, 'hilbert-best-fit']";
     let stop = CancelToken::new();
-    let told = |run: &RunResult| format!("{:?}", RunResult { seconds: 0.0, ..run.clone() });
+    let comparable = |run: &RunResult| format!("{:?}", RunResult { seconds: 0.0, ..run.clone() });
     for (placements, threads) in [(false, 1), (false, 3), (true, 1), (true, 3)] {
         let (plan, traces) = plan(&format!("placements = {placements}\n{text}"), &swf);
         let all: Vec<u32> = (0..plan.len()).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let mut seen = Vec::new();
         pool.install(|| {
-            // Otherwise cells would be held against themselves.
+            // Check that some replays in this comparison are shared.
             let bundles = super::run::bundles(&plan, &traces, &all).expect("cells");
-            assert!(bundles.iter().any(|bundle| bundle.len() > 4), "nothing is replayed as one");
+            assert!(bundles.iter().any(|bundle| bundle.len() > 4), "no replay is shared");
             run_plan(&plan, &traces, &all, Turn::InOrder, RunContext::new(&stop), |run, outcome| {
                 let cell = plan.cell(&traces, run)?;
                 let alone = run_cell(run, &cell, plan.grid.measure, RunContext::new(&stop));
-                assert_eq!(told(&outcome.expect("it runs")), told(&alone.expect("it runs")));
+                assert_eq!(
+                    comparable(&outcome.expect("it runs")),
+                    comparable(&alone.expect("it runs"))
+                );
                 seen.push(run);
                 Ok::<_, replay_core::naming::NameError>(true)
             })

@@ -1,16 +1,16 @@
-//! Tables in Parquet, row group by row group.
+//! Tables in Parquet, read by row groups.
 //!
 //! ```text
-//! footer -> columns -> Jobs finds its places
+//! footer -> columns -> Jobs finds the columns of the map
 //! row group -> packed bytes of the columns that are read -> batch of rows -> text of each field -> Jobs
 //! ```
 //!
-//! A field becomes the text that a table of text would have, so that a map means the same for both:
-//! dates in ISO 8601, spans in seconds, lists with commas; nothing where the value is null or not a
-//! number. Memory holds one row group packed, and [`BATCH`] rows of it.
+//! A field is converted to the text that it would have in a text table, so that a map has the same meaning for
+//! text and for Parquet: dates in ISO 8601, durations in seconds, lists with commas, and empty text if the value
+//! is null or NaN. At any time, one compressed row group and [`BATCH`] of its rows, decoded, are in memory.
 //!
-//! polars decodes below its data frames: there every type of column is an array, and none needs a
-//! feature of the library. It may panic on damaged files; that is caught, see [`damaged`].
+//! The code uses the arrays of polars, not its data frames; therefore it needs no optional feature of polars.
+//! polars may panic on damaged files; these panics are caught, see [`damaged`].
 
 #[cfg(test)]
 mod tests;
@@ -34,13 +34,13 @@ use super::mapped::{Jobs, Typed};
 use super::row::{Cell, Columns};
 use super::{ImportError, ReadStop, Sink, Source};
 
-/// Rows that are decoded at once.
+/// Number of rows that are decoded at once.
 const BATCH: usize = 1 << 15;
 
-/// The bytes that a file in Parquet begins and ends with.
+/// The first and last bytes of a file in Parquet.
 const MAGIC: [u8; 4] = *b"PAR1";
 
-/// Reads a table, a file of the log.
+/// Reads one file of the log, which is a table.
 pub(super) fn read(
     mut file: impl Read + Seek,
     source: &Source,
@@ -68,7 +68,7 @@ pub(super) fn read(
             let kind = format!("{:?}", field.dtype);
             let kind = kind.split(['(', '{']).next().unwrap_or_default().to_string();
             return Err(wrong(format!(
-                "column {} is of type {kind}, which is not read",
+                "column {} has type {kind}, which is not supported",
                 field.name
             )));
         }
@@ -117,23 +117,23 @@ pub(super) fn read(
     Ok(())
 }
 
-/// What the end of the file says: its columns, and where they are.
+/// Reads the footer of a file and the schema of its columns.
 fn head(file: &mut (impl Read + Seek)) -> Result<(FileMetadata, ArrowSchema), String> {
     let mut magic = [0; 4];
     let begun = file.rewind().and_then(|()| file.read_exact(&mut magic));
     match begun {
         Ok(()) if magic == MAGIC => {}
         Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-            return Err(format!("cannot read it: {error}"));
+            return Err(format!("cannot read the file: {error}"));
         }
-        _ => return Err("this is no Parquet: it does not begin with PAR1".to_string()),
+        _ => return Err("this is not Parquet: it does not begin with PAR1".to_string()),
     }
     let metadata = damaged::footer(file)?;
     let schema = damaged::caught(|| infer_schema(&metadata))?;
     Ok((metadata, schema))
 }
 
-/// What a column is, if it says.
+/// Returns the type of a column as declared by the table.
 fn typed(field: &Field) -> Typed {
     match field.dtype() {
         ArrowDataType::Timestamp(..) | ArrowDataType::Date32 | ArrowDataType::Date64 => Typed::Date,
@@ -142,7 +142,7 @@ fn typed(field: &Field) -> Typed {
     }
 }
 
-/// The field as what stands in it: a word where a dictionary has the word's number.
+/// Replaces dictionary types by the types of their values.
 fn flat(field: &Field) -> Field {
     let list = |inner: &Field| Box::new(flat(inner));
     let dtype = match field.dtype() {
@@ -154,12 +154,13 @@ fn flat(field: &Field) -> Field {
     Field::new(field.name.clone(), dtype, field.is_nullable)
 }
 
-/// One column of a row group, as its bytes in the file.
+/// A column of a row group, as bytes of the file.
 struct Packed<'a> {
-    /// Place among the columns.
+    /// Index of the column in the table.
     at: usize,
     field: &'a Field,
-    /// A list has one part, but might have more.
+    /// Parts of the column, which are columns in the file. A column of lists has one part; the format permits several
+    /// parts.
     parts: Vec<(&'a ColumnChunkMetadata, Buffer<u8>)>,
 }
 
@@ -189,7 +190,7 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// The values of some rows of the group.
+    /// Decodes some rows of the group.
     fn decode(&self, rows: std::ops::Range<usize>) -> Result<Vec<Box<dyn Array>>, String> {
         let Packed { field, parts, .. } = self;
         let decode = || {

@@ -1,4 +1,4 @@
-//! Tables written here, with every type of column that is read.
+//! Tests with tables that have every supported type of column.
 
 use std::io::Write;
 
@@ -21,7 +21,7 @@ use replay_core::swf::{Reader, Record};
 
 type Table = Vec<(&'static str, Box<dyn Array>)>;
 
-/// A file of groups of so many rows, and pages of a few.
+/// Returns a file with row groups of `rows` rows and small pages.
 fn written(table: &Table, rows: usize) -> Vec<u8> {
     written_as(table, rows, Encoding::Plain)
 }
@@ -140,7 +140,7 @@ fn pm100(limits: [i64; 4]) -> Table {
 }
 
 #[test]
-fn marconi() {
+fn imports_jobs_of_marconi100() {
     for rows in [1, 3, 100] {
         let made = made("pm100", None, &written(&pm100([10, 1, 5, 5]), rows));
         let jobs = jobs(&made);
@@ -150,24 +150,24 @@ fn marconi() {
         assert!(made.header.contains("; Queue: 2 dbg\n"), "{}", made.header);
         let shown = made.report.to_string();
         for words in [
-            "t.parquet: 4 rows, 3 jobs kept; 1 dropped; 0 that are no job; 0 malformed",
-            "noted     limit taken as minutes (limit=seconds takes them as seconds): 3, first in row 1",
+            "t.parquet: 4 rows, 3 jobs kept; 1 dropped; 0 that are not jobs; 0 malformed",
+            "noted     limit read in minutes (limit=seconds reads limits in seconds): 3, first in row 1",
             "noted     never started: 1, first in row 3",
             "dropped   not ended when the log was written: 1, first in row 4",
         ] {
             assert!(shown.contains(words), "{words} not in\n{shown}");
         }
     }
-    // The one job that came to its end ran 600 s: longer than 9 minutes.
+    // The only completed job ran for 600 s, which exceeds 9 minutes.
     let seconds = made("pm100", None, &written(&pm100([9, 60, 300, 5]), 2));
     assert_eq!(jobs(&seconds)[1], [10, 0, 60, 1, 60, 0]);
-    let words = "limit taken as seconds: too many ran past it as minutes";
+    let words = "limit read in seconds, because too many jobs exceeded a limit in minutes";
     assert_eq!(seconds.report.count(words), 3);
 }
 
-/// Where limits are long nobody can see what they are: they are minutes, which is told, unless the user knows better.
+/// Long limits are read in minutes and noted, unless the user specifies the unit.
 #[test]
-fn limits_as_the_user_says() {
+fn the_user_may_specify_the_unit_of_limits() {
     let bytes = written(&pm100([86_400, 60, 300, 5]), 4);
     let limits = |source: &str| {
         let made = made(source, None, &bytes);
@@ -176,21 +176,21 @@ fn limits_as_the_user_says() {
     };
     let (auto, made) = limits("pm100");
     assert_eq!(auto, [5_184_000, 3600, 18_000]);
-    let long = "limit that is more than 31 days as minutes: are they seconds?";
+    let long = "limit above 31 days if read in minutes; the unit may be seconds";
     assert_eq!(made.report.count(long), 1);
-    for (source, told, factor) in [
-        ("pm100[limit=seconds]", "limit taken as seconds", 1),
-        ("pm100[limit=minutes]", "limit taken as minutes", 60),
+    for (source, note, factor) in [
+        ("pm100[limit=seconds]", "limit read in seconds", 1),
+        ("pm100[limit=minutes]", "limit read in minutes", 60),
     ] {
         let (found, made) = limits(source);
         assert_eq!(found, [86_400 * factor, 60 * factor, 300 * factor]);
-        assert_eq!((made.report.count(told), made.report.count(long)), (3, 0));
+        assert_eq!((made.report.count(note), made.report.count(long)), (3, 0));
         assert!(made.header.contains(&format!("; Note: replay import {source}\n")));
     }
 }
 
 #[test]
-fn rows_without_a_number_of_nodes() {
+fn drops_rows_without_a_number_of_nodes() {
     let mut table = pm100([10, 1, 5, 5]);
     let nodes = [Some(3), None, None, Some(1)];
     table[7].1 = PrimitiveArray::<i32>::from(nodes.to_vec()).boxed();
@@ -199,7 +199,7 @@ fn rows_without_a_number_of_nodes() {
 }
 
 #[test]
-fn fugaku() {
+fn imports_jobs_of_fugaku() {
     let time =
         |at: [i64; 2]| times(TimeUnit::Nanosecond, None, &at.map(|at| Some(at * 1_000_000_000)));
     let table: Table = vec![
@@ -214,7 +214,7 @@ fn fugaku() {
     ];
     let made = made("fdata", None, &written(&table, 10));
     assert_eq!(jobs(&made), [[0, 2, 60, 158_976, 86_400, 1], [1, 1, 1, 1, -1, 0]]);
-    assert_eq!(made.report.count("limit taken as seconds"), 1);
+    assert_eq!(made.report.count("limit read in seconds"), 1);
     let zoned =
         super::super::parquet::tests::made("fdata[zone=+09:00]", None, &written(&table, 10));
     let start = format!("; UnixStartTime: {}\n", DAY - 9 * 3600);
@@ -223,9 +223,9 @@ fn fugaku() {
 
 const MAP: &str = "time = 'unix'\n[columns]\nsubmit = 's'\nrun = { column = 'r', unit = 'minutes' }\nsize = 'n'\n";
 
-/// Every type of number and text means the same; what a column says of itself goes before the map.
+/// All types of numbers and text give the same jobs. The declared type of a column takes precedence over the map.
 #[test]
-fn types() {
+fn supports_all_types() {
     let bytes = |submit: Box<dyn Array>, run: Box<dyn Array>, size: Box<dyn Array>| {
         written(
             &vec![
@@ -268,9 +268,10 @@ fn types() {
     assert_eq!(wrong, "t.parquet: row 1, column n \"true\": not a number");
 }
 
-/// More rows than are decoded at once, in groups and pages that end elsewhere, by dictionary or not.
+/// The table has more rows than one batch. The boundaries of row groups and pages differ from the boundaries of
+/// batches. The columns are written with and without a dictionary.
 #[test]
-fn batches() {
+fn decodes_in_batches() {
     let n = 2 * BATCH as i64 + 1234;
     let table = || -> Table {
         let nodes: Vec<_> = (0..n).map(|i| Some((0..i % 4).map(|k| i + k).collect())).collect();
@@ -313,7 +314,7 @@ fn batches() {
 }
 
 #[test]
-fn mistakes_have_a_place() {
+fn errors_name_row_and_column() {
     let table = |submit: Vec<Option<i64>>| {
         let rows = submit.len();
         let column = || ints(vec![1; rows]);
@@ -325,15 +326,12 @@ fn mistakes_have_a_place() {
     };
     let good = table(vec![Some(1), Some(2), Some(3)]);
     let empty = error("parquet", Some(MAP), &table(vec![Some(1), Some(2), None]));
-    assert_eq!(empty, "t.parquet: row 3, column s \"\": nothing where something is needed");
+    assert_eq!(empty, "t.parquet: row 3, column s \"\": a value is missing");
     let limited = Import { max_errors: 1, ..how("parquet", Some(MAP)) };
     let made =
         run(&limited, &table(vec![None, Some(2), Some(3)])).unwrap_or_else(|e| panic!("{e}"));
     let shown = made.report.to_string();
-    assert!(
-        shown.contains("malformed nothing where something is needed: 1, first in row 1"),
-        "{shown}"
-    );
+    assert!(shown.contains("malformed a value is missing: 1, first in row 1"), "{shown}");
     for (map, words) in [
         (MAP.replace("'n'", "'m'"), "t.parquet: there is no column \"m\" (is it \"s\"?)"),
         (MAP.replace("'r'", "'l'").replace("minutes", "HH:MM:SS"), "t.parquet: no job in the log"),
@@ -351,19 +349,19 @@ fn mistakes_have_a_place() {
     {
         let error = error("parquet", Some(MAP), bytes);
         assert!(
-            error.starts_with("t.parquet: this is no Parquet") || error.contains(": damaged"),
+            error.starts_with("t.parquet: this is not Parquet") || error.contains(": damaged"),
             "{error}"
         );
     }
     assert!(error("parquet", None, &good).contains("parquet needs --map FILE"));
-    assert!(error("pm100", Some(MAP), &good).contains("knows its columns"));
+    assert!(error("pm100", Some(MAP), &good).contains("has known columns"));
     assert!(error("pm100", None, &good).contains("no column"));
     assert!(error("csv", Some(MAP), &good).contains("this is Parquet"));
 }
 
-/// A file is read where it is, with the same result.
+/// A file that is read in place gives the same trace as a stream.
 #[test]
-fn a_file_in_place() {
+fn reads_a_file_in_place() {
     let bytes = written(&pm100([10, 1, 5, 5]), 2);
     let mut file = tempfile::tempfile().expect("a file");
     file.write_all(&bytes).expect("a disk");
@@ -381,14 +379,14 @@ fn a_file_in_place() {
 proptest! {
     /// Any damage gives jobs or an error that names the file, never a panic.
     #[test]
-    fn damage_is_an_error(
+    fn damaged_files_give_jobs_or_an_error(
         at in any::<proptest::sample::Index>(),
         bytes in proptest::collection::vec(any::<u8>(), 0..6),
         cut in 0usize..6,
         from_end in any::<bool>(),
     ) {
         let mut file = written(&pm100([10, 1, 5, 5]), 2);
-        // Half of the damage goes to the end, where the contents are listed.
+        // In half of the cases the damage is in the footer, which is at the end.
         let at = if from_end { file.len() - 1 - at.index(400) } else { at.index(file.len()) };
         let end = (at + cut).min(file.len());
         file.splice(at..end, bytes);

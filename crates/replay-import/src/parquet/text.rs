@@ -1,4 +1,4 @@
-//! Values of columns as text.
+//! Conversion of column values to text.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use polars_arrow::types::NativeType;
 
 use crate::value::civil;
 
-/// Whether a column of this type is read.
+/// Returns whether columns of this type are supported.
 pub(super) fn is_known(dtype: &ArrowDataType) -> bool {
     use ArrowDataType as D;
     match dtype {
@@ -25,29 +25,29 @@ pub(super) fn is_known(dtype: &ArrowDataType) -> bool {
     }
 }
 
-/// Writes value `index` of an array.
-type Say<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
+/// Writes the value at an index of an array as text.
+type Format<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
 
-/// The values of a column, from the first.
+/// The values of a column as text, in order.
 pub(super) struct Column<'a> {
-    arrays: std::vec::IntoIter<(usize, Say<'a>)>,
-    now: Option<(usize, Say<'a>)>,
+    arrays: std::vec::IntoIter<(usize, Format<'a>)>,
+    now: Option<(usize, Format<'a>)>,
     index: usize,
 }
 
 impl<'a> Column<'a> {
     pub fn new(arrays: &'a [Box<dyn Array>]) -> Column<'a> {
         let arrays: Vec<_> =
-            arrays.iter().map(|array| (array.len(), say(array.as_ref()))).collect();
+            arrays.iter().map(|array| (array.len(), format_of(array.as_ref()))).collect();
         Column { arrays: arrays.into_iter(), now: None, index: 0 }
     }
 
-    /// Writes the next value.
+    /// Appends the next value to `out`.
     pub fn next(&mut self, out: &mut String) {
         loop {
             match &self.now {
-                Some((length, say)) if self.index < *length => {
-                    say(self.index, out);
+                Some((length, format)) if self.index < *length => {
+                    format(self.index, out);
                     self.index += 1;
                     return;
                 }
@@ -63,8 +63,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// How values of an array are written; those of types that are not read are nothing.
-fn say(array: &dyn Array) -> Say<'_> {
+/// Returns the function that writes an array's values as text; values of unsupported types give empty text.
+fn format_of(array: &dyn Array) -> Format<'_> {
     use ArrowDataType as D;
     match array.dtype() {
         D::Boolean => each::<BooleanArray>(array, |array, i, out| {
@@ -99,7 +99,8 @@ fn say(array: &dyn Array) -> Say<'_> {
         }
         D::LargeList(_) => {
             let items = array.as_any().downcast_ref::<ListArray<i64>>();
-            let Some((lists, items)) = items.map(|lists| (lists, say(lists.values().as_ref())))
+            let Some((lists, items)) =
+                items.map(|lists| (lists, format_of(lists.values().as_ref())))
             else {
                 return Box::new(|_, _| {});
             };
@@ -112,7 +113,8 @@ fn say(array: &dyn Array) -> Say<'_> {
         }
         D::FixedSizeList(..) => {
             let items = array.as_any().downcast_ref::<FixedSizeListArray>();
-            let Some((lists, items)) = items.map(|lists| (lists, say(lists.values().as_ref())))
+            let Some((lists, items)) =
+                items.map(|lists| (lists, format_of(lists.values().as_ref())))
             else {
                 return Box::new(|_, _| {});
             };
@@ -126,16 +128,16 @@ fn say(array: &dyn Array) -> Say<'_> {
     }
 }
 
-/// Items with commas between them, without those that are null.
-fn list(items: std::ops::Range<usize>, say: &Say<'_>, out: &mut String) {
+/// Appends the items that are not null, separated by commas.
+fn list(items: std::ops::Range<usize>, format: &Format<'_>, out: &mut String) {
     for i in items {
         let before = out.len();
-        say(i, out);
+        format(i, out);
         if out.len() > before {
             out.push(',');
         }
     }
-    // One comma too many, unless there was no item.
+    // Remove the comma after the last item.
     if out.ends_with(',') {
         out.pop();
     }
@@ -143,35 +145,38 @@ fn list(items: std::ops::Range<usize>, say: &Say<'_>, out: &mut String) {
 
 fn each<'a, A: Array + 'static>(
     array: &'a dyn Array,
-    say: impl Fn(&A, usize, &mut String) + 'a,
-) -> Say<'a> {
+    format: impl Fn(&A, usize, &mut String) + 'a,
+) -> Format<'a> {
     let array = array.as_any().downcast_ref::<A>();
     Box::new(move |i, out| {
         if let Some(array) = array.filter(|array| !array.is_null(i)) {
-            say(array, i, out);
+            format(array, i, out);
         }
     })
 }
 
-fn values<'a, T: NativeType>(array: &'a dyn Array, say: impl Fn(T, &mut String) + 'a) -> Say<'a> {
-    each::<PrimitiveArray<T>>(array, move |array, i, out| say(array.value(i), out))
+fn values<'a, T: NativeType>(
+    array: &'a dyn Array,
+    format: impl Fn(T, &mut String) + 'a,
+) -> Format<'a> {
+    each::<PrimitiveArray<T>>(array, move |array, i, out| format(array.value(i), out))
 }
 
-fn number<T: NativeType + std::fmt::Display>(array: &dyn Array) -> Say<'_> {
+fn number<T: NativeType + std::fmt::Display>(array: &dyn Array) -> Format<'_> {
     values::<T>(array, |value, out| {
-        // Memory does not refuse.
+        // Writing to memory does not fail.
         let _ = write!(out, "{value}");
     })
 }
 
-/// A number; nothing where it is none: so pandas writes what is missing.
+/// Appends a finite number. Appends nothing for other numbers, because pandas writes missing values as NaN.
 fn real(value: f64, out: &mut String) {
     if value.is_finite() {
         let _ = write!(out, "{value}");
     }
 }
 
-/// Seconds since 1970 as `2026-03-01T08:00:00`.
+/// Appends seconds since 1970 as `2026-03-01T08:00:00`.
 fn moment(seconds: i64, zone: &str, out: &mut String) {
     let (day, clock) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, date) = civil(day);

@@ -1,4 +1,4 @@
-//! What is odd in a log, and is counted rather than passed over.
+//! Tests of the counts of irregularities in logs.
 
 use super::*;
 
@@ -11,14 +11,14 @@ fn table(rows: &str) -> Made {
     run(&how("csv", Some(MAP)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is noted, each with its count and first line.
+/// Returns the notes of the report, each with its count and first line.
 fn noted(made: &Made) -> Vec<(&'static str, u64, u64)> {
     let noted = made.report.counts.iter().filter(|(key, _)| key.0 == Class::Noted);
     noted.map(|(key, count)| (key.1, count.count, count.first)).collect()
 }
 
 #[test]
-fn times_that_contradict_each_other() {
+fn notes_contradictory_times() {
     let made = table(
         "1,100,110,170,10,1,4,5,ok\n\
          2,100,110,170,20,1,4,5,ok\n\
@@ -26,18 +26,18 @@ fn times_that_contradict_each_other() {
          4,100,110,890,11,9,4,5,ok\n\
          5,100,,900,10,9.5,4,5,ok\n",
     );
-    // Minutes are as exact as they are written: 780 s are 13 of them, and 14 is one off.
-    let told = [
-        ("run time unlike end less start, the run time taken", 2, 5),
-        ("wait unlike start less submission, the wait taken", 1, 3),
+    // Durations in minutes have a precision of one minute: 780 s are 13 minutes, and 14 minutes differ by one minute.
+    let expected = [
+        ("run time differs from end minus start; the recorded run time is used", 2, 5),
+        ("wait differs from start minus submission; the recorded wait is used", 1, 3),
     ];
-    assert_eq!(noted(&made), told);
+    assert_eq!(noted(&made), expected);
     assert_eq!(jobs(&made)[1][..3], [0, 20, 60]);
     assert_eq!(jobs(&made)[3][..3], [0, 11, 540]);
 }
 
 #[test]
-fn jobs_without_times_or_size() {
+fn counts_jobs_without_times_or_size() {
     let made = table(
         "1,100,,,,,4,5,\n\
          2,101,,,,,4,5,no\n\
@@ -48,7 +48,7 @@ fn jobs_without_times_or_size() {
          7,106,,170,,2,4,5,ok\n\
          8,107,110,170,,,4,5,ok\n",
     );
-    // One that has a run time ran, whenever that was.
+    // A job with a run time has run, even if its start is unknown.
     assert_eq!(
         jobs(&made),
         [
@@ -69,44 +69,44 @@ fn jobs_without_times_or_size() {
 }
 
 #[test]
-fn estimates_that_are_none() {
+fn notes_estimates_that_are_not_positive() {
     let made = table("1,1,1,2,,,4,0,ok\n2,1,1,2,,,4,-1,ok\n3,1,1,2,,,4,,ok\n4,1,1,2,,,4,3,ok\n");
-    assert_eq!(noted(&made), [("estimate of 0 or less, taken as unknown", 2, 2)]);
+    assert_eq!(noted(&made), [("estimate of 0 or less, treated as unknown", 2, 2)]);
     let estimates: Vec<i64> = jobs(&made).iter().map(|job| job[4]).collect();
     assert_eq!(estimates, [-1, -1, -1, 180]);
-    let said = "estimate of 0 or less, taken as unknown";
+    let note = "estimate of 0 or less, treated as unknown";
     let zero =
         super::made("sacct", &SACCT.replace("|90|90|", "|0|0|").replace("08:11:00", "08:13:00"));
-    assert_eq!(zero.report.count(said), 1);
+    assert_eq!(zero.report.count(note), 1);
     let zero = super::made("torque", &TORQUE.replace("walltime=48:00:00", "walltime=00:00:00"));
-    assert_eq!((zero.report.count(said), jobs(&zero)[0][4]), (1, -1));
+    assert_eq!((zero.report.count(note), jobs(&zero)[0][4]), (1, -1));
     let zero = super::made("cobalt", &COBALT.replace(",7200.0,", ",0.0,"));
-    assert_eq!(zero.report.count(said), 2);
+    assert_eq!(zero.report.count(note), 2);
 }
 
 #[test]
-fn cobalt_without_start_or_end() {
+fn imports_cobalt_without_start_or_end() {
     let cut = COBALT.replace("2015-01-01 01:06:41.000000,2015-01-01 01:29:54.000000", ",");
     let made = super::made("cobalt", &cut);
     assert_eq!((jobs(&made)[0][..3].to_vec(), jobs(&made)[0][5]), (vec![0, -1, 0], 5));
     assert_eq!(made.report.count("never started"), 1);
     let cut = COBALT.replace("2015-01-01 01:29:54.000000", "");
     assert_eq!(super::made("cobalt", &cut).report.count("not ended when the log was written"), 1);
-    // An hour more than it ran: clocks went back, or somebody mistook the zone.
+    // The elapsed time may differ by an hour from end minus start, after a change of the clocks or with a wrong zone.
     let header = COBALT.lines().next().unwrap_or_default();
     let row = "a,1,2015-01-01 00:00:00,2015-01-01 01:00:00,2015-01-01 02:00:00,4,q,9,512,512,,0";
     for (ran, count) in [("3600.4", 0), ("3599", 0), ("7200", 1), ("", 0)] {
         let log = format!("{header},RUNTIME_SECONDS\n{row},{ran}\n");
-        let what = "time elapsed unlike end less start, those taken";
+        let what = "elapsed time differs from end minus start; end minus start is used";
         assert_eq!(super::made("cobalt", &log).report.count(what), count, "{ran}");
     }
 }
 
 #[test]
-fn a_job_in_two_files() {
+fn detects_a_job_in_two_files() {
     let again = "17|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n\
                  99|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n";
-    // The last two lines are those of the first file.
+    // The last two lines are copies of lines of the first file.
     let same: Vec<&str> = SACCT.lines().skip(10).collect();
     let second =
         format!("{}\n{again}{}\n", SACCT.lines().next().unwrap_or_default(), same.join("\n"));
@@ -115,20 +115,20 @@ fn a_job_in_two_files() {
     let input = |text: &str| Ok(Input::Stream(Box::new(std::io::Cursor::new(text.to_string()))));
     let inputs = [("a".to_string(), input(SACCT)), ("b".to_string(), input(&second))];
     let report = import_all(inputs, &how("sacct", None), outputs).expect("a log");
-    assert_eq!(report.jobs, 8, "every record is a job, but for those of another file again");
+    assert_eq!(report.jobs, 8, "every record is a job, except those repeated from another file");
     assert_eq!(report.accounted(), report.lines);
     let shown = report.to_string();
     for words in [
-        "noted     the same job again, kept: 1, first in line 12 of a",
-        "noted     the same job as in an earlier file, but otherwise, kept: 1, first in line 2 of b",
-        "dropped   the same job as in an earlier file, the same in all: 2, first in line 4 of b",
+        "noted     repeated job id, kept: 1, first in line 12 of a",
+        "noted     job id of an earlier file with other values, kept: 1, first in line 2 of b",
+        "dropped   identical job in an earlier file: 2, first in line 4 of b",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");
     }
 }
 
 #[test]
-fn a_header_that_cannot_be_meant() {
+fn refuses_ambiguous_headers() {
     let error = super::error;
     assert!(
         error("sacct", &SACCT.replace("User|", "State|"))
@@ -136,7 +136,7 @@ fn a_header_that_cannot_be_meant() {
     );
     let twice = COBALT.replace("JOB_NAME", "queue_name").replace("QUEUE_NAME", "Queue_Name");
     assert!(error("cobalt", &twice).contains("column 1 and column 7 are both \"QUEUE_NAME\""));
-    // Whom nobody asks for may come twice, and the letters decide between two.
+    // Two unused columns may have the same name. If two names differ only in case, the exact spelling is used.
     assert_eq!(super::made("sacct", &SACCT.replace("User|Account|", "Foo|Foo|")).records.len(), 6);
     assert_eq!(super::made("sacct", &SACCT.replace("User|", "state|")).records.len(), 6);
     let without = SACCT.replace("Elapsed|", "Foo|");
@@ -145,21 +145,21 @@ fn a_header_that_cannot_be_meant() {
     assert!(error("sacct[running=yes]", &without).contains(words));
 }
 
-/// A row that cannot be read, but for its interval, takes none from those after it.
+/// The submit times of later rows include the interval of a row that is dropped.
 #[test]
-fn intervals_of_rows_that_are_left_out() {
+fn dirlab_uses_intervals_of_dropped_rows() {
     let log = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n\
                0,1,0,64,1,0,5,60,Pass\n1,1,0,64,1,1000,x,60,Pass\n2,1,0,64,1,50,5,60,Pass\n\
                3,1,0,64,1,-20,5,60,Pass\n";
     let lenient = Import { max_errors: 1, ..how("dirlab", None) };
     let made = run(&lenient, log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(made.report.count("submitted before the job in the line before"), 1);
+    assert_eq!(made.report.count("submitted before the previous job"), 1);
     let submitted: Vec<i64> = jobs(&made).iter().map(|job| job[0]).collect();
     assert_eq!(submitted, [0, 1050, 1030]);
 }
 
 #[test]
-fn what_sacct_does_not_tell() {
+fn counts_values_missing_from_sacct() {
     let log = "JobID|Submit|Start|End|AllocCPUS|State\n\
                1|2026-03-01T08:00:00|2026-03-01T08:00:05||4|COMPLETED\n\
                2|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T08:01:05|4|COMPLETED\n\
@@ -167,29 +167,32 @@ fn what_sacct_does_not_tell() {
                4|2026-03-01T08:00:00|Unknown|2026-03-01T08:01:05|8|CANCELLED\n";
     let made = made("sacct", log);
     assert_eq!(jobs(&made), [[0, 5, 60, 4, -1, 1], [0, -1, 0, 8, -1, 5]]);
-    let told = [
+    let expected = [
         ("not ended when the log was written", 1),
         ("no size", 1),
-        ("size in processors, for no column tells nodes", 2),
+        ("size in processors, because no column has numbers of nodes", 2),
         ("never started", 1),
     ];
-    for (what, count) in told {
+    for (what, count) in expected {
         assert_eq!(made.report.count(what), count, "{what}");
     }
 }
 
-/// What is odd about a job that is left out is not told of any job.
+/// Notes on a job that is dropped are not counted.
 #[test]
-fn notes_are_about_jobs_that_are_kept() {
+fn only_notes_on_kept_jobs_are_counted() {
     let made = table(
         "1,100,110,170,20,1,0,5,what\n\
          2,100,110,170,20,1,4,5,ok\n",
     );
     assert_eq!(made.report.count("size not positive"), 1);
-    assert_eq!(noted(&made), [("wait unlike start less submission, the wait taken", 1, 3)]);
+    assert_eq!(
+        noted(&made),
+        [("wait differs from start minus submission; the recorded wait is used", 1, 3)]
+    );
     let odd =
         COBALT.replace(",512.0,512.0,MIR-04880-37BB1-513,0", ",0,512.0,MIR-04880-37BB1-513,0");
     let made = super::made("cobalt", &odd);
     assert_eq!(made.report.count("size not positive"), 1);
-    assert_eq!(made.report.count("location that cannot be, left out"), 0);
+    assert_eq!(made.report.count("impossible location, omitted"), 0);
 }

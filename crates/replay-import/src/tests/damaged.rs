@@ -1,4 +1,4 @@
-//! Damaged logs of every kind: what the fuzz target `import` does with any bytes, with such as are nearly right.
+//! Tests of damaged logs of every kind. Unlike the input of the fuzz target `import`, the logs are nearly valid.
 
 use super::*;
 
@@ -23,10 +23,10 @@ const KINDS: [(&str, &str, Option<&str>); 10] = [
     ("csv[join=yes]", OWN, Some(MAP)),
 ];
 
-/// What a terminal would act on.
+/// A character that controls terminals.
 const ESCAPE: char = '\u{1b}';
 
-/// What stands in the place of some bytes: bytes, or what readers look for.
+/// Returns a replacement for some bytes: arbitrary bytes, or text that is significant for the readers.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let word = proptest::sample::select(vec![
         "\n",
@@ -64,9 +64,9 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// Any damage to a log gives jobs or an error with a place, never a panic; and every line is counted.
+    /// The import of a damaged log gives jobs, or an error with a position, but never a panic. Every line is counted.
     #[test]
-    fn damage_is_an_error(
+    fn damaged_logs_give_jobs_or_an_error(
         (source, log, map) in proptest::sample::select(KINDS.to_vec()),
         damage in proptest::collection::vec((any::<proptest::sample::Index>(), piece(), 0usize..9), 1..4),
         max_errors in prop_oneof![0usize..4, Just(1000)],

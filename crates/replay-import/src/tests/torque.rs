@@ -1,17 +1,17 @@
 use super::*;
 
 #[test]
-fn torque_events() {
+fn imports_torque_events() {
     let made = made("torque", TORQUE);
     assert_eq!(
         jobs(&made),
         [[100, 322, 2445, 3, 172_800, 5], [0, 100, 60, 1, -1, 1], [300, 100, 1, 2, -1, 0]]
     );
     assert_eq!(made.nodes, "job,nodes\n1,\"26,27,28\"\n2,\"26\"\n3,\"8,9\"\n");
-    // The deletion of 73, which ended, is one.
-    assert_eq!(made.report.count("event that ends no job"), 3);
+    // One of these events is the deletion of job 73, which has an end.
+    assert_eq!(made.report.count("event other than the end of a job"), 3);
     let gone = (
-        (Class::Passed, "job deleted or aborted that did not end"),
+        (Class::Passed, "deleted or aborted job without an end"),
         Count { count: 2, first: 5, file: 0 },
     );
     assert_eq!(made.report.counts.get(&gone.0), Some(&gone.1));
@@ -34,9 +34,9 @@ fn torque_events() {
     }
 }
 
-/// What was asked for stands for what nothing tells of: 2 + 3 nodes, 2 * 2 + 3 processors.
+/// If no other size is recorded, the requested sizes are used: 2 + 3 nodes or 2 * 2 + 3 processors.
 #[test]
-fn torque_sizes_as_requested() {
+fn torque_uses_requested_sizes() {
     let log = |nodes: &str| {
         format!(
             "03/18/2017 00:46:07;E;1.s;qtime=100 start=110 end=160 Resource_List.nodes={nodes}\n"
@@ -48,13 +48,13 @@ fn torque_sizes_as_requested() {
         assert_eq!(jobs(&made("torque", &log(nodes)))[0][3], count, "{nodes}");
         assert_eq!(jobs(&made("torque[size=cores]", &log(nodes)))[0][3], cores, "{nodes}");
     }
-    let told = error("torque", &log("2++1"));
-    assert!(told.contains("Resource_List.nodes \"2++1\": not a number"), "{told}");
+    let message = error("torque", &log("2++1"));
+    assert!(message.contains("Resource_List.nodes \"2++1\": not a number"), "{message}");
 }
 
-/// The end is told, or the time that elapsed; what may still run has neither.
+/// Deletions are matched with an earlier or later end of the same job. Names may contain blanks.
 #[test]
-fn torque_deletions_and_names() {
+fn torque_matches_deletions_and_reads_names_with_blanks() {
     let log = "\
 03/18/2017 00:00:01;E;70.bw;user=John Smith group=g queue=low ctime=900 start=1000 Resource_List.nodect=1 end=1060 Exit_status=0
 03/18/2017 00:00:02;D;70.bw;requestor=John Smith
@@ -69,15 +69,15 @@ fn torque_deletions_and_names() {
     for user in ["; User: 1 John Smith\n", "; User: 2 John Smith  Jr.\n"] {
         assert!(made.header.contains(user), "{}", made.header);
     }
-    let told: Vec<_> =
+    let counts: Vec<_> =
         made.report.counts.iter().map(|(key, c)| (key.1, c.count, c.first)).collect();
     let expected = [
         ("blank line", 1, 3),
-        ("event that ends no job", 3, 2),
-        ("further record of a job that did not end", 1, 5),
-        ("job deleted or aborted that did not end", 1, 5),
+        ("deleted or aborted job without an end", 1, 5),
+        ("event other than the end of a job", 3, 2),
+        ("further record of a job without an end", 1, 5),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(counts, expected);
     assert_eq!((made.report.accounted(), made.report.lines), (8, 8));
     assert_eq!(made.ids, "job,id\n1,70.bw\n2,71.bw\n");
 }

@@ -1,4 +1,4 @@
-//! Who waits for whom when nothing moves.
+//! Diagnosis of a deadlock.
 
 use super::Network;
 use crate::channel::ChannelId;
@@ -6,15 +6,15 @@ use crate::stalled::{Stalled, Wait};
 use crate::usage::NONE;
 
 impl Network {
-    /// Follows the waits from any waiting header until they come back.
+    /// Follows the waits from any waiting header until they form a cycle.
     #[cold]
     pub(super) fn diagnosis(&self) -> Stalled {
         let mut seen = Vec::new();
-        let mut slot = self.lines.iter().map(|line| line.first).find(|&slot| slot != NONE);
+        let mut slot = self.states.iter().map(|state| state.first).find(|&slot| slot != NONE);
         while let Some(waiting) = slot.filter(|slot| !seen.contains(slot)) {
             seen.push(waiting);
             let channel = self.worms[waiting as usize].head.channel;
-            slot = Some(self.lines[channel as usize].holder).filter(|&holder| holder != NONE);
+            slot = Some(self.states[channel as usize].holder).filter(|&holder| holder != NONE);
         }
         let first = seen.iter().position(|&worm| Some(worm) == slot).unwrap_or(0);
         let ring = seen[first..].iter().filter_map(|&slot| {

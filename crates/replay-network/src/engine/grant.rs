@@ -1,4 +1,4 @@
-//! What follows from a header's getting a channel.
+//! Grants channels to headers and computes the consequences of a grant.
 
 use super::Network;
 use crate::event_queue::Event;
@@ -10,21 +10,21 @@ use crate::wiring::Leg;
 use crate::worm::Worm;
 
 impl Network {
-    /// A header gets the channel that it has asked for.
+    /// Grants the requested channel to a header.
     #[inline]
     pub(super) fn grant(&mut self, slot: u32) {
-        let now = self.calendar.now();
+        let now = self.queue.now();
         let i = slot as usize;
         let worm = &mut self.worms[i];
         let Worm { at, last, flits, .. } = *worm;
         let channel = worm.head.channel;
-        self.lines[channel as usize].hold(slot, flits, now);
+        self.states[channel as usize].hold(slot, flits, now);
         if at > 0 {
             worm.blocked += now - worm.asked;
         }
         if at < last {
             worm.at += 1;
-            worm.head.step(&self.legs[i * self.most_legs..][..self.most_legs]);
+            worm.head.step(&self.legs[i * self.max_legs..][..self.max_legs]);
         }
         if !self.closed || last < 2 {
             return self.grant_by_stairs(slot, at, channel);
@@ -32,79 +32,84 @@ impl Network {
         if self.log.is_some() {
             self.record_closed(slot, at, now);
         }
-        let pace = self.pace;
+        let timing = self.timing;
         if at < last {
-            let next = now + pace.cross(at, last) + pace.route;
-            self.calendar.enter(next, Event::Request(slot));
+            let next = now + timing.cross(at, last) + timing.route;
+            self.queue.enter(next, Event::Request(slot));
             if let Some(place) = at.checked_sub(flits - 1) {
-                self.tail_starts(slot, place, pace.moving(now, flits - 1));
+                self.tail_starts(slot, place, timing.moving(now, flits - 1));
             }
         } else {
-            self.labels[i].head_arrived = now + pace.eject;
+            self.labels[i].head_arrived = now + timing.eject;
             for place in (last + 1).saturating_sub(flits)..=last {
-                self.tail_starts(slot, place, pace.draining(now, flits - 1, last - place));
+                self.tail_starts(slot, place, timing.draining(now, flits - 1, last - place));
             }
         }
     }
 
-    /// The tail is known to start at `start` over the channel at `place` on its path: the
-    /// channel before becomes free, and at the ends more.
+    /// Processes the start of the tail over a channel. The tail starts at cycle `start` over the channel at position
+    /// `place` on its path. The start of the tail determines the release of the previous channel and, at both ends of
+    /// the path, further events.
     #[inline(always)]
     fn tail_starts(&mut self, slot: u32, place: u32, start: u64) {
-        let pace = self.pace;
+        let timing = self.timing;
         let last = self.worms[slot as usize].last;
         if place == 0 {
-            let left = start + pace.period(0, last);
-            self.calendar.enter(left, Event::NetworkEvent(slot << 1));
+            let left = start + timing.period(0, last);
+            self.queue.enter(left, Event::Report(slot << 1));
         } else {
             self.close_behind(
                 slot,
                 place - 1,
-                start + pace.leave(place, last) + pace.kept(place - 1),
+                start + timing.leave(place, last) + timing.release_delay(place - 1),
             );
         }
         if place == last {
-            self.close_behind(slot, last, start + pace.period(last, last) + pace.kept(last));
-            let delivered = start + pace.cross(last, last);
-            self.calendar.enter(delivered, Event::NetworkEvent(slot << 1 | 1));
+            self.close_behind(
+                slot,
+                last,
+                start + timing.period(last, last) + timing.release_delay(last),
+            );
+            let delivered = start + timing.cross(last, last);
+            self.queue.enter(delivered, Event::Report(slot << 1 | 1));
         }
     }
 
-    /// It is settled when the last channel that a worm still has becomes free.
+    /// Determines that the last channel that a worm still holds becomes free at `at`.
     #[inline(always)]
     fn close_behind(&mut self, slot: u32, place: u32, at: u64) {
         let i = slot as usize;
         let worm = &mut self.worms[i];
         let channel = worm.tail.channel;
         if place < worm.last {
-            worm.tail.step(&self.legs[i * self.most_legs..][..self.most_legs]);
+            worm.tail.step(&self.legs[i * self.max_legs..][..self.max_legs]);
         }
-        let line = &mut self.lines[channel as usize];
-        line.close(at);
-        if line.first != NONE {
-            self.calendar.enter(at, Event::Release(channel));
+        let state = &mut self.states[channel as usize];
+        state.close(at);
+        if state.first != NONE {
+            self.queue.enter(at, Event::Release(channel));
         }
         if let Some(log) = &mut self.log {
             log.releases.push(Release { tag: self.labels[i].tag, place, cycle: at });
         }
     }
 
-    /// The rest of a grant where the closed form does not hold.
+    /// Completes a grant in a network for which the closed form does not hold.
     fn grant_by_stairs(&mut self, slot: u32, at: u32, channel: u32) {
-        let now = self.calendar.now();
+        let now = self.queue.now();
         let i = slot as usize;
         let Worm { last, flits, .. } = self.worms[i];
         let whole = self.settings.switching != Switching::Wormhole;
         let depth = if whole { flits } else { self.settings.depth.min(flits) };
-        let stairs = Stairs { pace: self.pace, last, flits, depth };
+        let stairs = Stairs { timing: self.timing, last, flits, depth };
         let start = match self.wiring.shared_link(channel) {
-            Some(link) => self.bookings.book(link, now, now),
+            Some(link) => self.reservations.reserve(link, now, now),
             None => now,
         };
         self.worms[i].blocked += start - now;
 
-        let legs = &self.legs[i * self.most_legs..][..self.most_legs];
-        let (wiring, bookings) = (&self.wiring, &mut self.bookings);
+        let legs = &self.legs[i * self.max_legs..][..self.max_legs];
+        let (wiring, reservations) = (&self.wiring, &mut self.reservations);
         let tag = self.labels[i].tag;
         let mut starts = self.log.as_deref_mut().map(|log| &mut log.starts);
         let mut record = |flit, place, cycle| {
@@ -117,7 +122,7 @@ impl Network {
             let link = (wiring.shares_links() && 0 < place && place < last)
                 .then(|| wiring.shared_link(channel_at(legs, place)))
                 .flatten();
-            let cycle = link.map_or(earliest, |link| bookings.book(link, now, earliest));
+            let cycle = link.map_or(earliest, |link| reservations.reserve(link, now, earliest));
             record(flit, place, cycle);
             cycle
         };
@@ -128,19 +133,19 @@ impl Network {
                 Switching::StoreAndForward => latest[latest.len() - 1],
                 _ => start,
             };
-            let next = leading + self.pace.cross(at, last) + self.pace.route;
-            self.calendar.enter(next, Event::Request(slot));
+            let next = leading + self.timing.cross(at, last) + self.timing.route;
+            self.queue.enter(next, Event::Request(slot));
             if let Some(place) = at.checked_sub((flits - 1) / depth) {
                 self.tail_starts(slot, place, latest[latest.len() - 1]);
             }
         } else {
-            self.labels[i].head_arrived = start + self.pace.eject;
+            self.labels[i].head_arrived = start + self.timing.eject;
             let mut rows = std::mem::take(&mut self.rows);
             let mut tails = std::mem::take(&mut self.tails);
             tails.clear();
             stairs
                 .drain(&latest, start, &mut rows, book, |place, start| tails.push((place, start)));
-            // The first is where the tail stands, if it has started.
+            // If the tail has already started, its first start has been processed before.
             let known = usize::from(latest.len() == flits as usize);
             for &(place, start) in &tails[known..] {
                 self.tail_starts(slot, place, start);
@@ -150,7 +155,7 @@ impl Network {
         self.latest[i] = latest;
     }
 
-    /// The crossings that a grant in closed form settles.
+    /// Records the crossings that a grant determines, if the closed form holds.
     #[cold]
     fn record_closed(&mut self, slot: u32, at: u32, now: u64) {
         let Worm { last, flits, .. } = self.worms[slot as usize];
@@ -160,16 +165,16 @@ impl Network {
             let mut push = |place, cycle| log.starts.push(Start { tag, flit, place, cycle });
             if at == last {
                 for behind in (0..=flit.min(last)).rev() {
-                    push(last - behind, self.pace.draining(now, flit, behind));
+                    push(last - behind, self.timing.draining(now, flit, behind));
                 }
             } else if flit <= at {
-                push(at - flit, self.pace.moving(now, flit));
+                push(at - flit, self.timing.moving(now, flit));
             }
         }
     }
 }
 
-/// The channel at a place of a route.
+/// Returns the channel at a position of a route.
 fn channel_at(legs: &[Leg], mut place: u32) -> u32 {
     for leg in legs {
         if place < leg.count {

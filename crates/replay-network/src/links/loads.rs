@@ -1,99 +1,101 @@
-//! The loads of all running jobs, and the slowdowns that follow.
+//! The link loads of all running jobs, and the resulting slowdowns.
 
 use std::collections::BTreeMap;
 
 use crate::ChannelId;
 
-/// Slowdowns agree if none changes by more than this share of itself.
+/// Slowdowns agree with each other if recomputing the slowdowns changes no slowdown by more than this relative
+/// difference.
 pub const AGREED: f64 = 1e-3;
 
-/// A job is looked at again once its slowdown may have changed by more than this share of itself. Below
-/// [`AGREED`]: what a job feels is an estimate.
-const FELT: f64 = AGREED / 10.0;
+/// A job's slowdown is recomputed once it may have changed by more than this relative difference. The value is below
+/// [`AGREED`] because the accumulated change is only an estimate.
+const RECHECK: f64 = AGREED / 10.0;
 
-/// Of a link no more than this share is ever taken as reserved: beyond it waits have no bound.
+/// Upper bound of the reserved share of a link in the computation of waits. At a share of 1 the wait would be infinite.
 const FULL: f64 = 1.0 - 1e-6;
 
-/// After so many rounds slowdowns are taken as they are.
+/// Number of rounds after which slowdowns are accepted even if they do not agree.
 const ROUNDS: usize = 400;
 
-/// A link as a job reserves it, alone where it is.
+/// The reservation of a link by a job, in a run without other jobs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reserved {
-    /// The link, one of its virtual channels.
+    /// The link; virtual channels are separate links.
     pub link: ChannelId,
-    /// The share of the job's time for which it is reserved, above 0.
+    /// Share of the job's time for which the link is reserved, above 0.
     pub share: f64,
-    /// Cycles for which a packet reserves it, mean.
+    /// Mean number of cycles for which a packet reserves the link.
     pub hold: f64,
 }
 
-/// What a job does alone where it is.
+/// The use of links by a job, in a run without other jobs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Footprint {
-    /// The links that it reserves, each once.
+    /// The links that the job reserves, without duplicates.
     pub links: Vec<Reserved>,
-    /// What of it must come to an end: the job is as slow as the slowest of these.
+    /// Streams of packets. The job ends when all streams have ended, so the slowest stream determines its slowdown.
     pub streams: Vec<Stream>,
 }
 
-/// Packets one after another. If those that cross the job's link number l waited w_l cycles each, the
-/// stream would take 1 + sum of weight_l w_l times as long.
+/// A sequence of packets, one after another. If every packet that crosses link number l of the job waits w_l cycles,
+/// the stream takes longer by the factor 1 + sum of weight_l w_l.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Stream {
-    /// Numbers of links, and their weights in packets a cycle.
+    /// Numbers of links, each with its weight in packets per cycle.
     pub weights: Vec<(u32, f64)>,
 }
 
 /// The number of a running job.
 pub type Slot = usize;
 
-/// Loads of links.
+/// The loads of the links of a network.
 #[derive(Clone, Debug)]
 pub struct LinkLoads {
     links: Vec<Load>,
-    /// Running jobs by slot.
+    /// The running job of each slot; `None` for a free slot.
     jobs: Vec<Option<Running>>,
-    /// Slots whose slowdown is to be looked at.
+    /// Slots of the jobs with slowdowns that must be recomputed.
     open: Vec<Slot>,
     shared: Shared,
 }
 
-/// A link.
+/// The load of a link.
 #[derive(Clone, Debug, Default)]
 struct Load {
-    /// Who reserves it, with which part of their footprint.
+    /// The jobs that reserve the link.
     sharers: Vec<Sharer>,
-    /// What they come to together.
+    /// Sums over the jobs that reserve the link.
     sums: Sums,
 }
 
-/// A link's sharers added up, s their shares of the time and h their holds.
+/// Sums over the jobs that reserve a link. In the formulas, s is the job's share, and h is the job's hold.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    /// Of s h / 2: cycles for which a header finds the link reserved.
-    rest: f64,
-    /// Of s / (1 + s).
-    crowd: f64,
-    /// Of s^2 h / (2 (1 + s)).
+    /// Sum of s h / 2: the mean remaining time of the reservation that a header finds.
+    residual: f64,
+    /// Sum of s / (1 + s).
+    queueing: f64,
+    /// Sum of s^2 h / (2 (1 + s)).
     own: f64,
 }
 
 impl Sums {
-    /// The same with one more that reserves the link, or with one less.
+    /// Returns the sums after adding a job (`sign` 1) or removing a job (`sign` -1).
     fn with(self, sign: f64, share: f64, hold: f64) -> Self {
         let sharing = sign * share / (1.0 + share);
         Self {
-            rest: self.rest + sign * share * hold / 2.0,
-            crowd: self.crowd + sharing,
+            residual: self.residual + sign * share * hold / 2.0,
+            queueing: self.queueing + sharing,
             own: self.own + sharing * share * hold / 2.0,
         }
     }
 
-    /// The wait of a header of one of them for the others' packets.
+    /// Returns the time for which a header of a job waits at the link for the packets of the other jobs. `share` and
+    /// `hold` are the values of the job itself.
     fn wait(self, share: f64, hold: f64) -> f64 {
-        let queued = (self.rest * self.crowd - self.own) / (1.0 - self.crowd.min(FULL));
-        ((self.rest - share * hold / 2.0 + queued) / (1.0 + share)).max(0.0)
+        let queued = (self.residual * self.queueing - self.own) / (1.0 - self.queueing.min(FULL));
+        ((self.residual - share * hold / 2.0 + queued) / (1.0 + share)).max(0.0)
     }
 }
 
@@ -102,31 +104,32 @@ struct Sharer {
     slot: Slot,
     share: f64,
     hold: f64,
-    /// The largest weight of the link in a stream of the job.
+    /// Largest weight of the link in a stream of the job.
     weight: f64,
 }
 
-/// A job with which another shares links.
+/// A job that shares links with another job.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     slot: Slot,
-    /// By how much it would be slower if each of its packets waited for a whole one of the other's that it
-    /// finds on its way: twice what it waits where nobody else does.
-    onto: f64,
+    /// Estimated effect of this job on the neighbour's slowdown. It is the increase of the slowdown if a packet of the
+    /// neighbour waited for the whole hold time of each packet of this job that the neighbour's packet finds on its
+    /// path. Without other jobs the actual increase is half of this value.
+    effect: f64,
 }
 
 #[derive(Clone, Debug)]
 struct Running {
     footprint: Footprint,
     neighbours: Vec<Neighbour>,
-    /// How much its slowdown may have changed since it was looked at, roughly.
-    felt: f64,
+    /// Estimated change of the slowdown since the slowdown was last computed.
+    pending_change: f64,
     slowdown: f64,
     open: bool,
 }
 
 impl LinkLoads {
-    /// No jobs, on a network of so many channels.
+    /// Creates the loads of a network with `channels` channels and no jobs.
     pub fn new(channels: usize) -> Self {
         Self {
             links: vec![Load::default(); channels],
@@ -136,7 +139,7 @@ impl LinkLoads {
         }
     }
 
-    /// A job starts. Slowdowns are those of before until [`settle`](Self::settle).
+    /// Starts a job. Slowdowns do not change until [`settle`](Self::settle).
     pub fn start(&mut self, footprint: Footprint) -> Slot {
         let slot = self.jobs.iter().position(Option::is_none).unwrap_or_else(|| {
             self.jobs.push(None);
@@ -146,13 +149,14 @@ impl LinkLoads {
         for &(link, weight) in footprint.streams.iter().flat_map(|stream| &stream.weights) {
             weights[link as usize] = weights[link as usize].max(weight);
         }
-        // By slot, the most that this job and one there can do to each other.
+        // For each slot of another job, the largest effect of this job on the other job, and the largest effect of the
+        // other job on this job.
         let mut both: BTreeMap<Slot, [f64; 2]> = BTreeMap::new();
         for (&Reserved { link, share, hold }, weight) in footprint.links.iter().zip(weights) {
             let load = &mut self.links[link.index()];
             for other in &load.sharers {
-                let [onto, from] = both.entry(other.slot).or_default();
-                *onto += other.weight * share * hold;
+                let [effect, from] = both.entry(other.slot).or_default();
+                *effect += other.weight * share * hold;
                 *from += weight * other.share * other.hold;
             }
             load.sharers.push(Sharer { slot, share, hold, weight });
@@ -160,19 +164,19 @@ impl LinkLoads {
         }
         for (&other, &[_, from]) in &both {
             if let Some(job) = &mut self.jobs[other] {
-                job.neighbours.push(Neighbour { slot, onto: from });
+                job.neighbours.push(Neighbour { slot, effect: from });
             }
         }
         let neighbours: Vec<Neighbour> =
-            both.iter().map(|(&slot, &[onto, _])| Neighbour { slot, onto }).collect();
-        self.felt(&neighbours, 1.0, 1.0);
+            both.iter().map(|(&slot, &[effect, _])| Neighbour { slot, effect }).collect();
+        self.propagate(&neighbours, 1.0, 1.0);
         self.open.push(slot);
         self.jobs[slot] =
-            Some(Running { footprint, neighbours, slowdown: 1.0, felt: 0.0, open: true });
+            Some(Running { footprint, neighbours, slowdown: 1.0, pending_change: 0.0, open: true });
         slot
     }
 
-    /// A job ends; what it was.
+    /// Ends a job and returns its footprint; `None` if the slot has no job.
     pub fn end(&mut self, slot: Slot) -> Option<Footprint> {
         let ended = self.jobs.get_mut(slot)?.take()?;
         self.open.retain(|&open| open != slot);
@@ -181,29 +185,29 @@ impl LinkLoads {
             load.sharers.retain(|sharer| sharer.slot != slot);
             load.sum(&self.jobs);
         }
-        self.felt(&ended.neighbours, 1.0 / ended.slowdown, ended.slowdown);
+        self.propagate(&ended.neighbours, 1.0 / ended.slowdown, ended.slowdown);
         for neighbour in &ended.neighbours {
             if let Some(job) = &mut self.jobs[neighbour.slot] {
                 job.neighbours.retain(|other| other.slot != slot);
-                // Who is alone again is so to the last bit.
+                // A job that no longer shares links has a slowdown of exactly 1.
                 if job.neighbours.is_empty() {
-                    job.felt = f64::INFINITY;
+                    job.pending_change = f64::INFINITY;
                 }
             }
         }
-        self.felt(&ended.neighbours, 0.0, 1.0);
+        self.propagate(&ended.neighbours, 0.0, 1.0);
         Some(ended.footprint)
     }
 
-    /// How many times longer a job takes among those that run than alone; 1 for a slot without
-    /// a job.
+    /// Returns the slowdown of a job: the ratio of its time with the other running jobs to its time without other jobs.
+    /// Returns 1 for a slot without a job.
     pub fn slowdown(&self, slot: Slot) -> f64 {
         self.jobs.get(slot).and_then(Option::as_ref).map_or(1.0, |job| job.slowdown)
     }
 
-    /// Finds the slowdowns that agree with each other. What it does is a function of the order in
-    /// which jobs started and ended. After some hundred rounds they are taken as they
-    /// are, and the next time goes on from there: [`agree`](Self::agree) tells.
+    /// Computes slowdowns that agree with each other. The result depends only on the order in which jobs started and
+    /// ended. After some hundred rounds, slowdowns are accepted even if they do not agree, and the next call continues
+    /// from these slowdowns; [`agree`](Self::agree) returns whether they agree.
     pub fn settle(&mut self) {
         let mut round = Vec::new();
         for _ in 0..ROUNDS {
@@ -218,21 +222,21 @@ impl LinkLoads {
         }
     }
 
-    /// Whether the slowdowns agree with each other to within [`AGREED`].
+    /// Returns whether the slowdowns agree with each other within [`AGREED`].
     pub fn agree(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Gives a job the slowdown that goes with the others', and looks at those again whom that
-    /// concerns.
+    /// Sets a job's slowdown to the value that agrees with the other jobs, and marks the jobs that are affected by the
+    /// change.
     fn adjust(&mut self, slot: Slot) {
         let Some(job) = &mut self.jobs[slot] else { return };
-        (job.open, job.felt) = (false, 0.0);
+        (job.open, job.pending_change) = (false, 0.0);
         let old = job.slowdown;
-        self.shared.look(&job.footprint, old, &self.links);
-        // Who is alone is so to the last bit.
+        self.shared.collect(&job.footprint, old, &self.links);
+        // A job that shares no link has a slowdown of exactly 1.
         let is_alone = self.shared.links.is_empty();
-        let new = if is_alone { 1.0 } else { self.shared.confirmed(old, &job.footprint) };
+        let new = if is_alone { 1.0 } else { self.shared.solve(old, &job.footprint) };
         if (new - old).abs() <= AGREED * old && !is_alone || new == old {
             return;
         }
@@ -243,20 +247,20 @@ impl LinkLoads {
             load.sums = without.with(1.0, own.share / new, own.hold);
         }
         let neighbours = std::mem::take(&mut job.neighbours);
-        self.felt(&neighbours, (1.0 / new - 1.0 / old).abs(), new.max(old));
+        self.propagate(&neighbours, (1.0 / new - 1.0 / old).abs(), new.max(old));
         if let Some(job) = &mut self.jobs[slot] {
             job.neighbours = neighbours;
         }
     }
 
-    /// A job reserves links for more or less of the time, by this part of its shares. Its neighbours are
-    /// looked at again if this and what they have felt before can matter to them. Where jobs are slow, queues
-    /// are long, and a packet more delays many: by about as many as both are slower.
-    fn felt(&mut self, neighbours: &[Neighbour], part: f64, slowdown: f64) {
-        for &Neighbour { slot, onto } in neighbours {
+    /// Propagates a change of a job's reservations. Each share of the job changes by the fraction `part`. A neighbour
+    /// is marked if the accumulated changes may affect its slowdown. If jobs are slow, queues are long: one more packet
+    /// then delays a number of packets that is about the product of both slowdowns.
+    fn propagate(&mut self, neighbours: &[Neighbour], part: f64, slowdown: f64) {
+        for &Neighbour { slot, effect } in neighbours {
             let Some(job) = &mut self.jobs[slot] else { continue };
-            job.felt += onto * part * slowdown * job.slowdown;
-            if !job.open && job.felt > FELT * job.slowdown {
+            job.pending_change += effect * part * slowdown * job.slowdown;
+            if !job.open && job.pending_change > RECHECK * job.slowdown {
                 job.open = true;
                 self.open.push(slot);
             }
@@ -265,7 +269,7 @@ impl LinkLoads {
 }
 
 impl Load {
-    /// Adds up anew what its sharers come to: nothing is left of those who are gone.
+    /// Recomputes the sums, so that no rounding errors remain from jobs that have ended.
     fn sum(&mut self, jobs: &[Option<Running>]) {
         self.sums = self.sharers.iter().fold(Sums::default(), |sums, sharer| {
             let slowdown = jobs[sharer.slot].as_ref().map_or(1.0, |job| job.slowdown);
@@ -274,24 +278,25 @@ impl Load {
     }
 }
 
-/// The links that a job shares, and what it waits on each of its links; kept for their memory.
+/// The links that a job shares, and the waits of the job on all its links. The buffers are reused in later calls.
 #[derive(Clone, Debug, Default)]
 struct Shared {
-    /// The job's part in a link, its number among the job's, and what all of its sharers come to without the job.
+    /// For each shared link: the job's reservation, the number of the link within the job, and the sums without the
+    /// job.
     links: Vec<(Reserved, u32, Sums)>,
-    /// By link of the job; 0 where it is alone.
+    /// Waiting time on each link of the job; 0 on a link that the job does not share.
     waits: Vec<f64>,
 }
 
 impl Shared {
-    /// Looks at a job whose present slowdown is `slowdown`.
-    fn look(&mut self, footprint: &Footprint, slowdown: f64, links: &[Load]) {
+    /// Collects the shared links of a job. `slowdown` is the current slowdown of the job.
+    fn collect(&mut self, footprint: &Footprint, slowdown: f64, links: &[Load]) {
         self.links.clear();
         self.waits.clear();
         self.waits.resize(footprint.links.len(), 0.0);
         for (number, own) in (0..).zip(&footprint.links) {
             let load = &links[own.link.index()];
-            // Alone on a link: nothing to wait for, to the last bit.
+            // If only one job uses a link, the wait of this job is exactly 0.
             if load.sharers.len() >= 2 {
                 let others = load.sums.with(-1.0, own.share / slowdown, own.hold);
                 self.links.push((*own, number, others));
@@ -299,8 +304,8 @@ impl Shared {
         }
     }
 
-    /// The slowdown that a job's waits ask for if it has a slowdown already.
-    fn wanted(&mut self, slowdown: f64, footprint: &Footprint) -> f64 {
+    /// Returns the slowdown that the job's waits imply, assuming that the job's current slowdown is `slowdown`.
+    fn implied(&mut self, slowdown: f64, footprint: &Footprint) -> f64 {
         for &(own, number, others) in &self.links {
             let share = own.share / slowdown;
             self.waits[number as usize] = others.with(1.0, share, own.hold).wait(share, own.hold);
@@ -312,21 +317,21 @@ impl Shared {
         1.0 + footprint.streams.iter().map(late).fold(0.0, f64::max)
     }
 
-    /// The slowdown f that the job's own waits confirm, the others' as they are: f = wanted(f). A slower
-    /// job reserves less, so that its waits fall as f grows, and there is one such f.
-    fn confirmed(&mut self, old: f64, footprint: &Footprint) -> f64 {
-        let at_old = self.wanted(old, footprint);
+    /// Solves f = implied(f) for the slowdown f of a job. The slowdowns of all other jobs stay unchanged. A slower job
+    /// reserves less, so its waits fall as f grows, and there is exactly one solution.
+    fn solve(&mut self, old: f64, footprint: &Footprint) -> f64 {
+        let at_old = self.implied(old, footprint);
         if (at_old - old).abs() <= AGREED * old {
             return old;
         }
-        // The root lies between f and what f asks for. Excess: by how much f asks for more than it is.
+        // The root lies between f and implied(f). The excess is implied(f) - f.
         let (mut low, mut high) = if at_old > old { (old, at_old) } else { (at_old.max(1.0), old) };
-        let mut excess = |f: f64| self.wanted(f, footprint) - f;
+        let mut excess = |f: f64| self.implied(f, footprint) - f;
         let (mut at_low, mut at_high) = match at_old > old {
             true => (at_old - old, excess(high)),
             false => (excess(low), at_old - old),
         };
-        // The chord; where it creeps at one end, half the other end's excess (Illinois).
+        // Use the regula falsi with the Illinois method: if an end of the interval does not move, its excess is halved.
         let mut last = 0;
         while high - low > 0.1 * AGREED * low {
             let chord = low + (high - low) * at_low / (at_low - at_high);

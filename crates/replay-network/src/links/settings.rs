@@ -1,4 +1,4 @@
-//! How a network is modelled, as a user names it.
+//! Models of a network and their notation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,21 +7,24 @@ use std::sync::LazyLock;
 use crate::{Settings, settings};
 use replay_core::naming::{Description, Entry, NameError, Registry, Table, kind};
 
-/// Every flit, or link loads.
+/// A model of a network: flits, or link loads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Model {
-    /// Every flit of every packet.
+    /// Every flit of every packet is simulated.
     Flits(Settings),
-    /// Jobs alone by flits, among others by the loads of their links.
+    /// Each job is simulated by flits without other jobs. The contention of jobs is computed from
+    /// the loads of their links.
     Links(Links),
 }
 
 /// Parameters of the model of link loads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Links {
-    /// Cycles for which a job is looked at alone; a shorter job as a whole.
+    /// Number of cycles for which a job is simulated without other jobs. A shorter job is simulated
+    /// to its end.
     pub window: u64,
-    /// The network on which it is looked at; without it the paper's whose choices are the defaults.
+    /// The network on which each job is simulated without other jobs; `None` selects the network of
+    /// the preset.
     pub timing: Option<Settings>,
 }
 
@@ -36,17 +39,17 @@ static TABLE: LazyLock<Table<Links>> = LazyLock::new(table);
 fn table() -> Table<Links> {
     let links = Entry::new("links", Links::default())
         .about(
-            "Each job alone flit by flit for a window of its time, then jobs slow each other down by the \
-             loads of the links that they share, at starts and ends (contend only).",
+            "Simulates each job without other jobs, flit by flit, for a window of its time. The slowdown of each job \
+                is then computed from the loads of shared links whenever a job starts or ends (contend only).",
         )
         .source("mean value analysis: Reiser, Lavenberg, JACM 27(2), 1980; Adve, Vernon, IEEE TPDS 5(3), 1994")
-        .param("window", kind::integer(1..=1 << 30), "cycles for which a job is looked at alone", |l| {
+        .param("window", kind::integer(1..=1 << 30), "cycles for which each job is simulated without other jobs", |l| {
             &mut l.window
         })
         .param(
             "timing",
             kind::typed("lo or bani-mohammad, with their parameters").or("the preset's"),
-            "the network on which it is looked at",
+            "the network on which each job is simulated without other jobs",
             |l| &mut l.timing,
         );
     Table::new("network", [links])
@@ -75,7 +78,7 @@ impl fmt::Display for Model {
     }
 }
 
-/// The models with their parameters, for a listing.
+/// Returns descriptions of the models and their parameters.
 pub fn descriptions() -> Vec<Description> {
     NAMES.descriptions()
 }

@@ -3,22 +3,22 @@ use proptest::prelude::*;
 use super::*;
 use crate::ChannelId;
 
-/// A link with the part of the packets that crosses it.
+/// Returns a reservation of a link, and the part of the packets that crosses the link.
 fn on(link: u32, share: f64, hold: f64, part: f64) -> (Reserved, f64) {
     (Reserved { link: ChannelId(link), share, hold }, part)
 }
 
-/// One stream of packets of so many cycles each.
+/// Returns a job with one stream of packets that take `latency` cycles each.
 fn job(latency: f64, links: &[(Reserved, f64)]) -> Footprint {
     let weights = (0..).zip(links).map(|(i, &(_, part))| (i, part / latency)).collect();
     Footprint { links: links.iter().map(|own| own.0).collect(), streams: vec![Stream { weights }] }
 }
 
-/// The rule as it is written: waits and slowdowns are put into each other until nothing changes.
-fn plain(jobs: &[Footprint], links: usize) -> Vec<f64> {
+/// Solves the equations of the rule by iteration: updates waits and slowdowns in turn until nothing changes.
+fn reference(jobs: &[Footprint], links: usize) -> Vec<f64> {
     let mut slowdowns = vec![1.0; jobs.len()];
     let mut waits = vec![vec![0.0; links]; jobs.len()];
-    // Small steps, so that no wait grows without bound on the way.
+    // Use small steps, so that no wait grows without bound during the iteration.
     for _ in 0..200_000 {
         let mut most: f64 = 0.0;
         for j in 0..jobs.len() {
@@ -50,7 +50,7 @@ fn plain(jobs: &[Footprint], links: usize) -> Vec<f64> {
 }
 
 #[test]
-fn who_shares_no_link_is_not_slowed_down() {
+fn jobs_without_shared_links_are_not_slowed_down() {
     let mut loads = LinkLoads::new(4);
     let one = loads.start(job(30.0, &[on(0, 0.9, 24.0, 1.0), on(1, 0.5, 24.0, 0.5)]));
     let other = loads.start(job(30.0, &[on(2, 1.0, 24.0, 1.0)]));
@@ -59,9 +59,10 @@ fn who_shares_no_link_is_not_slowed_down() {
     assert_eq!((loads.slowdown(one), loads.slowdown(other)), (1.0, 1.0));
 }
 
-/// Two that want all of a link: f = 1 + s (h / 2 + w) / h with s = 1 / f and w = (f - 1) h.
+/// Two jobs that share a link; each job needs the whole capacity of the link: f = 1 + s (h / 2 + w) / h with s = 1 / f
+/// and w = (f - 1) h.
 #[test]
-fn two_that_want_the_same_link() {
+fn two_jobs_that_need_all_of_a_link_slow_each_other_down() {
     let all = job(24.0, &[on(0, 1.0, 24.0, 1.0)]);
     let mut loads = LinkLoads::new(1);
     let (one, other) = (loads.start(all.clone()), loads.start(all.clone()));
@@ -70,7 +71,7 @@ fn two_that_want_the_same_link() {
     for slot in [one, other] {
         assert!((loads.slowdown(slot) - (1.0 + 0.5f64.sqrt())).abs() < 1e-2);
     }
-    // Who is left is alone, to the last bit, and the slot is free again.
+    // The remaining job runs without other jobs and has a slowdown of exactly 1. The slot of the ended job is free.
     assert_eq!(loads.end(one), Some(all.clone()));
     loads.settle();
     assert!(loads.agree());
@@ -90,7 +91,8 @@ fn a_link_is_never_reserved_for_more_than_all_of_the_time() {
     assert!(reserved <= 1.1 && reserved > 0.9, "{reserved}");
 }
 
-/// All packets of a job are one stream, and some of them others.
+/// Generates footprints of jobs. One stream contains all packets of the job. Each other stream contains some of the
+/// packets.
 fn footprints() -> impl Strategy<Value = Vec<Footprint>> {
     let link = (0u32..5, 0.01..0.9f64, 8.0..60.0f64, proptest::array::uniform3(0.0..2.0f64));
     let one = (0.3..1.0f64, proptest::collection::vec(link, 1..5), 1..4usize);
@@ -117,22 +119,22 @@ fn footprints() -> impl Strategy<Value = Vec<Footprint>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Sums by link say what the rule says by pairs of jobs.
+    /// The sums by link give the same slowdowns as the rule, which is defined by pairs of jobs.
     #[test]
     fn slowdowns_are_those_of_the_rule(jobs in footprints()) {
         let mut loads = LinkLoads::new(5);
         let slots: Vec<Slot> = jobs.iter().map(|job| loads.start(job.clone())).collect();
         loads.settle();
         prop_assert!(loads.agree());
-        for (slot, expected) in slots.into_iter().zip(plain(&jobs, 5)) {
+        for (slot, expected) in slots.into_iter().zip(reference(&jobs, 5)) {
             let found = loads.slowdown(slot);
             prop_assert!((found - expected).abs() < 5e-3 * expected, "{found} {expected}");
         }
     }
 
-    /// What has been leaves nothing behind: the slowdowns are those of the jobs that run.
+    /// Slowdowns depend only on the running jobs, not on jobs that have ended.
     #[test]
-    fn the_past_does_not_matter(jobs in footprints(), gone in proptest::collection::vec(any::<bool>(), 7)) {
+    fn ended_jobs_do_not_matter(jobs in footprints(), gone in proptest::collection::vec(any::<bool>(), 7)) {
         let mut long = LinkLoads::new(5);
         let mut slots = Vec::new();
         for job in &jobs {

@@ -1,10 +1,10 @@
-//! What can be wrong with a packet list.
+//! Errors of packet lists.
 
 use super::super::{PacketError, Stalled};
 use super::COLUMNS;
 use replay_core::lines::LONGEST_LINE;
 
-/// A text that is no packet list: where and why.
+/// Error: a text is not a packet list.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{file}:{line}: {problem}")]
 pub struct PacketListError {
@@ -12,64 +12,64 @@ pub struct PacketListError {
     pub file: String,
     /// Line number, 1-based.
     pub line: u64,
-    /// What was wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
 impl PacketListError {
-    /// Whether the file could not be read at all, whatever is in it.
+    /// Returns whether the file could not be read.
     pub fn is_unreadable(&self) -> bool {
         matches!(self.problem, Problem::Unreadable(_))
     }
 }
 
-/// Why a line is no packet.
+/// The reason for which a line is not a packet.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
     /// The first line is not the header.
-    #[error("the first line is \"{0}\"; it must be \"{columns}\"", columns = COLUMNS.join(","))]
+    #[error("the header is \"{0}\", but must be \"{columns}\"", columns = COLUMNS.join(","))]
     Header(String),
     /// A line has too many or too few fields.
-    #[error("the line has {0} fields; a packet has 5: {columns}", columns = COLUMNS.join(","))]
+    #[error("the line has {0} fields, but must have 5: {columns}", columns = COLUMNS.join(","))]
     FieldCount(usize),
-    /// A field is no number, or out of range.
+    /// A field is not a number, or the number is out of range.
     #[error(
         "{name} \"{text}\" is not an integer of {least} to {most} (field {number} of 5)",
         name = COLUMNS.get(*.field).unwrap_or(&"field"), number = field + 1
     )]
     Field {
-        /// Which field, 0-based.
+        /// Index of the field, from 0.
         field: usize,
-        /// What stands there.
+        /// Text of the field.
         text: String,
-        /// The least that may stand there.
+        /// Least permitted value.
         least: u64,
-        /// The most.
+        /// Largest permitted value.
         most: u64,
     },
-    /// Two packets have one name.
-    #[error("id {id} stands in line {first} already (field 1 of 5)")]
+    /// Two packets have the same id.
+    #[error("id {id} already occurs in line {first} (field 1 of 5)")]
     Duplicate {
-        /// The name.
+        /// The id.
         id: u64,
-        /// Line of the first packet of that name, 1-based.
+        /// Line of the first packet with this id, 1-based.
         first: u64,
     },
-    /// A line without end.
+    /// A line is too long.
     #[error("the line has more than {LONGEST_LINE} bytes")]
     TooLong,
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Unreadable(String),
 }
 
-/// Why a replay stopped.
+/// Error: a replay of a packet list failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// A packet that the network does not take.
+    /// The network rejected a packet.
     #[error(transparent)]
     Packet(#[from] PacketError),
-    /// A deadlock.
+    /// The network deadlocked.
     #[error(transparent)]
     Stalled(#[from] Stalled),
 }

@@ -5,7 +5,7 @@ fn machine(text: &str) -> Topology {
     text.parse().expect("legal")
 }
 
-fn answer(topology: &str, list: &str) -> String {
+fn replayed(topology: &str, list: &str) -> String {
     let topology = machine(topology);
     let packets = read(list.as_bytes(), "packets.csv", &topology).expect("a list");
     let mut network = Network::new(&topology, Settings::LO).expect("a preset");
@@ -14,17 +14,17 @@ fn answer(topology: &str, list: &str) -> String {
     String::from_utf8(text).expect("text")
 }
 
-/// Two back to back from one sender (vector V5), and two that share a link (V6), later and
-/// out of order.
+/// The list contains two packets back to back from one sender (vector V5), and two later packets
+/// that share a link (V6). The lines are not in the order of time.
 #[test]
-fn the_vectors_as_a_list() {
+fn replays_the_vectors_as_a_list() {
     let list = "id,src,dst,flits,inject_cycle\n\
                 7,2,4,8,1004\n\
                 5,0,1,8,0\n\
                 6, 0, 4, 8, 0\n\
                 8,0,5,8,1000\n";
     assert_eq!(
-        answer("16x16", list),
+        replayed("16x16", list),
         "id,inject,head_at_destination,delivered,latency,blocked,hops\n\
          7,1004,1018,1039,35,0,2\n\
          5,0,10,31,31,0,1\n\
@@ -40,7 +40,7 @@ fn nodes_are_numbered_x_fastest() {
     assert_eq!([0, 1, 3, 12, 23].map(place), [[0; 3], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 3, 1]]);
     assert_eq!(node(&machine("hypercube:3"), 5), NodeId(5));
     // (0,0) to (2,1) on a mesh of width 16.
-    let text = answer("16x16", "id,src,dst,flits,inject_cycle\n0,0,18,8,0\n");
+    let text = replayed("16x16", "id,src,dst,flits,inject_cycle\n0,0,18,8,0\n");
     assert!(text.ends_with("\n0,0,18,39,39,0,3\n"), "{text}");
 }
 
@@ -62,11 +62,11 @@ fn errors_name_file_line_and_field() {
     );
     assert_eq!(
         message(&format!("{head}0,0,1,8\n")),
-        "p.csv:2: the line has 4 fields; a packet has 5: id,src,dst,flits,inject_cycle"
+        "p.csv:2: the line has 4 fields, but must have 5: id,src,dst,flits,inject_cycle"
     );
     assert_eq!(
         message("0,0,1,8,0\n"),
-        "p.csv:1: the first line is \"0,0,1,8,0\"; it must be \"id,src,dst,flits,inject_cycle\""
+        "p.csv:1: the header is \"0,0,1,8,0\", but must be \"id,src,dst,flits,inject_cycle\""
     );
     for bad in ["", "id\n", "\n\n"] {
         assert!(message(bad).starts_with("p.csv:"), "{bad:?}");
@@ -82,7 +82,7 @@ fn errors_name_file_line_and_field() {
 }
 
 #[test]
-fn a_bad_field_cannot_act_on_the_terminal() {
+fn bad_fields_are_sanitised_in_messages() {
     let text = format!("id,src,dst,flits,inject_cycle\n0,\u{1b}[2J{},1,8,0\n", "9".repeat(100));
     let message = read(text.as_bytes(), "p.csv", &machine("4x4")).expect_err("illegal").to_string();
     assert!(message.contains("src \"\u{fffd}[2J999") && message.contains("...\""), "{message}");
@@ -90,21 +90,21 @@ fn a_bad_field_cannot_act_on_the_terminal() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_text() {
+fn ignores_a_byte_order_mark() {
     let list = "id,src,dst,flits,inject_cycle\n0,0,18,8,0\n";
-    assert_eq!(answer("16x16", &format!("\u{feff}{list}")), answer("16x16", list));
+    assert_eq!(replayed("16x16", &format!("\u{feff}{list}")), replayed("16x16", list));
 }
 
 #[test]
-fn a_name_stands_once() {
+fn refuses_repeated_names() {
     let list = "id,src,dst,flits,inject_cycle\n7,0,1,8,0\n\n7,1,0,8,5\n";
     let error = read(list.as_bytes(), "p.csv", &machine("4x4")).expect_err("illegal");
-    assert_eq!(error.to_string(), "p.csv:4: id 7 stands in line 2 already (field 1 of 5)");
+    assert_eq!(error.to_string(), "p.csv:4: id 7 already occurs in line 2 (field 1 of 5)");
 }
 
 /// A ring of four with a single virtual channel.
 #[test]
-fn a_deadlock_names_packets_as_the_list_does() {
+fn a_deadlock_names_packets_by_their_names_in_the_list() {
     let torus = machine("torus:4x1");
     let list = "id,src,dst,flits,inject_cycle\n90,0,2,8,0\n91,1,3,8,0\n92,2,0,8,0\n93,3,1,8,0\n";
     let list = read(list.as_bytes(), "p.csv", &torus).expect("a list");
@@ -113,17 +113,17 @@ fn a_deadlock_names_packets_as_the_list_does() {
     assert!(message.contains("packet 93 waits for +x(0,0), held by packet 90"), "{message}");
 }
 
-/// Cycles beyond all events, and gaps longer than the calendar's ring.
+/// The list has cycles far ahead of all events, and gaps longer than the ring of the event queue.
 #[test]
-fn long_silences_change_nothing() {
+fn long_gaps_do_not_change_results() {
     let last = LAST_CYCLE - 3;
     let list = format!("id,src,dst,flits,inject_cycle\n0,0,1,8,0\n1,0,1,8,5000\n2,0,1,8,{last}\n");
-    let text = answer("2x2", &list);
+    let text = replayed("2x2", &list);
     assert!(text.ends_with(&format!("\n2,{last},{},{},31,0,1\n", last + 10, last + 31)), "{text}");
     assert!(text.contains("\n1,5000,5010,5031,31,0,1\n"), "{text}");
 }
 
-/// The same bytes, whoever else computes at the same time.
+/// Concurrent replays give the same bytes as a single replay.
 #[test]
 fn threads_give_equal_bytes() {
     let mut list = String::from("id,src,dst,flits,inject_cycle\n");
@@ -131,10 +131,11 @@ fn threads_give_equal_bytes() {
         let random = i.wrapping_mul(6364136223846793005) >> 33;
         list += &format!("{i},{},{},{},{}\n", random % 36, random / 36 % 36, 1 + i % 9, i / 8);
     }
-    let alone = answer("6x6", &list);
+    let alone = replayed("6x6", &list);
     for threads in [2, 5] {
         std::thread::scope(|scope| {
-            let runs: Vec<_> = (0..threads).map(|_| scope.spawn(|| answer("6x6", &list))).collect();
+            let runs: Vec<_> =
+                (0..threads).map(|_| scope.spawn(|| replayed("6x6", &list))).collect();
             for run in runs {
                 assert_eq!(run.join().expect("no panic"), alone);
             }

@@ -1,4 +1,4 @@
-//! Names of settings: a preset and what differs from it.
+//! The notation of settings: a preset and the parameters that differ from the preset.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ const SWITCHINGS: [(&str, Switching); 3] = [
 
 pub(super) static TABLE: LazyLock<Table<Settings>> = LazyLock::new(table);
 
-/// The presets with their parameters.
+/// Returns the presets with their parameters.
 pub fn table() -> Table<Settings> {
     let lo = entry("lo", Settings::LO)
         .about(
@@ -33,27 +33,31 @@ pub fn table() -> Table<Settings> {
 fn entry(name: &str, preset: Settings) -> Entry<Settings> {
     let cycles = |least| kind::integer(least..=Settings::MAX);
     Entry::new(name, preset)
-        .param("route", cycles(0), "cycles of a header in every router", |s| &mut s.route)
+        .param("route", cycles(0), "cycles to route a header in every router", |s| &mut s.route)
         .param("inject", cycles(0), "cycles of a flit over an injection channel", |s| &mut s.inject)
         .param("link", cycles(1), "cycles of a flit over a network channel", |s| &mut s.link)
         .param("eject", cycles(0), "cycles of a flit over an ejection channel", |s| &mut s.eject)
-        .param("release", cycles(0), "cycles a channel stays reserved behind a tail", |s| {
+        .param("release", cycles(0), "number of cycles for which a channel stays reserved behind a tail", |s| {
             &mut s.release
         })
-        .param("release-injection", cycles(0), "the same of an injection channel", |s| {
-            &mut s.release_injection
-        })
-        .param("depth", cycles(1), "flits a channel's buffer holds (wormhole)", |s| &mut s.depth)
+        .param(
+            "release-injection",
+            cycles(0),
+            "number of cycles for which an injection channel stays reserved behind a tail",
+            |s| &mut s.release_injection,
+        )
+        .param("depth", cycles(1), "number of flits that a channel's buffer holds (wormhole)", |s| &mut s.depth)
         .param(
             "flow",
             kind::one_of(&FLOWS),
-            "whether a buffer has room when the flit has crossed, or starts to cross",
+            "whether a flit frees its buffer when it has crossed the next channel or when it starts to cross the next \
+                channel",
             |s| &mut s.flow,
         )
         .param(
             "switching",
             kind::one_of(&SWITCHINGS),
-            "buffers of some flits, or of a packet, passed on at once or when complete",
+            "whether buffers hold depth flits or a packet, and whether packets are forwarded at once or when complete",
             |s| &mut s.switching,
         )
 }

@@ -1,4 +1,4 @@
-//! Nothing deadlocks at saturation; what does is named.
+//! Saturated networks do not deadlock, and deadlocks are diagnosed.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Every node sends packets to random nodes, all at once.
+    /// Every node sends packets to random nodes. All packets are sent at once.
     #[test]
     fn saturated_networks_deliver_everything(
         topology in proptest::sample::select(&[
@@ -30,10 +30,10 @@ proptest! {
     }
 }
 
-/// A ring of four with a single virtual channel: everyone sends two hops ahead and holds the
-/// link that the next one needs.
+/// A ring of four nodes with a single virtual channel: each node sends two hops ahead and holds the link that the next
+/// node needs.
 #[test]
-fn a_deadlock_is_named() {
+fn diagnoses_a_deadlock() {
     let mut network =
         Network::without_dateline(&machine("torus:4x1"), Settings::LO).expect("legal");
     let packets: Vec<_> = (0..4)
@@ -50,15 +50,15 @@ fn a_deadlock_is_named() {
     );
     let again = network.advance(Some(1_000), &mut Vec::new());
     assert_eq!(again, Err(stalled));
-    // With the dateline the same packets get through.
+    // With the dateline the same packets are delivered.
     let mut network = Network::new(&machine("torus:4x1"), Settings::LO).expect("legal");
     assert!(replay(&mut network, &packets).is_ok());
 }
 
-/// A worm that waits behind the ring is in flight but not named: here node 0's second packet,
-/// for the injection channel that the first has not left.
+/// A worm that waits for a worm of the ring is in flight but not listed. Here it is the second packet of node 0, which
+/// waits for the injection channel that the first packet holds.
 #[test]
-fn only_the_ring_is_named() {
+fn the_diagnosis_lists_only_the_ring() {
     let mut network =
         Network::without_dateline(&machine("torus:4x1"), Settings::LO).expect("legal");
     let packets: Vec<_> = [0, 1, 2, 3, 0]

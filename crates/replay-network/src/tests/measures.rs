@@ -1,4 +1,4 @@
-//! Conservation, monotony, symmetry and order.
+//! Tests of conservation, monotony, symmetry and order.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 
-/// `count` packets between random nodes, one every `gap` cycles on the average.
+/// Returns `count` packets between random nodes, one every `gap` cycles on average.
 fn random_traffic(topology: &Topology, count: u32, gap: f64, seed: u64) -> Vec<TimedPacket> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let n = topology.processors() as u32;
@@ -23,7 +23,7 @@ fn usage(network: &Network) -> BTreeMap<(NodeId, Port), (u64, u64)> {
     network.usage().map(|u| ((u.channel.from, u.channel.port), (u.busy, u.flits))).collect()
 }
 
-/// The node at the far end of a link on a grid.
+/// Returns the node at the far end of a link on a grid.
 fn far_end(topology: &Topology, from: NodeId, port: Port) -> NodeId {
     let grid = topology.grid().expect("a grid");
     let Port::Axis { axis, positive, .. } = port else { return from };
@@ -40,7 +40,7 @@ fn flits_are_conserved() {
         let packets = random_traffic(&topology, 3000, 0.7, 1);
         let mut network = Network::new(&topology, Settings::LO).expect("a preset");
         let deliveries = replay(&mut network, &packets).expect("no deadlock");
-        // Through every router as many flits go out as come in.
+        // The number of flits that leave a router equals the number of flits that enter it.
         let mut balance = vec![0i64; topology.processors()];
         let (mut injected, mut ejected) = (0, 0);
         for ((from, port), (_, flits)) in usage(&network) {
@@ -62,8 +62,8 @@ fn flits_are_conserved() {
     }
 }
 
-/// Beyond saturation only the queues at the senders grow: a packet's latency, which does not
-/// count them, stays as it is, and its time since it was handed over rises on.
+/// Beyond saturation only the senders' queues grow: the latency of packets, which does not include the time in the
+/// queues, stays constant. The time since packets were sent continues to rise.
 #[test]
 fn latency_rises_with_load() {
     let topology = machine("8x8");
@@ -90,8 +90,8 @@ fn latency_rises_with_load() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Mirrored traffic gives the same packets' measures and mirrored loads. (On a ring of
-    /// even length half a turn always goes upwards, hence only odd ones.)
+    /// Mirrored traffic gives the same measures of packets and mirrored loads. (Only odd lengths are tested, because on
+    /// a ring of even length half a turn always goes upwards.)
     #[test]
     fn reflected_traffic_gives_reflected_loads(
         text in proptest::sample::select(&["6x4", "3x4x3", "torus:5x3", "torus[y]:4x5"]),
@@ -130,9 +130,9 @@ proptest! {
     }
 }
 
-/// A packet sent when the tail of the one before has left follows it as one that was queued.
+/// A packet that is sent when the previous tail has left has the same timing as a queued packet.
 #[test]
-fn what_is_sent_on_a_notice_is_sent_in_its_cycle() {
+fn packets_sent_on_an_event_are_sent_in_its_cycle() {
     let topology = machine("16x16");
     let mut network = Network::new(&topology, Settings::LO).expect("a preset");
     let send = |network: &mut Network, x: u16| {
@@ -140,11 +140,11 @@ fn what_is_sent_on_a_notice_is_sent_in_its_cycle() {
         network.send(Packet { src, dst, flits: 8, tag: u64::from(x) }).expect("legal");
     };
     send(&mut network, 1);
-    let mut notices = Vec::new();
+    let mut events = Vec::new();
     let mut seen = Vec::new();
-    while let Some(cycle) = network.advance(None, &mut notices).expect("no deadlock") {
-        for notice in &notices {
-            match notice {
+    while let Some(cycle) = network.advance(None, &mut events).expect("no deadlock") {
+        for event in &events {
+            match event {
                 NetworkEvent::TailLeft { tag, src } => {
                     seen.push((cycle, *tag, None));
                     assert_eq!(*src, NodeId(0));
@@ -160,20 +160,20 @@ fn what_is_sent_on_a_notice_is_sent_in_its_cycle() {
 }
 
 #[test]
-fn time_goes_on_to_the_cycle_asked_for() {
+fn advance_stops_at_the_given_cycle() {
     let mut network = Network::new(&machine("4x4"), Settings::LO).expect("a preset");
-    let mut notices = Vec::new();
-    assert_eq!(network.advance(None, &mut notices), Ok(None));
-    assert_eq!((network.advance(Some(12), &mut notices), network.now()), (Ok(None), 12));
+    let mut events = Vec::new();
+    assert_eq!(network.advance(None, &mut events), Ok(None));
+    assert_eq!((network.advance(Some(12), &mut events), network.now()), (Ok(None), 12));
     let packet = Packet { src: NodeId(0), dst: NodeId(4), flits: 8, tag: 3 };
     network.send(packet).expect("legal");
-    // Not back, and not past a notice.
-    assert_eq!((network.advance(Some(5), &mut notices), network.now()), (Ok(None), 12));
-    assert_eq!((network.advance(Some(38), &mut notices), network.now()), (Ok(None), 38));
-    assert_eq!(network.advance(Some(39), &mut notices), Ok(Some(39)));
-    assert_eq!(notices, [NetworkEvent::TailLeft { tag: 3, src: NodeId(0) }]);
-    assert_eq!(network.advance(Some(100), &mut notices), Ok(Some(43)));
-    assert_eq!((network.advance(Some(100), &mut notices), network.now()), (Ok(None), 100));
+    // The clock does not go back, and does not skip an event.
+    assert_eq!((network.advance(Some(5), &mut events), network.now()), (Ok(None), 12));
+    assert_eq!((network.advance(Some(38), &mut events), network.now()), (Ok(None), 38));
+    assert_eq!(network.advance(Some(39), &mut events), Ok(Some(39)));
+    assert_eq!(events, [NetworkEvent::TailLeft { tag: 3, src: NodeId(0) }]);
+    assert_eq!(network.advance(Some(100), &mut events), Ok(Some(43)));
+    assert_eq!((network.advance(Some(100), &mut events), network.now()), (Ok(None), 100));
     assert_eq!(network.in_flight(), 0);
 }
 
@@ -184,7 +184,7 @@ fn illegal_packets_are_refused() {
     let message = |result: Result<(), PacketError>| result.map_err(|error| error.to_string());
     assert_eq!(
         message(network.send(Packet { dst: NodeId(16), ..packet })),
-        Err("there is no node 16 on a machine of 16".to_string())
+        Err("node 16 does not exist: the machine has 16 nodes".to_string())
     );
     for flits in [0, Packet::MAX_FLITS + 1] {
         assert_eq!(network.send(Packet { flits, ..packet }), Err(PacketError::Length(flits)));
@@ -195,11 +195,11 @@ fn illegal_packets_are_refused() {
     assert!(Network::new(&machine("4x4"), slow).is_ok());
 }
 
-/// Ten times the packets need no more memory.
+/// Ten times as many packets do not need more memory.
 #[test]
 fn memory_does_not_grow_with_packets_sent() {
     let topology = machine("4x4");
-    // In the last a packet to its own sender is delivered before its tail has left.
+    // With the last settings a packet to its own sender is delivered before its tail has left.
     let fast = Settings { route: 0, ..Settings::BANI_MOHAMMAD };
     for settings in [Settings::LO, Settings { depth: 3, ..Settings::LO }, fast] {
         let mut network = Network::new(&topology, settings).expect("legal");
@@ -215,7 +215,7 @@ fn memory_does_not_grow_with_packets_sent() {
     }
 }
 
-/// A channel's reservation lasts from its grant to its release.
+/// The reservation of a channel lasts from its grant to its release.
 #[test]
 fn busy_cycles_are_those_reserved() {
     let topology = machine("16x16");
@@ -226,12 +226,12 @@ fn busy_cycles_are_those_reserved() {
         let usage = network.usage().filter(|usage| usage.busy > 0);
         usage.map(|u| format!("{} {} {}", u.channel, u.busy, u.flits)).collect::<Vec<_>>()
     };
-    let mut notices = Vec::new();
-    assert_eq!(network.advance(Some(7), &mut notices), Ok(None));
+    let mut events = Vec::new();
+    assert_eq!(network.advance(Some(7), &mut events), Ok(None));
     assert_eq!(busy(&network), ["inj(0,0) 7 8", "+x(0,0) 3 8"]);
-    while network.advance(None, &mut notices).expect("no deadlock").is_some() {}
+    while network.advance(None, &mut events).expect("no deadlock").is_some() {}
     assert_eq!(network.now(), 31);
     assert_eq!(busy(&network), ["inj(0,0) 29 8", "+x(0,0) 27 8", "ej(1,0) 23 8"]);
-    assert_eq!(network.advance(Some(40), &mut notices), Ok(None));
+    assert_eq!(network.advance(Some(40), &mut events), Ok(None));
     assert_eq!(busy(&network), ["inj(0,0) 29 8", "+x(0,0) 29 8", "ej(1,0) 25 8"]);
 }

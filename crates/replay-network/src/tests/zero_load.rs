@@ -1,18 +1,18 @@
-//! A packet alone takes as long as the closed forms say.
+//! The latency of packets in an empty network agrees with closed forms.
 
 use super::*;
 
-/// Latency of a packet of `flits` from `src` to `dst` in an empty network.
+/// Returns latency and hops of a packet in an empty network.
 fn alone(network: &mut Network, src: NodeId, dst: NodeId, flits: u32) -> (u64, u64) {
-    let mut notices = Vec::new();
-    // Everything that the packet before has reserved must be free again.
+    let mut events = Vec::new();
+    // All channels that the previous packet has reserved must be free again.
     let later = network.now() + 100_000;
-    while network.advance(Some(later), &mut notices).expect("no deadlock").is_some() {}
+    while network.advance(Some(later), &mut events).expect("no deadlock").is_some() {}
     network.send(Packet { src, dst, flits, tag: 0 }).expect("legal");
     loop {
-        network.advance(None, &mut notices).expect("no deadlock").expect("a delivery");
-        for notice in &notices {
-            if let NetworkEvent::Delivered(delivery) = notice {
+        network.advance(None, &mut events).expect("no deadlock").expect("a delivery");
+        for event in &events {
+            if let NetworkEvent::Delivered(delivery) = event {
                 assert_eq!(delivery.blocked, 0);
                 return (delivery.latency, u64::from(delivery.hops));
             }
@@ -20,7 +20,7 @@ fn alone(network: &mut Network, src: NodeId, dst: NodeId, flits: u32) -> (u64, u
     }
 }
 
-/// Every pair of different nodes against a closed form in hops.
+/// Compares every pair of different nodes with a closed form in the number of hops.
 fn check(topology: &str, settings: Settings, flits: u32, expected: impl Fn(u64) -> u64) {
     let topology = machine(topology);
     let mut network = Network::new(&topology, settings).expect("legal");
@@ -59,9 +59,11 @@ fn store_and_forward_takes_a_packet_time_per_hop() {
     let stored = |base| Settings { switching: Switching::StoreAndForward, ..base };
     for flits in [1, 2, 8, 20] {
         let p = u64::from(flits);
-        // Injection p, ejection 2 p, a link p, and 3 of routing before all but the first.
+        // Injection takes p cycles, ejection 2 p, a link p. Routing takes 3 cycles before each
+        // channel except the first.
         check("5x5", stored(Settings::LO), flits, |d| p + d * (3 + p) + 3 + 2 * p);
-        // The last flit is injected p - 1 cycles after the first, and ejected likewise.
+        // The last flit is injected p - 1 cycles after the first flit, and is also ejected p - 1
+        // cycles after it.
         check("5x5", stored(Settings::BANI_MOHAMMAD), flits, |d| {
             (p - 1) + d * (3 + p) + 3 + (p - 1)
         });

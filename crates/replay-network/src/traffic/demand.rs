@@ -1,4 +1,4 @@
-//! What a job is going to send.
+//! The traffic of a job.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use super::preset::Preset;
 use super::program::Program;
 use super::quota::{Law, Per, Quota, Rounding};
 
-/// The program and the quota of a job; one demand may serve all jobs of a run.
+/// The program and the quota of a job. Several jobs may share a demand.
 #[derive(Clone, Debug)]
 pub struct Demand {
-    /// Who sends to whom.
+    /// The pattern of the packets.
     pub program: Arc<Program>,
-    /// How many packets.
+    /// The number of packets.
     pub quota: Quota,
-    /// With the job's number, the key of all that it draws.
+    /// Seed of the random numbers. The random numbers of a job depend on this seed and the job's number.
     pub seed: u64,
 }
 
 impl Preset {
-    /// The paper's quota: exponential, rounded up, of the whole job. Under `lo` the mean is
-    /// an iteration of a job of average size; of `matrix` and `phases`, which the paper has not,
-    /// an iteration of as many processes as the file has.
+    /// Returns the quota of the paper: exponential, rounded up, for the whole job. Under `lo` the mean is the number of
+    /// packets in an iteration of a job of average size. For `matrix` and `phases`, which are not in the paper, the
+    /// mean is the number of packets in an iteration with one process per rank of the file.
     pub fn quota(self, program: &Program) -> Quota {
         let mean = match (self, program.pattern().kind()) {
             (Self::BaniMohammad, _) => Self::BANI_MOHAMMAD,
@@ -29,7 +29,7 @@ impl Preset {
             (Self::Lo, Kind::OneToAll { .. }) => Self::LO_ONE_TO_ALL,
             (Self::Lo, Kind::NBody) => Self::LO_N_BODY,
             (Self::Lo, Kind::Fft2d { .. }) => Self::LO_FFT_2D,
-            // Its levels decide how long an iteration is.
+            // The number of levels determines the length of an iteration.
             (Self::Lo, Kind::Multigrid { .. }) => program.iteration(Self::LO_MULTIGRID_PROCESSES),
             (Self::Lo, Kind::NearestNeighbour { .. }) => Self::LO_NEAREST_NEIGHBOUR,
             (Self::Lo, Kind::Random { .. }) => Self::LO_RANDOM,

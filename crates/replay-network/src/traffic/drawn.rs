@@ -1,4 +1,4 @@
-//! Receivers that are drawn at random.
+//! Randomly drawn receivers.
 
 use std::sync::Arc;
 
@@ -7,33 +7,34 @@ use rand_chacha::ChaCha8Rng;
 use super::random::{below, other, unit};
 use super::table::Weights;
 
-/// One step: a packet between a drawn pair, or one from every process to a drawn one.
+/// A step of random traffic: either a packet between a random pair of processes, or a packet from every process to a
+/// random process.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     rng: ChaCha8Rng,
     law: DrawnLaw,
-    /// Sender and receiver of the step, where the pair is drawn.
+    /// Sender and receiver of the step; used only if the pair is drawn.
     pair: (u32, u32),
 }
 
-/// What is drawn.
+/// The distribution of pairs.
 #[derive(Clone, Debug)]
 pub enum DrawnLaw {
-    /// Two distinct processes of so many.
+    /// Two distinct processes; the value is the number of processes.
     Pair(u32),
-    /// A receiver for each process of so many.
+    /// A receiver for each process; the value is the number of processes.
     Receivers(u32),
-    /// A pair by weight.
+    /// A pair, with a probability proportional to its weight.
     Weighted(Arc<Weights>),
 }
 
 impl Drawn {
-    /// Draws from a stream.
+    /// Creates the traffic, which draws from the given random stream.
     pub fn new(law: DrawnLaw, rng: ChaCha8Rng) -> Self {
         Self { rng, law, pair: (0, 0) }
     }
 
-    /// Begins a step: appends the ranks that send.
+    /// Begins a step and appends the ranks that send.
     pub fn senders(&mut self, senders: &mut Vec<u32>) {
         let Self { rng, law, pair } = self;
         *pair = match law {
@@ -47,7 +48,7 @@ impl Drawn {
         senders.push(pair.0);
     }
 
-    /// Packets of a rank in the step.
+    /// Returns the number of packets of a rank in the step.
     pub fn count(&self, rank: u32) -> u64 {
         match self.law {
             DrawnLaw::Receivers(n) => u64::from(rank < n),
@@ -55,7 +56,7 @@ impl Drawn {
         }
     }
 
-    /// The receiver of a rank's packet.
+    /// Returns the receiver of a rank's packet.
     pub fn target(&mut self, rank: u32) -> u32 {
         match self.law {
             DrawnLaw::Receivers(n) => other(&mut self.rng, n, rank),

@@ -1,4 +1,4 @@
-//! All jobs on their network.
+//! A network with all its running jobs.
 
 use super::demand::Demand;
 use super::mapping::Mapping;
@@ -10,37 +10,37 @@ use crate::{
 use replay_core::naming::NameError;
 use replay_core::topology::{NodeId, Topology};
 
-/// What is the same for all jobs.
+/// Options that are the same for all jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TrafficOptions {
-    /// Which process runs where.
+    /// Assignment of processes to processors.
     pub mapping: Mapping,
-    /// Length of every packet in flits, 1 to [`Packet::MAX_FLITS`].
+    /// Length of every packet, in flits, 1 to [`Packet::MAX_FLITS`].
     pub flits: u32,
 }
 
 impl Default for TrafficOptions {
-    /// Ranks by order of allocation, packets of [`Settings::PACKET_FLITS`].
+    /// Ranks are in order of allocation, and packets have [`Settings::PACKET_FLITS`] flits.
     fn default() -> Self {
         Self { mapping: Mapping::Allocation, flits: Settings::PACKET_FLITS }
     }
 }
 
-/// Why there can be no such traffic.
+/// Error: traffic cannot be simulated with these options.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum TrafficError {
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] SettingsError),
-    /// Packets cannot be that long.
+    /// The length of packets is out of range.
     #[error(transparent)]
     Packet(#[from] PacketError),
     /// The mapping does not fit the machine.
     #[error(transparent)]
     Mapping(#[from] NameError),
-    /// Who computes when is not known.
+    /// Jobs share processors. The scheduling of shared processors is not modelled.
     #[error(
-        "machine {0}: messages of jobs that share a processor are not modelled (a cluster of one level is)"
+        "machine {0}: messages of jobs that share a processor are not modelled; use a cluster of one level"
     )]
     Shared(String),
 }
@@ -51,18 +51,18 @@ pub struct Traffic {
     network: Network,
     options: TrafficOptions,
     processors: usize,
-    /// By processor, its place in the mapping's order.
+    /// Position of each processor in the mapping's order.
     places: Option<Vec<u32>>,
-    /// Running jobs by slot.
+    /// The running job of each slot; `None` for a free slot.
     runs: Vec<Option<Run>>,
     vacant: Vec<u32>,
-    /// Jobs that have had nothing to send.
+    /// Jobs without packets that have not been reported yet.
     idle: Vec<JobTraffic>,
-    notices: Vec<NetworkEvent>,
+    events: Vec<NetworkEvent>,
 }
 
 impl Traffic {
-    /// An empty network at cycle 0.
+    /// Creates an empty network at cycle 0.
     ///
     /// # Errors
     /// [`TrafficError`] if network, packets or mapping are impossible on this machine.
@@ -85,30 +85,30 @@ impl Traffic {
             runs: Vec::new(),
             vacant: Vec::new(),
             idle: Vec::new(),
-            notices: Vec::new(),
+            events: Vec::new(),
         })
     }
 
-    /// The present cycle.
+    /// Returns the current cycle.
     pub fn now(&self) -> u64 {
         self.network.now()
     }
 
-    /// Jobs started and not yet reported as ended.
+    /// Returns the number of jobs started and not yet reported as ended.
     pub fn running(&self) -> usize {
         self.runs.len() - self.vacant.len() + self.idle.len()
     }
 
-    /// The network, for its usage.
+    /// Returns the network, which records the usage of channels.
     pub fn network(&self) -> &Network {
         &self.network
     }
 
-    /// Starts a job in the present cycle, one process on each of `nodes`, which are given in the
-    /// order of allocation. Its first packets are handed over at once.
+    /// Starts a job in the current cycle, with one process on each of `nodes`. The nodes must be in the order of
+    /// allocation. The job's first packets are sent at once.
     ///
     /// # Errors
-    /// [`PacketError::NoSuchNode`] if a processor does not exist; nothing is started.
+    /// [`PacketError::NoSuchNode`] if a processor does not exist; the job is then not started.
     pub fn start(
         &mut self,
         job: u64,
@@ -140,12 +140,12 @@ impl Traffic {
         Ok(())
     }
 
-    /// Goes to the next cycle in which jobs end and fills `ended`, which it empties first, in the
-    /// order of their ends. A job that is then started starts in that cycle. The same cycle
-    /// may be returned again, with other jobs.
+    /// Advances to the next cycle in which jobs end. Writes these jobs to `ended`, which is cleared first, in the order
+    /// of their ends. A job that the caller then starts begins in this cycle. A later call may return the same cycle
+    /// again with other jobs.
     ///
-    /// `None` if no job ends by the cycle `until`, which is then the present one, or, without
-    /// `until`, if none is running.
+    /// Returns `None` if no job ends by the cycle `until`; `until` is then the current cycle. Without `until`, returns
+    /// `None` if no job is running.
     ///
     /// # Errors
     /// [`Stalled`] if the network is deadlocked.
@@ -154,35 +154,35 @@ impl Traffic {
         until: Option<u64>,
         ended: &mut Vec<JobTraffic>,
     ) -> Result<Option<u64>, Stalled> {
-        self.advance_seen(until, ended, &mut |_| {})
+        self.advance_with(until, ended, &mut |_| {})
     }
 
-    /// The same, and `seen` is told of every packet that is delivered.
+    /// Advances like [`advance`](Self::advance), and calls `on_delivery` for every packet that is delivered.
     ///
     /// # Errors
     /// [`Stalled`] if the network is deadlocked.
-    pub fn advance_seen(
+    pub fn advance_with(
         &mut self,
         until: Option<u64>,
         ended: &mut Vec<JobTraffic>,
-        seen: &mut impl FnMut(&Delivery),
+        on_delivery: &mut impl FnMut(&Delivery),
     ) -> Result<Option<u64>, Stalled> {
         ended.clear();
         ended.append(&mut self.idle);
         if !ended.is_empty() {
             return Ok(Some(self.now()));
         }
-        let Self { network, runs, vacant, notices, .. } = self;
-        while let Some(cycle) = network.advance(until, notices)? {
-            for notice in notices.iter() {
-                match notice {
+        let Self { network, runs, vacant, events, .. } = self;
+        while let Some(cycle) = network.advance(until, events)? {
+            for event in events.iter() {
+                match event {
                     &NetworkEvent::TailLeft { tag, .. } => {
                         if let Some(run) = &mut runs[Run::slot(tag)] {
                             run.tail_left(tag, network);
                         }
                     }
                     NetworkEvent::Delivered(delivery) => {
-                        seen(delivery);
+                        on_delivery(delivery);
                         let slot = Run::slot(delivery.tag);
                         let Some(run) = &mut runs[slot] else { continue };
                         if let Some(total) = run.delivered(delivery, network) {

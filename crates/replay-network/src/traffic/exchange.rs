@@ -4,29 +4,29 @@
 
 use super::pattern::{Active, Cycle, Grid, Steps};
 
-/// Steps in each of which processes send along one axis or several. Ranks off the grid send nothing.
+/// A list of steps. In each step processes send along one or several axes. Ranks outside the grid send nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exchange {
     sides: [u32; 3],
     moves: Vec<Move>,
-    /// By step, the end of its moves.
+    /// End of each step in `moves`.
     ends: Vec<usize>,
 }
 
-/// A packet along an axis.
+/// A packet along an axis of the grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Move {
     axis: usize,
-    /// How far, at least 1 and less than the side.
+    /// Distance of the move, at least 1 and less than the side of the grid.
     by: u32,
     up: bool,
     wraps: bool,
-    /// Whether all processes take part, not only those of the level.
+    /// Whether all processes send, not only the processes of the level.
     all: bool,
 }
 
 impl Exchange {
-    /// The levels of a multigrid on the first 2^m of `n` processes, m = floor(log2 n).
+    /// Returns the levels of a multigrid on the first 2^m of `n` processes, m = floor(log2 n).
     pub fn multigrid(n: u32, grid: Grid, cycle: Cycle, steps: Steps, active: Active) -> Self {
         let m = n.ilog2();
         let Grid { dimensions, wrap } = grid;
@@ -61,11 +61,11 @@ impl Exchange {
         Self { sides, ends: ends.collect(), moves }
     }
 
-    /// The neighbours of each of `n` processes.
+    /// Returns an exchange of each of `n` processes with its neighbours.
     pub fn neighbours(n: u32, dimensions: u8, wrap: bool) -> Self {
         let sides = balanced(n, dimensions);
         let axes = (0..3).filter(|&axis| sides[axis] > 1);
-        // On an axis of two both directions lead to the one neighbour there is.
+        // On an axis of length two, both directions lead to the same neighbour.
         let moves = axes.flat_map(|axis| {
             let wraps = wrap && sides[axis] > 2;
             [true, false].map(|up| Move { axis, by: 1, up, wraps, all: true })
@@ -74,7 +74,7 @@ impl Exchange {
         Self { sides, ends: (1..=moves.len()).collect(), moves }
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn steps(&self) -> u32 {
         self.ends.len() as u32
     }
@@ -85,12 +85,12 @@ impl Exchange {
         senders.extend(ranks.filter(|&rank| self.target(step, rank, 0).is_some()));
     }
 
-    /// Packets of a rank in a step.
+    /// Returns the number of packets of a rank in a step.
     pub fn count(&self, step: u32, rank: u32) -> u64 {
         self.targets(step, rank).count() as u64
     }
 
-    /// The receiver of a rank's packet number `k` of a step, if it sends so many.
+    /// Returns the receiver of packet number `k` of a rank in a step; `None` if the rank sends fewer packets.
     pub fn target(&self, step: u32, rank: u32, k: u64) -> Option<u32> {
         self.targets(step, rank).nth(k as usize)
     }
@@ -101,19 +101,19 @@ impl Exchange {
         self.moves[first..self.ends[step]].iter().filter_map(move |&by| self.moved(by, rank))
     }
 
-    /// Where a move leads from a rank, if anywhere.
+    /// Returns the rank to which a move leads; `None` if there is no such rank.
     fn moved(&self, along: Move, rank: u32) -> Option<u32> {
         let Move { axis, by, up, wraps, all } = along;
         let [x, y, z] = self.sides;
         let mut at = [rank % x, rank / x % y, rank / (x * y)];
-        // The coarser the level, the fewer processes have a point of it.
+        // Fewer processes have a point of a coarser level.
         let takes_part = all || (0..3).all(|b| at[b].is_multiple_of(by.min(self.sides[b])));
         if at[2] >= z || !takes_part {
             return None;
         }
         let side = self.sides[axis];
         at[axis] += if up { by } else { side - by };
-        // Downwards the sum passes the side exactly if there is something below.
+        // For a downward move, the sum exceeds the side exactly if there is a neighbour below.
         if !wraps && (at[axis] >= side) == up {
             return None;
         }
@@ -122,11 +122,11 @@ impl Exchange {
     }
 }
 
-/// Sides of a grid of exactly `n` processes, of least sum, the longest first.
+/// Returns the sides of a grid of exactly `n` processes with the least sum of sides. The longest side is first.
 fn balanced(n: u32, dimensions: u8) -> [u32; 3] {
     let divisors = |n: u32| (1..=n.isqrt()).filter(move |d| n.is_multiple_of(*d));
     let plane = |n: u32, z: u32| {
-        // The sum falls as the shorter side comes near the root.
+        // The sum decreases as the shorter side approaches the square root of `n`.
         let y = divisors(n).next_back().unwrap_or(1);
         [n / y, y, z]
     };
@@ -145,13 +145,13 @@ fn balanced(n: u32, dimensions: u8) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// As in the preset of Lo et al.
+    /// Returns a multigrid as in the preset of Lo et al.
     fn multigrid(n: u32, cycle: Cycle) -> Exchange {
         let grid = Grid { dimensions: 3, wrap: true };
         Exchange::multigrid(n, grid, cycle, Steps::Direction, Active::Level)
     }
 
-    /// Coordinates of sender and receiver.
+    /// Returns the coordinates of senders and receivers.
     fn pairs(exchange: &Exchange, step: u32) -> Vec<([u32; 3], [u32; 3])> {
         let [x, y, _] = exchange.sides;
         let at = |rank: u32| [rank % x, rank / x % y, rank / (x * y)];
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_levels_of_a_multigrid() {
+    fn a_multigrid_has_the_steps_of_its_levels() {
         let exchange = multigrid(64, Cycle::Descent);
         assert_eq!((exchange.sides, exchange.steps()), ([4, 4, 4], 12));
         let steps: Vec<_> = (0..12).map(|step| pairs(&exchange, step)).collect();
@@ -180,7 +180,7 @@ mod tests {
         let known = [(2, [2, 1, 1]), (4, [2, 2, 1]), (8, [2, 2, 2]), (256, [8, 8, 4])];
         assert!(known.iter().all(|&(n, expected)| sides(n) == expected));
         assert_eq!(sides(255), sides(128));
-        // Stride 4 is on x and y only: 8 x 8 x 4 has 2 x 2 x 1 points there.
+        // Stride 4 occurs on x and y only, because a grid of 8 x 8 x 4 has 2 x 2 x 1 points at this level.
         let exchange = multigrid(256, Cycle::Descent);
         assert_eq!(exchange.steps(), 16);
         let at: Vec<_> = pairs(&exchange, 13).into_iter().map(|(from, _)| from).collect();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_v_cycle_returns_by_the_steps_it_came() {
+    fn a_v_cycle_returns_by_the_same_steps() {
         let (down, v) = (multigrid(64, Cycle::Descent), multigrid(64, Cycle::V));
         assert_eq!(v.steps(), 2 * down.steps());
         for step in 0..12 {
@@ -199,9 +199,10 @@ mod tests {
         assert!((0..12).all(|step| pairs(&up, step) == pairs(&down, 11 - step)));
     }
 
-    /// A level at a time: the packets of its six steps, whoever is active and wherever the grid ends.
+    /// A step for a whole level sends the same packets as the six steps of the level. The test covers all choices of
+    /// active processes and all grids.
     #[test]
-    fn a_level_holds_the_packets_of_its_steps() {
+    fn a_level_has_the_packets_of_its_steps() {
         for (dimensions, wrap, active, packets) in [
             (3, true, Active::Level, 432),
             (3, true, Active::All, 64 * 6 * 2),
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn grids_are_as_square_as_can_be() {
+    fn grids_are_as_square_as_possible() {
         assert_eq!(balanced(81, 2), [9, 9, 1]);
         assert_eq!(balanced(72, 2), [9, 8, 1]);
         assert_eq!(balanced(7, 3), [7, 1, 1]);

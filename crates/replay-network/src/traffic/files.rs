@@ -1,7 +1,7 @@
 //! Communication matrices and phase files.
 //!
-//! A *matrix* is CSV without a header: N lines of N numbers, in line i and field j (from 0) what
-//! rank i sends to rank j: packets per iteration (integers), or weights.
+//! A *matrix* is CSV without a header: N lines of N numbers. Field j of line i (from 0) is the number of packets per
+//! iteration that rank i sends to rank j, or a weight for this pair. Numbers of packets are integers.
 //!
 //! ```text
 //! 0,2,0
@@ -9,9 +9,9 @@
 //! 0,2,0
 //! ```
 //!
-//! A *phase file* is CSV with a header. Phases are gone through in ascending order of their
-//! numbers, whatever the order of the lines; a rank's packets of one phase keep the order of
-//! the file. There are as many ranks as the highest rank says.
+//! A *phase file* is CSV with a header. Phases are processed in ascending order of their numbers, independent of the
+//! order of lines. The packets of a rank in a phase are sent in the order of the file. The highest rank determines the
+//! number of ranks.
 //!
 //! ```text
 //! phase,src_rank,dst_rank,packets
@@ -20,8 +20,8 @@
 //! 1,0,2,1
 //! ```
 //!
-//! Blank lines, blanks around fields and a byte order mark do not matter. What a rank sends to itself never
-//! enters the network and is left out. Read in one pass, line by line.
+//! Blank lines, blanks around fields and a byte order mark are ignored. Packets from a rank to itself never enter the
+//! network and are omitted. Files are read in one pass, line by line.
 
 mod error;
 
@@ -35,13 +35,13 @@ use replay_core::lines::{LineError, Lines};
 
 pub use error::TableError;
 
-/// The fields of a phase file's line.
+/// Names of the fields of a line of a phase file.
 pub const PHASE_FIELDS: [&str; 4] = ["phase", "src_rank", "dst_rank", "packets"];
 
-/// Ranks that a file may have.
+/// Largest number of ranks in a file.
 const MAX_RANKS: usize = u16::MAX as usize;
 
-/// Weights are at most this, so that their sum is finite.
+/// Largest permitted weight. The limit keeps the sum of the weights finite.
 const MOST_WEIGHT: f64 = 1e100;
 
 /// Reads a matrix of packets.
@@ -137,7 +137,7 @@ fn read_phases(input: impl BufRead, file: &str) -> Result<List<u32>, TableError>
     complete(file, ranks, entries)
 }
 
-/// The list, which must hold something.
+/// Returns the list, or an error if the list has no entries.
 fn complete<V>(file: &str, ranks: u32, entries: Vec<Entry<V>>) -> Result<List<V>, TableError> {
     if entries.is_empty() {
         return Err(TableError::Nothing { file: file.to_string() });
@@ -145,7 +145,7 @@ fn complete<V>(file: &str, ranks: u32, entries: Vec<Entry<V>>) -> Result<List<V>
     Ok(List { ranks, entries })
 }
 
-/// A number in a range.
+/// Parses a number in a range.
 fn parse<V: FromStr + PartialOrd>(text: &str, range: &RangeInclusive<V>) -> Option<V> {
     text.parse().ok().filter(|value| range.contains(value))
 }
@@ -168,7 +168,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Calls `visit` with every line that is not blank, until it fails.
+/// Calls `visit` with every line that is not blank, until a call fails.
 fn for_lines(
     input: impl BufRead,
     file: &str,
@@ -176,7 +176,7 @@ fn for_lines(
 ) -> Result<(), TableError> {
     let mut lines = Lines::new(input);
     loop {
-        // What is no UTF-8 is no number either, and is shown as well as it can be.
+        // Invalid UTF-8 is not a number, so it causes an error, which shows replacement characters.
         match lines.next_text(|number, text| visit(Line { file, number, text })) {
             Ok(Some(outcome)) => outcome?,
             Ok(None) => return Ok(()),

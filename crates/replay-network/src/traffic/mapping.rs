@@ -1,4 +1,4 @@
-//! Which process of a job runs on which of its processors.
+//! Assignment of a job's processes to its processors.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use replay_core::naming::{Description, Entry, NameError, Table, spelled};
 use replay_core::topology::curve::Curve;
 use replay_core::topology::{NodeId, Topology};
 
-/// The order in which processors get ranks 0, 1, 2, ...
+/// The order in which the processors of a job get ranks 0, 1, 2, ...
 ///
 /// ```
 /// use replay_network::traffic::Mapping;
@@ -16,26 +16,26 @@ use replay_core::topology::{NodeId, Topology};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Mapping {
-    /// As they were allocated: unit by unit, row-major inside a unit.
+    /// The order of allocation: unit by unit, and row-major within a unit.
     #[default]
     Allocation,
-    /// Along a curve through the whole machine, for instance globally row-major.
+    /// The order along a curve through the whole machine, for example row-major order.
     Curve(Curve),
 }
 
 impl Mapping {
-    /// By processor, its place in the order; `None` where they keep the order they come in. A
-    /// hypercube or cluster has one curve, [`Curve::RowMajor`]: ascending numbers.
+    /// Returns the position of each processor in the order of the mapping; `None` for the order of allocation. A
+    /// hypercube or cluster has only the curve [`Curve::RowMajor`], which is the order of ascending numbers.
     ///
     /// # Errors
-    /// [`NameError`] for any other curve there.
+    /// [`NameError`] if a hypercube or cluster does not have the curve.
     pub(super) fn places(self, topology: &Topology) -> Result<Option<Vec<u32>>, NameError> {
         let order: Vec<NodeId> = match (self, topology) {
             (Mapping::Allocation, _) => return Ok(None),
             (Mapping::Curve(curve), Topology::Grid(grid)) => curve.order(grid),
             (Mapping::Curve(Curve::RowMajor), _) => topology.nodes().collect(),
             (Mapping::Curve(curve), _) => {
-                let problem = format!("it needs a grid, not {topology}");
+                let problem = format!("the curve needs a grid, not {topology}");
                 return Err(NameError::new(TABLE.kind(), curve.name(), problem));
             }
         };
@@ -46,7 +46,7 @@ impl Mapping {
         Ok(Some(places))
     }
 
-    /// The mappings, for a listing.
+    /// Returns descriptions of the mappings.
     pub fn descriptions() -> Vec<Description> {
         TABLE.descriptions()
     }
@@ -74,7 +74,7 @@ mod tests {
         let places =
             |text: &str| text.parse::<Mapping>().expect("a mapping").places(&mesh).expect("a grid");
         assert_eq!(places("allocation"), None);
-        // Rows run along x; processor x * 2 + y.
+        // Rows run along x. The number of the processor at (x, y) is x * 2 + y.
         assert_eq!(places("row-major"), Some(vec![0, 3, 1, 4, 2, 5]));
         assert_eq!(places("snake"), Some(vec![0, 5, 1, 4, 2, 3]));
     }
@@ -84,7 +84,10 @@ mod tests {
         let cube: Topology = "hypercube:2".parse().expect("a cube");
         assert_eq!(Mapping::Curve(Curve::RowMajor).places(&cube), Ok(Some(vec![0, 1, 2, 3])));
         let error = Mapping::Curve(Curve::Hilbert).places(&cube).expect_err("no grid");
-        assert_eq!(error.to_string(), "mapping \"hilbert\": it needs a grid, not hypercube:2");
+        assert_eq!(
+            error.to_string(),
+            "mapping \"hilbert\": the curve needs a grid, not hypercube:2"
+        );
     }
 
     #[test]

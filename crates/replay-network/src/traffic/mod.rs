@@ -1,10 +1,9 @@
-//! What jobs send: patterns, quotas, barriers, and which process runs where.
+//! The traffic of jobs: patterns, quotas, barriers, and the mapping of processes to processors.
 //!
-//! A [`Traffic`] is a [`Network`](super::Network) with the jobs that run on it. A job has
-//! processes of *ranks* 0 to n - 1, one to a processor in the order of a [`Mapping`], and a
-//! [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. It sends the packets of its
-//! pattern's *iterations*, one after another, until its quota is used up, and ends when all
-//! of them are delivered.
+//! A [`Traffic`] is a [`Network`](super::Network) with the jobs that run on it. A job has processes with the *ranks* 0
+//! to n - 1, and a [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. Each process runs on a separate
+//! processor; a [`Mapping`] defines the order. The job sends the packets of its pattern's *iterations*, one after
+//! another, until its quota is used up. The job ends when all its packets are delivered.
 //!
 //! ```
 //! use replay_network::Settings;
@@ -21,7 +20,7 @@
 //! let mut ended = Vec::new();
 //! while let Some(cycle) = traffic.advance(None, &mut ended)? {
 //!     assert_eq!((ended[0].job, ended[0].end), (7, cycle));
-//!     // Two links at most, and nothing in the way.
+//!     // Two links at most, and no blocking.
 //!     assert!(ended[0].hops <= 2 * ended[0].packets && ended[0].blocked == 0);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -29,53 +28,51 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | [`pattern`](Pattern) | who sends to whom, who waits for what; the grammar |
-//! | [`program`](Program) | a pattern with the file that it names |
+//! | [`pattern`](Pattern) | senders, receivers and barriers; the notation of patterns |
+//! | [`program`](Program) | a pattern with the contents of the file that it names |
 //! | `rule`, `exchange`, `table`, `drawn` | the packets of an iteration for n processes |
-//! | `sequence`, `streams`, `stretch` | where a job is in its iterations |
-//! | [`quota`](Quota), [`preset`](Preset), [`mapping`](Mapping) | how much, as in which paper, where |
-//! | `run`, `engine` ([`Traffic`]) | a running job, all of them on their network |
-//! | [`demand`](Demand), `random`, `files` | what a job is given, where it draws from, how files are read |
+//! | `sequence`, `streams`, `segment` | the position of a job in its iterations |
+//! | [`quota`](Quota), [`preset`](Preset), [`mapping`](Mapping) | number of packets, papers, assignment of processes |
+//! | `run`, `engine` ([`Traffic`]) | a running job, all jobs on their network |
+//! | [`demand`](Demand), `random`, `files` | the input of a job, random streams, reading of files |
 //!
 //! # Iterations, steps, barriers
 //!
-//! An iteration is a list of *steps*, and in a step some processes send, each an ordered list
-//! of packets. At a barrier the job waits until all it has sent is delivered; the next
-//! step begins in that same cycle, its senders in the order of their ranks. [`Barrier`] says
-//! where the barriers are, [`Sends`] and [`Stream`] what happens between them.
+//! An iteration is a list of *steps*. In a step some processes send packets; each of these processes has an ordered
+//! list of packets. At a barrier the job waits until all its packets are delivered. The next step begins in the cycle
+//! of the last delivery, and its senders send in the order of their ranks. [`Barrier`] determines the positions of the
+//! barriers. [`Sends`] and [`Stream`] determine the order of packets between two barriers.
 //!
 //! # Quotas
 //!
-//! A quota counts the packets of the whole job, and is exact: once so many packets have been
-//! handed to senders' queues nothing more is, even in the middle of a step. Quotas are
-//! independent of the number of processes (unless [`Quota::per`] says otherwise), so small
-//! jobs run many iterations and large ones a part of one: the order inside an iteration
-//! matters.
+//! A quota counts the packets of the whole job. A quota is exact: after this number of packets the job sends no more
+//! packets, even if a step is not complete. Quotas do not depend on the number of processes (unless [`Quota::per`]
+//! selects a quota per process). Small jobs therefore run many iterations, and large jobs only a part of an iteration,
+//! so the order of packets within an iteration matters.
 //!
-//! A job that has nobody to send to (one process, or a matrix whose every packet stays
-//! within a process) sends nothing and ends in the cycle of its start. This is so under both
-//! presets; the sides of Lo's jobs are at least 2, so that there it never happens.
+//! A job may have no receivers, because it has a single process or because all packets of its matrix stay within a
+//! process. Such a job sends nothing and ends in the cycle of its start. The rule for jobs without receivers applies to
+//! both presets. Lo's jobs always have receivers, because their sides are at least 2.
 //!
 //! # Random numbers
 //!
-//! What a job draws (its quota, a root, random pairs) comes from streams of its own, keyed by
-//! the demand's seed and the job's number: it does not depend on other jobs, on the allocator
-//! or, except for `random[source=each]`, on the network.
+//! The random numbers of a job (for its quota, a root, or random pairs) come from separate streams, which are
+//! determined by the demand's seed and the job's number. Random numbers do not depend on other jobs or on the
+//! allocator. With `random[source=each]` they also depend on the network.
 //!
 //! # Cost
 //!
-//! A few operations per packet and no allocation; memory is O(processes) for a running job,
-//! whatever its quota, plus the file's entries for `matrix` and `phases` on fewer processes
-//! than the file has ranks. Packets in flight are the network's: with [`Sends::AtOnce`]
-//! they are as many as one lets be sent between two barriers.
+//! A packet costs a few operations and no allocation. The memory of a running job is O(processes), regardless of its
+//! quota. With `matrix` or `phases`, a job with fewer processes than the file has ranks also needs memory for the
+//! entries of the file. The network stores the packets in flight; with [`Sends::AtOnce`] these are all packets between
+//! two barriers.
 //!
 //! # Sources
 //!
-//! Lo, Windisch, Liu, Nitzberg, "Noncontiguous processor allocation algorithms for
-//! distributed memory multicomputers", CIS-TR-94-11, University of Oregon, message-passing
-//! experiments (preset [`lo`](Preset::Lo); what the report leaves open is settled so as to
-//! reproduce its Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008, chapter 4
-//! (preset [`bani-mohammad`](Preset::BaniMohammad)).
+//! Lo, Windisch, Liu, Nitzberg, "Noncontiguous processor allocation algorithms for distributed memory multicomputers",
+//! CIS-TR-94-11, University of Oregon, message-passing experiments (preset [`lo`](Preset::Lo); the report leaves some
+//! choices open; these choices were made to reproduce Table 2 of the report); Bani-Mohammad, PhD thesis, University of
+//! Glasgow 2008, chapter 4 (preset [`bani-mohammad`](Preset::BaniMohammad)).
 
 mod demand;
 mod drawn;
@@ -90,9 +87,9 @@ mod quota;
 mod random;
 mod rule;
 mod run;
+mod segment;
 mod sequence;
 mod streams;
-mod stretch;
 mod table;
 
 pub use demand::Demand;

@@ -1,4 +1,4 @@
-//! Communication patterns as a user names them.
+//! Communication patterns.
 
 mod names;
 
@@ -6,14 +6,14 @@ use super::preset::Preset;
 
 pub use names::descriptions;
 
-/// A communication pattern with the discipline by which its packets are sent.
+/// A communication pattern, and the discipline that defines when and in which order its packets are sent.
 ///
 /// ```
 /// use replay_network::traffic::{Barrier, Pattern, Sends};
 /// let pattern: Pattern = "n-body[barrier=iteration]".parse()?;
 /// assert_eq!((pattern.sends(), pattern.barrier()), (Sends::Pipelined, Barrier::Iteration));
 /// assert_eq!(pattern.to_string(), "n-body[barrier=iteration]");
-/// // The defaults of the other paper.
+/// // The defaults of the preset `bani-mohammad`.
 /// let pattern: Pattern = "all-to-all[preset=bani-mohammad]".parse()?;
 /// assert_eq!((pattern.sends(), pattern.barrier()), (Sends::AtOnce, Barrier::None));
 /// # Ok::<(), replay_core::naming::NameError>(())
@@ -24,97 +24,99 @@ pub struct Pattern {
     discipline: Discipline,
 }
 
-/// Who sends to whom in an iteration of n processes, and how many steps it has. Where a
-/// number of processes is not a power of two but has to be, the last of them stay idle.
+/// Senders, receivers and steps of an iteration of n processes. If a pattern requires a power of two and n is not a
+/// power of two, the last processes are idle.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// Every process sends to every other: one step.
+    /// Every process sends to every other process, in a single step.
     AllToAll {
-        /// In which order.
+        /// Order of the packets.
         order: Order,
     },
-    /// One process sends to every other: one step.
+    /// One process sends to every other process, in a single step.
     OneToAll {
-        /// Which process.
+        /// The sender.
         root: Root,
-        /// In which order.
+        /// Order of the receivers.
         targets: Targets,
     },
-    /// A ring: floor(n / 2) steps i -> i + 1, then one step i -> i - floor(n / 2) (mod n), by
-    /// which what has gone round half the ring returns.
+    /// A ring: floor(n / 2) steps i -> i + 1, then one step i -> i - floor(n / 2) (mod n), which returns the data that
+    /// have moved around half the ring.
     NBody,
-    /// A butterfly: log2 n steps, i -> i xor 2^s.
+    /// A butterfly of log2 n steps. In step s process i sends to process i xor 2^s.
     Fft2d {
-        /// In which order.
+        /// Order of the steps.
         strides: Strides,
     },
-    /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For strides t = 1, 2,
-    /// 4, ... below the grid's sides: for every axis longer than t a step of +t and one of
-    /// -t, sent by the processes whose every coordinate is a multiple of t (or 0).
+    /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For each stride t = 1, 2, 4, ... below the grid's
+    /// sides, every axis longer than t has a step of +t and a step of -t. In these steps, a process sends if all its
+    /// coordinates are multiples of t (or 0).
     Multigrid {
-        /// The grid: three dimensions that wrap unless told otherwise.
+        /// The grid of processes; by default three wrapped dimensions.
         grid: Grid,
-        /// The way through the levels.
+        /// Order of the levels.
         cycle: Cycle,
-        /// What is sent without waiting.
+        /// The packets that form a step.
         steps: Steps,
-        /// Who sends.
+        /// Processes that send.
         active: Active,
     },
-    /// A grid of processes with sides as equal as can be, the longest first: for every axis a
-    /// step of +1 and one of -1.
+    /// A grid of processes with sides as equal as possible; the longest side is first. Every axis has a step of +1 and
+    /// a step of -1.
     NearestNeighbour {
-        /// Dimensions of the grid, 1 to 3.
+        /// Number of dimensions of the grid, 1 to 3.
         dimensions: u8,
         /// Whether axes longer than two wrap around.
         wrap: bool,
     },
-    /// Pairs of distinct processes, uniformly drawn: one step.
+    /// Pairs of distinct processes, drawn uniformly at random. An iteration has a single step.
     Random {
-        /// Which processes send.
+        /// Processes that send.
         source: Source,
     },
-    /// The matrix in a file: one step.
+    /// A matrix from a file. An iteration has a single step.
     Matrix {
-        /// CSV without a header: in row i and column j what rank i sends to rank j.
+        /// CSV file without a header. The value in row i and column j is the number of packets, or the weight, from
+        /// rank i to rank j.
         file: String,
-        /// What the numbers mean.
+        /// Meaning of the numbers.
         values: Values,
     },
-    /// The phases in a file: a step each, in ascending order.
+    /// The phases in a file. Each phase is a step; phases are in ascending order.
     Phases {
-        /// CSV with the header `phase,src_rank,dst_rank,packets`.
+        /// CSV file with the header `phase,src_rank,dst_rank,packets`.
         file: String,
     },
 }
 
-/// The order of an all-to-all.
+/// The order of the packets of the pattern all-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
-    /// Every process to 0, 1, 2, ..: the same order for all, so that receivers are crowded.
+    /// Every process sends to 0, 1, 2, .. in this order. As the order is the same for all processes, receivers are
+    /// congested.
     Same,
-    /// Process i to i + 1, i + 2, .. (mod n): a permutation at a time.
+    /// Process i sends to i + 1, i + 2, .. (mod n): one permutation at a time.
     Shifted,
-    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: a sequence of the whole job, in which one process
-    /// comes after the other. It needs [`Sends::AtOnce`] or [`Stream::Job`].
+    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: one sequence for the whole job, in which one process sends after another. The
+    /// lexicographic order requires [`Sends::AtOnce`] or [`Stream::Job`].
     Lexicographic,
 }
 
-/// The sender of a one-to-all.
+/// The sender of the pattern one-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Root {
-    /// Uniformly drawn, once for each job.
+    /// Drawn uniformly, once for each job.
     Random,
     /// Rank 0.
     First,
 }
 
-/// The order of the receivers of a one-to-all.
+/// The order of the receivers of the pattern one-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Targets {
-    /// 0, 1, 2, .. without the root.
+    /// 0, 1, 2, .., without the root.
     Ascending,
-    /// The root's successor and so on, cyclically.
+    /// The root's successor, the next rank and so on, cyclically.
     Cyclic,
 }
 
@@ -127,88 +129,88 @@ pub enum Strides {
     Ascending,
 }
 
-/// The way through the levels of a multigrid.
+/// The order of the levels of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cycle {
-    /// From stride 1 to the largest.
+    /// From stride 1 to the largest stride.
     Descent,
-    /// From the largest to stride 1, by the same steps in the opposite order.
+    /// From the largest stride to stride 1: the steps of `Descent` in the opposite order.
     Ascent,
-    /// The same, and back again by the same steps in the opposite order.
+    /// From stride 1 to the largest stride, then back: the same steps in the opposite order.
     V,
 }
 
 /// The grid of processes of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
-    /// Dimensions, 1 to 3.
+    /// Number of dimensions, 1 to 3.
     pub dimensions: u8,
-    /// Whether it is periodic.
+    /// Whether the grid is periodic.
     pub wrap: bool,
 }
 
-/// The steps of a multigrid.
+/// The packets that form a step of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Steps {
-    /// One for every direction of every axis.
+    /// Each direction of each axis is a step.
     Direction,
-    /// One for every level: a process sends to all its neighbours.
+    /// Each level is a step, in which a process sends to all its neighbours.
     Level,
 }
 
 /// The processes that send at a level of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Active {
-    /// Those that hold a point of the level.
+    /// The processes that have a point of the level.
     Level,
-    /// All.
+    /// All processes.
     All,
 }
 
 /// The senders of random traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
-    /// Drawn for each packet, which is an iteration of its own.
+    /// The sender is drawn for each packet. Every packet is a separate iteration.
     Drawn,
-    /// Every process sends one packet per iteration, to a process drawn for it.
+    /// Every process sends one packet per iteration, to a drawn receiver.
     Each,
 }
 
-/// The numbers in a matrix.
+/// The meaning of the numbers in a matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Values {
-    /// Packets per iteration. Each process sends to ranks 0, 1, 2, .., to each all its packets.
+    /// Packets per iteration. Each process sends all its packets to rank 0, then to rank 1, and so on.
     Packets,
-    /// Relative weights: the pair of every packet is drawn with probabilities proportional
-    /// to them; a packet is an iteration of its own.
+    /// Relative weights: for each packet, sender and receiver are drawn with a probability proportional to their
+    /// weight. Every packet is a separate iteration.
     Weights,
 }
 
-/// When the next packet of a [`Stream`] is handed to its sender's queue.
+/// The time at which the next packet of a [`Stream`] is added to its sender's queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sends {
-    /// When the one before is delivered.
+    /// The time at which the previous packet is delivered.
     Sequential,
-    /// When the tail of the one before has left its sender.
+    /// The time at which the tail of the previous packet has left its sender.
     Pipelined,
-    /// All at once, up to the next barrier, in the order of the job's sequence: step by step;
-    /// in a step the first packet of every sender in order of rank, then the second, and so on.
-    /// All-to-all in the [same order](Order::Same) goes by receivers: every rank to 0, every rank to
-    /// 1, and so on; in [lexicographic](Order::Lexicographic) order by senders. They wait in their
-    /// senders' queues, and a quota cuts the last round.
+    /// All packets up to the next barrier are added at once, in the order of the job's sequence. The sequence is
+    /// ordered by steps. A step begins with the first packet of every sender in order of rank, then the second packet
+    /// of every sender follows, and so on. An all-to-all in the [same order](Order::Same) is ordered by receivers:
+    /// every rank sends to 0, then every rank sends to 1, and so on. In [lexicographic](Order::Lexicographic) order the
+    /// sequence is ordered by senders. Packets wait in their senders' queues, and a quota may end within a round.
     AtOnce,
 }
 
-/// Which packets are sent one after another.
+/// The set of packets that are sent one after another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stream {
-    /// Those of each process: all processes send at the same time.
+    /// The packets of one process. All processes send concurrently.
     Process,
-    /// All of the job, in the order described at [`Sends::AtOnce`].
+    /// All packets of the job, in the order described at [`Sends::AtOnce`].
     Job,
 }
 
-/// Where the job waits until everything that it has sent is delivered.
+/// The points at which the job waits until all packets that it has sent are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Barrier {
     /// After every step.
@@ -219,7 +221,7 @@ pub enum Barrier {
     None,
 }
 
-/// When packets are sent.
+/// The discipline that defines when and in which order packets are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Discipline {
     sends: Sends,
@@ -228,27 +230,27 @@ struct Discipline {
 }
 
 impl Pattern {
-    /// Who sends to whom.
+    /// Returns the kind of the pattern.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// When the next packet is sent.
+    /// Returns the rule for the time at which the next packet is sent.
     pub fn sends(&self) -> Sends {
         self.discipline.sends
     }
 
-    /// The next packet of whom.
+    /// Returns the set of packets that are sent one after another.
     pub fn stream(&self) -> Stream {
         self.discipline.stream
     }
 
-    /// Where the job waits.
+    /// Returns the points at which the job waits for its packets.
     pub fn barrier(&self) -> Barrier {
         self.discipline.barrier
     }
 
-    /// What is wrong with a combination of options, if anything is.
+    /// Returns a message if options exclude each other.
     fn conflict(&self) -> Option<&'static str> {
         let Discipline { sends, stream, .. } = self.discipline;
         let side_by_side = stream == Stream::Process;
@@ -257,13 +259,13 @@ impl Pattern {
         }
         let lexicographic = matches!(self.kind, Kind::AllToAll { order: Order::Lexicographic });
         (lexicographic && side_by_side && sends != Sends::AtOnce).then_some(
-            "order=lexicographic is a sequence of the whole job: it needs sends=at-once or stream=job",
+            "order=lexicographic is a sequence of the whole job: use sends=at-once or stream=job",
         )
     }
 }
 
 impl Kind {
-    /// Whether sender and receiver of every packet are drawn.
+    /// Returns whether the sender and the receiver of every packet are drawn at random.
     pub(super) fn is_drawn(&self) -> bool {
         matches!(
             self,
@@ -271,7 +273,7 @@ impl Kind {
         )
     }
 
-    /// The file that has to be read.
+    /// Returns the file of the pattern; `None` if the pattern has no file.
     pub(super) fn file(&self) -> Option<&str> {
         match self {
             Kind::Matrix { file, .. } | Kind::Phases { file } => Some(file),
@@ -281,8 +283,8 @@ impl Kind {
 }
 
 impl Discipline {
-    /// The discipline of a kind under a preset.
-    fn usual(kind: &Kind, preset: Preset) -> Self {
+    /// Returns the default discipline of a kind under a preset.
+    fn default_for(kind: &Kind, preset: Preset) -> Self {
         let (sends, stream, barrier) = match (kind, preset) {
             _ if kind.is_drawn() => (Sends::AtOnce, Stream::Job, Barrier::None),
             (Kind::AllToAll { .. }, Preset::BaniMohammad) => {

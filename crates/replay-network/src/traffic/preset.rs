@@ -2,7 +2,7 @@
 
 use crate::Settings;
 
-/// A paper whose choices are defaults.
+/// A paper with experiments that provide default parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Preset {
     /// Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11.
@@ -13,30 +13,31 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// Every preset with its name.
+    /// The presets with their names.
     pub const ALL: [(&'static str, Self); 2] =
         [("lo", Self::Lo), ("bani-mohammad", Self::BaniMohammad)];
 
-    /// Lo's mean quota of all-to-all, packets: an iteration of 9 x 9 processes.
+    /// Lo's mean quota of all-to-all, in packets: an iteration of 9 x 9 processes.
     pub const LO_ALL_TO_ALL: u64 = 81 * 80;
-    /// Lo's mean quota of one-to-all, packets: an iteration of 9 x 9 processes.
+    /// Lo's mean quota of one-to-all, in packets: an iteration of 9 x 9 processes.
     pub const LO_ONE_TO_ALL: u64 = 80;
-    /// Lo's mean quota of n-body, packets: an iteration of 9 x 9 processes.
+    /// Lo's mean quota of n-body, in packets: an iteration of 9 x 9 processes.
     pub const LO_N_BODY: u64 = 81 * (40 + 1);
-    /// Lo's mean quota of the 2D FFT, packets: an iteration of 8 x 8 processes.
+    /// Lo's mean quota of the 2D FFT, in packets: an iteration of 8 x 8 processes.
     pub const LO_FFT_2D: u64 = 64 * 6;
-    /// Lo's mean quota of multigrid is an iteration of so many processes.
+    /// Number of processes for Lo's mean quota of multigrid. The quota is the number of packets in
+    /// an iteration of these processes.
     pub const LO_MULTIGRID_PROCESSES: u32 = 64;
-    /// Mean quota of nearest neighbours under the preset `lo`, packets: an iteration of 9 x 9
-    /// processes (the paper has no such pattern).
+    /// Mean quota of nearest neighbours under the preset `lo`, in packets: an iteration of 9 x 9
+    /// processes. The paper does not use this pattern.
     pub const LO_NEAREST_NEIGHBOUR: u64 = 2 * 2 * 9 * 8;
-    /// Mean quota of patterns that draw their pairs under the preset `lo`, packets: one for each
-    /// of 9 x 9 processes (the paper has no such pattern).
+    /// Mean quota under the preset `lo` of patterns with random pairs, in packets: one packet for
+    /// each of 9 x 9 processes. The paper does not use patterns with random pairs.
     pub const LO_RANDOM: u64 = 81;
-    /// Bani-Mohammad's mean quota of all patterns, packets (Table 4.1).
+    /// Bani-Mohammad's mean quota of all patterns, in packets (Table 4.1).
     pub const BANI_MOHAMMAD: u64 = 5;
 
-    /// The paper's network.
+    /// Returns the network of the paper.
     pub fn network(self) -> Settings {
         match self {
             Self::Lo => Settings::LO,

@@ -1,4 +1,4 @@
-//! Patterns ready to be run.
+//! Patterns with the contents of their files.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::random::{Purpose, below, stream};
 use super::rule::Rule;
 use super::table::{Entry, List, Table, Weights};
 
-/// A pattern with the content of the file that it names, if it names one.
+/// A pattern with the contents of its file, if the pattern names a file.
 #[derive(Clone, Debug)]
 pub struct Program {
     pattern: Pattern,
     data: Data,
 }
 
-/// What a file holds, and ready for use on at least as many processes as it has ranks.
+/// The contents of a file, and the table for jobs with at least as many processes as the file has ranks.
 #[derive(Clone, Debug)]
 enum Data {
     None,
@@ -28,10 +28,10 @@ enum Data {
 }
 
 impl Program {
-    /// Reads the file that the pattern names, if it names one.
+    /// Loads the file of the pattern, if the pattern names a file.
     ///
     /// # Errors
-    /// [`TableError`] with file, line and field if that is no such file.
+    /// [`TableError`] with file, line and field if the file cannot be read or is invalid.
     pub fn load(pattern: Pattern) -> Result<Self, TableError> {
         let packets = |list: List<u32>| {
             let whole = Table::new(&list, list.ranks).map(Arc::new);
@@ -50,20 +50,20 @@ impl Program {
         Ok(Self { pattern, data })
     }
 
-    /// Whether jobs draw random numbers; if not, jobs on equal processors send alike, whatever
-    /// their seeds.
+    /// Returns whether jobs draw random numbers. If jobs do not draw random numbers, jobs on the same processors send
+    /// the same packets, regardless of their seeds.
     pub fn draws(&self) -> bool {
         let kind = self.pattern.kind();
         kind.is_drawn()
             || matches!(kind, Kind::Random { .. } | Kind::OneToAll { root: Root::Random, .. })
     }
 
-    /// The pattern.
+    /// Returns the pattern.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
-    /// Ranks in the file, if there is one.
+    /// Returns the number of ranks in the file; `None` if the pattern names no file.
     pub fn ranks(&self) -> Option<u32> {
         match &self.data {
             Data::None => None,
@@ -72,8 +72,8 @@ impl Program {
         }
     }
 
-    /// The entries of the file as text, a line each: step, sender, receiver, value, after the number of ranks. Empty if
-    /// the pattern names no file.
+    /// Formats the entries of the file: the number of ranks, then a line with step, sender, receiver and value for each
+    /// entry. Empty if the pattern names no file.
     pub fn content(&self) -> String {
         fn lines<V: Copy + std::fmt::Display>(list: &List<V>) -> String {
             list.entries.iter().fold(format!("{}\n", list.ranks), |text, entry| {
@@ -88,7 +88,7 @@ impl Program {
         }
     }
 
-    /// Packets of one iteration of so many processes; 0 if they have nobody to send to.
+    /// Returns the number of packets in one iteration of `processes` processes; 0 if the processes have no receivers.
     ///
     /// ```
     /// use replay_network::traffic::Program;
@@ -108,7 +108,7 @@ impl Program {
             .sum()
     }
 
-    /// The packets of a job with `n` processes that draws from `rng`; `None` if there are none.
+    /// Returns the rule for a job with `n` processes that draws from `rng`; `None` if the job sends no packets.
     pub(super) fn rule(&self, n: u32, mut rng: ChaCha8Rng) -> Option<Rule> {
         if n < 2 {
             return None;
@@ -143,7 +143,7 @@ impl Program {
             }
             (Kind::Random { source: Source::Drawn }, _) => drawn(DrawnLaw::Pair(n), rng),
             (Kind::Random { source: Source::Each }, _) => drawn(DrawnLaw::Receivers(n), rng),
-            // Without its file a pattern is not loaded.
+            // A pattern with a file is always loaded with the file's contents.
             (Kind::Matrix { .. } | Kind::Phases { .. }, Data::None) => return None,
         })
     }

@@ -1,4 +1,4 @@
-//! How many packets a job sends.
+//! The number of packets that a job sends.
 
 use std::sync::LazyLock;
 
@@ -8,76 +8,76 @@ use replay_core::naming::{Description, Entry, Table, kind, spelled};
 const ROUNDINGS: [(&str, Rounding); 2] = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];
 const PERS: [(&str, Per); 2] = [("job", Per::Job), ("process", Per::Process)];
 
-/// The largest number that can be asked for: beyond it a job would send for days.
+/// Largest permitted quota. A job with more packets would send for days.
 pub const MOST_PACKETS: u64 = 1_000_000_000;
 
-/// The packets of a job, always at least one.
+/// The number of packets of a job, which is always at least 1.
 ///
 /// ```
 /// use replay_network::traffic::Quota;
 /// let quota: Quota = "exponential[mean=6480]".parse()?;
 /// assert_eq!(quota.to_string(), "exponential[mean=6480]");
-/// // A job's quota depends on the seed and its number alone.
+/// // The quota of a job depends only on the seed and the job's number.
 /// assert_eq!(quota.draw(1, 3, 16), quota.draw(1, 3, 81));
 /// assert_eq!("fixed[packets=2,per=process]".parse::<Quota>()?.draw(1, 3, 16), 32);
 /// # Ok::<(), replay_core::naming::NameError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quota {
-    /// How a number is drawn.
+    /// Distribution of the number of packets.
     pub law: Law,
-    /// What it is the number of.
+    /// Whether the number of packets is for the whole job or for each process.
     pub per: Per,
 }
 
 /// The distribution of a quota.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Law {
-    /// Exponential, made an integer of at least 1.
+    /// Exponential, rounded to an integer of at least 1.
     Exponential {
-        /// Mean before rounding, packets; positive and finite.
+        /// Mean before rounding, in packets; positive and finite.
         mean: f64,
-        /// How it is rounded.
+        /// Rule for rounding.
         rounding: Rounding,
     },
-    /// Always the same.
+    /// Always the same number of packets.
     Fixed {
-        /// Packets; 0 reads as 1.
+        /// Number of packets; 0 is replaced by 1.
         packets: u64,
     },
 }
 
-/// How a number is made an integer.
+/// The rule by which a number is rounded to an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rounding {
-    /// To the next integer above.
+    /// The number is rounded up to the next integer.
     Up,
-    /// To the nearest integer, halves up.
+    /// The number is rounded to the nearest integer; halves are rounded up.
     Nearest,
 }
 
-/// Whose packets a quota counts.
+/// The packets that a quota counts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Per {
-    /// Those of all the job's processes together.
+    /// The packets of all processes of the job together.
     Job,
-    /// So many for each process; they too are counted together.
+    /// The quota is multiplied by the number of processes. The packets of all processes are still counted together.
     Process,
 }
 
 impl Quota {
-    /// Exactly so many packets.
+    /// Returns a quota of exactly `packets` packets.
     pub const fn fixed(packets: u64) -> Self {
         Self { law: Law::Fixed { packets }, per: Per::Job }
     }
 
-    /// The packets of a job of so many processes.
+    /// Draws the number of packets of a job with `processes` processes.
     pub fn draw(&self, seed: u64, job: u64, processes: u32) -> u64 {
         let number = match self.law {
             Law::Fixed { packets } => packets,
             Law::Exponential { mean, rounding } => {
-                // The inverse of the distribution function: one uniform number, whatever
-                // the mean.
+                // The inverse of the distribution function needs exactly one uniform random number, regardless of the
+                // mean.
                 let x = -mean * (-unit(&mut stream(seed, job, Purpose::Quota))).ln_1p();
                 let whole = match rounding {
                     Rounding::Up => x.ceil(),
@@ -93,7 +93,7 @@ impl Quota {
         number.max(1).saturating_mul(times)
     }
 
-    /// The quotas with their parameters, for a listing.
+    /// Returns descriptions of the quotas and their parameters.
     pub fn descriptions() -> Vec<Description> {
         TABLE.descriptions()
     }
@@ -117,12 +117,15 @@ static TABLE: LazyLock<Table<Quota>> = LazyLock::new(|| {
                 },
             )
             .always()
-            .case("round", kind::one_of(&ROUNDINGS), "how it is made an integer", |q| match &mut q
-                .law
-            {
-                Law::Exponential { rounding, .. } => Some(rounding),
-                Law::Fixed { .. } => None,
-            });
+            .case(
+                "round",
+                kind::one_of(&ROUNDINGS),
+                "how the number is rounded to an integer",
+                |q| match &mut q.law {
+                    Law::Exponential { rounding, .. } => Some(rounding),
+                    Law::Fixed { .. } => None,
+                },
+            );
     let packets =
         kind::integer(1..=MOST_PACKETS).listed(format!("an integer from 1 to {MOST_PACKETS}"));
     let fixed = Entry::new("fixed", law(Law::Fixed { packets: 1 }))
@@ -133,8 +136,7 @@ static TABLE: LazyLock<Table<Quota>> = LazyLock::new(|| {
         })
         .always();
     let per = |entry: Entry<Quota>| {
-        let about =
-            "whether it is the number of all packets of the job, or divided by its processes";
+        let about = "whether the number is for the whole job or for each of its processes";
         entry.param("per", kind::one_of(&PERS), about, |q| &mut q.per)
     };
     Table::new("quota", [per(exponential), per(fixed)])

@@ -1,21 +1,22 @@
-//! Where the random numbers come from: one stream for each seed, job and purpose.
+//! Random numbers: one stream for each seed, job and purpose.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What random numbers are drawn for. The discriminants are part of what a seed means.
+/// The purpose for which random numbers are drawn. The discriminants must not change, because the random numbers of a
+/// seed depend on the discriminants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// The number of packets.
+    /// Number of packets.
     Quota = 0,
-    /// Roots and pairs.
+    /// Roots and pairs of a pattern.
     Pattern = 1,
 }
 
-/// Keeps these streams apart from others of the same seed.
+/// Separates these random streams from other random streams with the same seed.
 const LABEL: &[u8; 16] = b"network traffic\0";
 
-/// The random stream of a job: seed and job are the cipher's key.
+/// Returns the random stream of a job. Seed and job are the cipher's key.
 pub fn stream(seed: u64, job: u64, purpose: Purpose) -> ChaCha8Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -26,17 +27,17 @@ pub fn stream(seed: u64, job: u64, purpose: Purpose) -> ChaCha8Rng {
     rng
 }
 
-/// A number of [0, 1), a multiple of 2^-53.
+/// Draws a number in [0, 1). The number is a multiple of 2^-53.
 pub fn unit(rng: &mut ChaCha8Rng) -> f64 {
     rng.random()
 }
 
-/// An integer of 0 .. n, which must not be 0.
+/// Draws an integer in 0 .. n; n must not be 0.
 pub fn below(rng: &mut ChaCha8Rng, n: u32) -> u32 {
     rng.random_range(0..n)
 }
 
-/// An integer of 0 .. n other than `one`, which is one of them; n must be at least 2.
+/// Draws an integer in 0 .. n other than `one`; `one` must also be in this range; n must be at least 2.
 pub fn other(rng: &mut ChaCha8Rng, n: u32, one: u32) -> u32 {
     let drawn = below(rng, n - 1);
     drawn + u32::from(drawn >= one)
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_is_any_but_the_one() {
+    fn other_draws_every_number_but_one() {
         let mut rng = stream(1, 2, Purpose::Pattern);
         for one in 0..4 {
             let mut seen = [0; 4];

@@ -1,4 +1,4 @@
-//! The packets of an iteration, for a certain number of processes.
+//! The packets of an iteration, for a given number of processes.
 
 use std::sync::Arc;
 
@@ -7,28 +7,28 @@ use super::exchange::Exchange;
 use super::pattern::{Order, Strides, Targets};
 use super::table::Table;
 
-/// Steps, and in each the processes that send and their packets in order. Every step has a
-/// sender, and every rule at least two processes.
+/// The steps of an iteration. A step has the processes that send in this step, and the packets of each process in
+/// order. Every step has at least one sender, and every rule has at least two processes.
 #[derive(Clone, Debug)]
 pub enum Rule {
-    /// Every process to every other.
+    /// Every process sends to every other process.
     AllToAll { n: u32, order: Order },
-    /// One process to every other.
+    /// One process sends to every other process.
     OneToAll { n: u32, root: u32, targets: Targets },
-    /// Half way round a ring, and back in one step.
+    /// Steps half way around a ring, and one step back.
     Ring { n: u32 },
-    /// Ranks that differ in one bit.
+    /// Exchanges between ranks that differ in one bit.
     Butterfly { bits: u32, strides: Strides },
     /// Moves on a grid of processes.
     Exchange(Exchange),
-    /// Read from a file.
+    /// Packets from a file.
     Listed(Arc<Table>),
-    /// Random receivers; boxed, as the generator's state is large.
+    /// Random receivers; boxed because the generator's state is large.
     Drawn(Box<Drawn>),
 }
 
 impl Rule {
-    /// Steps of an iteration, at least one.
+    /// Returns the number of steps of an iteration, at least one.
     pub fn steps(&self) -> u32 {
         match self {
             Rule::AllToAll { .. } | Rule::OneToAll { .. } | Rule::Drawn(_) => 1,
@@ -39,8 +39,8 @@ impl Rule {
         }
     }
 
-    /// Whether the sequence of the job takes all packets of one process of a step before those
-    /// of the next process.
+    /// Returns whether, within a step, the job's sequence contains all packets of one process before the packets of the
+    /// next process.
     pub fn one_by_one(&self) -> bool {
         matches!(self, Rule::AllToAll { order: Order::Lexicographic, .. })
     }
@@ -58,7 +58,7 @@ impl Rule {
         }
     }
 
-    /// Packets that a rank sends in a step.
+    /// Returns the number of packets that a rank sends in a step.
     #[inline]
     pub fn count(&self, step: u32, rank: u32) -> u64 {
         match self {
@@ -72,18 +72,18 @@ impl Rule {
         }
     }
 
-    /// Rounds into which the sequence of the job divides a rank's packets of a step, so that all
-    /// packets of a round are sent before those of the next.
+    /// Returns the number of rounds of a rank in a step. The job's sequence divides the packets of a step into rounds;
+    /// all packets of a round are sent before the packets of the next round.
     #[inline]
     pub fn rounds(&self, step: u32, rank: u32) -> u64 {
         match self {
-            // A round for each receiver.
+            // There is a round for each receiver.
             Rule::AllToAll { n, order: Order::Same } => u64::from(*n),
             _ => self.count(step, rank),
         }
     }
 
-    /// The number of the packet that a rank sends in a round, if it sends one.
+    /// Returns the number of the packet that a rank sends in a round; `None` if the rank sends no packet in the round.
     #[inline]
     pub fn in_round(&self, rank: u32, round: u64) -> Option<u64> {
         match self {
@@ -95,8 +95,8 @@ impl Rule {
         }
     }
 
-    /// The receiver of a rank's packet number `k` of a step, where k is below its count.
-    /// Drawn receivers must be asked for once.
+    /// Returns the receiver of packet number `k` of a rank in a step, where k is below the rank's count. If receivers
+    /// are drawn, each receiver may be requested only once.
     #[inline]
     pub fn target(&mut self, step: u32, rank: u32, k: u64) -> u32 {
         match self {
@@ -119,7 +119,7 @@ impl Rule {
     }
 }
 
-/// The k-th after a rank, cyclically.
+/// Returns the k-th rank after a rank, cyclically; k counts from 0.
 fn after(rank: u32, k: u64, n: u32) -> u32 {
     (rank + 1 + k as u32) % n
 }

@@ -2,63 +2,65 @@
 
 use super::pattern::{Barrier, Pattern, Sends, Stream};
 use super::rule::Rule;
+use super::segment::Segment;
 use super::sequence::Sequence;
 use super::streams::Streams;
-use super::stretch::Stretch;
 use crate::{Delivery, Network, Packet};
 use replay_core::topology::NodeId;
 
-/// What a job's packets came to. The sums divided by the packets are the job's means.
+/// The totals of a job's packets. A sum divided by `packets` is the job's mean.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct JobTraffic {
-    /// The job.
+    /// Number of the job.
     pub job: u64,
-    /// Packets sent, all of which were delivered.
+    /// Number of packets sent; all these packets were delivered.
     pub packets: u64,
-    /// Sum of their latencies, cycles: from head of the sender's queue to delivery.
+    /// Sum of the latencies in cycles. The latency of a packet is the time from the cycle in which the packet becomes
+    /// head of its sender's queue to its delivery.
     pub latency: u64,
-    /// Sum of the waits of their headers for network and ejection channels, cycles.
+    /// Sum of the waits of headers for network and ejection channels, in cycles.
     pub blocked: u64,
-    /// Sum of the links that they crossed.
+    /// Number of links crossed, summed over the packets.
     pub hops: u64,
-    /// Cycle of the job's start.
+    /// Cycle in which the job started.
     pub begin: u64,
-    /// Cycle in which the last packet was delivered; that of the start if there was none.
+    /// Cycle in which the last packet was delivered. If the job sent no packets, the value is the cycle in which the
+    /// job started.
     pub end: u64,
 }
 
 /// A job that has packets in flight.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What it has come to; `packets` are those handed over.
+    /// Totals so far; `packets` counts the packets sent.
     total: JobTraffic,
-    /// Packets that it may yet hand over.
+    /// Number of packets that the job may still send.
     left: u64,
-    /// Packets handed over and not delivered.
+    /// Number of packets sent and not delivered.
     outstanding: u64,
-    /// Upper half of its packets' tags; the lower is the sender's rank.
+    /// Upper half of the tags of the job's packets; the lower half is the sender's rank.
     tag: u64,
     flits: u32,
-    /// Processors by rank.
+    /// Processor of each rank.
     nodes: Box<[NodeId]>,
     rule: Rule,
     sends: Sends,
     barrier: Barrier,
-    stretch: Stretch,
+    segment: Segment,
     place: Place,
 }
 
-/// Where the job is between two barriers.
+/// The position of the job between two barriers.
 #[derive(Clone, Debug)]
 enum Place {
-    /// One packet of the job after another.
+    /// The packets of the job are sent one after another.
     Job(Sequence),
-    /// One packet of each process after another.
+    /// The packets of each process are sent one after another.
     Processes(Streams),
 }
 
 impl Run {
-    /// A job about to start; `slot` comes back in its packets' tags.
+    /// Creates a job that is about to start; `slot` is part of the tags of its packets.
     pub fn new(
         slot: u32,
         flits: u32,
@@ -69,24 +71,24 @@ impl Run {
         quota: u64,
     ) -> Self {
         let (sends, barrier) = (pattern.sends(), pattern.barrier());
-        let stretch = Stretch::from(0, rule.steps(), barrier);
+        let segment = Segment::from(0, rule.steps(), barrier);
         let place = if sends == Sends::AtOnce || pattern.stream() == Stream::Job {
-            Place::Job(Sequence::new(stretch, &mut rule))
+            Place::Job(Sequence::new(segment, &mut rule))
         } else {
-            Place::Processes(Streams::new(stretch, nodes.len(), &mut rule))
+            Place::Processes(Streams::new(segment, nodes.len(), &mut rule))
         };
         let tag = u64::from(slot) << 32;
         let (left, outstanding) = (quota, 0);
-        Self { total, left, outstanding, tag, flits, nodes, rule, sends, barrier, stretch, place }
+        Self { total, left, outstanding, tag, flits, nodes, rule, sends, barrier, segment, place }
     }
 
-    /// The slot of a packet's tag.
+    /// Returns the slot in a packet's tag.
     #[inline]
     pub fn slot(tag: u64) -> usize {
         (tag >> 32) as usize
     }
 
-    /// Hands over what can be sent from the beginning of a stretch on.
+    /// Sends all packets that can be sent at the beginning of a segment.
     pub fn open(&mut self, network: &mut Network) {
         match &self.place {
             Place::Job(_) if self.sends == Sends::AtOnce => while self.send(0, network) {},
@@ -103,7 +105,7 @@ impl Run {
         }
     }
 
-    /// The tail of a packet has left its sender.
+    /// Processes the event that the tail of a packet has left its sender.
     #[inline]
     pub fn tail_left(&mut self, tag: u64, network: &mut Network) {
         if self.sends == Sends::Pipelined {
@@ -111,7 +113,7 @@ impl Run {
         }
     }
 
-    /// A packet has been delivered. Whether the job has thereby ended, with what.
+    /// Processes the delivery of a packet; returns the job's totals if the job has ended.
     #[inline]
     pub fn delivered(&mut self, delivery: &Delivery, network: &mut Network) -> Option<JobTraffic> {
         self.total.latency += delivery.latency;
@@ -131,20 +133,20 @@ impl Run {
         Some(JobTraffic { end: network.now(), ..self.total })
     }
 
-    /// Everything is delivered, and there is more to send.
+    /// Passes a barrier. All packets of the job are delivered, and the job has more packets to send.
     fn pass_barrier(&mut self, network: &mut Network) {
         let steps = self.rule.steps();
-        let step = if self.stretch.end < steps { self.stretch.end } else { 0 };
-        self.stretch = Stretch::from(step, steps, self.barrier);
+        let step = if self.segment.end < steps { self.segment.end } else { 0 };
+        self.segment = Segment::from(step, steps, self.barrier);
         match &mut self.place {
-            Place::Job(sequence) => sequence.restart(self.stretch, &mut self.rule),
-            Place::Processes(streams) => streams.restart(self.stretch, &mut self.rule),
+            Place::Job(sequence) => sequence.restart(self.segment, &mut self.rule),
+            Place::Processes(streams) => streams.restart(self.segment, &mut self.rule),
         }
         self.open(network);
     }
 
-    /// Hands over the next packet of a rank or, if the job has one stream, of the job. Whether
-    /// there was one.
+    /// Sends the next packet of a rank, or of the job if the job has a single stream. Returns whether there was a
+    /// packet to send.
     #[inline]
     fn send(&mut self, rank: u32, network: &mut Network) -> bool {
         if self.left == 0 {
@@ -163,7 +165,7 @@ impl Run {
             flits: self.flits,
             tag: self.tag | u64::from(src),
         });
-        // Processors and length were looked at when the job was started.
+        // Processors and length were checked when the job was started.
         debug_assert_eq!(sent, Ok(()));
         self.left -= 1;
         self.outstanding += 1;

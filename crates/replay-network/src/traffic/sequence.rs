@@ -1,39 +1,40 @@
-//! The packets of a job one after another.
+//! The packets of a job, one after another.
 
 use super::rule::Rule;
-use super::stretch::Stretch;
+use super::segment::Segment;
 
-/// A place in the sequence of a stretch's packets: step by step; in a step in rounds, each with
-/// one packet of every sender that has packets left, in order of rank, and where all send to the
-/// same receivers in the same order, one [receiver](Rule::in_round) to a round; or, if the rule goes
-/// [one by one](Rule::one_by_one), one sender after the other.
+/// A position in the sequence of the packets of a segment. The sequence is ordered by steps, and a step is ordered by
+/// rounds. A round contains one packet of every sender that has packets left, in order of rank. If all ranks send to
+/// the same receivers in the same order, all packets of a round have the same [receiver](Rule::in_round). If the rule
+/// is [one by one](Rule::one_by_one), a step has no rounds; it contains all packets of the first sender, then all
+/// packets of the next sender, and so on.
 #[derive(Clone, Debug)]
 pub struct Sequence {
-    stretch: Stretch,
+    segment: Segment,
     step: u32,
-    /// InjectionQueues of the step that have packets left in the round.
+    /// Senders of the step that have packets to send in the current or a later round.
     live: Vec<u32>,
-    /// Which of them is next.
+    /// Index of the next sender in `live`.
     at: usize,
-    /// The round, or one by one the number of its next packet.
+    /// Number of the round. If the rule is [one by one](Rule::one_by_one), the number of the sender's next packet.
     round: u64,
 }
 
 impl Sequence {
-    /// At the beginning of a stretch.
-    pub fn new(stretch: Stretch, rule: &mut Rule) -> Self {
-        let mut sequence = Self { stretch, step: stretch.first, live: Vec::new(), at: 0, round: 0 };
-        sequence.restart(stretch, rule);
+    /// Creates a sequence at the beginning of a segment.
+    pub fn new(segment: Segment, rule: &mut Rule) -> Self {
+        let mut sequence = Self { segment, step: segment.first, live: Vec::new(), at: 0, round: 0 };
+        sequence.restart(segment, rule);
         sequence
     }
 
-    /// Goes to the beginning of a stretch.
-    pub fn restart(&mut self, stretch: Stretch, rule: &mut Rule) {
-        self.stretch = stretch;
-        self.enter(stretch.first, rule);
+    /// Moves to the beginning of a segment.
+    pub fn restart(&mut self, segment: Segment, rule: &mut Rule) {
+        self.segment = segment;
+        self.enter(segment.first, rule);
     }
 
-    /// Sender and receiver of the next packet; `None` at the end of the stretch.
+    /// Returns sender and receiver of the next packet; `None` at the end of the segment.
     pub fn next(&mut self, rule: &mut Rule) -> Option<(u32, u32)> {
         loop {
             if let Some(&rank) = self.live.get(self.at) {
@@ -53,7 +54,7 @@ impl Sequence {
                 }
                 return Some((rank, rule.target(self.step, rank, k)));
             }
-            // One by one, all senders of the step have had their turn.
+            // If the rule is one by one, all senders of the step are done.
             if !rule.one_by_one() {
                 (self.at, self.round) = (0, self.round + 1);
                 self.live.retain(|&rank| rule.rounds(self.step, rank) > self.round);
@@ -61,7 +62,7 @@ impl Sequence {
                     continue;
                 }
             }
-            let next = self.stretch.after(self.step)?;
+            let next = self.segment.after(self.step)?;
             self.enter(next, rule);
         }
     }

@@ -1,35 +1,35 @@
-//! Packets as files list them, for as many processes as a job has.
+//! The packets that a file lists, for a given number of processes.
 //!
-//! A file is of N ranks. On n >= N processes the first N run a rank each and the others are
-//! idle; on n < N rank r runs on process floor(r n / N). What a process sends to itself never
-//! enters the network and is left out.
+//! A file has N ranks. On n >= N processes, each of the first N processes runs one rank, and the other processes are
+//! idle. On n < N processes, rank r runs on process floor(r n / N). Packets within a process never enter the network
+//! and are omitted.
 
 use std::ops::Range;
 
-/// What a rank sends to another in a step: packets, or a weight.
+/// An entry of a file: the number of packets that a rank sends to another rank in a step, or a weight.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Entry<V> {
-    /// The step; only their order means something.
+    /// Number of the step; only the order of these numbers matters.
     pub step: u64,
     /// Rank of the sender.
     pub src: u32,
     /// Rank of the receiver.
     pub dst: u32,
-    /// How much.
+    /// Number of packets, or weight.
     pub value: V,
 }
 
-/// The content of a file.
+/// The contents of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct List<V> {
     /// Number of ranks.
     pub ranks: u32,
-    /// In the order of the file; nothing is zero.
+    /// Entries in the order of the file; no value is zero.
     pub entries: Vec<Entry<V>>,
 }
 
 impl<V: Copy> List<V> {
-    /// The entries on `n` processes, in the order of the file.
+    /// Returns the entries on `n` processes, in the order of the file.
     fn on(&self, n: u32) -> impl Iterator<Item = Entry<V>> + '_ {
         let (processes, ranks) = (u64::from(n.min(self.ranks)), u64::from(self.ranks));
         let process = move |rank: u32| (u64::from(rank) * processes / ranks) as u32;
@@ -42,11 +42,10 @@ impl<V: Copy> List<V> {
     }
 }
 
-/// Steps, the senders of each in ascending order, and for each sender its packets in the order of
-/// the file.
+/// The packets of a file, ordered by step, then by sender. The packets of a sender are in the order of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
-    /// By step, the end of its senders.
+    /// End of each step in `senders`.
     steps: Vec<usize>,
     senders: Vec<Sender>,
     packets: Vec<Packets>,
@@ -55,19 +54,19 @@ pub struct Table {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Sender {
     rank: u32,
-    /// Its part of `packets`.
+    /// Range of the sender's packets in `Table::packets`.
     packets: Range<usize>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Packets {
     dst: u32,
-    /// Number of the sender's packets in the step up to and including these.
+    /// Number of the sender's packets in the step, up to and including this entry.
     up_to: u64,
 }
 
 impl Table {
-    /// The list on `n` processes. `None` if nothing is sent.
+    /// Returns the table of a list for `n` processes; `None` if no packets are sent between processes.
     pub fn new(list: &List<u32>, n: u32) -> Option<Self> {
         let mut entries: Vec<_> = list.on(n).collect();
         entries.sort_by_key(|entry| (entry.step, entry.src));
@@ -88,7 +87,7 @@ impl Table {
         (!table.steps.is_empty()).then_some(table)
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn steps(&self) -> u32 {
         self.steps.len() as u32
     }
@@ -98,12 +97,12 @@ impl Table {
         senders.extend(self.of_step(step).iter().map(|sender| sender.rank));
     }
 
-    /// Packets of a rank in a step.
+    /// Returns the number of packets of a rank in a step.
     pub fn count(&self, step: u32, rank: u32) -> u64 {
         self.of_sender(step, rank).last().map_or(0, |packets| packets.up_to)
     }
 
-    /// The receiver of a rank's packet number `k`, which is below its count.
+    /// Returns the receiver of packet number `k` of a rank, which must be below the rank's count.
     pub fn target(&self, step: u32, rank: u32, k: u64) -> u32 {
         let packets = self.of_sender(step, rank);
         let at = packets.partition_point(|packets| packets.up_to <= k);
@@ -125,16 +124,16 @@ impl Table {
     }
 }
 
-/// Pairs with weights.
+/// Pairs of sender and receiver, with weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weights {
     pairs: Vec<(u32, u32)>,
-    /// Sums of the weights up to and including each pair.
+    /// For each pair, the sum of the weights up to and including this pair.
     sums: Vec<f64>,
 }
 
 impl Weights {
-    /// The list on `n` processes. `None` if nothing is sent.
+    /// Returns the pairs of a list for `n` processes; `None` if no packets are sent between processes.
     pub fn new(list: &List<f64>, n: u32) -> Option<Self> {
         let (mut pairs, mut sums, mut sum) = (Vec::new(), Vec::new(), 0.0);
         for entry in list.on(n) {
@@ -145,11 +144,11 @@ impl Weights {
         (!pairs.is_empty()).then_some(Self { pairs, sums })
     }
 
-    /// The pair at `u` of [0, 1): sender and receiver.
+    /// Returns sender and receiver of the pair that a uniform number `u` in [0, 1) selects.
     pub fn pair(&self, u: f64) -> (u32, u32) {
         let last = self.pairs.len() - 1;
         let at = self.sums.partition_point(|&sum| sum <= u * self.sums[last]);
-        // The product may be rounded up to the whole.
+        // The product may be rounded up to the sum of all weights.
         self.pairs[at.min(last)]
     }
 }
@@ -176,12 +175,12 @@ mod tests {
         assert_eq!(senders, [1, 2]);
         let targets = [0, 1, 2, 3].map(|k| table.target(1, 2, k));
         assert_eq!((table.count(1, 2), targets), (4, [3, 3, 0, 3]));
-        // More processes than ranks: the others are idle.
+        // If there are more processes than ranks, the processes without a rank are idle.
         assert_eq!(Table::new(&list, 9), Some(table));
     }
 
     #[test]
-    fn what_stays_within_a_process_is_left_out() {
+    fn packets_within_a_process_are_left_out() {
         let list = list(4, &[(0, 0, 1, 5), (0, 1, 2, 1), (1, 2, 3, 1), (2, 2, 2, 7), (3, 3, 0, 2)]);
         let table = Table::new(&list, 2).expect("packets");
         assert_eq!((table.steps(), table.count(0, 0), table.count(1, 1)), (2, 1, 2));
@@ -198,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map of sums.
+        /// The packets are the same as the packets of a reference implementation that adds entries in a map.
         #[test]
         fn tables_keep_every_packet(
             entries in proptest::collection::vec((0u64..3, 0u32..6, 0u32..6, 1u32..4), 0..20),

@@ -1,4 +1,4 @@
-//! Jobs on their network: what is sent, when, and what it comes to.
+//! Tests of jobs on their network: the packets that are sent, their times, and the totals of jobs.
 
 mod barriers;
 mod jobs;
@@ -28,7 +28,7 @@ fn traffic(machine_text: &str, settings: Settings) -> Traffic {
     Traffic::new(&machine(machine_text), settings, options).expect("a preset")
 }
 
-/// Runs until nothing is left; the jobs in the order of their ends.
+/// Runs until all jobs have ended. Returns the jobs in the order of their ends.
 fn finish(traffic: &mut Traffic) -> Vec<JobTraffic> {
     let (mut all, mut ended) = (Vec::new(), Vec::new());
     while let Some(cycle) = traffic.advance(None, &mut ended).expect("no deadlock") {

@@ -17,7 +17,7 @@ fn machine() -> impl Strategy<Value = Topology> {
 }
 
 fn channels(wiring: &Wiring, src: NodeId, dst: NodeId) -> Vec<Channel> {
-    let mut legs = vec![Leg::default(); wiring.most_legs()];
+    let mut legs = vec![Leg::default(); wiring.max_legs()];
     let hops = wiring.route(src, dst, &mut legs);
     let mut all = Vec::new();
     for leg in legs {
@@ -58,7 +58,7 @@ fn the_dateline_is_crossed_on_the_second_virtual_channel() {
 }
 
 proptest! {
-    /// A route is connected, of the topology's distance, and ends where it should.
+    /// A route is connected and ends at the receiver, and its length is the topology's distance.
     #[test]
     fn routes_lead_from_neighbour_to_neighbour(topology in machine(), a: u32, b: u32) {
         let n = topology.processors() as u32;
@@ -73,12 +73,12 @@ proptest! {
         }
     }
 
-    /// Dally and Seitz: no cycle among "a worm may hold this channel and wait for that one".
+    /// Dally and Seitz: the relation "a worm may hold this channel and wait for that one" has no cycle.
     #[test]
     fn channel_dependencies_have_no_cycle(topology in machine()) {
         let wiring = Wiring::new(&topology);
         let mut after = vec![Vec::new(); wiring.channels()];
-        let mut legs = vec![Leg::default(); wiring.most_legs()];
+        let mut legs = vec![Leg::default(); wiring.max_legs()];
         for src in topology.nodes() {
             for dst in topology.nodes() {
                 legs.fill(Leg::default());
@@ -92,7 +92,7 @@ proptest! {
                 }
             }
         }
-        // Kahn: channels nobody comes from are taken away until none is left.
+        // Kahn's algorithm: remove channels without predecessors until no channel remains.
         let mut before = vec![0u32; after.len()];
         after.iter().flatten().for_each(|&next| before[next as usize] += 1);
         let mut free: Vec<_> = (0..after.len()).filter(|&c| before[c] == 0).collect();

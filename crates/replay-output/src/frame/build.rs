@@ -5,10 +5,10 @@ use polars::prelude::{
 
 use replay_core::table::{Get, Table};
 
-/// The rows as a frame, with the columns of their table.
+/// Converts rows to a data frame with the columns of their table.
 ///
 /// # Errors
-/// Only if polars refuses the columns.
+/// [`PolarsError`](polars::prelude::PolarsError) if polars rejects the columns.
 pub fn frame<Row: Table>(rows: &[Row]) -> PolarsResult<DataFrame> {
     let values = |column: &replay_core::table::Column<Row>| {
         let name = column.name.text().into();
@@ -23,7 +23,7 @@ pub fn frame<Row: Table>(rows: &[Row]) -> PolarsResult<DataFrame> {
     DataFrame::new(rows.len(), Row::columns().iter().map(values).collect())
 }
 
-/// A column of lists of integers, of that type even where all are null.
+/// Returns a column of lists of integers. The type of the column does not change if all values are null.
 fn lists(name: PlSmallStr, values: impl ExactSizeIterator<Item = Option<Vec<i64>>>) -> ListChunked {
     let rows = values.len();
     let mut lists =

@@ -5,23 +5,23 @@ use polars::prelude::PolarsError;
 
 use replay_experiment::files::AtomicFile;
 
-/// A table that cannot be written.
+/// Error from writing a table.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// The file system refused.
+    /// A file or directory cannot be written.
     #[error("cannot write {path}: {source}", path = path.display())]
     Io {
-        /// The file or folder.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         source: io::Error,
     },
-    /// The data frame library refused, or failed to write.
+    /// The data frame library rejected the data or failed to write.
     #[error("cannot write {path}: {source}", path = path.display())]
     Frame {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the data frame library.
         source: PolarsError,
     },
 }
@@ -31,7 +31,8 @@ impl FrameError {
         |source| Self::Io { path: path.to_path_buf(), source }
     }
 
-    /// What polars says of a file; a disk that is full it calls a format that is not followed.
+    /// Converts an error that polars returns when it writes a file. Polars reports a full disk as a format error, so an
+    /// I/O error recorded by the file takes precedence.
     pub(super) fn written<'a>(
         path: &'a Path,
         file: &AtomicFile,

@@ -7,8 +7,8 @@ use super::{FrameError, frame};
 use replay_core::table::{Table, TableInfo, write_csv};
 use replay_experiment::files::AtomicFile;
 
-/// One table as open files: Parquet, and CSV if asked for. They get their names in
-/// [`Files::finish`], so that a torn file never has the name of a whole one.
+/// Open files of one table: a Parquet file and, on request, a CSV file. [`Files::finish`] renames them to their final
+/// names, so that an incomplete file never has a final name.
 pub(super) struct Files {
     path: PathBuf,
     file: AtomicFile,
@@ -17,8 +17,8 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Creates the files in `dir`. The Parquet metadata gets the columns' units and
-    /// meanings as `unit:NAME` and `about:NAME`, and `metadata`.
+    /// Creates the files in `dir`. The Parquet metadata contains `metadata`, the unit of each column as `unit:NAME`,
+    /// and the meaning of each column as `about:NAME`.
     pub fn create<Row: Table>(
         dir: &Path,
         metadata: &[(String, String)],
@@ -32,7 +32,7 @@ impl Files {
         let empty = frame::<Row>(&[]).map_err(FrameError::frame(&path))?;
         let writer = ParquetWriter::new(file.clone())
             .with_key_value_metadata(Some(key_values(&TableInfo::of::<Row>(), metadata)))
-            // One thread: results are many and small, and the runs need the cores.
+            // Use one thread, because results are numerous and small, and the replays need the cores.
             .set_parallel(false)
             .batched(empty.schema())
             .map_err(FrameError::written(&path, &file))?;
@@ -57,7 +57,7 @@ impl Files {
         Ok(())
     }
 
-    /// Completes the files and gives them their names.
+    /// Completes the files and renames them to their final names.
     pub fn finish(self) -> Result<Vec<PathBuf>, FrameError> {
         self.writer.finish().map_err(FrameError::written(&self.path, &self.file))?;
         let files = [(self.path, self.file)].into_iter().chain(self.csv);
@@ -67,8 +67,8 @@ impl Files {
     }
 }
 
-/// Writes a table as Parquet and CSV into `dir`, which must be there; the Parquet metadata gets
-/// the columns' documentation and `metadata`. A file has its name only once it is whole.
+/// Writes a table as Parquet and CSV into the existing directory `dir`. The Parquet metadata contains the
+/// documentation of the columns and `metadata`. Files are written atomically.
 ///
 /// # Errors
 /// [`FrameError`] if a file cannot be written.

@@ -1,14 +1,14 @@
-//! Results as data frames: Parquet and CSV.
+//! Results as data frames, in Parquet and CSV files.
 //!
-//! Any table can be had as a frame ([`frame()`]) and written as Parquet and CSV ([`write()`]); what
-//! its columns are, its rows say ([`Table`](replay_core::table::Table)). [`Tables`] writes those of a
-//! grid as results arrive: `runs`, `by_size` and, if asked for, `jobs` and `placements`, joined by the column
-//! `run`, and `shaken` if the traces are, `against_log` if a run repeats the log.
+//! [`frame()`] converts the rows of any [`Table`](replay_core::table::Table) to a data frame, and [`write()`] saves
+//! them as Parquet and CSV. [`Tables`] writes the tables of a grid as results arrive: `runs`, `by_size` and, on
+//! request, `jobs` and `placements`. The column `run` joins these tables. There is also a table `shaken` if traces are
+//! perturbed, and `against_log` if a run repeats the log.
 //!
-//! [`mod@read`] reads results back, for comparisons.
+//! [`mod@read`] reads these files for comparisons.
 //!
-//! Parquet files say what their columns mean and in what units, and where they come from. Files
-//! hold no wall-clock figures: the same results give the same bytes.
+//! The metadata of Parquet files contains the meaning and unit of each column and the origin of the data. Files
+//! contain no wall-clock times, so equal results give equal bytes.
 
 mod build;
 mod error;

@@ -1,8 +1,7 @@
-//! Results read back.
+//! Reads the tables of results directories.
 //!
-//! Every table is opened through a [`ResultFolder`], which checks its digest, and decoded behind the
-//! boundary that returns panics of the Parquet reader as errors: a table of another program may be
-//! damaged in any way.
+//! Every table is opened through a [`ResultFolder`], which checks its digest, and is decoded in a wrapper that converts
+//! panics of the Parquet reader to errors, because a table may be damaged in any way.
 
 use replay_core::table::{Name, name};
 use std::collections::HashMap;
@@ -19,24 +18,24 @@ use replay_experiment::compare::{JobRow, JobTables, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_import::damaged;
 
-/// A table that cannot be read back.
+/// Error from reading a table.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Not one of the folder's results as they were written.
+    /// The contents of the directory differ from what the program wrote.
     #[error(transparent)]
     Results(#[from] ResultError),
-    /// Not a table of this program.
+    /// The file is not a readable table of this program.
     #[error("cannot read {}: {what}", path.display())]
     Table {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
     },
 }
 
 impl ReadError {
-    /// Whether the same folder may be readable a moment later.
+    /// Whether a retry shortly afterwards may succeed.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Results(error) if error.is_transient())
     }
@@ -46,10 +45,10 @@ impl ReadError {
     }
 }
 
-/// The runs of a folder of results, in the order of their table.
+/// Reads the runs of a result directory in the order of their table.
 ///
 /// # Errors
-/// [`ReadError`] if the table is not there, or no such table.
+/// [`ReadError`] if the table is missing or unreadable.
 pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, ReadError> {
     let name = format!("{}.parquet", tables.runs);
     let columns = RunRow::KEY.iter().chain(&[name::run]).map(Name::to_string);
@@ -68,10 +67,11 @@ pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, Re
     rows.map_err(ReadError::table(&folder.path().join(&name)))
 }
 
-/// Values of the runs of a folder, by the number of the run, in the order of `columns`; null is NaN.
+/// Reads the given columns of the table of runs. The result maps each run number to its values in the order of
+/// `columns`. Null is read as NaN.
 ///
 /// # Errors
-/// [`ReadError`] if the table is not there, or has not these columns.
+/// [`ReadError`] if the table is missing or lacks a column.
 pub fn values(
     folder: &ResultFolder,
     tables: &JobTables,
@@ -90,27 +90,28 @@ pub fn values(
     values.map_err(ReadError::table(&folder.path().join(&name)))
 }
 
-/// The table of jobs of a folder, read run by run: that of a large grid does not fit into memory.
+/// The table of jobs of a result directory. The jobs are read run by run, because the table of a large grid may not fit
+/// into memory.
 #[derive(Clone, Debug)]
 pub struct JobsTable {
     path: PathBuf,
     tables: &'static JobTables,
-    /// The file whose digest was checked: its name may belong to another one by now.
+    /// Open file, after its digest was checked. The name of the file may refer to another file by now.
     file: Arc<File>,
-    /// Where the rows of a run are: first row, and how many.
+    /// For each run, the first row and the number of rows of each part.
     parts: HashMap<i64, Vec<(usize, usize)>>,
 }
 
 impl JobsTable {
-    /// The name of its file.
+    /// File name of the table.
     pub fn file(tables: &JobTables) -> String {
         format!("{}.parquet", tables.jobs)
     }
 
-    /// Finds the runs in the table.
+    /// Opens the table and locates its runs.
     ///
     /// # Errors
-    /// [`ReadError`] if the table is not there, or no such table.
+    /// [`ReadError`] if the table is missing or unreadable.
     pub fn open(folder: &ResultFolder, tables: &'static JobTables) -> Result<Self, ReadError> {
         let name = Self::file(tables);
         let (path, mut file) = (folder.path().join(&name), folder.file(&name)?);
@@ -127,10 +128,11 @@ impl JobsTable {
         Ok(Self { path, tables, file: Arc::new(file), parts })
     }
 
-    /// The jobs of one run, by job number and, of equal ones, by submission; none of a run that is not there.
+    /// Reads the jobs of one run, ordered by job number and then by submission time. Returns an empty list for an
+    /// unknown run.
     ///
     /// # Errors
-    /// [`ReadError`] if the table has other columns.
+    /// [`ReadError`] if the table lacks a column.
     pub fn of(&self, run: i64) -> Result<Vec<JobRow>, ReadError> {
         let mut rows = Vec::new();
         for &part in self.parts.get(&run).into_iter().flatten() {
@@ -162,14 +164,13 @@ impl JobsTable {
             };
             Ok((0..numbers.len()).map(row).collect())
         };
-        let unreadable = |error: io::Error| format!("cannot read it: {error}");
+        let unreadable = |error: io::Error| format!("cannot duplicate the file handle: {error}");
         let mut file = self.file.try_clone().map_err(unreadable)?;
         table(&mut file, columns.map(|name| name.to_string()).collect(), Some(part), read)
     }
 }
 
-/// Decodes columns of a file, all rows or a slice (first row, count), and takes what `read` makes of
-/// them.
+/// Decodes columns of all rows, or of a slice given by first row and count, and applies `read` to them.
 fn table<T>(
     file: &mut File,
     columns: Vec<String>,
@@ -199,7 +200,7 @@ fn integers(frame: &DataFrame, name: Name) -> PolarsResult<Vec<i64>> {
     Ok(frame.column(&name)?.i64()?.iter().map(|value| value.unwrap_or(0)).collect())
 }
 
-/// Numbers of whatever kind; what is null is not a number.
+/// Returns a column of numbers of any type as floats; null is read as NaN.
 fn reals(frame: &DataFrame, name: &str) -> PolarsResult<Vec<f64>> {
     let column = frame.column(name)?;
     match column.f64() {
@@ -211,7 +212,7 @@ fn reals(frame: &DataFrame, name: &str) -> PolarsResult<Vec<f64>> {
     }
 }
 
-/// Text or numbers as text; null is the empty text.
+/// Returns a column of text or numbers as text; null is read as the empty text.
 fn texts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<String>> {
     let column = frame.column(name)?;
     let text = |value: Option<String>| value.unwrap_or_default();

@@ -5,107 +5,111 @@ use super::FrameError;
 use super::files::{Files, write};
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
-use replay_experiment::log_comparison::AgainstRow;
+use replay_experiment::log_comparison::LogComparisonRow;
 use replay_experiment::shaken::ShakenRow;
-use replay_experiment::{Measure, OfRun, RunResult};
+use replay_experiment::{Measure, RunResult, WithRun};
 
-/// Rows of the table of job sizes that are held back to fill a Parquet row group.
-const HELD_ROWS: usize = 1 << 16;
+/// Maximum number of buffered rows of a small table. When the buffer is full, its rows are written as a Parquet row
+/// group.
+const BUFFERED_ROWS: usize = 1 << 16;
 
-/// Jobs in one Parquet row group: the columns of a run of millions, all at once, would be the most
-/// of its memory.
+/// Maximum number of jobs in one Parquet row group. If all jobs of a run of millions of jobs were in one row group,
+/// writing the row group would need most of the memory of the run.
 const JOB_ROWS: usize = 1 << 18;
 
-/// Processors in one Parquet row group of the table of placements, but for jobs that have more.
-const HELD_PROCESSORS: usize = 1 << 20;
+/// Maximum number of processors in one Parquet row group of the table of placements, unless a single job has more
+/// processors.
+const PLACEMENT_PROCESSORS: usize = 1 << 20;
 
-/// The result files of a grid, written as results arrive.
+/// Result files of a grid, written as results arrive.
 ///
-/// Jobs and placements go out at once, row groups for each run, so that memory stays flat; the small rows
-/// of runs and sizes are held back and go out together. If the value is dropped without
-/// [`finish`](Tables::finish), nothing stays.
+/// The rows of jobs and placements are written after each run, which bounds the memory use; the small rows of runs and
+/// sizes are buffered. If the value is dropped without [`finish`](Tables::finish), no file remains.
 pub struct Tables {
     runs: Files,
     by_size: Files,
     jobs: Option<Files>,
     allocations: Option<Files>,
-    /// From the first run that has any.
+    /// Created with the first run that has outages.
     outages: Option<Files>,
-    place: PathBuf,
+    dir: PathBuf,
     metadata: Vec<(String, String)>,
-    held: Vec<RunResult>,
-    held_rows: usize,
-    /// From the first run that is set against one that repeats the log.
-    against: Option<Files>,
-    held_against: Vec<AgainstRow>,
+    buffered: Vec<RunResult>,
+    buffered_rows: usize,
+    /// Created with the first run that is compared with a run that repeats the log.
+    log_comparison: Option<Files>,
+    buffered_comparisons: Vec<LogComparisonRow>,
 }
 
 impl Tables {
-    /// Creates the folder `dir` and all files in it, so that a bad path fails before any
-    /// work is done. `metadata` goes into every Parquet file beside the columns'
-    /// documentation. `jobs.parquet` and `placements.parquet` come with what `kept`
-    /// says that results keep; those that an earlier grid left in `dir` are not touched.
+    /// Creates the directory `dir` and all files in it, so that an invalid path fails before any work is done.
+    /// `metadata` is added to every Parquet file. `jobs.parquet` and `placements.parquet` are created if `kept`
+    /// includes them; otherwise these files of an earlier grid in `dir` are not changed.
     ///
     /// # Errors
-    /// [`FrameError`] if the folder or a file cannot be created.
+    /// [`FrameError`] if the directory or a file cannot be created.
     pub fn create(
         dir: &Path,
         metadata: &[(String, String)],
         kept: Measure,
     ) -> Result<Self, FrameError> {
         fs::create_dir_all(dir).map_err(FrameError::io(dir))?;
-        let jobs = || Files::create::<OfRun<'_, JobMeasures>>(dir, metadata, false);
-        let allocations = || Files::create::<OfRun<'_, Allocation>>(dir, metadata, false);
+        let jobs = || Files::create::<WithRun<'_, JobMeasures>>(dir, metadata, false);
+        let allocations = || Files::create::<WithRun<'_, Allocation>>(dir, metadata, false);
         Ok(Self {
             jobs: kept.jobs.then(jobs).transpose()?,
             allocations: kept.nodes.then(allocations).transpose()?,
             runs: Files::create::<RunResult>(dir, metadata, true)?,
-            by_size: Files::create::<OfRun<'_, SizeRow>>(dir, metadata, true)?,
+            by_size: Files::create::<WithRun<'_, SizeRow>>(dir, metadata, true)?,
             outages: None,
-            place: dir.to_path_buf(),
+            dir: dir.to_path_buf(),
             metadata: metadata.to_vec(),
-            held: Vec::new(),
-            held_rows: 0,
-            against: None,
-            held_against: Vec::new(),
+            buffered: Vec::new(),
+            buffered_rows: 0,
+            log_comparison: None,
+            buffered_comparisons: Vec::new(),
         })
     }
 
-    /// Takes in one result. Rows stand in the files in the order of the calls.
+    /// Appends one result. The rows in the files are in the order of the calls.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written.
     pub fn write(&mut self, result: &RunResult) -> Result<(), FrameError> {
         self.write_jobs(result)?;
         self.write_allocations(result)?;
-        self.held_rows += 1 + result.by_size.len();
-        self.held.push(without_jobs(result));
-        if self.held_rows >= HELD_ROWS { self.flush() } else { Ok(()) }
+        self.buffered_rows += 1 + result.by_size.len();
+        self.buffered.push(without_jobs(result));
+        if self.buffered_rows >= BUFFERED_ROWS { self.flush() } else { Ok(()) }
     }
 
-    /// Takes in how a run differs from what the log did.
+    /// Appends the differences of a run from the log.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written.
-    pub fn write_against(&mut self, rows: Vec<AgainstRow>) -> Result<(), FrameError> {
-        self.held_against.extend(rows);
-        if self.held_against.len() >= HELD_ROWS { self.flush_against() } else { Ok(()) }
+    pub fn write_log_comparison(&mut self, rows: Vec<LogComparisonRow>) -> Result<(), FrameError> {
+        self.buffered_comparisons.extend(rows);
+        if self.buffered_comparisons.len() >= BUFFERED_ROWS {
+            self.flush_comparisons()
+        } else {
+            Ok(())
+        }
     }
 
-    fn flush_against(&mut self) -> Result<(), FrameError> {
-        if self.held_against.is_empty() {
+    fn flush_comparisons(&mut self) -> Result<(), FrameError> {
+        if self.buffered_comparisons.is_empty() {
             return Ok(());
         }
-        let files = match self.against.take() {
+        let files = match self.log_comparison.take() {
             Some(files) => files,
-            None => Files::create::<AgainstRow>(&self.place, &self.metadata, true)?,
+            None => Files::create::<LogComparisonRow>(&self.dir, &self.metadata, true)?,
         };
-        self.against.insert(files).append(&self.held_against)?;
-        self.held_against.clear();
+        self.log_comparison.insert(files).append(&self.buffered_comparisons)?;
+        self.buffered_comparisons.clear();
         Ok(())
     }
 
-    /// Takes in the jobs of a result alone.
+    /// Appends only the jobs of a result.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written.
@@ -118,7 +122,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Takes in the allocations of a result alone.
+    /// Appends only the allocations of a result.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written.
@@ -129,33 +133,33 @@ impl Tables {
     }
 
     fn flush(&mut self) -> Result<(), FrameError> {
-        self.runs.append(&self.held)?;
-        let sizes: Vec<_> = self.held.iter().flat_map(RunResult::size_rows).collect();
+        self.runs.append(&self.buffered)?;
+        let sizes: Vec<_> = self.buffered.iter().flat_map(RunResult::size_rows).collect();
         self.by_size.append(&sizes)?;
-        let outages: Vec<_> = self.held.iter().filter_map(RunResult::outage_row).collect();
+        let outages: Vec<_> = self.buffered.iter().filter_map(RunResult::outage_row).collect();
         if !outages.is_empty() {
             let files = match self.outages.take() {
                 Some(files) => files,
                 None => {
-                    Files::create::<OfRun<'_, OutageMetrics>>(&self.place, &self.metadata, true)?
+                    Files::create::<WithRun<'_, OutageMetrics>>(&self.dir, &self.metadata, true)?
                 }
             };
             self.outages.insert(files).append(&outages)?;
         }
-        self.held.clear();
-        self.held_rows = 0;
+        self.buffered.clear();
+        self.buffered_rows = 0;
         Ok(())
     }
 
-    /// Completes the files and gives them their names. Returns their paths: runs, job
-    /// sizes, jobs, placements, and if there are any outages, what runs are against the log, and what runs come to over
-    /// `shaken` copies.
+    /// Completes the files and renames them to their final names. `shaken` contains the means over perturbed copies.
+    /// Returns the paths in this order: runs, job sizes, and, if present, jobs, placements, outages, the comparison
+    /// with the log, and the means over perturbed copies.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written or renamed.
     pub fn finish(mut self, shaken: &[ShakenRow]) -> Result<Vec<PathBuf>, FrameError> {
         self.flush()?;
-        self.flush_against()?;
+        self.flush_comparisons()?;
         let mut paths = self.runs.finish()?;
         paths.extend(self.by_size.finish()?);
         if let Some(jobs) = self.jobs {
@@ -167,34 +171,34 @@ impl Tables {
         if let Some(outages) = self.outages {
             paths.extend(outages.finish()?);
         }
-        if let Some(against) = self.against {
-            paths.extend(against.finish()?);
+        if let Some(log_comparison) = self.log_comparison {
+            paths.extend(log_comparison.finish()?);
         }
         if !shaken.is_empty() {
-            paths.extend(write(&self.place, shaken, &self.metadata)?);
+            paths.extend(write(&self.dir, shaken, &self.metadata)?);
         }
         Ok(paths)
     }
 }
 
-/// The rows in parts of a bounded number of processors, so that their lists never lie in memory all at once.
+/// Splits rows into parts with a bounded number of processors, which bounds the memory for the lists of processors.
 fn parts<'a, 'b>(
-    mut rows: &'b [OfRun<'a, Allocation>],
-) -> impl Iterator<Item = &'b [OfRun<'a, Allocation>]> {
+    mut rows: &'b [WithRun<'a, Allocation>],
+) -> impl Iterator<Item = &'b [WithRun<'a, Allocation>]> {
     std::iter::from_fn(move || {
         let mut listed = 0;
         let end = rows.iter().position(|of| {
             listed += of.row.nodes.len();
-            listed > HELD_PROCESSORS
+            listed > PLACEMENT_PROCESSORS
         });
-        // Of a row with more there is a part all the same.
+        // A single row with more processors than the bound forms a part of its own.
         let (part, rest) = rows.split_at(end.map_or(rows.len(), |end| end.max(1)));
         rows = rest;
         (!part.is_empty()).then_some(part)
     })
 }
 
-/// A copy of what the small tables need.
+/// Returns a copy with only the fields required by the small tables.
 fn without_jobs(result: &RunResult) -> RunResult {
     RunResult {
         key: result.key.clone(),

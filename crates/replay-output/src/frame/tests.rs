@@ -19,17 +19,17 @@ use replay_core::topology::NodeId;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Job, Policy, Window, Workload};
 use replay_experiment::compare::REPLAYED;
-use replay_experiment::contention::{Contended, Correlations, JobContention, TraceRun};
+use replay_experiment::contention::{ContentionRun, Correlations, JobContention, TraceRun};
 use replay_experiment::files::ResultFolder;
 use replay_experiment::search::{
     Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SkippedWorkRow, Tried,
 };
 use replay_experiment::stream::{Life, Metric, Point, StreamRow, estimate};
-use replay_experiment::{Measure, OfRun, RunKey, RunResult, Trace};
+use replay_experiment::{Measure, RunKey, RunResult, Trace, WithRun};
 use replay_import::damaged;
 use replay_published::{Check, Measured, NotRun, Tolerance};
 
-/// A run of jobs of these sizes on 16 processors, one after another.
+/// Returns a run of jobs of these sizes on 16 processors, one after another.
 fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     let job = |(i, &size): (usize, &u32)| Job {
         number: i as i64 + 1,
@@ -93,7 +93,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     }
 }
 
-/// Each on the first processors of a mesh: some fill a box, some do not.
+/// Returns allocations of the first processors of a mesh; some allocations fill a box.
 fn allocations(sizes: &[u32]) -> Vec<Allocation> {
     let mesh = "4x4".parse().expect("a mesh");
     let of = |(i, &size): (i64, &u32)| {
@@ -112,6 +112,7 @@ fn placement(size: u32) -> Placement {
         dispersal: 1.0 / 3.0,
         weighted_dispersal: f64::from(size) / 3.0,
         components: 1,
+        hierarchy: None,
     }
 }
 
@@ -132,7 +133,7 @@ fn table(path: &Path) -> DataFrame {
 }
 
 #[test]
-fn files_are_whole_named_and_documented() {
+fn files_are_complete_and_documented() {
     let dir = tempfile::tempdir().expect("a folder");
     let results = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
     let names = write(dir.path(), &results, true);
@@ -151,7 +152,8 @@ fn files_are_whole_named_and_documented() {
     assert_eq!(value("about:job").as_deref(), Some("job number in the trace"));
 }
 
-/// A foreign folder has no digests: whatever its tables are, reading them returns.
+/// Directories of other programs have no digests, so damaged tables may be read. Reading a damaged table must return an
+/// error or values, but not panic.
 #[test]
 fn damaged_tables_are_errors() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -160,12 +162,12 @@ fn damaged_tables_are_errors() {
     let folder = ResultFolder::open(dir.path()).expect("a folder");
     assert_eq!(read::runs(&folder, &REPLAYED).expect("whole").len(), 2);
     let mut seed = ChaCha8Rng::seed_from_u64(7);
-    let (mut refused, mut read_whole) = (0, 0);
+    let (mut rejected, mut read_whole) = (0, 0);
     for name in ["runs.parquet", "jobs.parquet"] {
         let path = dir.path().join(name);
         let whole = fs::read(&path).expect("a table");
         for attempt in 0..300 {
-            fs::write(&path, damaged_like(&whole, attempt, &mut seed)).expect("a table");
+            fs::write(&path, damage(&whole, attempt, &mut seed)).expect("a table");
             let outcome = match name {
                 "runs.parquet" => read::runs(&folder, &REPLAYED)
                     .and(read::values(
@@ -182,18 +184,18 @@ fn damaged_tables_are_errors() {
                 Ok(()) => read_whole += 1,
                 Err(error) => {
                     assert!(error.to_string().contains(name), "{error}");
-                    refused += 1;
+                    rejected += 1;
                 }
             }
         }
         fs::write(&path, whole).expect("a table");
     }
-    // Some mutations meet values, or metadata that has no part in them.
-    assert!(refused > 100 && read_whole > 20, "{refused} {read_whole}");
+    // Some mutations only change values or unused metadata.
+    assert!(rejected > 100 && read_whole > 20, "{rejected} {read_whole}");
 }
 
-/// A copy with damage of one of several kinds, most of it in the footer.
-fn damaged_like(whole: &[u8], attempt: usize, seed: &mut ChaCha8Rng) -> Vec<u8> {
+/// Returns a copy of a table with one of several kinds of damage, mostly in the footer.
+fn damage(whole: &[u8], attempt: usize, seed: &mut ChaCha8Rng) -> Vec<u8> {
     let (mut bytes, length) = (whole.to_vec(), whole.len());
     let footer = length - length / 4;
     match attempt % 4 {
@@ -212,15 +214,15 @@ fn damaged_like(whole: &[u8], attempt: usize, seed: &mut ChaCha8Rng) -> Vec<u8> 
 }
 
 #[test]
-fn counts_of_rows_beyond_the_file_are_refused() {
+fn rejects_row_counts_beyond_the_file() {
     let dir = tempfile::tempdir().expect("a folder");
     write(dir.path(), &[run(0, None, &[1, 2])], false);
     let path = dir.path().join("runs.parquet");
     let mut file = File::open(&path).expect("the table");
     let mut metadata = damaged::footer(&mut file).expect("as it was written");
     metadata.num_rows = 1 << 40;
-    let refused = damaged::counts(&metadata, 1000).expect_err("more rows than its groups have");
-    assert!(refused.contains("1099511627776 rows in the file, 1 in its groups"), "{refused}");
+    let rejected = damaged::counts(&metadata, 1000).expect_err("more rows than its groups have");
+    assert!(rejected.contains("1099511627776 rows in the file, 1 in its groups"), "{rejected}");
 }
 
 #[test]
@@ -245,7 +247,7 @@ fn csv_has_full_precision() {
                 AnyValue::String(text) => assert_eq!(field, text),
                 AnyValue::Float64(value) => {
                     assert_eq!(field.parse(), Ok(value));
-                    // A reader that guesses types must not take it for an integer.
+                    // A reader that infers types must not read a float as an integer.
                     assert!(field.contains(['.', 'e']), "{}: {field}", column.name());
                 }
                 value => assert_eq!(field, value.to_string()),
@@ -257,7 +259,7 @@ fn csv_has_full_precision() {
 }
 
 #[test]
-fn a_bad_path_fails_at_once() {
+fn an_invalid_path_fails_immediately() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let problem = Tables::create(&file.path().join("below"), &[], Measure::default()).err();
     assert!(problem.is_some_and(|problem| problem.to_string().starts_with("cannot write")));
@@ -275,8 +277,8 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     assert!(!part.exists() && !dir.path().join("jobs.parquet").exists());
 }
 
-/// Written and read back the rows are the same, and two files of the table concatenate,
-/// whichever of their columns are all null.
+/// Checks that rows are equal after writing and reading, and that two files of a table can be concatenated even if a
+/// column of one file contains only nulls.
 fn round_trip<Row: Table>(rows: &[Row]) {
     let dir = tempfile::tempdir().expect("a folder");
     let parts: Vec<&[Row]> = rows.chunks(1).chain([&[] as &[Row], rows]).collect();
@@ -305,16 +307,16 @@ fn round_trip<Row: Table>(rows: &[Row]) {
 }
 
 #[test]
-fn files_of_one_table_always_concatenate() {
-    // One run with ties and without a vector, one the other way round.
+fn files_of_one_table_can_be_concatenated() {
+    // The first run counts ties and has no vector; the second run has a vector and does not count ties.
     let mut runs = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
     let recorder = SystemRecorder::new(1);
     runs[1].metrics.system = Some(recorder.metrics(0, 16, &Overhead::default()));
     round_trip(&runs);
-    round_trip::<OfRun<'_, SizeRow>>(
+    round_trip::<WithRun<'_, SizeRow>>(
         &runs.iter().flat_map(RunResult::size_rows).collect::<Vec<_>>(),
     );
-    let jobs: Vec<OfRun<'_, JobMeasures>> = runs.iter().flat_map(RunResult::job_rows).collect();
+    let jobs: Vec<WithRun<'_, JobMeasures>> = runs.iter().flat_map(RunResult::job_rows).collect();
     round_trip(&jobs);
     let allocations: Vec<_> = runs.iter().flat_map(RunResult::allocation_rows).collect();
     round_trip(&allocations);
@@ -322,7 +324,7 @@ fn files_of_one_table_always_concatenate() {
     let expected = ["0,fcfs,mc1x1,,0,0,11,0,0,0,0,1,1,1", "0,fcfs,mc1x1,,1,11,22,0-1,0,0,0,1,2,1"];
     assert!(csv.lines().skip(1).zip(expected).all(|(line, expected)| line == expected), "{csv}");
     let mut json = Vec::new();
-    let columns = <OfRun<'_, Allocation>>::columns();
+    let columns = <WithRun<'_, Allocation>>::columns();
     replay_core::table::write_json_line(&columns, &allocations[4], &mut json).expect("memory");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     assert_eq!((&json["nodes"], &json["base_x"]), (&[0, 1, 5].into(), &serde_json::Value::Null));
@@ -407,8 +409,8 @@ fn files_of_one_table_always_concatenate() {
 }
 
 #[test]
-fn streams_and_contention_concatenate_too() {
-    // A strategy with units, and one without.
+fn tables_of_streams_and_contention_can_be_concatenated() {
+    // A strategy with units, and a strategy without units.
     let rows = ["paging", "mc1x1[tie=2,13,20,6]"].map(|allocator| {
         let point = Point {
             topology: "4x4".parse().expect("a machine"),
@@ -460,19 +462,19 @@ fn streams_and_contention_concatenate_too() {
         let result =
             TraceRun { jobs: packets.iter().map(job).collect(), system, link_use: Vec::new() };
         let key = run(0, (number == 0).then_some("2,13,20,6"), &[1]).key;
-        Contended::new(number, key, trace.clone(), "n-body".to_string(), result)
+        ContentionRun::new(number, key, trace.clone(), "n-body".to_string(), result)
     };
-    // Of the second run nobody sends anything.
+    // In the second run no job sends packets.
     let runs = [contended(0, &[5, 0]), contended(1, &[0, 0])];
     round_trip(&runs);
-    round_trip(&runs.iter().flat_map(Contended::job_rows).collect::<Vec<_>>());
+    round_trip(&runs.iter().flat_map(ContentionRun::job_rows).collect::<Vec<_>>());
     round_trip(&Correlations::of(&runs));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn what_is_written_is_read_back_and_the_bytes_repeat(
+    fn tables_round_trip_and_are_reproducible(
         runs in proptest::collection::vec(
             (proptest::option::of("[0-9]{1,2}(,[0-9]{1,2}){3}"), proptest::collection::vec(1u32..17, 1..20)),
             0..4,

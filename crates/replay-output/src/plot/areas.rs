@@ -7,21 +7,21 @@ use super::scale::Scale;
 use super::style::{Colour, WHITE};
 use super::{Canvas, Figure, Lines, PlotError, Table};
 
-/// Lines each of which is nowhere above the one before, such as a whole, a part of it, and a part of that: filled
-/// areas, of which each is drawn over the one that it is a part of, so none is hidden.
+/// Filled areas of nested quantities, such as all processors, the free processors, and the largest free box. No line
+/// may be above the previous line at any point. Later areas are drawn over earlier areas, so that all areas are
+/// visible.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Areas(pub Lines);
 
-/// Width of the line at the top of an area.
+/// Width of the line along the top of an area.
 const EDGE: f64 = 1.0;
 
-/// The colour of an area.
 fn fill(i: usize) -> Colour {
     colour(i).towards(WHITE, 0.45)
 }
 
 impl Areas {
-    /// The axes; that of x is exactly as long as the lines.
+    /// Scales of both axes. The x axis extends from the first to the last point.
     fn scales(&self) -> [Scale; 2] {
         let [x, y] = self.0.scales();
         let xs = self.0.lines.iter().flat_map(|line| self.0.points(line)).map(|point| point.x);

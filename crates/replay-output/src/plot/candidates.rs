@@ -1,126 +1,128 @@
 use plotters::prelude::DrawingBackend;
 
 use super::edge::{Cells, Edge};
+use super::figure_style::Page;
 use super::header::{Head, Mark};
-use super::look::Page;
 use super::style::{BLUE, Colour, GREEN, INK, MARGIN, MUTED, SKY, TICK, VERMILION, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
-/// The candidates of one decision side by side: the shells of each, its score, and who counts in its tie
-/// value (as Johnson, Bunde, Leung draw them in Figs. 5 to 7).
+/// The candidates of one decision side by side. Each map shows the shells and the score of a candidate, and the
+/// processors that contribute to its tie value, as in Figs. 5 to 7 of Johnson, Bunde and Leung.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Candidates {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// Columns, rows, slices.
+    /// Columns, rows and slices of the machine.
     pub sides: [usize; 3],
-    /// The ends of rows and of columns.
+    /// Boundaries at the ends of the rows and at the ends of the columns.
     pub edges: [Edge; 2],
-    /// As processors lie on the page, x fastest, then y, then z: what each is before the decision.
-    pub ground: Vec<ProcessorState>,
-    /// How far shells beyond the last one are looked at; `None` without a tie vector.
+    /// State of each processor before the decision, in page order: x fastest, then y, then z.
+    pub states: Vec<ProcessorState>,
+    /// Number of shells scanned beyond the last used shell; `None` without a tie vector.
     pub scan_radius: Option<u32>,
-    /// The candidates, the winner first.
+    /// Candidates, with the selected candidate first.
     pub candidates: Vec<CandidateMap>,
 }
 
-/// What a processor is before a decision.
+/// State of a processor before a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProcessorState {
-    /// Free.
+    /// Free and in service.
     Free,
-    /// Of a job.
+    /// Allocated to a job.
     Busy,
     /// Out of service.
     Down,
 }
 
-/// One of [`Candidates`].
+/// Map of one candidate in [`Candidates`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CandidateMap {
-    /// Its place in candidate order, from 1.
+    /// Position in candidate order, from 1.
     pub number: usize,
-    /// What is written above it, line by line.
+    /// Text lines above the map.
     pub lines: Vec<String>,
-    /// Where its centre is on the page: a place as in [`Candidates::ground`].
+    /// Index of the centre in [`Candidates::states`].
     pub centre: usize,
-    /// By place: the number of the shell around the centre.
+    /// Number of the shell around the centre to which each processor belongs, by index in [`Candidates::states`].
     pub shells: Vec<u32>,
-    /// By place: whether it is one of its processors.
+    /// One flag per processor, by index in [`Candidates::states`]: true if the candidate allocates the processor.
     pub chosen: Vec<bool>,
-    /// By place: what it counts in the tie value before the vector multiplies it, and in which sum.
-    pub weights: Vec<Option<(Counted, i64)>>,
+    /// Contribution of each processor to the tie value, by index in [`Candidates::states`]: the term, and the weight of
+    /// the processor in this term before multiplication by the vector; `None` if the processor does not contribute.
+    pub weights: Vec<Option<(TieTerm, i64)>>,
 }
 
-/// In which sum of a tie value a processor counts.
+/// Term of a tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Counted {
-    /// Free processors nearby.
+pub enum TieTerm {
+    /// Free processors near the candidate.
     Free,
-    /// Its own along walls.
+    /// Processors of the candidate along walls.
     Wall,
-    /// Busy ones just outside.
+    /// Busy processors just outside the candidate.
     Busy,
 }
 
-impl Counted {
-    /// In the data beside the figure.
+impl TieTerm {
+    /// Name in the CSV.
     fn name(self) -> &'static str {
         match self {
-            Counted::Free => "free",
-            Counted::Wall => "wall",
-            Counted::Busy => "busy",
+            TieTerm::Free => "free",
+            TieTerm::Wall => "wall",
+            TieTerm::Busy => "busy",
         }
     }
 
     fn colour(self) -> Colour {
         match self {
-            Counted::Free => BLUE,
-            Counted::Wall => INK,
-            Counted::Busy => VERMILION,
+            TieTerm::Free => BLUE,
+            TieTerm::Wall => INK,
+            TieTerm::Busy => VERMILION,
         }
     }
 }
 
-/// Between maps, and below one.
+/// Gap between maps and below a map.
 const GAP: f64 = 34.0;
-/// Left of a map and below it, for numbers.
+/// Room to the left of a map and below it for row and column numbers.
 const LABELS: f64 = 22.0;
-/// Above a slice, for its number.
+/// Room above a slice for the number of the slice.
 const SLICE: f64 = 26.0;
-/// A line of text above a map.
+/// Height of a text line above a map.
 const LINE: f64 = 19.0;
+// Smallest and largest side of a cell.
 const CELL: (f64, f64) = (2.0, 34.0);
-/// What is busy.
+/// Colour of busy processors.
 const BUSY: Colour = Colour(206, 206, 206);
 
 impl CandidateMap {
-    /// The last shell that it takes from.
+    /// Returns the number of the outermost shell from which the candidate allocates processors.
     fn last_shell(&self) -> u32 {
         let chosen = self.shells.iter().zip(&self.chosen).filter(|(_, chosen)| **chosen);
         chosen.map(|(shell, _)| *shell).max().unwrap_or(0)
     }
 }
 
-/// How maps are laid out.
+/// Layout of the maps on the page.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Maps in a row.
+    /// Number of maps per row.
     across: usize,
-    /// Slices of one in a row, and rows of slices.
+    /// Number of slices per row of one map, and number of rows of slices.
     slices: [usize; 2],
     cell: f64,
-    /// Width and height of one with all that belongs to it.
+    /// Width and height of a map with its text and gaps.
     size: (f64, f64),
 }
 
 impl Candidates {
-    /// The most that are drawn.
+    /// Maximum number of candidates that are drawn.
     pub const MOST: usize = 12;
 
-    fn shown(&self) -> &[CandidateMap] {
+    fn drawn_candidates(&self) -> &[CandidateMap] {
         &self.candidates[..self.candidates.len().min(Self::MOST)]
     }
 
@@ -129,19 +131,24 @@ impl Candidates {
         let beside = (depth as f64).sqrt().ceil() as usize;
         let slices = [beside, depth.div_ceil(beside)];
         let width = width - 2.0 * MARGIN + GAP;
-        // The lines above a map are as wide as it at most.
+        // The lines above a map are at most as wide as the map.
         let look = Text::of_size(TICK).bold();
-        let lines = self.shown().iter().flat_map(|one| &one.lines);
+        let lines = self.drawn_candidates().iter().flat_map(|candidate| &candidate.lines);
         let widest = lines.filter_map(|line| look.width(line).ok()).fold(0.0, f64::max);
         let fits = |across: usize| widest + LABELS + GAP <= width / across as f64;
         let cells = (columns * beside + (beside - 1)) as f64;
         let cell = |across: usize| (width / across as f64 - GAP - LABELS) / cells;
-        // As many in a row as leave cells in which a number is read.
+        // Use the largest number of maps in a row at which the cells are large enough for a number.
         let most = [3, 2].into_iter().find(|&across| cell(across) >= 15.0 && fits(across));
         let across = most.unwrap_or(1);
-        let across = across.min(self.shown().len().max(1));
+        let across = across.min(self.drawn_candidates().len().max(1));
         let cell = cell(across).clamp(CELL.0, CELL.1);
-        let lines = self.shown().iter().map(|one| one.lines.len()).max().unwrap_or(0);
+        let lines = self
+            .drawn_candidates()
+            .iter()
+            .map(|candidate| candidate.lines.len())
+            .max()
+            .unwrap_or(0);
         let above = if depth > 1 { SLICE } else { 0.0 };
         let deep = (rows as f64 * cell + above) * slices[1] as f64;
         let high = LINE * lines as f64 + deep + LABELS + GAP;
@@ -150,20 +157,20 @@ impl Candidates {
     }
 
     fn legend(&self) -> Vec<(Mark, String)> {
-        let mark = |mark, words: &str| (mark, words.to_string());
+        let mark = |mark, label: &str| (mark, label.to_string());
         let mut legend = vec![
             mark(Mark::Box(shade(true, 0, 2)), "winner"),
-            mark(Mark::Box(shade(false, 0, 2)), "other candidate, darker towards its centre"),
+            mark(Mark::Box(shade(false, 0, 2)), "other candidate (darker: closer to the centre)"),
             mark(Mark::Box(BUSY), "busy"),
         ];
-        if self.ground.contains(&ProcessorState::Down) {
+        if self.states.contains(&ProcessorState::Down) {
             legend.push(mark(Mark::Box(MUTED), "out of service"));
         }
         if self.scan_radius.is_some() {
-            legend.push(mark(Mark::Dashes(BLUE), "as far as free processors count"));
-            legend.push(mark(Mark::Number(BLUE), "weight of one free nearby"));
-            legend.push(mark(Mark::Number(INK), "of its own along walls"));
-            legend.push(mark(Mark::Number(VERMILION), "of one busy just outside"));
+            legend.push(mark(Mark::Dashes(BLUE), "limit of the scan for free processors"));
+            legend.push(mark(Mark::Number(BLUE), "weight of a free processor nearby"));
+            legend.push(mark(Mark::Number(INK), "weight of its own processor at a wall"));
+            legend.push(mark(Mark::Number(VERMILION), "weight of a busy processor just outside"));
         }
         if self.edges.contains(&Edge::Wall) {
             legend.push(mark(Mark::Thick(INK), "wall"));
@@ -172,7 +179,7 @@ impl Candidates {
     }
 }
 
-/// The colour of a chosen processor: the nearer to the centre the darker.
+/// Returns the colour of an allocated processor. Processors nearer to the centre are darker.
 fn shade(wins: bool, shell: u32, last: u32) -> Colour {
     let colour = if wins { GREEN } else { SKY };
     let share = 0.25 + 0.5 * f64::from(shell) / f64::from(last.max(1));
@@ -185,22 +192,22 @@ impl Figure for Candidates {
     }
 
     fn usual_height(&self, _: &Page) -> f64 {
-        // Its parts decide.
+        // `least_body` sets the height.
         0.0
     }
 
     fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
         let layout = self.layout(page.width);
-        Ok(self.shown().len().div_ceil(layout.across) as f64 * layout.size.1 + 8.0)
+        Ok(self.drawn_candidates().len().div_ceil(layout.across) as f64 * layout.size.1 + 8.0)
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let layout = self.layout(canvas.width());
-        for (place, one) in self.shown().iter().enumerate() {
+        for (place, candidate) in self.drawn_candidates().iter().enumerate() {
             let (column, row) = ((place % layout.across) as f64, (place / layout.across) as f64);
             let corner = (MARGIN + column * layout.size.0, top + row * layout.size.1);
-            self.draw_one(canvas, one, place == 0, corner, layout)?;
+            self.draw_one(canvas, candidate, place == 0, corner, layout)?;
         }
         Ok(())
     }
@@ -209,25 +216,25 @@ impl Figure for Candidates {
         let header = ["candidate", "x", "y", "z", "before", "shell", "chosen", "term", "weight"];
         let mut table = Table::new(&header);
         let [columns, rows, _] = self.sides;
-        for one in &self.candidates {
-            for (at, ground) in self.ground.iter().enumerate() {
-                let before = match ground {
+        for candidate in &self.candidates {
+            for (at, state) in self.states.iter().enumerate() {
+                let before = match state {
                     ProcessorState::Free => "free",
                     ProcessorState::Busy => "busy",
                     ProcessorState::Down => "out of service",
                 };
-                let (term, weight) = match one.weights[at] {
-                    Some((counted, weight)) => (counted.name(), weight.to_string()),
+                let (term, weight) = match candidate.weights[at] {
+                    Some((term, weight)) => (term.name(), weight.to_string()),
                     None => ("", String::new()),
                 };
                 table.row(&[
-                    one.number.to_string(),
+                    candidate.number.to_string(),
                     (at % columns).to_string(),
                     (at / columns % rows).to_string(),
                     (at / columns / rows).to_string(),
                     before.to_string(),
-                    one.shells[at].to_string(),
-                    u8::from(one.chosen[at]).to_string(),
+                    candidate.shells[at].to_string(),
+                    u8::from(candidate.chosen[at]).to_string(),
                     term.to_string(),
                     weight,
                 ]);
@@ -238,17 +245,17 @@ impl Figure for Candidates {
 }
 
 impl Candidates {
-    /// One candidate, its corner at the left and the top.
+    /// Draws one candidate with its upper left corner at `(left, top)`.
     fn draw_one<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
-        one: &CandidateMap,
+        candidate: &CandidateMap,
         wins: bool,
         (left, top): (f64, f64),
         layout: Layout,
     ) -> Result<(), PlotError> {
         let mut y = top;
-        for (i, line) in one.lines.iter().enumerate() {
+        for (i, line) in candidate.lines.iter().enumerate() {
             let look = Text::of_size(if i == 0 { TICK + 0.5 } else { TICK - 1.0 });
             let look = if i == 0 { look.bold() } else { look };
             let look = if wins && i == 0 { look.colour(GREEN.towards(INK, 0.35)) } else { look };
@@ -265,7 +272,7 @@ impl Candidates {
             let first = y - LINE / 2.0 + 6.0;
             let bottom = first + (down + 1.0) * (rows as f64 * cell + above);
             let cells = Cells { left, bottom, sides: [columns, rows], cell };
-            self.draw_slice(canvas, one, wins, z, cells)?;
+            self.draw_slice(canvas, candidate, wins, z, cells)?;
         }
         Ok(())
     }
@@ -273,7 +280,7 @@ impl Candidates {
     fn draw_slice<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
-        one: &CandidateMap,
+        candidate: &CandidateMap,
         wins: bool,
         z: usize,
         cells: Cells,
@@ -281,15 +288,15 @@ impl Candidates {
         let [columns, rows] = cells.sides;
         let cell = cells.cell;
         let at = |x: usize, y: usize| (z * rows + y) * columns + x;
-        let last = one.last_shell();
+        let last = candidate.last_shell();
         let hair = if cell >= 6.0 { 0.5 } else { 0.0 };
         let (right, top) = cells.corner(columns, rows);
         canvas.rectangle((cells.left, cells.bottom), (right, top), BUSY.towards(WHITE, 0.4))?;
         for y in 0..rows {
             for x in 0..columns {
                 let place = at(x, y);
-                let colour = match self.ground[place] {
-                    _ if one.chosen[place] => shade(wins, one.shells[place], last),
+                let colour = match self.states[place] {
+                    _ if candidate.chosen[place] => shade(wins, candidate.shells[place], last),
                     ProcessorState::Free => WHITE,
                     ProcessorState::Busy => BUSY,
                     ProcessorState::Down => MUTED,
@@ -301,24 +308,24 @@ impl Candidates {
         }
         if let Some(scan) = self.scan_radius {
             let reach = last + scan;
-            for [from, to] in cells.outline(|x, y| one.shells[at(x, y)] <= reach) {
+            for [from, to] in cells.outline(|x, y| candidate.shells[at(x, y)] <= reach) {
                 canvas.dashes(from, to, 1.25, BLUE)?;
             }
         }
-        // Around its own processors, and the centre.
-        for line in cells.outline(|x, y| one.chosen[at(x, y)]) {
+        // Draw the outline of the candidate's processors, and mark its centre.
+        for line in cells.outline(|x, y| candidate.chosen[at(x, y)]) {
             canvas.line(&line, 1.5, INK)?;
         }
         let look = Text::of_size((cell * 0.5).min(TICK)).align(Align::Centre);
         for y in 0..rows {
             for x in 0..columns {
                 let (place, middle) = (at(x, y), cells.middle(x, y));
-                if place == one.centre {
+                if place == candidate.centre {
                     let radius = cell * 0.42;
                     let (colour, wide) = (GREEN.towards(INK, 0.5), (cell / 14.0).clamp(1.0, 2.0));
                     ring(canvas, middle, radius, wide, if wins { colour } else { BLUE })?;
                 }
-                let Some((counted, weight)) = one.weights[place].filter(|_| look.size >= 6.5)
+                let Some((term, weight)) = candidate.weights[place].filter(|_| look.size >= 6.5)
                 else {
                     continue;
                 };
@@ -328,14 +335,14 @@ impl Candidates {
                 } else {
                     look
                 };
-                canvas.text(&text, middle, look.colour(counted.colour()).bold())?;
+                canvas.text(&text, middle, look.colour(term.colour()).bold())?;
             }
         }
         cells.frame(canvas, self.edges)?;
         self.labels(canvas, z, cells)
     }
 
-    /// Numbers of columns and rows, and of the slice.
+    /// Labels columns and rows, or the slice of a three-dimensional machine.
     fn labels<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -368,7 +375,6 @@ impl Candidates {
     }
 }
 
-/// A circle.
 fn ring<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     (x, y): (f64, f64),

@@ -7,8 +7,8 @@ use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, 
 use super::style::{CAP_HEIGHT, Colour, FONT, INK, LINE_HEIGHT};
 use super::{PlotError, raster};
 
-/// A page to draw on. Lengths are units of the layout, in which ticks are 13.5 high; y grows downwards from the top
-/// edge.
+/// A page to draw on. Lengths are in units of the layout, in which tick labels have size 13.5. The y coordinate grows
+/// downwards from the top edge.
 pub struct Canvas<DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     scale: f64,
@@ -17,7 +17,7 @@ pub struct Canvas<DB: DrawingBackend> {
     titles: bool,
 }
 
-/// How a back end draws, where the two differ.
+/// Kind of back end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {
     Vector,
@@ -25,7 +25,7 @@ pub(super) enum Ink {
 }
 
 impl Ink {
-    /// The library's font size per em.
+    /// Font size passed to the plotting library per em.
     pub(super) fn size(self) -> f64 {
         match self {
             Ink::Vector => 1.24,
@@ -33,7 +33,7 @@ impl Ink {
         }
     }
 
-    /// From the library's top of a text down to its baseline, in ems.
+    /// Distance from the top of a text, as defined by the plotting library, down to the baseline, in ems.
     pub(super) fn baseline(self) -> f64 {
         match self {
             Ink::Vector => 0.76,
@@ -42,54 +42,54 @@ impl Ink {
     }
 }
 
-/// Which part of a text is at its x.
+/// Alignment: the part of a text that is at the x coordinate of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {
-    /// Its begin.
+    /// The start of the text is at the x coordinate.
     Left,
-    /// Its middle.
+    /// The middle of the text is at the x coordinate.
     Centre,
-    /// Its end.
+    /// The end of the text is at the x coordinate.
     Right,
 }
 
-/// How a text looks.
+/// Text style.
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
-    /// Em size in units of the layout.
+    /// Size of an em in units of the layout.
     pub size: f64,
-    /// Bold or regular.
+    /// Bold instead of regular.
     pub bold: bool,
     /// Colour.
     pub colour: Colour,
-    /// What is at x.
+    /// Part of the text that is at its x coordinate.
     pub align: Align,
-    /// Reads upwards.
+    /// Whether the text reads upwards.
     pub upwards: bool,
 }
 
 impl Text {
-    /// Regular text of a size in the colour of ink, beginning at x.
+    /// Returns the style of regular, left-aligned text of this size in the default colour.
     pub fn of_size(size: f64) -> Self {
         Self { size, bold: false, colour: INK, align: Align::Left, upwards: false }
     }
 
-    /// The same, aligned.
+    /// Sets the alignment.
     pub fn align(self, align: Align) -> Self {
         Self { align, ..self }
     }
 
-    /// The same, coloured.
+    /// Sets the colour.
     pub fn colour(self, colour: Colour) -> Self {
         Self { colour, ..self }
     }
 
-    /// The same, bold.
+    /// Makes the text bold.
     pub fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
-    /// The same, reading upwards.
+    /// Makes the text read upwards.
     pub fn upwards(self) -> Self {
         Self { upwards: true, ..self }
     }
@@ -103,7 +103,7 @@ impl Text {
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
     pub fn width(self, text: &str) -> Result<f64, PlotError> {
-        // Ours large, for the library rounds to whole pixels.
+        // Measure the text at a large size, because the library rounds to whole pixels.
         const MEASURE: f64 = 1000.0;
         let font = FontDesc::new(FontFamily::Name(FONT), MEASURE * LINE_HEIGHT, self.style());
         let (width, _) = font.box_size(text).map_err(PlotError::draw)?;
@@ -112,7 +112,7 @@ impl Text {
 }
 
 impl<DB: DrawingBackend> Canvas<DB> {
-    /// A page of a width and height on a back end with `scale` pixels to the unit.
+    /// Creates a page of this size in units of the layout, on a back end with `scale` pixels per unit.
     pub(super) fn new(
         area: DrawingArea<DB, Shift>,
         scale: f64,
@@ -123,17 +123,17 @@ impl<DB: DrawingBackend> Canvas<DB> {
         Self { area, scale, ink, size, titles }
     }
 
-    /// Width of the page.
+    /// Width of the page in units of the layout.
     pub fn width(&self) -> f64 {
         self.size.0
     }
 
-    /// Height of the page.
+    /// Height of the page in units of the layout.
     pub fn height(&self) -> f64 {
         self.size.1
     }
 
-    /// Whether titles and subtitles are drawn.
+    /// Whether the page includes titles and subtitles.
     pub fn has_titles(&self) -> bool {
         self.titles
     }
@@ -151,10 +151,11 @@ impl<DB: DrawingBackend> Canvas<DB> {
         ShapeStyle::from(RGBColor::from(colour)).filled()
     }
 
-    /// A filled rectangle between two corners in any order, at least a hair wide and high.
+    /// Draws a filled rectangle between two opposite corners. The rectangle is at least one pixel wide and one pixel
+    /// high.
     ///
     /// # Errors
-    /// [`PlotError::Draw`] if the back end fails; so for all that follow.
+    /// [`PlotError::Draw`] if the back end fails.
     pub fn rectangle(&self, a: (f64, f64), b: (f64, f64), colour: Colour) -> Result<(), PlotError> {
         let (a, b) = (self.at(a), self.at(b));
         let upper_left = (a.0.min(b.0), a.1.min(b.1));
@@ -163,10 +164,10 @@ impl<DB: DrawingBackend> Canvas<DB> {
         self.area.draw(&rectangle).map_err(PlotError::draw)
     }
 
-    /// A line through points.
+    /// Draws a line through points.
     ///
     /// # Errors
-    /// [`PlotError::Draw`]
+    /// [`PlotError::Draw`] if the back end fails.
     pub fn line(&self, points: &[(f64, f64)], width: f64, colour: Colour) -> Result<(), PlotError> {
         let mut pixels: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
         pixels.dedup();
@@ -174,9 +175,8 @@ impl<DB: DrawingBackend> Canvas<DB> {
         if self.ink == Ink::Vector {
             return self.area.draw(&PathElement::new(pixels, style)).map_err(PlotError::draw);
         }
-        // The library rasters wide paths with spikes in sharp corners and some slopes too
-        // thin: here each segment is filled row by row and the joints are round, as in
-        // the SVG.
+        // The library draws wide paths with spikes at sharp corners and makes some slopes too thin. Instead, each
+        // segment is filled row by row and the joints are round, as in the SVG.
         for pair in pixels.windows(2) {
             for (upper_left, lower_right) in raster::segment(pair[0], pair[1], style.stroke_width) {
                 let row = Rectangle::new([upper_left, lower_right], Self::fill(colour));
@@ -190,10 +190,10 @@ impl<DB: DrawingBackend> Canvas<DB> {
         Ok(())
     }
 
-    /// A dashed straight line.
+    /// Draws a dashed straight line.
     ///
     /// # Errors
-    /// [`PlotError::Draw`]
+    /// [`PlotError::Draw`] if the back end fails.
     pub fn dashes(
         &self,
         from: (f64, f64),
@@ -214,29 +214,29 @@ impl<DB: DrawingBackend> Canvas<DB> {
         Ok(())
     }
 
-    /// A filled polygon.
+    /// Draws a filled polygon.
     ///
     /// # Errors
-    /// [`PlotError::Draw`]
+    /// [`PlotError::Draw`] if the back end fails.
     pub fn polygon(&self, points: &[(f64, f64)], colour: Colour) -> Result<(), PlotError> {
         let pixels: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
         self.area.draw(&Polygon::new(pixels, Self::fill(colour))).map_err(PlotError::draw)
     }
 
-    /// A filled disc.
+    /// Draws a filled disc.
     ///
     /// # Errors
-    /// [`PlotError::Draw`]
+    /// [`PlotError::Draw`] if the back end fails.
     pub fn disc(&self, centre: (f64, f64), radius: f64, colour: Colour) -> Result<(), PlotError> {
         let radius = (radius * self.scale).round() as i32;
         let disc = Circle::new(self.at(centre), radius, Self::fill(colour));
         self.area.draw(&disc).map_err(PlotError::draw)
     }
 
-    /// An upright cross with arms of this length and of this half thickness.
+    /// Draws an upright cross. `arm` is the length of an arm, and `half` is half of the thickness of an arm.
     ///
     /// # Errors
-    /// [`PlotError::Draw`]
+    /// [`PlotError::Draw`] if the back end fails.
     pub fn cross(
         &self,
         (x, y): (f64, f64),
@@ -248,11 +248,11 @@ impl<DB: DrawingBackend> Canvas<DB> {
         self.rectangle((x - half, y - arm), (x + half, y + arm), colour)
     }
 
-    /// A text at x whose digits and capitals are centred on y; upwards, with the roles of
-    /// x and y exchanged.
+    /// Draws a text at x, with its digits and capitals vertically centred on y. For text that reads upwards, the roles
+    /// of x and y are exchanged.
     ///
     /// # Errors
-    /// [`PlotError::Draw`]
+    /// [`PlotError::Draw`] if the back end fails.
     pub fn text(&self, text: &str, (x, y): (f64, f64), look: Text) -> Result<(), PlotError> {
         let up = (self.ink.baseline() - CAP_HEIGHT / 2.0) * look.size;
         let at = if look.upwards { (x - up, y) } else { (x, y - up) };
@@ -269,7 +269,7 @@ impl<DB: DrawingBackend> Canvas<DB> {
         self.area.draw_text(text, &style, self.at(at)).map_err(PlotError::draw)
     }
 
-    /// Completes the page.
+    /// Finishes the page.
     pub(super) fn present(&self) -> Result<(), PlotError> {
         self.area.present().map_err(PlotError::draw)
     }

@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::{Head, Mark};
-use super::look::Page;
 use super::number::significant;
 use super::panel::Panel;
 use super::rows::{self, Band, Rows};
@@ -10,44 +10,44 @@ use super::spread::not_shown;
 use super::style::{AXIS_LINE, DATA_LINE, INK, MUTED, PALETTE, TICK, WHITE};
 use super::{Canvas, Figure, PlotError, Table, Text};
 
-/// Strategies beside each other by several measures: a row each, a panel for each measure.
+/// Strategies compared by several measures: one row per strategy, one panel per measure.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Comparison {
-    /// Trace, machine, scheduler.
+    /// Subtitle clauses: trace, machine, scheduler.
     pub subtitle: Vec<String>,
-    /// Titles of the panels with their units.
+    /// Panel titles with units.
     pub measures: Vec<String>,
-    /// The strategies from top to bottom, with a value for each measure; `None` where it
-    /// was not measured.
+    /// Strategies from top to bottom, each with one value per measure; `None` if the measure was not measured.
     pub strategies: Vec<(String, Vec<Option<f64>>)>,
-    /// The intervals of the values, in the same order; empty if there are none.
+    /// Confidence intervals in the order of the values; empty if there are no intervals.
     pub intervals: Vec<Vec<Option<[f64; 2]>>>,
-    /// Where the bars of each measure begin, such as an ideal value; 0 for measures beyond the end.
+    /// For each measure, the value at which bars begin, such as an ideal value; 0 for measures without an entry.
     pub begins: Vec<f64>,
-    /// Other measures of the same distributions, in the order of the values; empty if there are none.
+    /// Further statistics of the distributions of the values, in the order of the values; empty if there are no further
+    /// statistics.
     pub marks: Vec<Vec<Option<Marks>>>,
 }
 
-/// What stands beside a median.
+/// Statistics that are drawn in addition to a median.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Marks {
-    /// Mean without the values at both ends, drawn as a ring.
+    /// Mean without the smallest and largest values; drawn as a ring.
     pub trimmed_mean: f64,
-    /// 95th percentile, drawn as a tick.
+    /// 95th percentile; drawn as a tick.
     pub p95: f64,
 }
 
 const TITLE: &str = "Strategies compared";
-/// Heading of the printed values, which stand right of all marks, and its room.
+/// Heading of the values that are printed to the right of all marks.
 const MEDIAN: &str = "median";
 const HEADING: f64 = 16.0;
-/// The shortest axis of bars that begin elsewhere than at 0, as a share of where they begin.
+/// Minimum length of an axis with bars that do not begin at 0, as a share of the value at which the bars begin.
 const LEAST_SPAN: f64 = 0.02;
-/// The largest value over the smallest from which such an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic, if its bars do not begin at 0.
 const WIDE: f64 = 2.0;
 
 impl Comparison {
-    /// The first strategies only; the subtitle says how many there are besides.
+    /// Keeps the first `most` strategies and adds a subtitle clause with the number of the omitted strategies.
     pub fn truncated(mut self, most: usize) -> Self {
         self.subtitle.extend(not_shown(self.strategies.len().saturating_sub(most)));
         self.strategies.truncate(most);
@@ -56,7 +56,7 @@ impl Comparison {
         self
     }
 
-    /// The values of a measure, strategy by strategy.
+    /// Returns the values of one measure in the order of the strategies.
     fn values(&self, measure: usize) -> impl Iterator<Item = Option<f64>> + Clone {
         self.strategies.iter().map(move |(_, values)| values.get(measure).copied().flatten())
     }
@@ -77,7 +77,7 @@ impl Comparison {
         self.begins.get(measure).copied().unwrap_or(0.0)
     }
 
-    /// The largest number that is drawn of a row.
+    /// Returns the largest number that is drawn in a row.
     fn farthest(&self, row: usize, measure: usize, value: f64) -> f64 {
         let marks = self.marks(row, measure);
         let marks = marks.into_iter().flat_map(|marks| [marks.trimmed_mean, marks.p95]);
@@ -98,7 +98,7 @@ impl Comparison {
                     [low.max(0.0), self.farthest(row, measure, value)]
                 })
                 .collect();
-            return rows::of_bars(ends.into_iter(), &self.measures[measure]);
+            return rows::bar_scale(ends.into_iter(), &self.measures[measure]);
         }
         let farthest = |(row, value)| self.farthest(row, measure, value);
         let most = drawn().map(farthest).fold(begin, f64::max);
@@ -117,7 +117,7 @@ impl Comparison {
 
     fn layout(&self, width: f64) -> Result<Rows, PlotError> {
         let names: Vec<_> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
-        let rows = Rows::of(&names, self.measures.len(), width)?;
+        let rows = Rows::new(&names, self.measures.len(), width)?;
         Ok(if self.marks.is_empty() { rows } else { rows.above(HEADING) })
     }
 
@@ -131,11 +131,11 @@ impl Comparison {
     ) -> Result<(), PlotError> {
         let colour = PALETTE[measure % PALETTE.len()];
         let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
-        // A median that is the ideal is seen as well.
+        // Draw a visible bar even if the median equals the ideal value.
         let (begin, end) = (at(self.begin(measure)), at(value));
-        let end = if (end - begin).abs() < LEAST_BAR { begin + LEAST_BAR } else { end };
+        let end = if (end - begin).abs() < SHORTEST_BAR { begin + SHORTEST_BAR } else { end };
         rows.bar_between(canvas, row, [begin, end], colour)?;
-        // Beside a mark a number would be read as that of the mark.
+        // A number printed beside a mark would be read as the value of the mark.
         let end = match self.has_marks(measure) {
             true => panel.right,
             false => at(self.farthest(row, measure, value)),
@@ -153,13 +153,13 @@ impl Comparison {
     }
 }
 
-/// A column that belongs to a measure.
-fn of(measure: &str, what: &str) -> String {
+/// Name of a CSV column of a measure.
+fn column_name(measure: &str, what: &str) -> String {
     format!("{measure}, {what}")
 }
 
-/// Shortest bar.
-const LEAST_BAR: f64 = 3.0;
+/// Minimum length of a bar.
+const SHORTEST_BAR: f64 = 3.0;
 const LOW: &str = "low";
 const HIGH: &str = "high";
 const IDEAL: &str = "ideal";
@@ -206,7 +206,7 @@ impl Figure for Comparison {
             rows.axes(canvas, &panel, title)?;
             if self.begin(i) != 0.0 {
                 let begin = panel.at_x(self.begin(i));
-                // Not to be taken for a second axis.
+                // Dash the line, so that it does not look like a second axis.
                 canvas.dashes((begin, panel.top), (begin, panel.bottom), AXIS_LINE, MUTED)?;
             }
         }
@@ -217,16 +217,18 @@ impl Figure for Comparison {
         let mut columns = vec!["strategy".to_string()];
         columns.extend(self.measures.iter().cloned());
         if !self.intervals.is_empty() {
-            columns.extend(self.measures.iter().flat_map(|it| [of(it, LOW), of(it, HIGH)]));
+            columns.extend(
+                self.measures.iter().flat_map(|it| [column_name(it, LOW), column_name(it, HIGH)]),
+            );
         }
         let measures = || self.measures.iter().enumerate();
         let begun: Vec<usize> =
             measures().map(|(i, _)| i).filter(|&i| self.begin(i) != 0.0).collect();
         let marked: Vec<usize> =
             measures().map(|(i, _)| i).filter(|&i| self.has_marks(i)).collect();
-        columns.extend(begun.iter().map(|&i| of(&self.measures[i], IDEAL)));
+        columns.extend(begun.iter().map(|&i| column_name(&self.measures[i], IDEAL)));
         for &i in &marked {
-            columns.extend([TRIMMED, P95].map(|what| of(&self.measures[i], what)));
+            columns.extend([TRIMMED, P95].map(|what| column_name(&self.measures[i], what)));
         }
         let mut table = Table::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
         let text = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());

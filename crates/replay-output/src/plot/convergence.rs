@@ -6,30 +6,31 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, Colour, DATA_LINE, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
 
-/// How searches got better: the best so far by work done, as steps.
+/// Convergence of searches: one step line per search with the best improvement found so far against the work done.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Convergence {
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// The searches.
-    pub climbs: Vec<Climb>,
+    /// One curve per search.
+    pub curves: Vec<ConvergenceCurve>,
 }
 
-/// One search of a [`Convergence`].
+/// Curve of one search in a [`Convergence`].
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Climb {
-    /// Its name in the legend.
+pub struct ConvergenceCurve {
+    /// Name in the legend.
     pub name: String,
-    /// Work, in whole evaluations, and best improvement in percent, wherever it grew.
+    /// Points at which the best improvement grew: the work done so far in whole evaluations, and the improvement in
+    /// percent.
     pub steps: Vec<(f64, f64)>,
-    /// Work of the whole search.
+    /// Work of the whole search in whole evaluations.
     pub work: f64,
-    /// Named improvements to compare with, as dashed lines.
+    /// Named improvements for comparison in percent, drawn as dashed lines.
     pub references: Vec<(String, f64)>,
 }
 
-impl Climb {
-    /// What a reference of it is called in the table.
+impl ConvergenceCurve {
+    /// Name of a reference in the CSV.
     fn reference(&self, name: &str) -> String {
         format!("{name}: {}", self.name)
     }
@@ -37,27 +38,27 @@ impl Climb {
 
 const TITLE: &str = "Best vector so far";
 const X_TITLE: &str = "Work (whole evaluations)";
-const Y_TITLE: &str = "Improvement on no tie-breaking (%)";
+const Y_TITLE: &str = "Improvement over no tie-breaking (%)";
 
 impl Convergence {
     fn scales(&self) -> (Scale, Scale) {
-        let values = self.climbs.iter().flat_map(|climb| {
-            let references = climb.references.iter().map(|reference| reference.1);
-            climb.steps.iter().map(|step| step.1).chain(references)
+        let values = self.curves.iter().flat_map(|curve| {
+            let references = curve.references.iter().map(|reference| reference.1);
+            curve.steps.iter().map(|step| step.1).chain(references)
         });
         let (low, high) = values
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-        // How bad the very first vectors were is of no interest.
+        // Clip the axis, because the first vectors may be very poor.
         let low = if high > 0.0 { low.max(-0.2 * high) } else { low };
         let y = if low <= high { Scale::round(low, high, 7) } else { Scale::linear(0.0, 1.0) };
-        let work = self.climbs.iter().map(|climb| climb.work).filter(|work| work.is_finite());
-        let firsts = self.climbs.iter().filter_map(|climb| climb.steps.first());
+        let work = self.curves.iter().map(|curve| curve.work).filter(|work| work.is_finite());
+        let firsts = self.curves.iter().filter_map(|curve| curve.steps.first());
         let first = firsts.map(|step| step.0).filter(|work| *work >= 1.0);
         let first = first.fold(f64::INFINITY, f64::min);
         let first = if first.is_finite() { first } else { 1.0 };
         let most = work.fold(first + 1.0, f64::max);
-        // A logarithm of less than a decade has hardly a label.
+        // A logarithmic axis of less than a decade has too few labels.
         let x = if most > 10.0 * first {
             Scale::log(0.95 * first, most * 1.08)
         } else {
@@ -74,11 +75,11 @@ fn colour(i: usize) -> Colour {
 
 impl Figure for Convergence {
     fn head(&self) -> Head {
-        let searches = self.climbs.iter().enumerate();
+        let searches = self.curves.iter().enumerate();
         let mut legend: Vec<_> =
-            searches.map(|(i, climb)| (Mark::Line(colour(i)), climb.name.clone())).collect();
-        for (i, climb) in self.climbs.iter().enumerate() {
-            for (name, _) in &climb.references {
+            searches.map(|(i, curve)| (Mark::Line(colour(i)), curve.name.clone())).collect();
+        for (i, curve) in self.curves.iter().enumerate() {
+            for (name, _) in &curve.references {
                 legend.push((Mark::Dashes(colour(i)), name.clone()));
             }
         }
@@ -93,21 +94,21 @@ impl Figure for Convergence {
         panel.grid_y(canvas)?;
         panel.axis_bottom(canvas, X_TITLE)?;
         panel.axis_left(canvas, Y_TITLE)?;
-        for (i, climb) in self.climbs.iter().enumerate() {
-            for &(_, value) in climb.references.iter().filter(|reference| reference.1.is_finite()) {
+        for (i, curve) in self.curves.iter().enumerate() {
+            for &(_, value) in curve.references.iter().filter(|reference| reference.1.is_finite()) {
                 let height = panel.at_y(value.max(y.range().0));
                 let (left, right) = ((panel.left, height), (panel.right, height));
                 canvas.dashes(left, right, 1.5 * AXIS_LINE, colour(i))?;
             }
             let mut line: Vec<(f64, f64)> = Vec::new();
             let finite = |step: &&(f64, f64)| step.0.is_finite() && step.1.is_finite();
-            for &(work, value) in climb.steps.iter().filter(finite) {
+            for &(work, value) in curve.steps.iter().filter(finite) {
                 let at = panel.at(work.max(x.range().0), value.max(y.range().0));
-                // The best so far holds until a better one comes.
+                // The best improvement is constant until a better vector is found.
                 line.extend(line.last().map(|last| (at.0, last.1)));
                 line.push(at);
             }
-            let end = panel.at_x(climb.work.max(1.0));
+            let end = panel.at_x(curve.work.max(1.0));
             line.extend(line.last().map(|last| (end, last.1)));
             canvas.line(&line, DATA_LINE, colour(i))?;
             if let Some(&last) = line.last() {
@@ -119,12 +120,12 @@ impl Figure for Convergence {
 
     fn table(&self) -> Table {
         let mut table = Table::new(&["search", "whole_evaluations", "improvement_percent"]);
-        for climb in &self.climbs {
-            for (work, value) in &climb.steps {
-                table.row(&[climb.name.clone(), work.to_string(), value.to_string()]);
+        for curve in &self.curves {
+            for (work, value) in &curve.steps {
+                table.row(&[curve.name.clone(), work.to_string(), value.to_string()]);
             }
-            for (name, value) in &climb.references {
-                table.row(&[climb.reference(name), String::new(), value.to_string()]);
+            for (name, value) in &curve.references {
+                table.row(&[curve.reference(name), String::new(), value.to_string()]);
             }
         }
         table

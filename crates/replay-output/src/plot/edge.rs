@@ -3,45 +3,45 @@ use plotters::prelude::DrawingBackend;
 use super::style::{AXIS_LINE, INK, MUTED};
 use super::{Canvas, PlotError};
 
-/// What is at the end of a machine's rows or columns.
+/// Boundary at the end of a machine's rows or columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Edge {
-    /// Nothing that matters, as of hypercubes.
+    /// No boundary is drawn, as for hypercubes.
     #[default]
     Plain,
-    /// A wall.
+    /// The machine ends at a wall.
     Wall,
-    /// The other end: it wraps.
+    /// The row or column wraps around to the other end.
     Wrapped,
 }
 
-/// Width of a wall.
+/// Width of a wall line.
 const WALL: f64 = 3.5;
 
-/// Columns and rows of cells on a page.
+/// Grid of square cells on a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cells {
     pub left: f64,
     pub bottom: f64,
-    /// Columns and rows.
+    /// Number of columns and rows.
     pub sides: [usize; 2],
-    /// Side of one in points.
+    /// Side of a cell.
     pub cell: f64,
 }
 
 impl Cells {
-    /// The corner of a cell at the left and the bottom.
+    /// Lower left corner of a cell.
     pub fn corner(&self, x: usize, y: usize) -> (f64, f64) {
         (self.left + x as f64 * self.cell, self.bottom - y as f64 * self.cell)
     }
 
-    /// The middle of a cell.
+    /// Middle of a cell.
     pub fn middle(&self, x: usize, y: usize) -> (f64, f64) {
         let (left, bottom) = self.corner(x, y);
         (left + self.cell / 2.0, bottom - self.cell / 2.0)
     }
 
-    /// The frame: ends of rows, then of columns.
+    /// Draws the frame with the boundaries at the ends of rows and of columns.
     pub fn frame<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -56,13 +56,13 @@ impl Cells {
             (of_columns, [(left, bottom), (right, bottom)]),
             (of_columns, [(left, top), (right, top)]),
         ];
-        // Walls last: they lie over what is thinner.
+        // Draw walls last, over the thinner lines.
         for wall in [false, true] {
             for (edge, [from, to]) in lines.iter().filter(|line| (line.0 == Edge::Wall) == wall) {
                 match edge {
                     Edge::Plain => canvas.line(&[*from, *to], AXIS_LINE, MUTED)?,
                     Edge::Wall => {
-                        // Square corners.
+                        // Extend the ends of the lines, so that corners are square.
                         let long = WALL / 2.0;
                         let (a, b) = (from.0.min(to.0), from.0.max(to.0));
                         let (c, d) = (from.1.min(to.1), from.1.max(to.1));
@@ -75,11 +75,12 @@ impl Cells {
         Ok(())
     }
 
-    /// Lines between neighbouring cells of which `inside` holds for one only; at the frame nothing is drawn.
+    /// Returns a line between two neighbouring cells if exactly one of them is `inside`. There are no lines along the
+    /// frame.
     pub fn outline(&self, inside: impl Fn(usize, usize) -> bool) -> Vec<[(f64, f64); 2]> {
         let [columns, rows] = self.sides;
         let mut lines = Vec::new();
-        // Along each line of the grid runs are put together, so that dashes go on.
+        // Merge the line segments along each grid line, so that dashes continue across cells.
         for x in 1..columns {
             let differs = |y: usize| inside(x - 1, y) != inside(x, y);
             runs(rows, differs, |from, to| lines.push([self.corner(x, from), self.corner(x, to)]));
@@ -92,7 +93,7 @@ impl Cells {
     }
 }
 
-/// Calls `take` with the begin and the end of each run of places where `is` holds.
+/// Calls `take` with the start and end of each sequence of consecutive indices for which `is` returns true.
 fn runs(places: usize, is: impl Fn(usize) -> bool, mut take: impl FnMut(usize, usize)) {
     let mut begin = None;
     for place in 0..=places {
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outline_goes_round() {
+    fn outline_surrounds_the_inside_cells() {
         let cells = Cells { left: 0.0, bottom: 4.0, sides: [4, 4], cell: 1.0 };
         let mut lines = cells.outline(|x, y| x < 2 && y < 3);
         lines.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));

@@ -2,18 +2,18 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A figure that cannot be drawn or written.
+/// Error from drawing or writing a figure.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
-    /// The file system refused.
+    /// A file or directory cannot be written.
     #[error("cannot write {path}: {source}", path = path.display())]
     Io {
-        /// The file or folder.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         source: io::Error,
     },
-    /// The plotting library failed; its error types differ by back end, so this is text.
+    /// The plotting library failed. The error types of the library differ by back end, so the error is stored as text.
     #[error("cannot draw: {0}")]
     Draw(String),
 }

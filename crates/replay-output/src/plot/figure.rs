@@ -1,28 +1,29 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::Head;
-use super::look::Page;
 use super::style::PAGE;
 use super::{Canvas, PlotError, Table};
 
-/// Something that can be drawn, and the numbers it shows.
+/// A figure and the numbers that it shows.
 ///
-/// Lengths are units of the layout: ticks are 13.5 high, and a page is 1000 wide unless another size is asked for.
+/// Lengths are in units of the layout: tick labels have size 13.5, and a page is 1000 units wide
+/// unless [`FigureStyle`](super::FigureStyle) sets another size.
 pub trait Figure {
-    /// What stands above it.
+    /// Returns the title, subtitle and legend, which are drawn above the figure.
     fn head(&self) -> Head;
 
-    /// Width of the page, which may be less than that of the default.
+    /// Returns the width of the page. A figure may be narrower than the default page.
     fn width(&self, page: &Page) -> f64 {
         page.width
     }
 
-    /// Height of the page if none is asked for.
+    /// Returns the height of the page if the style does not set a height.
     fn usual_height(&self, _page: &Page) -> f64 {
         PAGE.1
     }
 
-    /// The least height of what is below the head, so that no text lies over another.
+    /// Returns the minimum height below the head at which no texts overlap.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
@@ -30,12 +31,12 @@ pub trait Figure {
         Ok(176.0)
     }
 
-    /// Draws it on an empty white page.
+    /// Draws the figure on an empty white page.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the back end fails.
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError>;
 
-    /// The data shown.
+    /// Returns the numbers that the figure shows.
     fn table(&self) -> Table;
 }

@@ -1,87 +1,87 @@
-//! Who holds which processors over time, as one animated SVG.
+//! Processors and their jobs over time as one animated SVG.
 //!
-//! Plain SMIL: a job's processors are visible from its start to its end, a cursor runs along a line of time, the last
-//! instant stands still for a while, and all begins again. No script, no network; where animation is not supported the
-//! machine is empty.
+//! The animation is plain SMIL. The processors of a job are visible from the start to the end of the job, and a cursor
+//! moves along a time line. The last frame is held for two seconds, then the animation repeats. It needs no script and
+//! no network. Viewers that do not support animation show an empty machine.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::PlotError;
 use super::Text;
-use super::header::broken;
-use super::look::FigureStyle;
+use super::figure_style::FigureStyle;
+use super::header::break_lines;
 use super::machine::{COLOURS, colour_of};
-use super::save::is_no_xml;
+use super::save::is_invalid_in_xml;
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, SUBTITLE, TITLE, WHITE, register};
 use replay_core::number::grouped;
 
-/// A film of a machine.
+/// Animation of the jobs on a machine.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Film {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle.
     pub subtitle: String,
-    /// First and last second of the trace.
+    /// First and last second of the shown window, in seconds of the trace.
     pub window: [i64; 2],
-    /// How long the film takes, in seconds.
+    /// Length of the animation in seconds.
     pub duration: u32,
-    /// Columns, rows, slices.
+    /// Numbers of columns, rows and slices.
     pub sides: [usize; 3],
-    /// What is seen, in order of starts.
-    pub scenes: Vec<Scene>,
+    /// Jobs in order of their start times.
+    pub jobs: Vec<FilmJob>,
 }
 
-/// A job with its processors.
+/// A job and the processors that it holds during one interval.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Scene {
-    /// Number of the job.
+pub struct FilmJob {
+    /// Job number.
     pub job: i64,
-    /// From this second.
+    /// Start of the interval in seconds of the trace.
     pub start: i64,
-    /// To this one.
+    /// End of the interval in seconds of the trace.
     pub end: i64,
-    /// Its processors as they lie on the page: x fastest, then y, then z.
+    /// Indices of the processors in page order: x fastest, then y, then z.
     pub places: Vec<usize>,
 }
 
 const GAP: f64 = 24.0;
 /// Room above the machine without titles.
 const TOP: f64 = 34.0;
-/// The width of the default, if the machine needs no more, and the most of it.
+/// Smallest and largest default width.
 const WIDTH: (f64, f64) = (560.0, 720.0);
-/// Seconds for which the last instant stands still.
+/// Number of seconds for which the last frame is held.
 const PAUSE: u32 = 2;
-/// Cells smaller than this have no lines between them.
+/// Minimum side of cells that are separated by lines.
 const SMALL: f64 = 6.0;
-/// Instants that the clock shows.
+/// Number of different times that the clock shows.
 const TICKS: i64 = 60;
 
 impl Film {
-    /// The document.
+    /// Renders the SVG document.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
     pub fn svg(&self, style: &FigureStyle) -> Result<String, PlotError> {
         register()?;
-        let asked = style.size.map(|_| style.page().width);
+        let fixed_width = style.size.map(|_| style.page().width);
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
-        // As many slices side by side as make the page about square.
+        // Choose the number of slices side by side so that the page is approximately square.
         let across = (1..=slices)
             .find(|across| across * columns >= slices.div_ceil(*across) * rows)
             .unwrap_or(slices);
         let down = slices.div_ceil(across);
         let wide = (across * columns) as f64;
-        let room = asked.map_or(WIDTH.1, |width| width - 2.0 * MARGIN + GAP);
+        let room = fixed_width.map_or(WIDTH.1, |width| width - 2.0 * MARGIN + GAP);
         let cell = ((room - GAP * across as f64) / wide).clamp(2.0, 48.0);
         let width = wide * cell + GAP * (across - 1) as f64 + 2.0 * MARGIN;
-        let width = asked.unwrap_or(width.max(WIDTH.0));
+        let width = fixed_width.unwrap_or(width.max(WIDTH.0));
         let (mut lines, mut y) = (Vec::new(), 8.0);
         if style.titles {
             let parts = [(&self.title, TITLE - 4.0, INK), (&self.subtitle, SUBTITLE - 2.0, MUTED)];
             for (text, size, colour) in parts {
-                for line in broken(text, Text::of_size(size), width - 2.0 * MARGIN)? {
+                for line in break_lines(text, Text::of_size(size), width - 2.0 * MARGIN)? {
                     y += size + 7.0;
                     lines.push((y, size, colour, line));
                 }
@@ -92,7 +92,7 @@ impl Film {
         let height = bottom + 44.0;
         let mut svg = String::new();
         let unit = style.unit();
-        let sides = [width, height].map(|length| match asked {
+        let sides = [width, height].map(|length| match fixed_width {
             Some(_) => format!("{:.2}mm", length * unit / 72.0 * 25.4),
             None => format!("{:.0}", length * unit),
         });
@@ -138,32 +138,32 @@ impl Film {
             }
         }
         let colours = self.colours();
-        for scene in &self.scenes {
-            self.scene(&mut svg, scene, colours[&scene.job], cell, corner);
+        for scene in &self.jobs {
+            self.draw_job(&mut svg, scene, colours[&scene.job], cell, corner);
         }
         self.clock(&mut svg, width, bottom);
         svg += "</svg>\n";
         Ok(svg)
     }
 
-    /// The colour of each job, one throughout the film. Of jobs that are seen at a time no two have one colour, as long
-    /// as there are enough; that which has been out of sight for the longest is taken first.
+    /// Assigns each job a colour for the whole animation. Jobs that are visible at the same time have different colours
+    /// if there are enough colours. The colour that was unused for the longest time is used first.
     fn colours(&self) -> HashMap<i64, Colour> {
         let mut spans: HashMap<i64, [i64; 2]> = HashMap::new();
-        for scene in &self.scenes {
+        for scene in &self.jobs {
             let span = spans.entry(scene.job).or_insert([scene.start, scene.end]);
             *span = [span[0].min(scene.start), span[1].max(scene.end)];
         }
-        let mut jobs: Vec<(i64, [i64; 2])> = spans.into_iter().collect();
-        jobs.sort_unstable_by_key(|&(job, [start, _])| (start, job));
+        let mut spans: Vec<(i64, [i64; 2])> = spans.into_iter().collect();
+        spans.sort_unstable_by_key(|&(job, [start, _])| (start, job));
         let mut until = [i64::MIN; COLOURS];
         let colour = |(job, [_, end]): (i64, [i64; 2])| {
-            // The earliest end, of equal ones the first.
+            // Use the colour with the earliest end, or the first of several with equal ends.
             let place = (0..COLOURS).min_by_key(|&place| until[place]).unwrap_or(0);
             until[place] = end;
             (job, colour_of(place as i64))
         };
-        jobs.into_iter().map(colour).collect()
+        spans.into_iter().map(colour).collect()
     }
 
     fn text(&self, svg: &mut String, (x, y): (f64, f64), size: f64, colour: Colour, text: &str) {
@@ -174,30 +174,30 @@ impl Film {
         );
     }
 
-    /// Second of the film of a second of the trace.
+    /// Converts a second of the trace to a second of the animation.
     fn at(&self, time: i64) -> f64 {
         let [from, until] = self.window;
         let share = (time.clamp(from, until) - from) as f64 / (until - from).max(1) as f64;
         share * f64::from(self.duration)
     }
 
-    /// Visible from one second of the trace to another.
-    fn shown(&self, start: i64, end: i64) -> String {
+    /// Returns a SMIL element that makes its parent visible between two seconds of the trace.
+    fn visible_during(&self, start: i64, end: i64) -> String {
         let begin = self.at(start);
-        // What is seen at the end stands still.
+        // The last frame of the window is held during the pause.
         let pause = if end >= self.window[1] { f64::from(PAUSE) } else { 0.0 };
         let end = self.at(end) + pause;
-        // What is too short to be seen is seen for a frame.
+        // An interval that is too short to see is shown for one frame.
         let seconds = (end - begin).max(0.02);
         format!(
             "<set attributeName=\"visibility\" to=\"visible\" begin=\"film.begin+{begin:.3}s\" dur=\"{seconds:.3}s\"/>"
         )
     }
 
-    fn scene(
+    fn draw_job(
         &self,
         svg: &mut String,
-        scene: &Scene,
+        scene: &FilmJob,
         colour: Colour,
         cell: f64,
         corner: impl Fn(usize) -> (f64, f64),
@@ -206,7 +206,7 @@ impl Film {
         let mut places = scene.places.clone();
         places.sort_unstable();
         let (mut path, mut at) = (String::new(), (0.0, 0.0));
-        // Cells that are too small for a hair between them are drawn together.
+        // Cells too small for a gap between them are drawn as one shape.
         let hair = if cell >= SMALL { 1.0 } else { 0.0 };
         let follows =
             |a: &usize, b: &usize| hair == 0.0 && a + 1 == *b && !b.is_multiple_of(columns);
@@ -223,7 +223,7 @@ impl Film {
                 top + hair / 2.0
             );
         }
-        // The number of the job in the last of its cells, where there is room for it.
+        // Print the job number in the last cell if there is room.
         let number = scene.job.to_string();
         let size = (1.5 * cell / number.len().max(3) as f64).min(13.0);
         let label = match size >= 7.0 {
@@ -241,11 +241,11 @@ impl Film {
             "<g visibility=\"hidden\"><title>job {}</title><path fill=\"{}\" d=\"{path}\"/>{label}{}</g>",
             scene.job,
             hex(colour),
-            self.shown(scene.start, scene.end)
+            self.visible_during(scene.start, scene.end)
         );
     }
 
-    /// The line of time, its cursor, and the time in figures.
+    /// Draws the time line, its cursor, and the time in digits.
     fn clock(&self, svg: &mut String, width: f64, bottom: f64) {
         let (left, right) = (MARGIN, width - MARGIN);
         let y = bottom + 12.0;
@@ -270,7 +270,7 @@ impl Film {
                 y + 24.0,
                 hex(INK),
                 grouped(at(tick)),
-                self.shown(at(tick), at(tick + 1))
+                self.visible_during(at(tick), at(tick + 1))
             );
         }
     }
@@ -282,32 +282,32 @@ fn hex(Colour(r, g, b): Colour) -> String {
 
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace(is_no_xml, "\u{FFFD}")
+    text.replace(is_invalid_in_xml, "\u{FFFD}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn film(scenes: Vec<Scene>) -> Film {
-        Film { window: [0, 100], duration: 20, sides: [4, 4, 1], scenes, ..Film::default() }
+    fn film(jobs: Vec<FilmJob>) -> Film {
+        Film { window: [0, 100], duration: 20, sides: [4, 4, 1], jobs, ..Film::default() }
     }
 
-    fn scene(job: i64, start: i64, end: i64) -> Scene {
-        Scene { job, start, end, places: vec![0] }
+    fn scene(job: i64, start: i64, end: i64) -> FilmJob {
+        FilmJob { job, start, end, places: vec![0] }
     }
 
     #[test]
-    fn jobs_that_are_seen_together_have_colours_of_their_own() {
-        // Numbers a multiple of the number of colours apart, and one that ran anew.
+    fn jobs_visible_at_the_same_time_have_different_colours() {
+        // Some job numbers differ by a multiple of the number of colours, and one job ran twice.
         let apart = COLOURS as i64;
-        let seen = film(vec![
+        let film_of_three_jobs = film(vec![
             scene(7, 0, 50),
             scene(7 + apart, 10, 60),
             scene(7 + 2 * apart, 20, 30),
             scene(7, 70, 90),
         ]);
-        let colours = seen.colours();
+        let colours = film_of_three_jobs.colours();
         assert_eq!(colours.len(), 3);
         let mut distinct: Vec<String> = colours.values().map(|colour| hex(*colour)).collect();
         distinct.sort();
@@ -316,17 +316,17 @@ mod tests {
     }
 
     #[test]
-    fn the_last_instant_stands_still() {
+    fn the_last_frame_is_held() {
         let drawn = film(vec![scene(1, 0, 100), scene(2, 0, 50)]).svg(&FigureStyle::default());
         let drawn = drawn.expect("the font");
-        // Twenty seconds and the pause, in which only what is seen at the end stays.
+        // The animation has twenty seconds and the pause. During the pause, only jobs that run at the end are visible.
         assert!(drawn.contains("dur=\"22s\"") && drawn.contains("keyTimes=\"0;0.9091;1\""));
         assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"22.000s\""));
         assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"10.000s\""));
     }
 
     #[test]
-    fn markup_in_names_is_text() {
+    fn escapes_markup_in_names() {
         let title = "<script>alert(1)</script> & \"q\" \u{1}".to_string();
         let film = Film { title: title.clone(), subtitle: title, ..film(Vec::new()) };
         let drawn = film.svg(&FigureStyle::default()).expect("the font");
@@ -335,12 +335,16 @@ mod tests {
     }
 
     #[test]
-    fn a_film_has_the_size_that_is_asked_for() {
+    fn a_film_has_the_requested_size() {
         let style =
             FigureStyle { size: "85x60mm".parse().ok(), titles: false, ..FigureStyle::default() };
         let film = Film { title: "a title".to_string(), ..film(Vec::new()) };
         let drawn = film.svg(&style).expect("the font");
         assert!(drawn.contains("width=\"85.00mm\""), "{drawn}");
-        assert_eq!(drawn.matches("a title").count(), 1, "only as that of the document");
+        assert_eq!(
+            drawn.matches("a title").count(),
+            1,
+            "the title occurs only as the document title"
+        );
     }
 }

@@ -4,13 +4,13 @@ use rayon::prelude::*;
 
 use super::name::{FileNames, joined, machine, policy, seed, setting};
 use super::number::grouped;
-use super::recorded::{RECORDED, waits_by_class};
 use super::shaken::{Improvements, over_copies, overall};
 use super::spread::{WaitFigure, not_shown, waits};
-use super::waits::{AtLoad, waits_by_load};
+use super::waits_by_load::{AtLoad, waits_by_load};
+use super::waits_by_size::{RECORDED, waits_by_class};
 use super::{
     Comparison, Figure, Improvement, Load, Order, PlotError, Plots, StrategyBar, StrategyBars,
-    TieRow, Ties, Waits, save,
+    TieRow, Ties, WaitDistributions, save,
 };
 use replay_core::metrics::by_size::improvement;
 use replay_core::metrics::comparable;
@@ -18,48 +18,49 @@ use replay_core::topology::Topology;
 use replay_core::workload::unscaled_name;
 use replay_experiment::{RunKey, RunResult};
 
-/// Saves a figure in a folder under a stem.
-type Picture = Box<dyn Fn(&Plots, &str) -> Result<Vec<PathBuf>, PlotError> + Send + Sync>;
+/// Saves a figure in a directory under a file stem.
+type SaveFigure = Box<dyn Fn(&Plots, &str) -> Result<Vec<PathBuf>, PlotError> + Send + Sync>;
 
-/// Parts of a file name, and the figure.
-type Named = (Vec<String>, Picture);
+/// Parts of the file name, and the figure.
+type NamedFigure = (Vec<String>, SaveFigure);
 
-fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Named {
+fn named_figure(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> NamedFigure {
     (parts, Box::new(move |plots, stem| save(plots, stem, &figure)))
 }
 
-/// Draws in the folder of `plots` whatever applies to `results`, and returns the paths of all
-/// files:
+/// Draws all figures that apply to `results` in the directory of `plots`, and returns the paths of all files:
 ///
-/// * for every run with a tie vector whose twin without one is there, its improvement by
-///   job size and by rank of the size;
-/// * for every trace, machine and scheduler with at least two strategies, these, and if the
-///   schedule depends on them a comparison by several measures; strategies that fold jobs are not compared
-///   by distances with others;
-/// * for every trace, machine and scheduler, and for every trace and machine with several, how waits and bounded
-///   slowdowns of jobs spread, if `of_jobs` has them;
-/// * for every trace that runs at three loads or more, machine and scheduler, the wait against the load;
-/// * for every trace, machine and strategy under the scheduler `recorded` and others, mean waits by size;
-/// * all tie counts in one figure;
-/// * for every trace, machine and scheduler, the load under its first strategy.
+/// * the improvement by job size and by rank of the size, for every run with a tie vector, if `results` also
+///   contain the same run without a tie vector;
+/// * bars of the strategies, for every trace, machine and scheduler with at least two strategies; if the schedule
+///   depends on the strategy, also a comparison by several measures. Strategies that fold jobs are not compared with
+///   other strategies by distance;
+/// * the distributions of waits and bounded slowdowns, if `of_jobs` contains them: for every trace, machine and
+///   scheduler, and for every trace and machine with several schedulers;
+/// * the wait by load, for every trace, machine and scheduler with at least three loads;
+/// * the mean wait by job size, for every trace, machine and strategy under the scheduler `recorded` and others;
+/// * one figure of all tie counts;
+/// * the load over time under the first strategy, for every trace, machine and scheduler.
 ///
-/// Of more strategies than the style has, those with the best values are shown, and the others counted.
+/// If there are more strategies than the style allows, a figure shows the strategies with the best values and states
+/// the number of omitted strategies.
 ///
-/// Of shaken traces, means over the copies are drawn with their 95 % intervals; load and ties are
-/// those of the traces as they are.
+/// With perturbed copies of traces, figures show means over the copies with 95 % intervals. The figures of load and
+/// ties show the unperturbed traces.
 ///
-/// Names say what is drawn, such as
-/// `improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6.svg`, and do not depend on what else there is: a
-/// cleaning policy or a seed other than that of the default is in them. Same results, same files, byte for byte.
+/// File names state the content, such as `improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6.svg`, and
+/// do not depend on other results. They include the cleaning policy and the seed if these are not the default. Equal
+/// results give byte-identical files.
 ///
 /// # Errors
 /// The first [`PlotError`] of a figure that cannot be drawn or written.
 pub fn gallery(
     plots: &Plots,
     results: &[RunResult],
-    of_jobs: &[Waits],
+    of_jobs: &[WaitDistributions],
 ) -> Result<Vec<PathBuf>, PlotError> {
-    // All figures compare: beside a log that lacks jobs, over the others.
+    // Every figure compares runs. If a replay of the log excludes jobs, all runs use the metrics over the remaining
+    // jobs.
     let compared: Vec<RunResult>;
     let results = match results.iter().any(|run| run.over_log.is_some()) {
         true => {
@@ -68,19 +69,19 @@ pub fn gallery(
         }
         false => results,
     };
-    let album = Album::new(results, plots.style().strategies);
-    let mut pictures = album.improvements();
-    pictures.extend(album.settings());
-    pictures.extend(album.spreads(of_jobs));
-    pictures.extend(album.waits());
-    pictures.extend(album.recorded());
-    pictures.extend(album.ties());
+    let figures = Figures::new(results, plots.style().strategies);
+    let mut pictures = figures.improvements();
+    pictures.extend(figures.settings());
+    pictures.extend(figures.spreads(of_jobs));
+    pictures.extend(figures.waits());
+    pictures.extend(figures.recorded());
+    pictures.extend(figures.ties());
     let mut stems = FileNames::default();
-    let stemmed: Vec<(String, Picture)> = pictures
+    let stemmed: Vec<(String, SaveFigure)> = pictures
         .into_iter()
         .map(|(parts, picture)| {
             let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-            (stems.give(&parts), picture)
+            (stems.unique(&parts), picture)
         })
         .collect();
     let paths: Result<Vec<Vec<PathBuf>>, PlotError> =
@@ -88,8 +89,9 @@ pub fn gallery(
     Ok(paths?.into_iter().flatten().collect())
 }
 
-/// The strategy of a run, and which others of its setting have the same schedule, so that its load is theirs.
-fn of_schedule(run: &RunResult, group: &[&RunResult]) -> String {
+/// Returns the strategy of a run, with the number of other strategies in the same setting that have the same load over
+/// time.
+fn strategy_label(run: &RunResult, group: &[&RunResult]) -> String {
     let strategies: Vec<(String, bool)> = by_strategy(group)
         .into_iter()
         .map(|(name, runs)| (name, runs.iter().all(|other| other.series == run.series)))
@@ -98,13 +100,13 @@ fn of_schedule(run: &RunResult, group: &[&RunResult]) -> String {
     let name = run.key.strategy();
     match (strategies.len(), alike) {
         (1, _) => name,
-        (all, alike) if all == alike => format!("{name}, as under all {all} strategies"),
+        (all, alike) if all == alike => format!("{name} (same load under all {all} strategies)"),
         (_, 0 | 1) => name,
-        (all, alike) => format!("{name}, as under {alike} of {all} strategies"),
+        (all, alike) => format!("{name} (same load under {alike} of {all} strategies)"),
     }
 }
 
-/// Runs by strategy, in order of first appearance.
+/// Groups runs by strategy in order of first appearance.
 fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)> {
     let mut seeds: Vec<(String, Vec<&RunResult>)> = Vec::new();
     for &run in group {
@@ -117,29 +119,29 @@ fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)>
     seeds
 }
 
-/// The runs of one setting that are [ranked](comparable::ranked) by distance measures, and how many
-/// strategies are not: those of which some run folds jobs.
-fn by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
+/// Returns the runs of one setting that are [ranked](comparable::ranked) by distance measures, and the number of
+/// strategies that are not ranked because at least one of their runs folds jobs.
+fn ranked_by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
     let strategies = by_strategy(group);
     let folds: Vec<bool> =
         strategies.iter().map(|(_, runs)| runs.iter().any(|run| run.folds())).collect();
     let ranked = comparable::ranked(&folds);
-    let apart = ranked.iter().filter(|ranked| !**ranked).count();
-    let apart_names: Vec<&String> = strategies
+    let unranked = ranked.iter().filter(|ranked| !**ranked).count();
+    let unranked_names: Vec<&String> = strategies
         .iter()
         .zip(&ranked)
         .filter(|(_, ranked)| !**ranked)
         .map(|((name, _), _)| name)
         .collect();
-    let is_ranked = |run: &&&RunResult| !apart_names.contains(&&run.key.strategy());
-    (group.iter().filter(is_ranked).copied().collect(), apart)
+    let is_ranked = |run: &&&RunResult| !unranked_names.contains(&&run.key.strategy());
+    (group.iter().filter(is_ranked).copied().collect(), unranked)
 }
 
-/// How strategies are ordered.
-const LEAST_FIRST: &str = "least mean pairwise L₁ first, equal ones by name";
+/// Subtitle clause that states the order of the strategies.
+const ORDER: &str = "ordered by mean pairwise L₁, then by name";
 
-/// Why strategies that fold jobs are not compared by distance.
-const FEWER: &str = "fewer processors are closer together whatever the strategy";
+/// Subtitle clause that explains why strategies that fold jobs are not compared by distance.
+const WHY_NOT_BY_DISTANCE: &str = "folded jobs use fewer processors, which shortens distances";
 
 fn strategies_of(count: usize) -> String {
     match count {
@@ -148,16 +150,16 @@ fn strategies_of(count: usize) -> String {
     }
 }
 
-/// The mean of a value over the runs that have it.
+/// Returns the mean of a value over the runs that have this value.
 fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// A value of a run, if it has it.
+/// Function that returns a value of a run, or `None` if the run does not have this value.
 type Value = fn(&RunResult) -> Option<f64>;
 
-/// What strategies are compared by: title, column and value.
+/// Compared measures: title, column and value.
 const COMPARED: [(&str, &str, Value); 4] = [
     ("Pairwise L₁ (hops)", "mean_pairwise_l1", |run| Some(run.metrics.mean_pairwise_l1)),
     ("Dispersal (%)", "mean_dispersal", |run| Some(100.0 * run.metrics.placements?.mean_dispersal)),
@@ -165,18 +167,18 @@ const COMPARED: [(&str, &str, Value); 4] = [
     ("Utilization (%)", "utilization", |run| Some(100.0 * run.metrics.schedule.utilization)),
 ];
 
-/// Results, and what must be said because they differ in it.
-struct Album<'a> {
+/// Results of a gallery, and the key fields in which they differ.
+struct Figures<'a> {
     results: Vec<&'a RunResult>,
-    /// On shaken copies.
+    /// Results on perturbed copies.
     shaken: Vec<&'a RunResult>,
     policies: bool,
     seeds: bool,
-    /// The most strategies of a figure.
+    /// Maximum number of strategies in a figure.
     most: usize,
 }
 
-impl<'a> Album<'a> {
+impl<'a> Figures<'a> {
     fn new(results: &'a [RunResult], most: usize) -> Self {
         let differ = |same: fn(&RunKey, &RunKey) -> bool| {
             results.windows(2).any(|pair| !same(&pair[0].key, &pair[1].key))
@@ -191,7 +193,7 @@ impl<'a> Album<'a> {
         }
     }
 
-    /// What kind of figure, of which trace, machine, scheduler and policy.
+    /// Parts of a file name: kind of figure, trace, machine, scheduler and policy.
     fn parts(&self, kind: &str, key: &RunKey) -> Vec<String> {
         let setting = [kind, &key.trace, &key.topology, &key.scheduler];
         let mut parts: Vec<String> = setting.map(str::to_string).to_vec();
@@ -207,18 +209,18 @@ impl<'a> Album<'a> {
         subtitle
     }
 
-    /// The runs of a cell on shaken copies.
+    /// Returns the runs of a cell on perturbed copies.
     fn copies(&self, key: &RunKey) -> impl Iterator<Item = &'a RunResult> + '_ {
         let key = key.clone();
         self.shaken.iter().copied().filter(move |run| RunKey { copy: 0, ..run.key.clone() } == key)
     }
 
-    /// What a figure says of its error bars.
+    /// Returns the subtitle clause about error bars.
     fn intervals(&self, copies: u64) -> String {
-        format!("means over {copies} shaken copies of the trace with 95 % intervals")
+        format!("means over {copies} perturbed copies of the trace with 95 % intervals")
     }
 
-    fn improvements(&self) -> Vec<Named> {
+    fn improvements(&self) -> Vec<NamedFigure> {
         let mut figures: Vec<(Vec<String>, Improvement)> = Vec::new();
         for &run in self.results.iter().filter(|run| run.key.tie.is_some()) {
             let untied = RunKey { tie: None, ..run.key.clone() };
@@ -257,21 +259,21 @@ impl<'a> Album<'a> {
                 figures.push((parts, Improvement { subtitle, order, changes, half_widths, reach }));
             }
         }
-        // They are compared with each other: a size and its rank are of one run.
+        // The figures by size and by rank show the same run and are meant to be compared, so they share a scale.
         let reach = figures.iter().map(|(_, figure)| figure.extremes());
         let reach = reach.fold([0.0_f64; 2], |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
         let several = figures.len() > 2;
         let scaled = |(parts, mut figure): (Vec<String>, Improvement)| {
             figure.reach = reach;
             if several {
-                figure.subtitle.push("one scale for all figures of improvement".to_string());
+                figure.subtitle.push("all improvement figures share one scale".to_string());
             }
-            named(parts, figure)
+            named_figure(parts, figure)
         };
         figures.into_iter().map(scaled).collect()
     }
 
-    /// Results by trace, machine, scheduler and policy, in order of first appearance.
+    /// Groups results by trace, machine, scheduler and policy in order of first appearance.
     fn by_setting(&self) -> Vec<Vec<&'a RunResult>> {
         let same = |a: &RunKey, b: &RunKey| {
             (&a.trace, &a.topology, &a.scheduler, &a.policy)
@@ -287,21 +289,23 @@ impl<'a> Album<'a> {
         groups
     }
 
-    fn settings(&self) -> Vec<Named> {
+    fn settings(&self) -> Vec<NamedFigure> {
         let mut pictures = Vec::new();
         for group in self.by_setting() {
             let (first, key) = (group[0], &group[0].key);
-            let (compared, apart) = by_distance(&group);
+            let (compared, unranked) = ranked_by_distance(&group);
             let (strategies, copies) = self.strategies(&compared);
             if strategies.len() >= 2 {
                 let mut subtitle = self.subtitle(key);
                 if self.seeds {
                     subtitle.push("means over seeds".to_string());
                 }
-                if apart > 0 {
-                    subtitle
-                        .push(format!("not shown, as jobs are folded: {}", strategies_of(apart)));
-                    subtitle.push(FEWER.to_string());
+                if unranked > 0 {
+                    subtitle.push(format!(
+                        "not shown because jobs are folded: {}",
+                        strategies_of(unranked)
+                    ));
+                    subtitle.push(WHY_NOT_BY_DISTANCE.to_string());
                 }
                 subtitle.extend(copies.map(|copies| self.intervals(copies)));
                 let mut strategies = strategies;
@@ -309,20 +313,20 @@ impl<'a> Album<'a> {
                     let by_name = || a.name.cmp(&b.name);
                     a.mean_pairwise_l1.total_cmp(&b.mean_pairwise_l1).then_with(by_name)
                 });
-                subtitle.push(LEAST_FIRST.to_string());
+                subtitle.push(ORDER.to_string());
                 subtitle.extend(not_shown(strategies.len().saturating_sub(self.most)));
                 strategies.truncate(self.most);
                 let figure = StrategyBars { subtitle, strategies };
-                pictures.push(named(self.parts("strategies", key), figure));
+                pictures.push(named_figure(self.parts("strategies", key), figure));
             }
             if group.len() >= 2 && group.iter().any(|run| run.metrics.system.is_some()) {
                 let figure = self.comparison(self.subtitle(key), &group).truncated(self.most);
-                pictures.push(named(self.parts("comparison", key), figure));
+                pictures.push(named_figure(self.parts("comparison", key), figure));
             }
             if first.series.times.len() > 1 {
                 let utilization = first.metrics.schedule.utilization;
                 let subtitle = self.subtitle(key);
-                let strategy = of_schedule(first, &group);
+                let strategy = strategy_label(first, &group);
                 let (series, processors) = (&first.series, first.processors);
                 let held = first.metrics.system.and_then(|system| system.slots_held_percent);
                 let machine = key.topology.parse::<Topology>().ok();
@@ -335,46 +339,46 @@ impl<'a> Album<'a> {
                 let mut parts = self.parts("load", key);
                 parts.push(key.strategy());
                 parts.extend(seed(key));
-                pictures.push(named(parts, figure));
+                pictures.push(named_figure(parts, figure));
             }
         }
         pictures
     }
 
-    /// How waits and slowdowns of jobs spread.
-    fn spreads(&self, of_jobs: &[Waits]) -> Vec<Named> {
+    /// Distributions of waits and slowdowns of jobs.
+    fn spreads(&self, of_jobs: &[WaitDistributions]) -> Vec<NamedFigure> {
         let figures = waits(of_jobs, |key| self.subtitle(key), self.most);
-        let named = |WaitFigure { kind, key, of_scheduler, spreads }: WaitFigure<'_>| {
+        let named_figure = |WaitFigure { kind, key, of_scheduler, spreads }: WaitFigure<'_>| {
             let mut parts = self.parts(kind, key);
             if !of_scheduler {
                 parts.retain(|part| *part != key.scheduler);
             }
-            named(parts, spreads)
+            named_figure(parts, spreads)
         };
-        figures.into_iter().map(named).collect()
+        figures.into_iter().map(named_figure).collect()
     }
 
-    /// What logs did beside what policies make of their jobs.
-    fn recorded(&self) -> Vec<Named> {
+    /// Waits in the log compared with waits under other schedulers.
+    fn recorded(&self) -> Vec<NamedFigure> {
         let is_recorded = |run: &RunResult| run.key.scheduler.starts_with(RECORDED);
         let of_log = |log: &RunResult| {
             let same = |run: &&RunResult| {
                 let scheduler = log.key.scheduler.clone();
                 RunKey { scheduler, ..run.key.clone() } == log.key
             };
-            let beside: Vec<&RunResult> = self.results.iter().copied().filter(same).collect();
+            let runs: Vec<&RunResult> = self.results.iter().copied().filter(same).collect();
             let key = &log.key;
             let subtitle = vec![key.trace.clone(), machine(&key.topology), key.strategy()];
             let parts = ["waits-by-size", &key.trace, &key.topology, &key.strategy()];
             let mut parts = parts.map(str::to_string).to_vec();
             parts.extend(policy(key).into_iter().chain(seed(key)));
-            (beside.len() > 1).then(|| named(parts, waits_by_class(subtitle, &beside)))
+            (runs.len() > 1).then(|| named_figure(parts, waits_by_class(subtitle, &runs)))
         };
         self.results.iter().filter(|run| is_recorded(run)).filter_map(|run| of_log(run)).collect()
     }
 
-    /// Strategies of one setting in order of first appearance, each the mean over its seeds, and over
-    /// how many shaken copies if over any.
+    /// Returns the strategies of one setting in order of first appearance, each with the mean over its seeds. Also
+    /// returns the number of perturbed copies if the means are over copies.
     fn strategies(&self, group: &[&RunResult]) -> (Vec<StrategyBar>, Option<u64>) {
         let seeds = by_strategy(group);
         let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
@@ -393,11 +397,11 @@ impl<'a> Album<'a> {
         (seeds.into_iter().map(strategy).collect(), copies)
     }
 
-    /// The strategies of one setting, each the mean over its seeds, the most compact first; behind them
-    /// those that fold jobs, without distances, where others fold none.
+    /// Returns a comparison of the strategies of one setting by means over their seeds, with the most compact strategy
+    /// first. If only some strategies fold jobs, these strategies are last and have no distances.
     fn comparison(&self, mut subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
         let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
-        let (ranked, apart) = by_distance(group);
+        let (ranked, unranked) = ranked_by_distance(group);
         let ranked: Vec<String> = by_strategy(&ranked).into_iter().map(|(name, _)| name).collect();
         let mut seeds = by_strategy(group);
         seeds.sort_by(|(one, a), (other, b)| {
@@ -409,10 +413,10 @@ impl<'a> Album<'a> {
         let (mut strategies, mut intervals) = (Vec::new(), Vec::new());
         let mut copies: Option<u64> = None;
         for (name, runs) in seeds {
-            let by_distance = ranked.contains(&name);
+            let ranked_by_distance = ranked.contains(&name);
             let of_copies = || runs.iter().flat_map(|run| self.copies(&run.key));
             let shown = COMPARED.map(|(_, column, value)| {
-                let is_shown = by_distance || !comparable::is_distance(column);
+                let is_shown = ranked_by_distance || !comparable::is_distance(column);
                 let shaken = over_copies(of_copies(), value).filter(|_| is_shown);
                 copies = copies.max(shaken.map(|mean| mean.count));
                 let own = || mean(&runs, value).filter(|_| is_shown);
@@ -425,15 +429,15 @@ impl<'a> Album<'a> {
         if self.seeds {
             subtitle.push("means over seeds".to_string());
         }
-        // Those that fold jobs are the last: a figure of the first strategies may have none of them.
-        let shown = apart.saturating_sub(strategies.len().saturating_sub(self.most));
-        subtitle.push(LEAST_FIRST.to_string());
+        // Strategies that fold jobs are last, so truncation may remove them.
+        let shown = unranked.saturating_sub(strategies.len().saturating_sub(self.most));
+        subtitle.push(ORDER.to_string());
         if shown > 0 {
             subtitle.push(format!(
-                "last and without distances, as jobs are folded: {}",
+                "last and without distances because jobs are folded: {}",
                 strategies_of(shown)
             ));
-            subtitle.push(FEWER.to_string());
+            subtitle.push(WHY_NOT_BY_DISTANCE.to_string());
         }
         match copies {
             Some(copies) => subtitle.push(self.intervals(copies)),
@@ -443,8 +447,8 @@ impl<'a> Album<'a> {
         Comparison { subtitle, measures, strategies, intervals, ..Comparison::default() }
     }
 
-    /// Waits against the load, for settings that differ in nothing else.
-    fn waits(&self) -> Vec<Named> {
+    /// Returns figures of the wait by load, each for settings that differ only in the load.
+    fn waits(&self) -> Vec<NamedFigure> {
         let mut settings: Vec<(RunKey, Vec<AtLoad<'a>>)> = Vec::new();
         for &run in &self.results {
             let Some((name, load)) = unscaled_name(&run.key.trace) else { continue };
@@ -480,12 +484,12 @@ impl<'a> Album<'a> {
             let copies = points.iter().flat_map(|at| &at.shaken).map(|run| run.key.copy).max();
             subtitle.extend(copies.map(|copies| self.intervals(u64::from(copies))));
             let figure = waits_by_load(subtitle, &points, self.most)?;
-            Some(named(self.parts("wait-by-load", &key), figure))
+            Some(named_figure(self.parts("wait-by-load", &key), figure))
         };
         settings.into_iter().filter_map(figure).collect()
     }
 
-    fn ties(&self) -> Option<Named> {
+    fn ties(&self) -> Option<NamedFigure> {
         let counted: Vec<_> =
             self.results.iter().filter(|run| run.metrics.ties.is_some()).collect();
         let first = counted.first()?;
@@ -507,7 +511,7 @@ impl<'a> Album<'a> {
             let Some(ties) = run.metrics.ties else { continue };
             let (label, scheduler) = (label(&run.key), run.key.scheduler.clone());
             let row = TieRow { label, scheduler, ties };
-            // Schedulers of one trace stand together.
+            // Keep the schedulers of one trace together.
             let after = rows.iter().rposition(|other| other.label == row.label);
             rows.insert(after.map_or(rows.len(), |place| place + 1), row);
         }
@@ -524,7 +528,7 @@ impl<'a> Album<'a> {
         ];
         parts.extend(policy(&first.key).filter(|_| !self.policies));
         parts.extend(seed(&first.key).filter(|_| !self.seeds));
-        Some(named(parts, Ties { subtitle, rows }))
+        Some(named_figure(parts, Ties { subtitle, rows }))
     }
 
     fn machines_differ_within_trace(&self) -> bool {

@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::Head;
-use super::look::Page;
 use super::machine::colour_of;
 use super::panel::Panel;
 use super::scale::{Scale, Tick};
@@ -9,43 +9,44 @@ use super::style::{AXIS_LINE, GRID, INK, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 use replay_import::civil;
 
-/// Who held which processors when: processors from below upwards, time to the right, a bar for each
-/// job and run of processors. A job has the colour that it has in a [`MachineMap`](super::MachineMap).
+/// Gantt chart of the job on each processor over time. Time increases to the right, and processor numbers increase
+/// upwards. A job has one bar for each sequence of consecutive processors, in the same colour as in a
+/// [`MachineMap`](super::MachineMap).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Gantt {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// First and last second of the trace.
+    /// First and last second of the shown window, in seconds of the trace.
     pub window: [i64; 2],
-    /// Second 0 of the trace in seconds since 1970 began, both in the local time of the log; `None` if that is not
-    /// known: then the axis has no dates.
+    /// Local time of the log at second 0 of the trace, in seconds since the start of 1970 in local time; `None` if the
+    /// time is unknown. The axis then has no dates.
     pub epoch: Option<i64>,
-    /// Processors.
+    /// Number of processors.
     pub processors: usize,
-    /// In what order they lie.
+    /// Name of the order of the processors along the axis.
     pub order: String,
     /// The bars.
     pub bars: Vec<Bar>,
 }
 
-/// A job on some processors that follow each other.
+/// A job on a sequence of consecutive processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bar {
-    /// Number of the job.
+    /// Job number.
     pub job: i64,
-    /// From this second.
+    /// Start in seconds of the trace.
     pub start: i64,
-    /// To this one.
+    /// End in seconds of the trace.
     pub end: i64,
-    /// The first processor, in the figure's order.
+    /// First processor in the order of the figure.
     pub first: usize,
-    /// How many.
+    /// Number of processors.
     pub count: usize,
 }
 
-/// The unit of an axis of so many seconds, and how many it has.
+/// Returns the unit for a time axis of the given length, and the length of this unit in seconds.
 fn unit(seconds: i64) -> (&'static str, f64) {
     match seconds {
         ..601 => ("s", 1.0),
@@ -56,7 +57,7 @@ fn unit(seconds: i64) -> (&'static str, f64) {
 }
 
 impl Gantt {
-    /// The axes, with their titles: time in its unit, and processors.
+    /// Scales and titles of the time axis and the processor axis.
     fn axes(&self) -> [(Scale, String); 2] {
         let [from, until] = self.window;
         let (name, seconds) = unit(until - from);
@@ -70,16 +71,16 @@ impl Gantt {
     }
 }
 
-/// Distances of dates on an axis, in seconds.
+/// Distances between dates on an axis, in seconds, from which one is chosen.
 const STEPS: [i64; 16] = [
     60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 1_209_600,
     2_419_200, 9_676_800, 31_449_600,
 ];
 const DAY: i64 = 86_400;
-/// The most dates on an axis.
+/// Maximum number of dates on an axis.
 const DATES: i64 = 12;
 
-/// A second since 1970 began as the day `1996-09-23` and the time `12:00`.
+/// Formats seconds since the start of 1970 as the day `1996-09-23` and the time `12:00`.
 fn clock(local: i64) -> (String, String) {
     let (year, month, day) = civil(local.div_euclid(DAY));
     let minute = local.rem_euclid(DAY) / 60;
@@ -87,8 +88,8 @@ fn clock(local: i64) -> (String, String) {
 }
 
 impl Gantt {
-    /// Dates on an axis that counts so many seconds as one, as many as have room, and its title; `None` if they are
-    /// not known.
+    /// Returns the dates on the axis and the title of the axis. The number of dates is limited by the room on the axis.
+    /// The unit of the axis is `seconds` long. Returns `None` if the dates are unknown.
     fn dates(&self, panel: &Panel, seconds: f64) -> Result<Option<(Vec<Tick>, String)>, PlotError> {
         let Some(epoch) = self.epoch else { return Ok(None) };
         let [from, until] = self.window.map(|at| at.saturating_add(epoch));
@@ -142,7 +143,7 @@ impl Figure for Gantt {
                 canvas.line(&[(x, panel.top), (x, panel.bottom)], AXIS_LINE, GRID)
             })?,
         }
-        // Between bars a hair of the page, where they are large enough for it.
+        // Leave a thin gap between bars that are large enough.
         let row = (panel.bottom - panel.top) / self.processors.max(1) as f64;
         let hair = if row >= 3.0 { 0.5 } else { 0.0 };
         for bar in self.bars.iter().filter(|bar| bar.start < until && bar.end > from) {
@@ -182,9 +183,9 @@ mod tests {
     use crate::plot::style::register;
 
     #[test]
-    fn the_axis_has_dates_where_the_log_says_when_it_begins() {
+    fn the_axis_has_dates_if_the_start_of_the_log_is_known() {
         register().expect("the font");
-        // 1996-09-23 00:00.
+        // Midnight at the beginning of 1996-09-23.
         let epoch = Some(843_436_800);
         let gantt = Gantt { window: [3600, 90_000], processors: 4, epoch, ..Gantt::default() };
         let drawn = svg(&gantt).expect("drawn");

@@ -1,10 +1,10 @@
 use plotters::prelude::DrawingBackend;
 
-use super::look::Page;
+use super::figure_style::Page;
 use super::style::{Colour, INK, MARGIN, MUTED, PAGE, SUBTITLE, TICK, TITLE, WHITE};
 use super::{Align, Canvas, PlotError, Text};
 
-/// What a legend shows beside a label.
+/// Symbol of a legend entry.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark {
     /// A filled square.
@@ -13,7 +13,7 @@ pub enum Mark {
     Cross(Colour),
     /// A line with a dot.
     Line(Colour),
-    /// A line with a ring: the same colours for a second time.
+    /// A line with a ring, for lines with a repeated colour.
     Ring(Colour),
     /// A dashed line.
     Dashes(Colour),
@@ -42,32 +42,34 @@ impl Mark {
             | Mark::Circle(_)
             | Mark::Triangle(_) => 12.0,
             Mark::Line(_) | Mark::Ring(_) | Mark::Thick(_) => 22.0,
-            // Three dashes.
+            // This is the width of three dashes.
             Mark::Dashes(_) => 25.0,
         }
     }
 }
 
-/// Gaps after a mark and after its label.
+/// Gap after a mark.
 const MARK_GAP: f64 = 7.0;
+/// Gap after a legend entry.
 const ENTRY_GAP: f64 = 24.0;
 
-/// Between the lines of one legend entry.
+/// Distance of the lines of one legend entry.
 const ENTRY_LINE: f64 = 17.0;
 
-/// The most lines of a subtitle on a page narrower than the default one.
+/// Maximum number of subtitle lines on a page narrower than the default page.
 const SUBTITLE_LINES: usize = 3;
-/// Words of every clause that states what a figure leaves out.
+/// Words that every clause about omitted parts of a figure contains.
 pub(super) const NOT_SHOWN: &str = "not shown";
 
-/// Least distance of the first line from the upper edge, and room below the last one.
+/// Minimum distance of the first line from the upper edge.
 const FIRST: f64 = 20.0;
+/// Room below the last line of the head.
 const BELOW: f64 = 24.0;
 
-/// What stands above a figure: a title, the parts of a subtitle, and a legend, each wrapped where the page ends.
+/// Head of a figure: title, subtitle clauses and legend, each wrapped to the page width.
 ///
-/// A page narrower than the default one has three lines of subtitle at most: later clauses that do
-/// not fit are dropped, except those that state what the figure leaves out.
+/// A page narrower than the default has at most three subtitle lines. Later clauses that do not fit are dropped,
+/// except clauses that state what the figure omits.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     title: String,
@@ -75,37 +77,37 @@ pub struct Head {
     legend: Vec<(Mark, String)>,
 }
 
-/// A head with everything in its place.
-struct Laid {
+/// A head with the positions of its lines.
+struct HeadLayout {
     title: Vec<(f64, String)>,
     subtitle: Vec<(f64, String)>,
     legend: Vec<(f64, f64, Mark, Vec<String>)>,
-    /// Where the figure below may begin.
+    /// Upper end of the area for the figure.
     bottom: f64,
 }
 
 impl Head {
-    /// A title with a subtitle and without a legend.
+    /// Returns a head without a legend.
     pub fn new(title: &str, subtitle: &[String]) -> Self {
         Self { title: title.to_string(), subtitle: subtitle.to_vec(), legend: Vec::new() }
     }
 
-    /// The same with a legend.
+    /// Sets the legend.
     pub fn legend(self, legend: impl IntoIterator<Item = (Mark, String)>) -> Self {
         Self { legend: legend.into_iter().collect(), ..self }
     }
 
-    /// Height on a page.
+    /// Returns the height of the head on a page, in units of the layout.
     pub(super) fn height(&self, page: &Page) -> Result<f64, PlotError> {
-        Ok(self.laid(page.width, page.titles)?.bottom)
+        Ok(self.layout(page.width, page.titles)?.bottom)
     }
 
-    fn laid(&self, width: f64, titles: bool) -> Result<Laid, PlotError> {
+    fn layout(&self, width: f64, titles: bool) -> Result<HeadLayout, PlotError> {
         let room = width - 2.0 * MARGIN;
         let (mut title, mut subtitle, mut legend) = (Vec::new(), Vec::new(), Vec::new());
         let mut y = 0.0;
         if titles && !self.title.is_empty() {
-            for line in broken(&self.title, Text::of_size(TITLE).bold(), room)? {
+            for line in break_lines(&self.title, Text::of_size(TITLE).bold(), room)? {
                 y = if y == 0.0 { 34.0 } else { y + 26.0 };
                 title.push((y, line));
             }
@@ -114,8 +116,8 @@ impl Head {
         if titles {
             let look = Text::of_size(SUBTITLE);
             let lines = match width < PAGE.0 {
-                true => fitted(&self.subtitle, look, room)?,
-                false => wrapped(&self.subtitle, look, room)?,
+                true => fit_subtitle(&self.subtitle, look, room)?,
+                false => join_parts(&self.subtitle, look, room)?,
             };
             for line in lines {
                 y = if y == 0.0 { FIRST } else { y + 22.0 };
@@ -127,7 +129,7 @@ impl Head {
             let (mut x, look) = (MARGIN, Text::of_size(TICK));
             for (mark, label) in &self.legend {
                 let before = mark.width() + MARK_GAP;
-                let lines = broken(label, look, room - before)?;
+                let lines = break_lines(label, look, room - before)?;
                 let mut needed: f64 = 0.0;
                 for line in &lines {
                     needed = needed.max(before + look.width(line)?);
@@ -137,32 +139,32 @@ impl Head {
                 }
                 let more = lines.len().saturating_sub(1);
                 legend.push((x, y, *mark, lines));
-                // Nothing stands beside an entry of several lines.
+                // An entry of several lines occupies the full width.
                 x += if more > 0 { width } else { needed + ENTRY_GAP };
                 y += ENTRY_LINE * more as f64;
             }
         }
         let bottom = if y == 0.0 { FIRST } else { y + BELOW };
-        Ok(Laid { title, subtitle, legend, bottom })
+        Ok(HeadLayout { title, subtitle, legend, bottom })
     }
 
-    /// Draws it. Returns where the figure below may begin.
+    /// Draws the head. Returns the upper end of the area for the figure.
     pub(super) fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<f64, PlotError> {
-        let laid = self.laid(canvas.width(), canvas.has_titles())?;
-        for (y, line) in &laid.title {
+        let layout = self.layout(canvas.width(), canvas.has_titles())?;
+        for (y, line) in &layout.title {
             canvas.text(line, (MARGIN, *y), Text::of_size(TITLE).bold())?;
         }
-        for (y, line) in &laid.subtitle {
+        for (y, line) in &layout.subtitle {
             canvas.text(line, (MARGIN, *y), Text::of_size(SUBTITLE).colour(MUTED))?;
         }
-        for (x, y, mark, lines) in &laid.legend {
+        for (x, y, mark, lines) in &layout.legend {
             draw_mark(canvas, *mark, *x, *y)?;
             for (line, text) in lines.iter().enumerate() {
                 let at = (x + mark.width() + MARK_GAP, y + ENTRY_LINE * line as f64);
                 canvas.text(text, at, Text::of_size(TICK).colour(INK))?;
             }
         }
-        Ok(laid.bottom)
+        Ok(layout.bottom)
     }
 }
 
@@ -205,7 +207,8 @@ fn draw_mark<DB: DrawingBackend>(
     }
 }
 
-/// The corners of a triangle around a point, which points in a direction of length 1.
+/// Returns the corners of a triangle around the point `(x, y)`. The tip of the triangle is in the direction of the unit
+/// vector `(dx, dy)`.
 pub(super) fn triangle((x, y): (f64, f64), size: f64, (dx, dy): (f64, f64)) -> [(f64, f64); 3] {
     [
         (x + size * dx, y + size * dy),
@@ -214,8 +217,9 @@ pub(super) fn triangle((x, y): (f64, f64), size: f64, (dx, dy): (f64, f64)) -> [
     ]
 }
 
-/// Parts joined by dots into lines of a width. A part that is wider is broken at blanks.
-fn wrapped(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
+/// Joins the parts with dots into lines of at most the width `room`. A part that is wider than `room` is broken at
+/// spaces.
+fn join_parts(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         if let Some(line) = lines.last_mut() {
@@ -225,18 +229,18 @@ fn wrapped(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotE
                 continue;
             }
         }
-        lines.extend(broken(part, look, room)?);
+        lines.extend(break_lines(part, look, room)?);
     }
     Ok(lines)
 }
 
-/// Those of the parts that [`SUBTITLE_LINES`] lines of a width have room for, as [`wrapped`] lays them out: the first
-/// one, those that state what is not shown, and of the others the earlier ones.
-fn fitted(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
+/// Lays out the parts that fit into [`SUBTITLE_LINES`] lines: the first part, the parts that state what is not shown,
+/// and then the other parts in their order while there is room.
+fn fit_subtitle(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     let mut kept: Vec<bool> = parts.iter().map(|part| part.contains(NOT_SHOWN)).collect();
     let lines = |kept: &[bool]| {
         let parts = parts.iter().zip(kept).filter(|(_, kept)| **kept);
-        wrapped(&parts.map(|(part, _)| part.clone()).collect::<Vec<_>>(), look, room)
+        join_parts(&parts.map(|(part, _)| part.clone()).collect::<Vec<_>>(), look, room)
     };
     for place in 0..parts.len() {
         if !std::mem::replace(&mut kept[place], true) {
@@ -246,9 +250,9 @@ fn fitted(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotEr
     lines(&kept)
 }
 
-/// Where a word that is wider than a line is broken: before a bracket and after a comma, or else after a hyphen, an
-/// underscore, an equals sign or a slash.
-fn pieces(word: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
+/// Splits a word that is wider than a line. The word is split before brackets and after commas. Pieces that are still
+/// too wide are split after hyphens, underscores, equals signs and slashes.
+fn split_word(word: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     let cut = |word: &str, is_end: &dyn Fn(char, Option<char>) -> bool| {
         let mut pieces = vec![String::new()];
         let mut chars = word.chars().peekable();
@@ -277,15 +281,15 @@ fn pieces(word: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     Ok(all)
 }
 
-/// A text in lines of a width, broken at blanks; a word that is wider is broken at its [`pieces`], and what is wider
-/// even so is cut in its middle.
-pub(super) fn broken(text: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
+/// Breaks a text into lines of at most `room` width at spaces. A wider word is broken into the pieces of
+/// [`split_word`], and a piece that is still too wide is shortened in its middle.
+pub(super) fn break_lines(text: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     if look.width(text)? <= room {
         return Ok(vec![text.to_string()]);
     }
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        for (place, piece) in pieces(word, look, room)?.into_iter().enumerate() {
+        for (place, piece) in split_word(word, look, room)?.into_iter().enumerate() {
             if let Some(line) = lines.last_mut() {
                 let joined = format!("{line}{}{piece}", if place == 0 { " " } else { "" });
                 if look.width(&joined)? <= room {
@@ -293,14 +297,14 @@ pub(super) fn broken(text: &str, look: Text, room: f64) -> Result<Vec<String>, P
                     continue;
                 }
             }
-            lines.push(shortened(&piece, look, room)?);
+            lines.push(shorten(&piece, look, room)?);
         }
     }
     Ok(lines)
 }
 
-/// A text cut in the middle to a width.
-pub(super) fn shortened(text: &str, look: Text, room: f64) -> Result<String, PlotError> {
+/// Shortens a text to a width by replacing its middle with an ellipsis.
+pub(super) fn shorten(text: &str, look: Text, room: f64) -> Result<String, PlotError> {
     let chars: Vec<char> = text.chars().collect();
     let mut kept = chars.len();
     let mut text = text.to_string();
@@ -318,73 +322,73 @@ mod tests {
     use crate::plot::style::register;
 
     #[test]
-    fn what_is_wider_than_the_page_is_broken_at_blanks() {
+    fn text_wider_than_the_page_is_broken_at_spaces() {
         register().expect("the font");
         let look = Text::of_size(SUBTITLE);
         let long = "links that leave a processor; ".repeat(12).trim_end().to_string();
         let parts = ["KTH-SP2, 10x10".to_string(), long.clone(), "the end".to_string()];
         let room = Page::default().width - 2.0 * MARGIN;
-        let lines = wrapped(&parts, look, room).expect("the font");
+        let lines = join_parts(&parts, look, room).expect("the font");
         assert!(lines.len() > 3, "{lines:?}");
         for line in &lines {
             assert!(look.width(line).expect("the font") <= room, "{line}");
         }
-        // Nothing is lost, and what follows stands behind the rest of it.
+        // No words are lost, and the next part begins on the last line of the long part.
         assert_eq!(lines[0], parts[0]);
         assert_eq!(lines[1..].join(" "), format!("{long} \u{B7} the end"));
     }
 
     #[test]
-    fn a_column_has_all_of_a_head_within_its_edges() {
+    fn a_head_stays_within_the_edges_of_a_narrow_page() {
         register().expect("the font");
         let long =
             "KTH-SP2-1996-2.1-cln on torus[x]:16x24, conservative, shuffled-row-major-best-fit";
         let parts = [long.to_string(), "x".repeat(90), "the end".to_string()];
         let legend = ["short".to_string(), "y".repeat(90)].map(|name| (Mark::Box(INK), name));
         let head = Head::new(long, &parts).legend(legend);
-        let laid = head.laid(406.0, true).expect("the font");
+        let layout = head.layout(406.0, true).expect("the font");
         let within = |x: f64, line: &str, look: Text| {
             let end = x + look.width(line).expect("the font");
             assert!(end <= 406.0 - MARGIN + 0.5, "{line} ends at {end}");
         };
-        laid.title.iter().for_each(|(_, line)| within(MARGIN, line, Text::of_size(TITLE).bold()));
-        laid.subtitle.iter().for_each(|(_, line)| within(MARGIN, line, Text::of_size(SUBTITLE)));
+        layout.title.iter().for_each(|(_, line)| within(MARGIN, line, Text::of_size(TITLE).bold()));
+        layout.subtitle.iter().for_each(|(_, line)| within(MARGIN, line, Text::of_size(SUBTITLE)));
         let label = |x: f64, mark: Mark| x + mark.width() + MARK_GAP;
-        for (x, _, mark, lines) in &laid.legend {
+        for (x, _, mark, lines) in &layout.legend {
             lines.iter().for_each(|line| within(label(*x, *mark), line, Text::of_size(TICK)));
         }
-        let without = head.laid(406.0, false).expect("the font");
+        let without = head.layout(406.0, false).expect("the font");
         assert!(without.title.is_empty() && without.subtitle.is_empty());
         assert_eq!(without.legend.len(), 2);
-        assert!(without.bottom < laid.bottom);
+        assert!(without.bottom < layout.bottom);
     }
 
     #[test]
-    fn a_legend_entry_wider_than_the_page_is_broken_not_cut() {
+    fn a_legend_entry_wider_than_the_page_is_broken_into_lines() {
         register().expect("the font");
         let name = "easy: 12 strategies with the schedule of shuffled-row-major-best-fit[order=scan,ties=first,guard=place] (mean 4)";
         let head = Head::new("", &[]).legend([(Mark::Box(INK), name.to_string())]);
-        let laid = head.laid(406.0, true).expect("the font");
-        let lines = &laid.legend[0].3;
+        let layout = head.layout(406.0, true).expect("the font");
+        let lines = &layout.legend[0].3;
         assert!(lines.len() > 1 && !lines.iter().any(|line| line.contains('…')), "{lines:?}");
         let joined: String = lines.concat();
         assert_eq!(joined.replace(' ', ""), name.replace(' ', ""));
         let below =
             head.legend([(Mark::Box(INK), name.to_string()), (Mark::Box(INK), "b".to_string())]);
-        let laid = below.laid(406.0, true).expect("the font");
-        assert!(laid.legend[1].1 >= laid.legend[0].1 + 17.0 * (lines.len() - 1) as f64 + 21.0);
+        let layout = below.layout(406.0, true).expect("the font");
+        assert!(layout.legend[1].1 >= layout.legend[0].1 + 17.0 * (lines.len() - 1) as f64 + 21.0);
     }
 
     #[test]
-    fn a_column_has_three_lines_of_subtitle() {
+    fn a_narrow_page_has_at_most_three_subtitle_lines() {
         register().expect("the font");
         let clause = |i: usize| format!("clause {i} of a subtitle that is rather long");
         let mut parts: Vec<String> = (0..8).map(clause).collect();
         parts.push("5 more strategies are not shown".to_string());
         let head = Head::new("", &parts);
         let lines = |width: f64| {
-            let laid = head.laid(width, true).expect("the font");
-            laid.subtitle.into_iter().map(|(_, line)| line).collect::<Vec<_>>()
+            let layout = head.layout(width, true).expect("the font");
+            layout.subtitle.into_iter().map(|(_, line)| line).collect::<Vec<_>>()
         };
         let column = lines(406.0);
         assert_eq!(column.len(), SUBTITLE_LINES, "{column:?}");

@@ -1,18 +1,18 @@
 use plotters::prelude::DrawingBackend;
 
-use super::header::{Head, shortened};
+use super::header::{Head, shorten};
 use super::number::significant;
 use super::panel::{LEFT_ROOM, Panel, bottom_room};
 use super::scale::Scale;
 use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, TICK, WHITE, sequential};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
-/// A matrix of values as coloured cells, with a colour bar.
+/// A matrix of values as coloured cells with a colour bar.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HeatMap {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
     /// Title of the x axis with its unit.
     pub x_title: String,
@@ -24,7 +24,7 @@ pub struct HeatMap {
     pub columns: Vec<String>,
     /// Labels of the rows from the bottom up.
     pub rows: Vec<String>,
-    /// Values by row, then column; `None`, or what is missing, is a grey cell.
+    /// Values by row, then by column; a missing value or `None` is drawn as a grey cell.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
@@ -33,7 +33,7 @@ impl HeatMap {
         self.values.get(row)?.get(column).copied().flatten().filter(|value| value.is_finite())
     }
 
-    /// The colours' range: that of the values.
+    /// Returns the range of the colours, which equals the range of the values.
     fn colours(&self) -> Scale {
         let values = || self.cells().filter_map(|(row, column)| self.value(row, column));
         let low = values().fold(f64::INFINITY, f64::min);
@@ -50,7 +50,7 @@ impl HeatMap {
 /// Room for the colour bar and its labels.
 pub(super) const BAR_ROOM: f64 = 150.0;
 const BAR_WIDTH: f64 = 22.0;
-/// How far cells reach under their neighbours.
+/// Overlap of neighbouring cells.
 const SEAM: f64 = 0.5;
 
 impl Figure for HeatMap {
@@ -110,7 +110,7 @@ impl HeatMap {
             let value = self.value(row, column);
             let colour = value.map_or(GRID, |value| sequential(colours.share(value)));
             let (x, y) = (column as f64, row as f64);
-            // Cells reach under their neighbours, or viewers show seams between them.
+            // Cells overlap their neighbours, because viewers would show seams between them.
             let (right, top) = panel.at(x + 1.0, y + 1.0);
             let corner = ((right + SEAM).min(panel.right), (top - SEAM).max(panel.top));
             canvas.rectangle(panel.at(x, y), corner, colour)?;
@@ -132,36 +132,36 @@ impl HeatMap {
         for label in &self.columns {
             widest = widest.max(look.width(label)?);
         }
-        // Every so many labels, so that they do not meet.
+        // Choose a step between labels that is large enough to avoid overlapping labels.
         let every = |room: f64, all: f64, count: usize| {
             (room * count as f64 / all).ceil().max(1.0) as usize
         };
         let wide = panel.right - panel.left;
         let step = every(widest + 10.0, wide, self.columns.len());
         for (column, label) in self.columns.iter().enumerate().step_by(step) {
-            let label = shortened(label, look, wide)?;
+            let label = shorten(label, look, wide)?;
             canvas.text(&label, (panel.at_x(column as f64 + 0.5), panel.bottom + 15.0), look)?;
         }
         let look = look.align(Align::Right);
         let step = every(TICK + 4.0, panel.bottom - panel.top, self.rows.len());
         for (row, label) in self.rows.iter().enumerate().step_by(step) {
-            let label = shortened(label, look, panel.left - 8.0 - 32.0)?;
+            let label = shorten(label, look, panel.left - 8.0 - 32.0)?;
             canvas.text(&label, (panel.left - 8.0, panel.at_y(row as f64 + 0.5)), look)?;
         }
         panel.title_bottom(canvas, &self.x_title)?;
-        // Left of the labels, however long they are.
+        // Place the title to the left of the longest label.
         let mut widest: f64 = 0.0;
         for label in &self.rows {
             widest = widest.max(look.width(label)?);
         }
         let left = (panel.left - 8.0 - widest - 18.0).max(14.0);
         let look = Text::of_size(LABEL).align(Align::Centre).upwards();
-        let title = shortened(&self.y_title, look, panel.bottom - panel.top + 40.0)?;
+        let title = shorten(&self.y_title, look, panel.bottom - panel.top + 40.0)?;
         canvas.text(&title, (left, (panel.top + panel.bottom) / 2.0), look)
     }
 }
 
-/// All colours of a bar, from the lowest up.
+/// Fills a colour bar with all colours, with the lowest value at the bottom.
 pub(super) fn draw_shades<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     bar: &Panel,
@@ -169,7 +169,7 @@ pub(super) fn draw_shades<DB: DrawingBackend>(
     const SHADES: usize = 128;
     let (low, high) = bar.y.range();
     let edge = |shade: usize| bar.at_y(low + (high - low) * shade as f64 / SHADES as f64);
-    // Each shade goes up to the end and the next one over it: no seams.
+    // Each shade extends to the top and is covered by the next shade, which avoids seams.
     for shade in 0..SHADES {
         let colour = sequential((shade as f64 + 0.5) / SHADES as f64);
         canvas.rectangle((bar.left, edge(shade)), (bar.right, bar.top), colour)?;
@@ -177,7 +177,7 @@ pub(super) fn draw_shades<DB: DrawingBackend>(
     Ok(())
 }
 
-/// The colour bar right of a panel.
+/// Draws the colour bar to the right of a panel.
 pub(super) fn draw_bar<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     panel: &Panel,
@@ -193,6 +193,6 @@ pub(super) fn draw_bar<DB: DrawingBackend>(
         canvas.text(&tick.label, (bar.right + 8.0, y), Text::of_size(TICK))?;
     }
     let look = Text::of_size(TICK).align(Align::Centre).upwards();
-    let title = &shortened(title, look, bar.bottom - bar.top + 40.0)?;
+    let title = &shorten(title, look, bar.bottom - bar.top + 40.0)?;
     canvas.text(title, (canvas.width() - 24.0, (bar.top + bar.bottom) / 2.0), look)
 }

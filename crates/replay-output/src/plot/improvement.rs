@@ -8,29 +8,28 @@ use super::style::{AXIS_LINE, BLUE, Colour, INK, MUTED, VERMILION, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 use replay_core::metrics::SizeChange;
 
-/// What the x axis of an [`Improvement`] is.
+/// Quantity on the x axis of an [`Improvement`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     /// Job size in processors (Johnson, Bunde, Leung, Figs. 9, 11, 13).
     Size,
-    /// Rank of the size by number of jobs (Figs. 10, 12, 14).
+    /// Rank of the job size by number of jobs (Figs. 10, 12, 14).
     Rank,
 }
 
-/// How much closer together the jobs of each size are than in a baseline: bars from the
-/// zero line, with the number of jobs of the size as crosses on a second, logarithmic
-/// axis.
+/// Improvement of the mean pairwise L1 relative to a baseline, by job size. Bars from the zero line show the
+/// improvement. Crosses on a second, logarithmic axis show the number of jobs of each size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Improvement {
-    /// Trace, machine, scheduler, strategies: whatever says what is compared.
+    /// Subtitle clauses: trace, machine, scheduler and the compared strategies.
     pub subtitle: Vec<String>,
-    /// The x axis.
+    /// Quantity on the x axis.
     pub order: Order,
-    /// The changes by size.
+    /// Changes by job size.
     pub changes: Vec<SizeChange>,
-    /// Half the widths of their intervals, in the same order; empty if there are none.
+    /// Half the width of each confidence interval, in the order of `changes`; empty if there are no intervals.
     pub half_widths: Vec<f64>,
-    /// How far the axis reaches down and up at least, in percent: as far as that of figures that are compared.
+    /// Range in percent that the y axis must include, so that compared figures share one scale.
     pub reach: [f64; 2],
 }
 
@@ -49,15 +48,15 @@ impl Improvement {
         }
     }
 
-    /// Column and title of the x axis.
-    fn across(&self) -> (&'static str, &'static str) {
+    /// Returns the CSV column and the title of the x axis.
+    fn x_axis(&self) -> (&'static str, &'static str) {
         match self.order {
             Order::Size => ("size", "Job size (processors)"),
             Order::Rank => ("size_rank", "Rank of the job size by number of jobs"),
         }
     }
 
-    /// Axes of sizes or ranks, of the improvement, and of the jobs.
+    /// Scales of the x axis, the improvement and the number of jobs.
     fn scales(&self) -> [Scale; 3] {
         let [low, high] = self.extremes();
         let (low, high) = (low.min(self.reach[0]), high.max(self.reach[1]));
@@ -66,36 +65,36 @@ impl Improvement {
         let pad = last * 0.01 + 0.5;
         let first = match self.order {
             Order::Size => -pad,
-            // There is no rank 0 to label.
+            // Rank 0 does not exist and has no label.
             Order::Rank => 1.0 - pad.min(0.9),
         };
         [
             Scale::linear(first, last + pad),
             Scale::round(low, high, 7),
-            // Crosses of single jobs and of the most frequent size stay off the edges.
+            // Extend the axis, so that the crosses of single jobs and of the most frequent size are not at the edges.
             Scale::log(0.7, (most * 1.5).max(10.0)),
         ]
     }
 
-    /// The lowest and the highest end of a bar or interval, 0 among them.
+    /// Returns the lowest and the highest value of the bars and intervals; the range includes 0.
     pub fn extremes(&self) -> [f64; 2] {
         let low = self.with_intervals().map(|it| ends(it)[0]).fold(0.0, f64::min);
         [low, self.with_intervals().map(|it| ends(it)[1]).fold(0.0, f64::max)]
     }
 
-    fn words(&self) -> Vec<String> {
-        let mut words = self.subtitle.clone();
-        words.extend(self.fixed());
-        words
+    fn full_subtitle(&self) -> Vec<String> {
+        let mut subtitle = self.subtitle.clone();
+        subtitle.extend(self.fixed());
+        subtitle
     }
 
-    /// The changes with half the widths of their intervals, if they have any.
+    /// Returns the changes, each with half the width of its interval if present.
     fn with_intervals(&self) -> impl Iterator<Item = (&SizeChange, Option<f64>)> {
         let half_widths = self.half_widths.iter().copied().map(Some);
         self.changes.iter().zip(half_widths.chain(std::iter::repeat(None)))
     }
 
-    /// What no allocator can change, in percent of the jobs.
+    /// Returns a subtitle clause with the share of the jobs whose distance does not depend on the allocator.
     fn fixed(&self) -> Option<String> {
         let jobs = |fixed: bool| {
             self.changes.iter().filter(|c| c.fixed || !fixed).map(|c| c.jobs).sum::<u64>() as f64
@@ -108,16 +107,16 @@ impl Improvement {
 }
 
 const Y_TITLE: &str = "Improvement of mean pairwise L₁ (%)";
-const JOBS: &str = "Jobs of the size";
+const JOBS: &str = "Jobs of this size";
 
-/// Radius of the mark of a size that does not change.
+/// Radius of the mark of a size without a change.
 const UNCHANGED: f64 = 3.5;
 
 fn is_unchanged(change: &SizeChange) -> bool {
     change.fixed || change.improvement_percent == 0.0
 }
 
-/// Whether a single job decides the bar of a size.
+/// Returns whether a single job determines the bar of a size.
 fn is_single(change: &SizeChange) -> bool {
     change.jobs == 1
 }
@@ -126,7 +125,7 @@ fn pale(colour: Colour) -> Colour {
     colour.towards(WHITE, 0.6)
 }
 
-/// The ends of a change's interval, which are the change where it has none.
+/// Returns the ends of the interval of a change; without an interval both ends equal the change itself.
 fn ends((change, half): (&SizeChange, Option<f64>)) -> [f64; 2] {
     let half = half.unwrap_or(0.0);
     [change.improvement_percent - half, change.improvement_percent + half]
@@ -145,11 +144,11 @@ impl Figure for Improvement {
             ),
             (any(&|c| is_unchanged(c) && !c.fixed), Mark::Disc(MUTED), "no change"),
             (any(&|c| c.fixed), Mark::Circle(MUTED), "cannot change"),
-            (true, Mark::Cross(INK), "jobs of the size (right axis)"),
+            (true, Mark::Cross(INK), "jobs of this size (right axis)"),
         ];
         let shown = shown.into_iter().filter(|entry| entry.0);
-        Head::new(self.title(), &self.words())
-            .legend(shown.map(|(_, mark, words)| (mark, words.to_string())))
+        Head::new(self.title(), &self.full_subtitle())
+            .legend(shown.map(|(_, mark, label)| (mark, label.to_string())))
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
@@ -159,7 +158,7 @@ impl Figure for Improvement {
         let mut xs: Vec<f64> = self.changes.iter().map(|c| self.x(c)).collect();
         xs.sort_by(f64::total_cmp);
         let last = xs.last().copied().unwrap_or(1.0);
-        let titles = [self.across().1, Y_TITLE];
+        let titles = [self.x_axis().1, Y_TITLE];
         let panel = Panel::of_page(canvas, top, [x, y], titles)?;
         let room = right_room(JOBS, jobs, panel.bottom - panel.top)?;
         let panel = Panel { right: canvas.width() - room, ..panel };
@@ -186,7 +185,7 @@ impl Figure for Improvement {
             AXIS_LINE,
             INK,
         )?;
-        // A size without jobs has no mark; one that does not change has one.
+        // Mark sizes without a change, to distinguish them from sizes without jobs.
         for change in self.changes.iter().filter(|change| is_unchanged(change)) {
             let centre = panel.at(self.x(change), 0.0);
             canvas.disc(centre, UNCHANGED, MUTED)?;
@@ -194,14 +193,14 @@ impl Figure for Improvement {
                 canvas.disc(centre, UNCHANGED - 1.5, WHITE)?;
             }
         }
-        // All white edges first, so that none covers a neighbour's cross.
+        // Draw all white edges first, so that no edge covers a neighbouring cross.
         for (arm, half, colour) in [(5.0, 1.75, WHITE), (4.0, 0.75, INK)] {
             for change in &self.changes {
                 let centre = (panel.at_x(self.x(change)), panel.y_on(jobs, change.jobs as f64));
                 canvas.cross(centre, arm, half, colour)?;
             }
         }
-        panel.axis_bottom(canvas, self.across().1)?;
+        panel.axis_bottom(canvas, self.x_axis().1)?;
         panel.axis_left(canvas, Y_TITLE)?;
         panel.axis_right(canvas, jobs, JOBS)
     }

@@ -1,4 +1,4 @@
-//! Which job has which colour, in columns of a fixed width: so the height is known before anything is drawn.
+//! Legend of job colours in columns of a fixed width, so that the height is known before drawing.
 
 use plotters::prelude::DrawingBackend;
 
@@ -6,40 +6,41 @@ use super::number::grouped;
 use super::style::{Colour, INK, MARGIN, TICK};
 use super::{Canvas, PlotError, Text};
 
-/// Width of an entry, and the most lines above a map.
+/// Width of an entry.
 pub const ENTRY: f64 = 175.0;
+/// Maximum number of legend lines above a map.
 const LINES: usize = 4;
-/// Between lines.
+/// Distance between lines.
 const LINE: f64 = 21.0;
 
-/// A job with its processors.
+/// Legend entry of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// Its number.
+    /// Job number.
     pub job: i64,
-    /// How many it holds.
+    /// Number of processors of the job.
     pub processors: u64,
-    /// Its colour.
+    /// Colour of the job.
     pub colour: Colour,
 }
 
-/// The largest jobs, and how many more there are.
+/// Entries of the largest jobs, and the number of the other jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Legend {
     entries: Vec<Entry>,
     more: usize,
-    /// Entries side by side.
+    /// Number of entries side by side.
     across: usize,
 }
 
 impl Legend {
-    /// Those that have room on a page of a width, the largest first.
+    /// Returns a legend of the largest jobs that fit above a map on a page of this width, in descending order of size.
     pub fn of(mut entries: Vec<Entry>, width: f64) -> Self {
         let across = (((width - 2.0 * MARGIN) / ENTRY) as usize).max(1);
         Self::in_lines(&mut entries, across, LINES)
     }
 
-    /// Those that have room in one column of a height, the largest first.
+    /// Returns a legend of the largest jobs that fit in one column of this height, in descending order of size.
     pub fn column(mut entries: Vec<Entry>, height: f64) -> Self {
         Self::in_lines(&mut entries, 1, ((height / LINE) as usize).max(2))
     }
@@ -48,14 +49,14 @@ impl Legend {
         entries.sort_by_key(|entry| (std::cmp::Reverse(entry.processors), entry.job));
         let all = entries.len();
         if all > across * lines {
-            // The last place says how many more.
+            // The last entry states the number of the other jobs.
             entries.truncate(across * lines - 1);
         }
         let more = all - entries.len();
         Self { entries: std::mem::take(entries), more, across }
     }
 
-    /// Its height in points; 0 if there is no entry.
+    /// Returns the height in units of the layout; 0 if there is no entry.
     pub fn height(&self) -> f64 {
         let places = self.entries.len() + usize::from(self.more > 0);
         match places.div_ceil(self.across.max(1)) {
@@ -64,12 +65,13 @@ impl Legend {
         }
     }
 
-    /// Whether there is no entry.
+    /// Returns whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Draws it from the middle of its first line at the left on.
+    /// Draws the legend. `left` is the x coordinate of the left end, and `top` is the y coordinate of the middle of the
+    /// first line.
     pub fn draw<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -87,8 +89,8 @@ impl Legend {
             let Entry { job, processors, .. } = entry;
             let plural = if *processors == 1 { "" } else { "s" };
             let processors = grouped(*processors as f64, 0);
-            let words = format!("{job}: {processors} processor{plural}");
-            canvas.text(&words, (x + 19.0, y), look)?;
+            let label = format!("{job}: {processors} processor{plural}");
+            canvas.text(&label, (x + 19.0, y), look)?;
         }
         if self.more > 0 {
             let more = format!("and {} more", grouped(self.more as f64, 0));

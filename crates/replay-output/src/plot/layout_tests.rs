@@ -1,11 +1,12 @@
-//! Text of figures of any size: none lies over another, and none leaves the page.
+//! Checks, for many page sizes and font sizes, that texts in figures do not overlap and do not
+//! extend beyond the page.
 
 use super::save::Sheet;
 use super::style::register;
 use super::*;
 use replay_core::metrics::{SizeChange, TieMetrics};
 
-/// A text of an SVG: its words, and left, top, right, bottom.
+/// A text of an SVG with the coordinates of its left, top, right and bottom edges.
 type Placed = (String, [f64; 4]);
 
 fn attribute(tag: &str, name: &str) -> Option<f64> {
@@ -13,7 +14,7 @@ fn attribute(tag: &str, name: &str) -> Option<f64> {
     value.trim_end_matches("em").parse().ok()
 }
 
-/// The texts of a document, with the boxes of their capitals.
+/// Returns the texts of a document with the bounding boxes of their capitals.
 fn texts(svg: &str) -> Vec<Placed> {
     let mut texts = Vec::new();
     for piece in svg.split("<text").skip(1) {
@@ -43,7 +44,7 @@ fn texts(svg: &str) -> Vec<Placed> {
     texts
 }
 
-/// Fails where a text leaves the page or lies over another.
+/// Fails if a text extends beyond the page or overlaps another text.
 fn check(name: &str, figure: &impl Figure, style: &FigureStyle) {
     let svg = Sheet::of(figure, style).and_then(|sheet| sheet.svg(figure)).expect("drawn");
     let view = svg.split_once("viewBox=\"0 0 ").expect("a view").1.split('"').next();
@@ -59,7 +60,7 @@ fn check(name: &str, figure: &impl Figure, style: &FigureStyle) {
         for (other, at) in &placed[i + 1..] {
             let apart = right.min(at[2]) - left.max(at[0]) < 0.5
                 || bottom.min(at[3]) - top.max(at[1]) < 0.5;
-            assert!(apart, "{name} {style:?}: {words:?} lies over {other:?}");
+            assert!(apart, "{name} {style:?}: {words:?} overlaps {other:?}");
         }
     }
 }
@@ -82,7 +83,7 @@ fn styles() -> Vec<FigureStyle> {
     ]
 }
 
-fn each(name: &str, figure: &impl Figure) {
+fn check_all_styles(name: &str, figure: &impl Figure) {
     register().expect("the font");
     styles().iter().for_each(|style| check(name, figure, style));
 }
@@ -105,7 +106,7 @@ fn lines(count: usize, y: impl Fn(usize, f64) -> f64) -> Vec<Line> {
 }
 
 #[test]
-fn bars_have_room_for_their_text() {
+fn texts_of_bar_figures_do_not_overlap() {
     for count in [1, 2, 12] {
         for most in [300.0, 90_000.0] {
             let strategies = names(count).into_iter().enumerate().map(|(i, name)| StrategyBar {
@@ -113,7 +114,7 @@ fn bars_have_room_for_their_text() {
                 mean_pairwise_l1: 270.0 + most * i as f64 / 12.0,
                 half_width: Some(3.0),
             });
-            each(
+            check_all_styles(
                 "strategies",
                 &StrategyBars { subtitle: subtitle(), strategies: strategies.collect() },
             );
@@ -121,7 +122,7 @@ fn bars_have_room_for_their_text() {
         let measures = ["Pairwise L₁ (hops)", "Dispersal (%)", "Turnaround (s)", "Utilization (%)"];
         let value = |i: usize| vec![Some(43.0 * i as f64), None, Some(210_311.0), Some(99.0)];
         let strategies = names(count).into_iter().enumerate().map(|(i, name)| (name, value(i)));
-        each(
+        check_all_styles(
             "comparison",
             &Comparison {
                 subtitle: subtitle(),
@@ -130,13 +131,13 @@ fn bars_have_room_for_their_text() {
                 ..Comparison::default()
             },
         );
-        // As `contend` draws them.
+        // These are the marks that `contend` draws.
         let marks = |i: usize| {
             let marks = Marks { trimmed_mean: 1.0 + 0.2 * i as f64, p95: 1.5 + 0.7 * i as f64 };
             vec![Some(marks), None]
         };
         let rows = names(count).into_iter().enumerate();
-        each(
+        check_all_styles(
             "contention",
             &Comparison {
                 subtitle: subtitle(),
@@ -150,8 +151,8 @@ fn bars_have_room_for_their_text() {
         let ties = TieMetrics { tied_decisions: 3, tied_percent: 99.5, mean_tied: 12.5 };
         let row = |label: String| TieRow { label, scheduler: "fcfs".to_string(), ties };
         let rows = names(count).into_iter().map(row).collect();
-        each("ties", &Ties { subtitle: subtitle(), rows });
-        let row = |(i, label): (usize, String)| BesideRow {
+        check_all_styles("ties", &Ties { subtitle: subtitle(), rows });
+        let row = |(i, label): (usize, String)| PublishedRow {
             group: format!("group {}", i / 4),
             label,
             printed: 4000.0,
@@ -160,10 +161,10 @@ fn bars_have_room_for_their_text() {
             reach: Some(10.0),
         };
         for values in [false, true] {
-            each(
+            check_all_styles(
                 "beside",
-                &Beside {
-                    title: "Johnson, Bunde, Leung, Fig. 18: printed numbers and ours".to_string(),
+                &PublishedComparison {
+                    title: "Johnson, Bunde, Leung, Fig. 18: published numbers and ours".to_string(),
                     subtitle: subtitle(),
                     values,
                     x_title: "finish time (time units)".to_string(),
@@ -175,7 +176,7 @@ fn bars_have_room_for_their_text() {
 }
 
 #[test]
-fn lines_have_room_for_their_text() {
+fn texts_of_line_figures_do_not_overlap() {
     let titled = |lines| Lines {
         title: "Mean turnaround of all jobs against the offered load".to_string(),
         subtitle: subtitle(),
@@ -186,11 +187,17 @@ fn lines_have_room_for_their_text() {
     };
     for count in [0, 1, 2, 12] {
         let figure = titled(lines(count, |i, x| 1e5 * x * (i + 1) as f64));
-        each("lines", &figure);
-        each("lines, logarithmic", &Lines { log_x: true, log_y: true, ..figure.clone() });
-        each("areas", &Areas(figure));
+        check_all_styles("lines", &figure);
+        check_all_styles(
+            "lines, logarithmic",
+            &Lines { log_x: true, log_y: true, ..figure.clone() },
+        );
+        check_all_styles("areas", &Areas(figure));
         let percent = lines(count, |i, x| x * (i + 1) as f64 / 2.0);
-        each("percent", &Lines { y_title: "Utilization (%)".to_string(), ..titled(percent) });
+        check_all_styles(
+            "percent",
+            &Lines { y_title: "Utilization (%)".to_string(), ..titled(percent) },
+        );
     }
     let spread = Distribution::of((0..500).map(|i| f64::from(i * i)));
     for count in [1, 7, 12] {
@@ -200,15 +207,15 @@ fn lines_have_room_for_their_text() {
         };
         let named = names(count).into_iter().map(curve).collect();
         let words = AxisLabels { zero: true, ..STRETCHES };
-        each("spreads", &spreads(words, subtitle(), named, 12).expect("a spread"));
+        check_all_styles("spreads", &spreads(words, subtitle(), named, 12).expect("a spread"));
     }
     let span = |i: u32| Span { day: f64::from(i), utilization: 60.0, waiting: f64::from(i) };
-    each(
+    check_all_styles(
         "load",
         &Load {
             subtitle: subtitle(),
-            strategy: "shuffled-row-major-best-fit, as under all 48 strategies".to_string(),
-            of: Of::Processors,
+            strategy: "shuffled-row-major-best-fit (same load under all 48 strategies)".to_string(),
+            share: LoadShare::Processors,
             spans: (0..90).map(span).collect(),
             days: 1.0,
             utilization: 64.0,
@@ -222,7 +229,7 @@ fn lines_have_room_for_their_text() {
         fixed: size == 1,
     };
     for order in [Order::Size, Order::Rank] {
-        each(
+        check_all_styles(
             "improvement",
             &Improvement {
                 subtitle: subtitle(),
@@ -233,20 +240,20 @@ fn lines_have_room_for_their_text() {
             },
         );
     }
-    let climb = |(i, name): (usize, String)| Climb {
+    let curve = |(i, name): (usize, String)| ConvergenceCurve {
         name,
         steps: (1..9).map(|x| (f64::from(x * x), f64::from(x) + i as f64)).collect(),
         work: 100.0,
         references: vec![("(2,13,20,6), given".to_string(), 1.5)],
     };
-    let climbs = names(4).into_iter().enumerate().map(climb).collect();
-    each("convergence", &Convergence { subtitle: subtitle(), climbs });
+    let curves = names(4).into_iter().enumerate().map(curve).collect();
+    check_all_styles("convergence", &Convergence { subtitle: subtitle(), curves });
     let shift = |i: i64| Shift { job: i, submit: 40_000 * i, later: 7200 * (i % 5 - 2) };
     let shifts = (0..90).map(shift).collect();
-    each(
+    check_all_styles(
         "shifts",
         &Shifts {
-            title: "Which jobs start earlier, which later".to_string(),
+            title: "Jobs that start earlier or later".to_string(),
             subtitle: subtitle(),
             shifts,
         },
@@ -258,10 +265,10 @@ fn lines_have_room_for_their_text() {
         points: (0..90).map(|i| (f64::from(i * i), f64::from(i % 9))).collect(),
     };
     for count in [0, 12] {
-        each(
+        check_all_styles(
             "scatter",
             &Scatter {
-                title: "Allocators: how means go together".to_string(),
+                title: "Allocators: correlation of means".to_string(),
                 subtitle: subtitle(),
                 names: names(count),
                 panels: vec![panel.clone(); 6],
@@ -271,12 +278,12 @@ fn lines_have_room_for_their_text() {
 }
 
 #[test]
-fn maps_have_room_for_their_text() {
+fn texts_of_maps_do_not_overlap() {
     let title = "lublin-10x10 on torus[x]:10x10, conservative, shuffled-row-major-best-fit";
     for sides in [[10, 10, 1], [16, 24, 1], [8, 8, 8], [4, 30, 1]] {
         let cells: usize = sides.iter().product();
         for jobs in [0, 1, 40] {
-            each(
+            check_all_styles(
                 "machine",
                 &MachineMap {
                     title: title.to_string(),
@@ -294,15 +301,15 @@ fn maps_have_room_for_their_text() {
             centre: 0,
             shells: vec![0; cells],
             chosen: (0..cells).map(|cell| cell < 4).collect(),
-            weights: (0..cells).map(|cell| (cell < 9).then_some((Counted::Free, -12))).collect(),
+            weights: (0..cells).map(|cell| (cell < 9).then_some((TieTerm::Free, -12))).collect(),
         };
-        each(
+        check_all_styles(
             "candidates",
             &Candidates {
                 title: title.to_string(),
                 subtitle: subtitle(),
                 sides,
-                ground: vec![ProcessorState::Free; cells],
+                states: vec![ProcessorState::Free; cells],
                 candidates: (1..6).map(one).collect(),
                 scan_radius: Some(2),
                 ..Candidates::default()
@@ -312,7 +319,7 @@ fn maps_have_room_for_their_text() {
     for (window, epoch) in [([0, 100_000], Some(843_436_800)), ([0, 100_000], None), ([0, 9], None)]
     {
         let bar = |i: i64| Bar { job: i, start: 900 * i, end: 900 * i + 9000, first: 3, count: 30 };
-        each(
+        check_all_styles(
             "gantt",
             &Gantt {
                 title: title.to_string(),
@@ -328,7 +335,7 @@ fn maps_have_room_for_their_text() {
     let values = |rows: usize, columns: usize| {
         (0..rows).map(|y| (0..columns).map(|x| Some((x * y) as f64)).collect()).collect()
     };
-    each(
+    check_all_styles(
         "heat map",
         &HeatMap {
             title: "Vectors found on one trace, tried on others".to_string(),
@@ -345,7 +352,7 @@ fn maps_have_room_for_their_text() {
         let map = |name: &str| LinkMap { name: name.to_string(), values: values(sides.1, sides.0) };
         let maps = ["mean of the links that there are", "-x (to the left)", "+x (to the right)"];
         let maps = maps.into_iter().chain(["-y (down)", "+y (up)"]);
-        each(
+        check_all_styles(
             "links",
             &LinkMaps {
                 title: "Use of the links".to_string(),
@@ -359,7 +366,7 @@ fn maps_have_room_for_their_text() {
     }
     for count in [1, 9] {
         let map = |i| SurfaceMap { name: format!("SR = {i}"), values: values(11, 11) };
-        each(
+        check_all_styles(
             "surface",
             &Surface {
                 title: "Improvement by tie vector".to_string(),

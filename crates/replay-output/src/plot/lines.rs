@@ -9,42 +9,42 @@ use super::{Canvas, Figure, PlotError, Table};
 /// Named lines over a common x axis.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lines {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
     /// Title of the x axis with its unit.
     pub x_title: String,
     /// Title of the y axis with its unit.
     pub y_title: String,
-    /// Whether the x axis is logarithmic; points that are not positive are left out then.
+    /// Whether the x axis is logarithmic. A logarithmic axis omits points that are not positive.
     pub log_x: bool,
-    /// Whether the y axis is logarithmic; points that are not positive are left out then.
+    /// Whether the y axis is logarithmic. A logarithmic axis omits points that are not positive.
     pub log_y: bool,
-    /// Whether the points have no dots: they are corners of a curve.
+    /// Whether points are only the corners of a curve, so that they are drawn without dots.
     pub plain: bool,
-    /// The lines.
+    /// Lines in the order of the legend.
     pub lines: Vec<Line>,
 }
 
-/// One line of [`Lines`].
+/// A line of [`Lines`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Line {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Its points in the order in which they are joined. What is not finite interrupts
-    /// nothing; it is left out.
+    /// Points in the order in which they are joined. Points with a coordinate that is not finite are skipped without a
+    /// gap in the line.
     pub points: Vec<Point>,
 }
 
-/// One point of a [`Line`].
+/// A point of a [`Line`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Point {
-    /// x
+    /// Coordinate on the x axis.
     pub x: f64,
-    /// y
+    /// Coordinate on the y axis.
     pub y: f64,
-    /// Ends of the error bar.
+    /// Lower and upper end of the error bar.
     pub error: Option<(f64, f64)>,
 }
 
@@ -66,7 +66,7 @@ impl Lines {
         x.is_finite() && y.is_finite() && (!self.log_x || x > 0.0) && (!self.log_y || y > 0.0)
     }
 
-    /// The axes: they cover all points with their error bars.
+    /// Returns the scales of both axes, which cover all points with their error bars.
     pub(super) fn scales(&self) -> [Scale; 2] {
         let all = || self.lines.iter().flat_map(|line| self.points(line));
         [
@@ -75,9 +75,9 @@ impl Lines {
         ]
     }
 
-    /// The y axis. Of percent it goes from 0 to 100, if no value is beyond.
+    /// Returns the scale of the y axis. An axis of percentages ranges from 0 to 100 if no value is outside this range.
     fn y_scale(&self, values: &[f64]) -> Scale {
-        // Where no value is negative, neither is the axis: an interval of a mean may reach below.
+        // If no value is negative, the axis does not extend below 0, even if an interval of a mean extends below 0.
         let lines = || self.lines.iter().flat_map(|line| self.points(line));
         let floor = if lines().all(|at| at.y >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
         let values: Vec<f64> = values.iter().map(|value| value.max(floor)).collect();
@@ -96,7 +96,7 @@ impl Lines {
     }
 }
 
-/// A scale that covers the values. A linear one begins at 0 if the values come near it.
+/// Returns a scale that covers the values. A linear scale begins at 0 if the smallest value is close to 0.
 fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: bool) -> Scale {
     let values = values.filter(|v| v.is_finite() && (!log || *v > 0.0));
     let (low, high) =
@@ -112,30 +112,31 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
     }
 }
 
-/// How much wider each line is than the one drawn over it, and all at most.
+/// Additional width of a line for each line that is drawn over this line.
 const WIDER: f64 = 0.8;
+/// Maximum additional width of a line.
 const WIDEST: f64 = 3.2;
-/// Distance of the points of two lines at one x that have error bars, which would lie over each other.
+/// Horizontal distance between points with error bars at the same x. Without this distance the error bars would
+/// overlap.
 const ASIDE: f64 = 7.0;
 
-/// Most points of a line with dots on them: on more they would only make it fat.
+/// Maximum number of points that are drawn with dots; more dots would make the line look thicker.
 const DOTTED: usize = 60;
 
-/// The colour of a line.
 pub(super) fn colour(i: usize) -> Colour {
     PALETTE[i % PALETTE.len()]
 }
 
-/// When the colours begin again, rings instead of dots tell the lines apart.
+/// Returns whether points are drawn as rings instead of dots, to distinguish lines with a repeated colour.
 fn ringed(i: usize) -> bool {
     i / PALETTE.len() % 2 == 1
 }
 
 impl Lines {
-    /// How far points of lines with error bars are moved aside from those of the line before; 0 if not two of them have
-    /// any. At most a third of the least distance of two x is used up by all lines.
+    /// Returns the horizontal shift between the points of consecutive lines; 0 unless several lines have error bars.
+    /// The total shift of all lines is at most a third of the smallest distance between two x values.
     fn step(&self, panel: &Panel, count: usize) -> f64 {
-        if !self.has_bars_to_part() {
+        if !self.has_several_error_bars() {
             return 0.0;
         }
         let mut xs: Vec<f64> = self
@@ -149,13 +150,13 @@ impl Lines {
         (gaps.fold(f64::INFINITY, f64::min) / (3.0 * count as f64)).min(ASIDE)
     }
 
-    /// Whether several lines have error bars.
-    fn has_bars_to_part(&self) -> bool {
+    fn has_several_error_bars(&self) -> bool {
         let has_bars = |line: &&Line| self.points(line).any(|point| point.error.is_some());
         self.lines.iter().filter(has_bars).count() > 1
     }
 
-    /// Lines that lie on each other, by the first of them; those that have no point.
+    /// Returns the groups of lines with equal points, ordered by the first line of each group, and the names of lines
+    /// without points.
     fn legend(&self) -> (Vec<Vec<usize>>, Vec<&str>) {
         let (mut seen, mut empty): (Vec<Vec<usize>>, Vec<&str>) = (Vec::new(), Vec::new());
         for (i, line) in self.lines.iter().enumerate() {
@@ -173,7 +174,8 @@ impl Lines {
         (seen, empty)
     }
 
-    /// The lines on a panel of these [`scales`](Self::scales), with its grid and the axis on the left.
+    /// Draws the lines on a panel that has these [`scales`](Self::scales). Also draws the grid and the left axis of the
+    /// panel.
     pub(super) fn draw_on<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -182,7 +184,7 @@ impl Lines {
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         panel.axis_left(canvas, &self.y_title)?;
-        // Of lines that lie on each other the first, whose colour is in the legend.
+        // Draw only the first of several equal lines. The legend has the colour of this line.
         let seen = self.legend().0;
         let (count, step) = (seen.len(), self.step(panel, seen.len()));
         for (place, alike) in seen.into_iter().enumerate() {
@@ -190,7 +192,7 @@ impl Lines {
             let aside = step * (place as f64 - (count - 1) as f64 / 2.0);
             let moved = |point: Point| (panel.at_x(point.x) + aside, panel.at_y(point.y));
             let at: Vec<_> = self.points(line).map(moved).collect();
-            // An earlier line is seen on both sides of a later one that lies on it.
+            // Earlier lines are wider, so that they are visible behind later lines.
             let over = if self.plain { 0.0 } else { (count - 1 - place) as f64 };
             let width = DATA_LINE + (WIDER * over).min(WIDEST);
             match ringed(i) && self.plain {
@@ -216,7 +218,7 @@ impl Lines {
 }
 
 impl Figure for Lines {
-    /// Each line has its entry: those that lie on each other share one, and those without a value are named last.
+    /// Each line has a legend entry; equal lines share an entry. The subtitle names the lines without values.
     fn head(&self) -> Head {
         let mark = |i: usize| match (ringed(i), self.plain) {
             (false, false) => Mark::Line(colour(i)),
@@ -231,10 +233,10 @@ impl Figure for Lines {
         };
         let mut subtitle = self.subtitle.clone();
         if !empty.is_empty() {
-            subtitle.push(format!("no value: {}", empty.join(", ")));
+            subtitle.push(format!("no values: {}", empty.join(", ")));
         }
-        if self.has_bars_to_part() {
-            subtitle.push("points of one x stand side by side".to_string());
+        if self.has_several_error_bars() {
+            subtitle.push("points at the same x are drawn side by side".to_string());
         }
         Head::new(&self.title, &subtitle).legend(seen.into_iter().map(entry))
     }
@@ -272,7 +274,7 @@ fn error_bar<DB: DrawingBackend>(
 ) -> Result<(), PlotError> {
     const CAP: f64 = 3.0;
     let Some((low, high)) = point.error else { return Ok(()) };
-    // A lower end that a logarithmic axis cannot show goes down to the axis.
+    // If a logarithmic axis cannot show the lower end of an error bar, the bar extends down to the axis.
     let ends = [low, high].map(|end| panel.at_y(end).clamp(panel.top, panel.bottom));
     let x = panel.at_x(point.x) + aside;
     canvas.line(&[(x, ends[0]), (x, ends[1])], AXIS_LINE, colour)?;
@@ -299,16 +301,16 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_makes_no_axis_of_negative_times() {
+    fn an_interval_below_zero_does_not_extend_the_axis() {
         assert_eq!(of((-8.0, 12.0), [2.0, 3.0]).scales()[1].range().0, 0.0);
         assert!(of((-8.0, 12.0), [2.0, -3.0]).scales()[1].range().0 <= -8.0);
     }
 
     #[test]
-    fn error_bars_of_one_x_stand_beside_each_other() {
+    fn error_bars_at_the_same_x_do_not_overlap() {
         register().expect("the font");
         let drawn = svg(&of((1.0, 9.0), [4.0, 5.0])).expect("drawn");
-        // The upright lines of both colours: a bar each at two x.
+        // There are vertical lines of both colours: one error bar at each of the two x values.
         let mut xs: Vec<String> = Vec::new();
         for tag in drawn.split("<polyline").skip(1).filter_map(|rest| rest.split('>').next()) {
             let points = tag.split("points=\"").nth(1).and_then(|rest| rest.split('"').next());

@@ -1,37 +1,37 @@
 use plotters::prelude::DrawingBackend;
 
-use super::header::{Head, shortened};
+use super::figure_style::Page;
+use super::header::{Head, shorten};
 use super::heat_map::{BAR_ROOM, draw_bar};
-use super::look::Page;
 use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
 use super::style::{GRID, MARGIN, TICK, sequential};
 use super::{Canvas, Figure, PlotError, Table, Text};
 
-/// Small maps of one machine on one colour scale, the first of them large: the use of its links, as the
-/// mean over the directions that there are, and direction by direction.
+/// Utilization of the links of a machine as maps with the same colour scale: a large map of the mean over the
+/// directions, and a small map for each direction.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinkMaps {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
     /// Title of the colour bar with its unit.
     pub value_title: String,
     /// Columns and rows of every map.
     pub sides: (usize, usize),
-    /// The maps: the large one, and up to four small ones.
+    /// The large map, followed by up to four small maps.
     pub maps: Vec<LinkMap>,
-    /// The top of the scale, if the maps do not go beyond: that of figures that are compared.
+    /// Value up to which the colour scale extends at least, so that compared figures share one scale.
     pub most: f64,
 }
 
-/// One map of a [`LinkMaps`].
+/// A map of [`LinkMaps`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinkMap {
-    /// What is above it.
+    /// Name above the map.
     pub name: String,
-    /// Values by row from the bottom up, then column; `None` is a grey cell.
+    /// Values by row from bottom to top, then by column; `None` is drawn as a grey cell.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
@@ -44,11 +44,11 @@ impl LinkMap {
 /// Room for the name above a map.
 const NAME: f64 = 24.0;
 const GAP: f64 = 22.0;
-/// Shares of the width of the large map, and of the two columns of small ones.
+/// Widths of the large map and of the two columns of small maps, as shares of the available width.
 const WIDTHS: [f64; 3] = [0.49, 0.255, 0.255];
-/// Least width of a small map, which has a name above it: on narrower pages they are below the large one.
+/// Minimum width of a small map beside the large map. On narrower pages, the small maps are below the large map.
 const SMALL: f64 = 130.0;
-/// How far cells reach under their neighbours.
+/// Overlap of neighbouring cells.
 const SEAM: f64 = 0.5;
 
 impl Figure for LinkMaps {
@@ -74,14 +74,14 @@ impl Figure for LinkMaps {
         for (place, map) in self.maps.iter().enumerate().take(5) {
             let all = bottom - top;
             let (left, above, width, height) = match (beside, place) {
-                // The first has a column to itself, the others two of two each.
+                // The large map is in the first column. The small maps are in two further columns of two maps each.
                 (true, 0) => (0.0, 0.0, WIDTHS[0] * room, all),
                 (true, place) => {
                     let (column, row) = (1 + (place - 1) % 2, (place - 1) / 2);
                     let before = WIDTHS[..column].iter().map(|share| share * room + GAP);
                     (before.sum(), row as f64 * all / 2.0, WIDTHS[column] * room, all / 2.0)
                 }
-                // The first has half of the height, the others are below.
+                // The large map fills the upper half, the small maps are below it.
                 (false, 0) => (0.0, 0.0, room, all / 2.0),
                 (false, place) => {
                     let (column, row) = ((place - 1) % 2, 2 + (place - 1) / 2);
@@ -115,7 +115,7 @@ impl Figure for LinkMaps {
     }
 }
 
-/// Room for all maps, and whether the small ones are beside the large one.
+/// Returns the available width for all maps, and whether the small maps are beside the large map.
 fn rooms(width: f64) -> (f64, bool) {
     let room = width - MARGIN - BAR_ROOM;
     let beside = room - 2.0 * GAP;
@@ -123,7 +123,7 @@ fn rooms(width: f64) -> (f64, bool) {
 }
 
 impl LinkMaps {
-    /// The largest value of all maps.
+    /// Returns the largest value of all maps.
     pub fn largest(&self) -> f64 {
         let cells = self.cells();
         let of = |map: &'_ LinkMap| -> f64 {
@@ -133,7 +133,7 @@ impl LinkMaps {
         self.maps.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// The colours' range. From nothing: shares of the time are compared, not differences.
+    /// Returns the range of the colours. The range begins at 0, because the maps show shares of time, not differences.
     fn colours(&self) -> Scale {
         Scale::linear(0.0, self.largest().max(self.most))
     }
@@ -143,7 +143,7 @@ impl LinkMaps {
         (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))).collect()
     }
 
-    /// Square cells from the upper left corner of the room.
+    /// Draws square cells from the upper left corner of the given room.
     fn draw_map<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -156,13 +156,13 @@ impl LinkMaps {
         let side = (width / columns).min(height / rows);
         let (right, bottom) = (left + columns * side, top + rows * side);
         let look = Text::of_size(TICK).bold();
-        let name = shortened(&map.name, look, width + GAP - 4.0)?;
+        let name = shorten(&map.name, look, width + GAP - 4.0)?;
         canvas.text(&name, (left, top - 10.0), look)?;
         for (row, column) in self.cells() {
             let colour =
                 map.value(row, column).map_or(GRID, |value| sequential(colours.share(value)));
             let (x, y) = (left + column as f64 * side, bottom - row as f64 * side);
-            // Cells reach under their neighbours, or viewers show seams between them.
+            // Cells overlap their neighbours, because viewers would show seams between them.
             let corner = ((x + side + SEAM).min(right), (y - side - SEAM).max(top));
             canvas.rectangle((x, y), corner, colour)?;
         }

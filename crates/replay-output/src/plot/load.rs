@@ -1,58 +1,58 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::{Head, Mark};
-use super::look::Page;
 use super::panel::{BOTTOM_ROOM, END_ROOM, Panel, left_room};
 use super::scale::Scale;
 use super::style::{BLUE, Colour, INK, VERMILION, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 use replay_core::metrics::Series;
 
-/// Utilization and queue length over the time of a trace: two panels with one time axis.
+/// Utilization and queue length over the time of a trace, in two panels with a common time axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Load {
-    /// Trace, machine, scheduler.
+    /// Subtitle clauses: trace, machine, scheduler.
     pub subtitle: Vec<String>,
-    /// The strategy, which is in the legend: pages without titles have it, too.
+    /// Name of the strategy. The legend contains it, so that pages without titles also show it.
     pub strategy: String,
-    /// What the upper panel shows, in percent.
-    pub of: Of,
-    /// Means over equal spans of time, in order.
+    /// Quantity that the upper panel shows, in percent.
+    pub share: LoadShare,
+    /// Means over spans of equal length, in chronological order.
     pub spans: Vec<Span>,
     /// Length of a span in days.
     pub days: f64,
-    /// Mean utilization of the whole, in percent.
+    /// Mean over the whole time in percent.
     pub utilization: f64,
 }
 
-/// Of what the machine's load is a share.
+/// Quantity that measures the load of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Of {
-    /// Its processors, which jobs use.
+pub enum LoadShare {
+    /// Share of processors used by jobs.
     Processors,
-    /// Its slots, which jobs hold.
+    /// Share of slots held by jobs.
     Slots,
 }
 
-impl Of {
-    fn words(self) -> &'static str {
+impl LoadShare {
+    fn name(self) -> &'static str {
         match self {
-            Of::Processors => "utilization",
-            Of::Slots => "slots held",
+            LoadShare::Processors => "utilization",
+            LoadShare::Slots => "slots held",
         }
     }
 
     fn axis(self) -> &'static str {
         match self {
-            Of::Processors => "Utilization (%)",
-            Of::Slots => "Slots held (%)",
+            LoadShare::Processors => "Utilization (%)",
+            LoadShare::Slots => "Slots held (%)",
         }
     }
 
     fn column(self) -> &'static str {
         match self {
-            Of::Processors => "utilization_percent",
-            Of::Slots => "slots_held_percent",
+            LoadShare::Processors => "utilization_percent",
+            LoadShare::Slots => "slots_held_percent",
         }
     }
 }
@@ -60,7 +60,7 @@ impl Of {
 /// Means over one span of time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Span {
-    /// Begin of the span in days since the first submission.
+    /// Start of the span in days since the first submission.
     pub day: f64,
     /// Mean utilization in percent.
     pub utilization: f64,
@@ -71,16 +71,16 @@ pub struct Span {
 const TITLE: &str = "Load over time";
 const WAITING: &str = "Waiting jobs";
 const TIME: &str = "Time since the first submission (days)";
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: f64 = 86_400.0;
-/// Between the panels.
+/// Gap between the panels.
 const BETWEEN: f64 = 32.0;
-/// Spans to the page's width.
+/// Number of time spans of a figure.
 const SPANS: usize = 400;
 
 impl Load {
-    /// The load of a run on a machine of `processors`; its mean `utilization` is from 0
-    /// to 1.
+    /// Returns the load of a run on a machine with `processors` processors. `utilization` is the mean utilization, from
+    /// 0 to 1.
     pub fn new(
         subtitle: Vec<String>,
         strategy: String,
@@ -100,15 +100,16 @@ impl Load {
         Self {
             subtitle,
             strategy,
-            of: Of::Processors,
+            share: LoadShare::Processors,
             spans,
             days,
             utilization: 100.0 * utilization,
         }
     }
 
-    /// The same where jobs share the processors of a cluster: a job holds its slots all the time, and
-    /// computes in none that is known. `held` is the mean share of all `slots`.
+    /// Returns the load of a run on a cluster where jobs share processors. A job holds its slots during its whole run,
+    /// but the time for which the job computes is unknown. `held` is the mean share of held slots among all `slots`,
+    /// from 0 to 1.
     pub fn of_slots(
         subtitle: Vec<String>,
         strategy: String,
@@ -116,10 +117,10 @@ impl Load {
         slots: usize,
         held: f64,
     ) -> Self {
-        Self { of: Of::Slots, ..Self::new(subtitle, strategy, series, slots, held) }
+        Self { share: LoadShare::Slots, ..Self::new(subtitle, strategy, series, slots, held) }
     }
 
-    /// Axes of time, of the upper panel, of the lower one.
+    /// Scales of time, of the upper panel and of the lower panel.
     fn scales(&self) -> [Scale; 3] {
         let longest = self.spans.iter().map(|span| span.waiting).fold(0.0, f64::max);
         let end = self.spans.last().map_or(1.0, |span| span.day + self.days);
@@ -130,21 +131,21 @@ impl Load {
         ]
     }
 
-    /// What the upper panel shows, of which strategy.
-    fn shown(&self) -> String {
+    /// Legend label of the upper panel.
+    fn share_label(&self) -> String {
         match self.strategy.is_empty() {
-            true => self.of.words().to_string(),
-            false => format!("{} under {}", self.of.words(), self.strategy),
+            true => self.share.name().to_string(),
+            false => format!("{} under {}", self.share.name(), self.strategy),
         }
     }
 
-    fn words(&self) -> Vec<String> {
-        let mut words = self.subtitle.clone();
-        words.push(format!("means over spans of {:.1} hours", 24.0 * self.days));
-        words
+    fn full_subtitle(&self) -> Vec<String> {
+        let mut subtitle = self.subtitle.clone();
+        subtitle.push(format!("means over spans of {:.1} hours", 24.0 * self.days));
+        subtitle
     }
 
-    /// A step line of one value over a lightly filled area.
+    /// Draws a step line of one value over a lightly filled area.
     fn steps<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -169,13 +170,13 @@ impl Load {
 
 impl Figure for Load {
     fn head(&self) -> Head {
-        let mean = format!("mean {} {:.1} %", self.of.words(), self.utilization);
+        let mean = format!("mean {} {:.1} %", self.share.name(), self.utilization);
         let legend = [
-            (Mark::Box(BLUE), self.shown()),
+            (Mark::Box(BLUE), self.share_label()),
             (Mark::Dashes(INK), mean),
             (Mark::Box(VERMILION), "waiting jobs".to_string()),
         ];
-        Head::new(TITLE, &self.words()).legend(legend)
+        Head::new(TITLE, &self.full_subtitle()).legend(legend)
     }
 
     fn least_body(&self, _: &Page) -> Result<f64, PlotError> {
@@ -190,7 +191,7 @@ impl Figure for Load {
         let bottom_of_upper = middle - BETWEEN / 2.0;
         let room = |title: &str, scale| left_room(title, &[scale], bottom_of_upper - top);
         let upper = Panel {
-            left: room(self.of.axis(), share)?.max(room(WAITING, waiting)?),
+            left: room(self.share.axis(), share)?.max(room(WAITING, waiting)?),
             top,
             right: canvas.width() - END_ROOM,
             bottom: bottom_of_upper,
@@ -206,14 +207,14 @@ impl Figure for Load {
         self.steps(canvas, &lower, |span| span.waiting, VERMILION)?;
         let y = upper.at_y(self.utilization);
         canvas.dashes((upper.left, y), (upper.right, y), 1.25, INK)?;
-        upper.axis_left(canvas, self.of.axis())?;
+        upper.axis_left(canvas, self.share.axis())?;
         upper.line_bottom(canvas)?;
         lower.axis_left(canvas, WAITING)?;
         lower.axis_bottom(canvas, TIME)
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&["day", self.of.column(), "waiting_jobs"]);
+        let mut table = Table::new(&["day", self.share.column(), "waiting_jobs"]);
         for span in &self.spans {
             table.row(&[span.day, span.utilization, span.waiting]);
         }

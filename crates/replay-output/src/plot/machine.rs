@@ -1,65 +1,73 @@
 use plotters::prelude::DrawingBackend;
 
 use super::edge::{Cells, Edge};
+use super::figure_style::Page;
 use super::header::Head;
 use super::jobs_legend::{ENTRY, Entry, Legend};
-use super::look::Page;
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
-/// A machine and who holds its processors: square cells, a colour for each job.
+/// Map of the jobs on the processors of a machine, with a square cell per processor and a colour per job.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MachineMap {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// Columns, rows, slices.
+    /// Columns, rows and slices of the machine.
     pub sides: [usize; 3],
-    /// As processors lie on the page, x fastest, then y, then z: which of the jobs holds it.
+    /// Index of the job on each processor; `None` if the processor has no job. Processors are in page order: x varies
+    /// fastest, then y, then z.
     pub holders: Vec<Option<usize>>,
     /// Numbers of the jobs.
     pub jobs: Vec<i64>,
-    /// The job that is set off.
-    pub asked: Option<usize>,
-    /// The same, whether it is out of service; none if nobody is.
+    /// Index of the highlighted job.
+    pub highlighted: Option<usize>,
+    /// One flag per processor, in the order of `holders`: true if the processor is out of service. Empty if all
+    /// processors are in service.
     pub down: Vec<bool>,
-    /// The ends of rows and of columns.
+    /// Boundaries at the ends of the rows and at the ends of the columns.
     pub edges: [Edge; 2],
-    /// What each slice is called, and the number of its first column; `z = 0` and so on, from 0, if there are none.
+    /// Name of each slice, and the number of the first column of the slice; if empty, slices are named `z = 0` and so
+    /// on.
     pub slices: Vec<(String, usize)>,
+    /// Name of each row, slice by slice, from the lowest; if empty, rows are numbered.
+    pub rows: Vec<String>,
+    /// One flag per cell, in the order of `holders`: true if the cell has no processor. Empty if all cells have a
+    /// processor.
+    pub absent: Vec<bool>,
 }
 
-/// Between slices.
+/// Gap between slices.
 const GAP: f64 = 30.0;
-/// Left of a slice and below it, for numbers.
+/// Room to the left of a slice and below it for row and column numbers.
 const LABELS: f64 = 30.0;
-/// The largest cell and the smallest, in points.
+/// Smallest and largest side of a cell in units of the layout.
 const CELL: (f64, f64) = (2.0, 52.0);
-/// Cells of this side have the number of their job in them.
+/// Minimum side of a cell that contains the number of its job.
 const NUMBERED: f64 = 26.0;
-/// About where the first slice begins.
+/// Approximate position of the first slice.
 const TOP: f64 = 112.0;
-/// Below the last slice.
+/// Room below the last slice.
 const LAST: f64 = 4.0;
-/// The narrowest page: lines of the head are not broken too often.
+/// Minimum width of a page. On narrower pages, lines of the head would be broken too often.
 const NARROWEST: f64 = 580.0;
-/// The smallest cell for which a page is not made higher.
+/// Minimum side of a cell. For smaller cells, the page is made higher.
 const LEAST_CELL: f64 = 5.0;
 
-/// How a map is laid out.
-struct Plan {
-    /// Slices side by side.
+/// Layout of a map.
+struct MapLayout {
+    /// Number of slices side by side.
     across: usize,
     /// Side of a cell.
     cell: f64,
     legend: Legend,
-    /// Whether the legend is beside the slices, not above them.
+    /// Whether the legend is beside the slices instead of above them.
     beside: bool,
 }
 
 impl MachineMap {
-    /// Slices side by side, and the side of a cell, on a page with this room for slices and what belongs to them.
+    /// Returns the number of slices side by side and the side of a cell for the given width and height.
     fn layout(&self, width: f64, height: f64) -> (usize, f64) {
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
         let cell = |across: usize| {
@@ -68,24 +76,24 @@ impl MachineMap {
             let high = height / down - LABELS - GAP;
             (wide / columns as f64).min(high / rows as f64).clamp(CELL.0, CELL.1)
         };
-        // As large as they can be.
+        // Choose the largest cells.
         let across = (1..=slices).max_by(|&a, &b| cell(a).total_cmp(&cell(b)).then(b.cmp(&a)));
         let across = across.unwrap_or(1);
         (across, cell(across))
     }
 
-    /// The layout on a page of the usual height: one about as high as the usual one is wide.
+    /// Returns the layout on a page of the usual height, which is approximately the width of the default page.
     fn usual_layout(&self, page: &Page) -> (usize, f64) {
         self.layout(page.width, PAGE.0 - TOP)
     }
 
-    /// Height of slices with what belongs to them.
+    /// Returns the total height of the slices with their numbers and gaps.
     fn body(&self, across: usize, cell: f64) -> f64 {
         let [_, rows, slices] = self.sides.map(|side| side.max(1));
         slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
     }
 
-    /// The jobs with their colours.
+    /// Legend entries of the jobs.
     fn entries(&self) -> Vec<Entry> {
         let mut held = vec![0; self.jobs.len()];
         for &place in self.holders.iter().flatten() {
@@ -101,35 +109,35 @@ impl MachineMap {
         self.jobs.iter().zip(&held).enumerate().map(entry).collect()
     }
 
-    /// Which job is which, above the slices, where cells have no room for numbers.
+    /// Returns the legend above the slices; empty if cells have room for job numbers.
     fn legend(&self, width: f64, cell: f64) -> Legend {
         if cell >= NUMBERED { Legend::default() } else { Legend::of(self.entries(), width) }
     }
 
-    /// The layout on a page with this room below the head, with the legend above the slices or, if these leave enough
-    /// room, beside them.
-    fn plan(&self, width: f64, height: f64) -> Plan {
+    /// Returns the layout for the given width and height below the head. The legend is beside the slices if there is
+    /// room, and above the slices otherwise.
+    fn plan(&self, width: f64, height: f64) -> MapLayout {
         let height = height - self.above() - LAST;
         let (across, cell) = self.layout(width, height);
         let wide = self.wide(across, cell);
         if cell >= NUMBERED || self.jobs.is_empty() {
-            return Plan { across, cell, legend: Legend::default(), beside: false };
+            return MapLayout { across, cell, legend: Legend::default(), beside: false };
         }
         if width - 2.0 * MARGIN - wide >= ENTRY + GAP {
             let legend = Legend::column(self.entries(), height - LABELS - GAP);
-            return Plan { across, cell, legend, beside: true };
+            return MapLayout { across, cell, legend, beside: true };
         }
         let legend = self.legend(width, cell);
         let (across, cell) = self.layout(width, height - legend.height());
-        Plan { across, cell, legend, beside: false }
+        MapLayout { across, cell, legend, beside: false }
     }
 
-    /// Width of slices side by side with what belongs to them.
+    /// Returns the total width of the slices side by side, with their numbers and gaps.
     fn wide(&self, across: usize, cell: f64) -> f64 {
         across as f64 * (self.sides[0].max(1) as f64 * cell + LABELS + GAP) - GAP
     }
 
-    /// Room above the first slice for its name.
+    /// Returns the height of the name above the first slice.
     fn above(&self) -> f64 {
         if self.sides[2] > 1 { 8.0 } else { 0.0 }
     }
@@ -138,31 +146,31 @@ impl MachineMap {
         self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone())
     }
 
-    /// The colour of a job: it goes with its number, whenever it is drawn.
+    /// Returns the colour of a job. It depends only on the job number, so a job has the same colour in every figure.
     fn colour(&self, place: usize) -> Colour {
-        if self.asked == Some(place) {
+        if self.highlighted == Some(place) {
             return INK;
         }
         colour_of(self.jobs.get(place).copied().unwrap_or(0))
     }
 }
 
-/// How many colours there are for jobs.
+/// Number of colours for jobs.
 pub(super) const COLOURS: usize = 48;
 
-/// The colour of the job of a number.
+/// Returns the colour for a job number.
 pub(super) fn colour_of(number: i64) -> Colour {
-    // Jobs that run at a time have numbers near each other: 48 colours, after which they come again. The steps of
-    // hue, lightness and saturation are those, of many tried, whose colours are the farthest apart, above all those
-    // of numbers that follow each other; golden angles come back to nearly the same hue after 21. Pastel, so that ink
-    // is read on them.
+    // Jobs that run at the same time often have nearby numbers. The 48 colours repeat after 48 numbers. Of many steps
+    // of hue, lightness and saturation, these steps give the largest distances between colours, especially between
+    // consecutive numbers. Steps of the golden angle would give nearly the same hue again after 21 numbers. The colours
+    // are light, so that dark text on them is readable.
     let place = number.rem_euclid(COLOURS as i64) as usize;
     let lightness = [0.80, 0.68, 0.58][place % 3];
     let saturation = [0.75, 0.40][place / 3 % 2];
     of_hue((37.5 * place as f64).rem_euclid(360.0), lightness, saturation)
 }
 
-/// A colour by hue in degrees, and lightness and saturation from 0 to 1.
+/// Returns the colour with this hue in degrees, and lightness and saturation from 0 to 1.
 fn of_hue(hue: f64, lightness: f64, saturation: f64) -> Colour {
     let chroma = (1.0 - (2.0 * lightness - 1.0_f64).abs()) * saturation;
     let part = |offset: f64| {
@@ -178,7 +186,7 @@ impl Figure for MachineMap {
         Head::new(&self.title, &self.subtitle)
     }
 
-    /// As wide as the slices and their legend need: no room is left empty beside them.
+    /// Returns the width that the slices and their legend need, so that there is no empty space beside them.
     fn width(&self, page: &Page) -> f64 {
         if page.height.is_some() {
             return page.width;
@@ -189,16 +197,16 @@ impl Figure for MachineMap {
     }
 
     fn usual_height(&self, _: &Page) -> f64 {
-        // Its parts decide.
+        // `least_body` sets the height.
         0.0
     }
 
     fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
         let (across, cell) = match page.height {
             Some(height) => {
-                let Plan { across, cell, .. } =
+                let MapLayout { across, cell, .. } =
                     self.plan(page.width, height - self.head().height(page)?);
-                // Smaller cells would run together.
+                // Smaller cells could not be distinguished.
                 let least = LEAST_CELL.min(self.layout(page.width, f64::MAX).1);
                 if cell >= least {
                     return Ok(0.0);
@@ -213,14 +221,14 @@ impl Figure for MachineMap {
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
-        let Plan { across, cell, legend, beside } =
+        let MapLayout { across, cell, legend, beside } =
             self.plan(canvas.width(), canvas.height() - top);
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
         let slice = columns as f64 * cell + LABELS + GAP;
         let wide = self.wide(across, cell);
         let (first, above) = match beside {
             true => (MARGIN, 0.0),
-            // On a page of another shape they are in its middle.
+            // Centre the slices if the page has another aspect ratio.
             false => (((canvas.width() - wide) / 2.0).max(MARGIN), legend.height()),
         };
         let left = if beside { MARGIN + wide + GAP } else { MARGIN };
@@ -241,23 +249,26 @@ impl Figure for MachineMap {
         let mut table = Table::new(&["x", "y", "z", "job"]);
         let [columns, rows, _] = self.sides;
         for (node, holder) in self.holders.iter().enumerate() {
+            if self.absent.get(node) == Some(&true) {
+                continue;
+            }
             let place = [node % columns, node / columns % rows, node / columns / rows];
             let job = holder.and_then(|place| self.jobs.get(place));
             let mut row = place.map(|side| side.to_string()).to_vec();
             let down = self.down.get(node) == Some(&true);
-            let nobody = if down { OUT } else { "" };
-            row.push(job.map_or(nobody.to_string(), i64::to_string));
+            let vacant = if down { OUT } else { "" };
+            row.push(job.map_or(vacant.to_string(), i64::to_string));
             table.row(&row);
         }
         table
     }
 }
 
-/// In the data, who holds a processor that is out of service.
+/// Value of the column `job` for a processor out of service.
 const OUT: &str = "out of service";
 
 impl MachineMap {
-    /// One slice, its corner at the left and the bottom.
+    /// Draws one slice with its lower left corner at `(left, bottom)`.
     fn draw_slice<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -267,17 +278,21 @@ impl MachineMap {
     ) -> Result<(), PlotError> {
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
         let (width, height) = (columns as f64 * cell, rows as f64 * cell);
-        // Between cells a hair of the page; none where cells are too small for it.
+        // Gap between cells; 0 if cells are too small for it.
         let hair = if cell >= 6.0 { 0.75 } else { 0.0 };
         canvas.rectangle((left, bottom), (left + width, bottom - height), GRID)?;
         for y in 0..rows {
             for x in 0..columns {
                 let at = (z * rows + y) * columns + x;
                 let holder = self.holders.get(at).copied().flatten();
-                // What is out of service is no more than the ground.
+                // A processor out of service is drawn as background.
                 let free = if self.down.get(at) == Some(&true) { MUTED } else { WHITE };
                 let colour = holder.map_or(free, |place| self.colour(place));
                 let (x, y) = (left + x as f64 * cell, bottom - y as f64 * cell);
+                if self.absent.get(at) == Some(&true) {
+                    canvas.rectangle((x, y), (x + cell, y - cell), WHITE)?;
+                    continue;
+                }
                 let corner = (x + cell - hair, y - cell + hair);
                 canvas.rectangle((x + hair, y - hair), corner, colour)?;
                 let number = holder.and_then(|place| self.jobs.get(place)).map(i64::to_string);
@@ -293,7 +308,7 @@ impl MachineMap {
         let cells = Cells { left, bottom, sides: [columns, rows], cell };
         cells.frame(canvas, self.edges)?;
         let look = Text::of_size((TICK - 2.0).min(cell.max(9.0))).colour(MUTED);
-        // Numbers of columns are beside each other, those of rows above each other.
+        // Column numbers are side by side, row numbers above each other.
         let step = |side: usize, room: f64| {
             let steps = [1, 2, 5, 10, 20, 50, 100, 200, 500];
             steps.into_iter().find(|&step| cell * step as f64 >= room).unwrap_or(side.max(1))
@@ -307,7 +322,13 @@ impl MachineMap {
         }
         for y in (0..rows).step_by(step(rows, TICK)) {
             let at = (left - 6.0, bottom - (y as f64 + 0.5) * cell);
-            canvas.text(&y.to_string(), at, look.align(Align::Right))?;
+            let number = || y.to_string();
+            let name = self.rows.get(z * rows + y).cloned().unwrap_or_else(number);
+            let look = look.align(Align::Right);
+            // A name that does not fit beside the row is omitted.
+            if look.width(&name)? <= MARGIN + LABELS - 6.0 {
+                canvas.text(&name, at, look)?;
+            }
         }
         if slices > 1 {
             let at = (left, bottom - height - 12.0);
@@ -321,8 +342,9 @@ impl MachineMap {
 mod tests {
     use super::*;
 
-    /// Lightness and two opponent colours in which distances are about as they are seen (Ottosson's Oklab, 2020).
-    fn seen(Colour(r, g, b): Colour) -> [f64; 3] {
+    /// Converts a colour to lightness and two opponent colours. Distances in this space approximate perceived
+    /// differences (Ottosson, Oklab, 2020).
+    fn oklab(Colour(r, g, b): Colour) -> [f64; 3] {
         let linear = |part: u8| {
             let part = f64::from(part) / 255.0;
             if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
@@ -339,10 +361,10 @@ mod tests {
     }
 
     #[test]
-    fn jobs_near_each_other_have_colours_that_differ() {
-        // About 0.02 is just noticed.
+    fn jobs_with_nearby_numbers_have_different_colours() {
+        // A distance of about 0.02 is just noticeable.
         let apart = |a: i64, b: i64| {
-            let (a, b) = (seen(colour_of(a)), seen(colour_of(b)));
+            let (a, b) = (oklab(colour_of(a)), oklab(colour_of(b)));
             a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
         };
         for job in -3..100 {
@@ -354,10 +376,10 @@ mod tests {
     }
 
     #[test]
-    fn jobs_in_small_cells_have_a_legend() {
+    fn maps_with_small_cells_have_a_legend() {
         let map = |sides: [usize; 3], jobs: usize| MachineMap {
             sides,
-            // The first of them holds most.
+            // The first job holds the most processors.
             holders: (0..sides.iter().product())
                 .map(|cell: usize| Some(if cell < 2 * jobs { cell / 2 } else { 0 }))
                 .collect(),
@@ -369,8 +391,8 @@ mod tests {
         let large = drawn(&map([4, 4, 1], 2));
         assert!(!large.contains("2 processors"));
         let slices = drawn(&map([8, 8, 16], 3));
-        for words in ["100: 1,020 processors", "101: 2 processors", "102: 2 processors"] {
-            assert!(slices.contains(words), "{words}");
+        for label in ["100: 1,020 processors", "101: 2 processors", "102: 2 processors"] {
+            assert!(slices.contains(label), "{label}");
         }
         assert!(!slices.contains("more"));
         let many = drawn(&map([8, 8, 16], 300));

@@ -1,47 +1,45 @@
-//! Figures: every plot as SVG, PNG and PDF, with its data beside it as CSV.
-//!
-//! [`gallery`] draws what a set of results gives, [`search_gallery`] a search; each figure is also a plain value that
-//! can be filled by hand and [`save`]d:
+//! Figures. Every figure is saved as SVG, PNG and PDF, and its data as CSV. [`gallery`] draws all figures for which a
+//! set of results has data. [`search_gallery`] draws the figures of a search. Each figure is also a plain value that
+//! can be constructed and [`save`]d:
 //!
 //! | figure | shows |
 //! |---|---|
-//! | [`Improvement`] | tie-breaking against none, by job size or by rank of the size |
+//! | [`Improvement`] | improvement by tie-breaking, by job size or by rank of the size |
 //! | [`StrategyBars`] | mean pairwise L1 by strategy |
-//! | [`Comparison`] | strategies by several measures side by side |
-//! | [`Ties`] | how often and how widely the best score is shared |
+//! | [`Comparison`] | strategies compared by several measures |
+//! | [`Ties`] | how often the best score is tied, and among how many sets |
 //! | [`Load`] | utilization and queue length over time |
-//! | [`Lines`] | named lines, linear or logarithmic, with error bars |
-//! | [`Areas`] | lines each of which is a part of the one before, as areas |
-//! | [`Spreads`] | how values of jobs spread: cumulative curves above boxes |
-//! | [`Scatter`] | points of two measures, a panel for each pair |
+//! | [`Lines`] | named lines on linear or logarithmic axes, with error bars |
+//! | [`Areas`] | nested quantities as filled areas |
+//! | [`Spreads`] | distributions of per-job values: cumulative curves above box plots |
+//! | [`Scatter`] | scatter plots, one panel per pair of measures |
 //! | [`HeatMap`] | a matrix of values with a colour bar |
-//! | [`LinkMaps`] | the use of a machine's links, direction by direction, on one scale |
-//! | [`MachineMap`] | who holds which processors of a machine |
-//! | [`Candidates`] | who competed for a request, with shells and what counts in tie values |
-//! | [`Gantt`] | who held which processors when |
-//! | [`Shifts`] | which jobs of two schedules start earlier, which later |
-//! | [`Film`] | the same as an animated SVG |
-//! | [`Convergence`] | how searches got better, by evaluations |
-//! | [`Surface`] | small maps of what a search found, one per scan radius |
+//! | [`LinkMaps`] | the utilization of a machine's links by direction, on one colour scale |
+//! | [`MachineMap`] | the job on each processor of a machine at one time |
+//! | [`Candidates`] | the candidates of one decision, with their shells and the weights in their tie values |
+//! | [`Gantt`] | the job on each processor over time |
+//! | [`Shifts`] | the differences of start times between two schedules |
+//! | [`Film`] | the job on each processor over time, as an animated SVG |
+//! | [`Convergence`] | the best improvement of searches against the work done |
+//! | [`Surface`] | the best improvement found by a search, one map per scan radius |
 //!
-//! # How to add one
+//! # How to add a figure
 //!
-//! 1. Write its file: a struct with what it shows, all public, and `impl` [`Figure`] for it: `head` with title and
-//!    legend, `least_body` if its text needs more room than a panel, `draw`,
-//!    and `table` with the numbers shown; and its `mod` line here. [`Ties`] is a short one to start from.
-//! 2. Where it is drawn of results, add it to the [`gallery`]: when, its parts of a file name, its
-//!    values. It is then saved as SVG, PNG, PDF and CSV, beside the others, in every `--out`.
+//! 1. Write a file with a struct with public fields, and an `impl` of [`Figure`] with `head` (title and legend),
+//!    `draw`, and `table` (the numbers shown). Implement `least_body` if the text needs more room than a panel. Declare
+//!    the module here. [`Ties`] is a short example.
+//! 2. If the figure is drawn from results, add the figure to the [`gallery`]: the condition under which it is drawn, the
+//!    parts of its file name, and its values. Every `--out` then saves the figure as SVG, PNG, PDF and CSV.
 //!
-//! # The house
+//! # Layout
 //!
-//! A [`Figure`] draws on a [`Canvas`], which hides the back end: lengths are units of a layout in which ticks are
-//! 13.5 high, whether the page is an SVG, a PDF or a PNG. [`FigureStyle`] says how large page and text are; by
-//! default a unit is a point and a page is 1000 wide. Axes, grids and legends are drawn by `panel` and `header` rather than by the chart builder of the
-//! plotting library, which has no second logarithmic axis beside bars and no control over
-//! where labels meet. Sizes and colours are all in `style`. The font is inside the binary.
+//! A [`Figure`] draws on a [`Canvas`], which hides the back end (SVG, PDF or PNG). The unit of lengths is chosen so
+//! that tick labels have size 13.5. [`FigureStyle`] sets the size of page and text; by default a unit is a point and a
+//! page is 1000 units wide. `panel` and `header` draw axes, grids and legends. The chart builder of the plotting
+//! library is not used, because it does not support a second logarithmic axis beside bars and does not prevent
+//! overlapping labels. All sizes and colours are in `style`. The font is embedded in the binary.
 
 mod areas;
-mod beside;
 mod candidates;
 mod canvas;
 mod comparison;
@@ -49,6 +47,7 @@ mod convergence;
 mod edge;
 mod error;
 mod figure;
+mod figure_style;
 mod film;
 mod gallery;
 mod gantt;
@@ -59,14 +58,13 @@ mod jobs_legend;
 mod lines;
 mod link_maps;
 mod load;
-mod look;
 mod machine;
 mod name;
 mod number;
 mod panel;
 mod pdf;
+mod published_comparison;
 mod raster;
-mod recorded;
 mod rows;
 mod save;
 mod scale;
@@ -81,18 +79,19 @@ mod style;
 mod surface;
 mod table;
 mod ties;
-mod waits;
+mod waits_by_load;
+mod waits_by_size;
 
 pub use areas::Areas;
-pub use beside::{Beside, BesideRow};
-pub use candidates::{CandidateMap, Candidates, Counted, ProcessorState};
+pub use candidates::{CandidateMap, Candidates, ProcessorState, TieTerm};
 pub use canvas::{Align, Canvas, Text};
 pub use comparison::{Comparison, Marks};
-pub use convergence::{Climb, Convergence};
+pub use convergence::{Convergence, ConvergenceCurve};
 pub use edge::Edge;
 pub use error::PlotError;
 pub use figure::Figure;
-pub use film::{Film, Scene};
+pub use figure_style::{FigureSize, FigureStyle, FontSize, Page, Plots};
+pub use film::{Film, FilmJob};
 pub use gallery::gallery;
 pub use gantt::{Bar, Gantt};
 pub use header::Head;
@@ -100,16 +99,18 @@ pub use heat_map::HeatMap;
 pub use improvement::{Improvement, Order};
 pub use lines::{Line, Lines, Point};
 pub use link_maps::{LinkMap, LinkMaps};
-pub use load::{Load, Of, Span};
-pub use look::{FigureSize, FigureStyle, FontSize, Page, Plots};
+pub use load::{Load, LoadShare, Span};
 pub use machine::MachineMap;
 pub use name::{FileNames, joined};
+pub use published_comparison::{PublishedComparison, PublishedRow};
 pub use save::save;
 pub use scale::{Scale, Tick};
 pub use scatter::{Scatter, ScatterPanel};
-pub use search::{Searched, convergence, portability_map, search_gallery, surface};
+pub use search::{SearchRun, convergence, portability_map, search_gallery, surface};
 pub use shifts::{Shift, Shifts};
-pub use spread::{AxisLabels, Distribution, STRETCHES, SpreadCurve, Waits, not_shown, spreads};
+pub use spread::{
+    AxisLabels, Distribution, STRETCHES, SpreadCurve, WaitDistributions, not_shown, spreads,
+};
 pub use spreads::{BoxPlot, Spreads};
 pub use strategies::{StrategyBar, StrategyBars};
 pub use style::{Colour, PALETTE};

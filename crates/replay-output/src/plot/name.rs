@@ -1,8 +1,9 @@
 use replay_core::workload::Policy;
 use replay_experiment::RunKey;
 
-/// Text as part of a file name: letters, digits, dots and underscores stay, the sign of a negative number becomes
-/// `minus`, and everything else one hyphen; hyphens and dots at the ends go.
+/// Converts text to a part of a file name. Letters, digits, dots and underscores are kept. The sign of a negative
+/// number becomes `minus`. Any other sequence of characters becomes one hyphen. Hyphens and dots at both ends are
+/// removed.
 pub fn slug(text: &str) -> String {
     let mut slug = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -19,7 +20,7 @@ pub fn slug(text: &str) -> String {
     slug.trim_matches(['-', '.']).to_string()
 }
 
-/// A machine as figures show it: `10×10`.
+/// Formats a machine name for figures, such as `10×10`.
 pub fn machine(topology: &str) -> String {
     let bytes = topology.as_bytes();
     let digit = |i: Option<usize>| i.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_digit);
@@ -27,26 +28,26 @@ pub fn machine(topology: &str) -> String {
     topology.char_indices().map(|(i, c)| if is_times(i, c) { '×' } else { c }).collect()
 }
 
-/// Trace, machine and scheduler for a subtitle.
+/// Returns trace, machine and scheduler as subtitle clauses.
 pub fn setting(key: &RunKey) -> Vec<String> {
     vec![key.trace.clone(), machine(&key.topology), key.scheduler.clone()]
 }
 
-/// The seed of a run as part of a file name, unless it is that of the default.
+/// Returns the seed of a run as part of a file name; `None` for the default seed.
 pub fn seed(key: &RunKey) -> Option<String> {
     (key.seed != 0).then(|| format!("seed-{}", key.seed))
 }
 
-/// The cleaning policy of a run as part of a file name, unless it is that of the default.
+/// Returns the cleaning policy of a run as part of a file name; `None` for the default policy.
 pub fn policy(key: &RunKey) -> Option<String> {
     (key.policy != Policy::DEFAULT).then(|| key.policy.clone())
 }
 
-/// The most values of which a file name has each.
-const JOINED: usize = 3;
+/// Maximum number of distinct values that are listed in a file name.
+const MOST_LISTED: usize = 3;
 
-/// The different ones of some values as part of a file name, in order of appearance: `8x8+12x12`, or `5-machines` if
-/// there are more than three.
+/// Joins the distinct values, in order of appearance, to a part of a file name, such as `8x8+12x12`. If there are more
+/// than three distinct values, the part consists of their number and the plural noun `what`, such as `5-machines`.
 pub fn joined(values: impl IntoIterator<Item = String>, what: &str) -> String {
     let mut different: Vec<String> = Vec::new();
     for value in values {
@@ -55,26 +56,26 @@ pub fn joined(values: impl IntoIterator<Item = String>, what: &str) -> String {
         }
     }
     match different.len() {
-        ..=JOINED => different.join("+"),
+        ..=MOST_LISTED => different.join("+"),
         count => format!("{count}-{what}"),
     }
 }
 
-/// File names of a gallery, none given twice.
+/// Allocates unique file names.
 #[derive(Default)]
 pub struct FileNames {
-    given: Vec<String>,
+    used: Vec<String>,
 }
 
 impl FileNames {
-    /// The parts as one stem, numbered if it was given before.
-    pub fn give(&mut self, parts: &[&str]) -> String {
+    /// Joins the parts to a file stem; appends a number if the stem was already used.
+    pub fn unique(&mut self, parts: &[&str]) -> String {
         let parts: Vec<String> = parts.iter().map(|part| slug(part)).collect();
         let stem = parts.join("--");
         let numbered = (2..).map(|i| format!("{stem}--{i}"));
-        let free = std::iter::once(stem.clone()).chain(numbered).find(|s| !self.given.contains(s));
+        let free = std::iter::once(stem.clone()).chain(numbered).find(|s| !self.used.contains(s));
         let free = free.unwrap_or(stem);
-        self.given.push(free.clone());
+        self.used.push(free.clone());
         free
     }
 }
@@ -84,15 +85,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_readable_and_distinct() {
+    fn file_names_are_readable_and_distinct() {
         assert_eq!(slug("mc1x1[order=scan] (2,13,20,6)"), "mc1x1-order-scan-2-13-20-6");
         assert_eq!(slug("../torus:16x16"), "torus-16x16");
-        // Vectors that differ in a sign.
+        // The vectors differ only in a sign.
         assert_eq!(slug("mc1x1 (2,-13,20,6)"), "mc1x1-2-minus13-20-6");
         assert_eq!(slug("KTH-SP2-1996-2"), "KTH-SP2-1996-2");
         let mut stems = FileNames::default();
-        assert_eq!(stems.give(&["load", "a:b"]), "load--a-b");
-        assert_eq!(stems.give(&["load", "a/b"]), "load--a-b--2");
+        assert_eq!(stems.unique(&["load", "a:b"]), "load--a-b");
+        assert_eq!(stems.unique(&["load", "a/b"]), "load--a-b--2");
         let values =
             |count: usize| (0..2 * count).map(|i| format!("{}x1", i / 2)).collect::<Vec<_>>();
         assert_eq!(slug(&joined(values(2), "machines")), "0x1-1x1");
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_x_between_numbers_is_a_times_sign() {
+    fn replaces_only_an_x_between_digits_by_a_times_sign() {
         assert_eq!(machine("torus[x]:16x24"), "torus[x]:16×24");
     }
 }

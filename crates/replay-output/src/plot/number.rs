@@ -1,11 +1,11 @@
 use replay_core::number::fixed;
 
-/// A number with a comma between thousands and a true minus sign: `−12,345.60`.
+/// Formats a number with commas between thousands and a typographic minus sign, such as `−12,345.60`.
 pub fn grouped(value: f64, decimals: usize) -> String {
     fixed(value, decimals).replace('-', "\u{2212}")
 }
 
-/// A number with about four significant digits, for labels at data.
+/// Formats a number with about four significant digits, for labels at data points.
 pub fn significant(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 1e9 => return power(value, 2),
@@ -18,7 +18,7 @@ pub fn significant(value: f64) -> String {
     grouped(value, if value == 0.0 { 0 } else { decimals })
 }
 
-/// A multiple of `step` with as many digits as tell it from its neighbours.
+/// Formats a multiple of `step` with the smallest number of digits that distinguishes adjacent multiples.
 pub fn stepped(value: f64, step: f64) -> String {
     let place = step.log10().floor();
     if value == 0.0 {
@@ -30,7 +30,7 @@ pub fn stepped(value: f64, step: f64) -> String {
     }
 }
 
-/// A number as digits and a power of ten: `3×10⁻⁵`, and `10⁶` for a plain power.
+/// Formats a number as digits and a power of ten, such as `3×10⁻⁵`, or `10⁶` for an exact power.
 pub fn power(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
     let Some((digits, exponent)) = text.split_once('e') else { return text };
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_are_grouped_and_zero_has_no_sign() {
+    fn groups_thousands_and_drops_the_sign_of_zero() {
         assert_eq!(grouped(1234567.25, 2), "1,234,567.25");
         assert_eq!(grouped(-999.6, 0), "\u{2212}1,000");
         assert_eq!(grouped(-0.004, 2), "0.00");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_have_four_digits_or_a_power() {
+    fn formats_labels_with_four_digits_or_a_power_of_ten() {
         assert_eq!(significant(564.8649), "564.9");
         assert_eq!(significant(210310.8), "210,311");
         assert_eq!(significant(0.25), "0.250");
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_differ_however_small_their_step() {
+    fn tick_labels_differ_for_any_step() {
         assert_eq!((stepped(0.4, 0.2), stepped(0.0, 0.2)), ("0.4".to_string(), "0.0".to_string()));
         assert_eq!(stepped(-2.1e-8, 1e-9), "\u{2212}2.1×10⁻⁸");
         assert_eq!(stepped(1.25e12, 5e10), "1.25×10¹²");

@@ -1,11 +1,11 @@
 use plotters::prelude::DrawingBackend;
 
-use super::header::broken;
+use super::header::break_lines;
 use super::scale::{Scale, Tick};
 use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, TICK};
 use super::{Align, Canvas, PlotError, Text};
 
-/// A rectangle of the page with two scales. The axes are drawn one by one.
+/// A rectangle of the page with a scale in each direction. Its axes are drawn separately.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
     /// Left edge in units of the layout.
@@ -22,29 +22,32 @@ pub struct Panel {
     pub y: Scale,
 }
 
-/// Distance of tick labels from their axis, and length of the ticks.
+/// Distance of tick labels from their axis.
 const GAP: f64 = 8.0;
+/// Length of the ticks.
 const TICK_LENGTH: f64 = 4.0;
-/// Fewest ticks of an axis, if their labels have room.
+/// Minimum number of ticks of an axis, if there is room for their labels.
 const FEWEST_TICKS: usize = 3;
-/// The most steps of an axis on which so few ticks are sought.
+/// Maximum number of steps that an axis may have in order to reach [`FEWEST_TICKS`].
 const DENSEST: usize = 16;
-/// Least room between labels side by side.
+/// Minimum gap between labels side by side.
 const LABEL_GAP: f64 = 12.0;
-/// Between lines of an axis title.
+/// Distance between the lines of an axis title.
 const TITLE_LINE: f64 = 17.0;
-/// How far an axis title may go beyond the ends of its axis.
+/// Maximum length by which an axis title extends beyond each end of its axis.
 const BEYOND: f64 = 16.0;
-/// Least distance of tick labels of a y axis.
+/// Minimum distance between tick labels of a y axis.
 const Y_STEP: f64 = 17.0;
-/// Room for an axis: from the panel's edge to the page's, with a title of one line.
+/// Room for the left axis, from the edge of the page to the panel, with a title of one line.
 pub const LEFT_ROOM: f64 = 92.0;
+/// Room for the bottom axis, with a title of one line.
 pub const BOTTOM_ROOM: f64 = 66.0;
-/// Right of a panel without an axis there: half of the last tick label.
+/// Room to the right of a panel that has no axis on the right: half of the last tick label.
 pub const END_ROOM: f64 = 40.0;
 
 impl Panel {
-    /// All of a page from `top` down, with the room on the left and at the bottom that axes with these titles need.
+    /// Returns a panel that fills the page below `top`, except for the room on the left and at the bottom that axes
+    /// with these titles need.
     pub fn of_page<DB: DrawingBackend>(
         canvas: &Canvas<DB>,
         top: f64,
@@ -56,27 +59,27 @@ impl Panel {
         Ok(Self { left, top, right: canvas.width() - END_ROOM, bottom, x, y })
     }
 
-    /// Where a value of the x axis is.
+    /// Returns the x coordinate of a value on the x axis.
     pub fn at_x(&self, value: f64) -> f64 {
         self.left + self.x.share(value) * (self.right - self.left)
     }
 
-    /// Where a value of the y axis is.
+    /// Returns the y coordinate of a value on the y axis.
     pub fn at_y(&self, value: f64) -> f64 {
         self.y_on(self.y, value)
     }
 
-    /// Where a value of another y scale is.
+    /// Returns the y coordinate of a value on another y scale.
     pub fn y_on(&self, scale: Scale, value: f64) -> f64 {
         self.bottom - scale.share(value) * (self.bottom - self.top)
     }
 
-    /// The point of two values.
+    /// Returns the coordinates of the point with these two values.
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.at_x(x), self.at_y(y))
     }
 
-    /// Ticks of the x axis: as many as have room for their labels.
+    /// Returns the ticks of the x axis. Their number is limited by the room for their labels.
     fn x_ticks(&self) -> Result<Vec<Tick>, PlotError> {
         let most = ((self.right - self.left) / 70.0).max(2.0) as usize;
         let mut fitting = None;
@@ -89,7 +92,7 @@ impl Panel {
         }
         let ticks = match fitting {
             Some(ticks) => ticks,
-            // A scale with steps of its own, or labels that are too long for two.
+            // The scale has fixed steps, or there is no room for two labels.
             None => self.thinned(&self.x.ticks(2))?,
         };
         for steps in most + 1..=DENSEST {
@@ -106,7 +109,7 @@ impl Panel {
             return Ok(if decades.len() > ticks.len() { decades } else { ticks });
         }
         if ticks.len() < FEWEST_TICKS && self.x.is_log() {
-            // Ticks of such an axis are uneven anyway: those that have room.
+            // Ticks of a logarithmic axis have unequal distances, so use all ticks with enough room.
             let mut some: Vec<Tick> = Vec::new();
             for tick in self.x.ticks(DENSEST) {
                 some.push(tick);
@@ -121,7 +124,7 @@ impl Panel {
         Ok(ticks)
     }
 
-    /// Whether labels of ticks of the x axis meet.
+    /// Returns whether labels of ticks on the x axis overlap.
     pub fn crowded(&self, ticks: &[Tick]) -> Result<bool, PlotError> {
         let look = Text::of_size(TICK);
         for pair in ticks.windows(2) {
@@ -134,12 +137,12 @@ impl Panel {
         Ok(false)
     }
 
-    /// Ticks of a y axis: as many as have room for their labels.
+    /// Returns the ticks of a y axis. Their number is limited by the room for their labels.
     fn y_ticks(&self, scale: Scale) -> Vec<Tick> {
         y_ticks(scale, self.bottom - self.top)
     }
 
-    /// Vertical grid lines.
+    /// Draws vertical grid lines.
     pub fn grid_x<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         for tick in self.x_ticks()? {
             let x = self.at_x(tick.value);
@@ -148,7 +151,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Horizontal grid lines.
+    /// Draws horizontal grid lines.
     pub fn grid_y<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         for tick in self.y_ticks(self.y) {
             let y = self.at_y(tick.value);
@@ -157,12 +160,12 @@ impl Panel {
         Ok(())
     }
 
-    /// The line of the x axis alone.
+    /// Draws the x axis as a line without ticks.
     pub fn line_bottom<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], AXIS_LINE, INK)
     }
 
-    /// The x axis below, with its title.
+    /// Draws the x axis below the panel, with its title.
     pub fn axis_bottom<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -171,7 +174,7 @@ impl Panel {
         self.axis_bottom_with(canvas, &self.x_ticks()?, title)
     }
 
-    /// The x axis below, with its title no wider than this.
+    /// Draws the x axis below the panel, with its title broken into lines of at most the width `room`.
     pub fn axis_bottom_within<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -182,7 +185,7 @@ impl Panel {
         self.title_within(canvas, title, room)
     }
 
-    /// The x axis below with these ticks.
+    /// Draws the x axis below the panel with the given ticks.
     pub fn axis_bottom_with<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -194,14 +197,14 @@ impl Panel {
         for tick in ticks {
             let x = self.at_x(tick.value);
             canvas.line(&[(x, self.bottom), (x, self.bottom + TICK_LENGTH)], AXIS_LINE, INK)?;
-            // The last label may be wider than the room right of the panel.
+            // The last label may be wider than the room to the right of the panel.
             let most = canvas.width() - look.width(&tick.label)? / 2.0 - 4.0;
             canvas.text(&tick.label, (x.min(most), self.bottom + GAP + 7.0), look)?;
         }
         self.title_bottom(canvas, title)
     }
 
-    /// Those of some ticks of the x axis whose labels have room: all, every second one, every third, ...
+    /// Returns every n-th tick of the x axis. The number n is the smallest number for which the labels do not overlap.
     pub fn thinned(&self, ticks: &[Tick]) -> Result<Vec<Tick>, PlotError> {
         let mut every = 1;
         loop {
@@ -213,7 +216,7 @@ impl Panel {
         }
     }
 
-    /// The title below.
+    /// Draws the title of the x axis.
     pub fn title_bottom<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -224,7 +227,8 @@ impl Panel {
         self.title_within(canvas, title, room)
     }
 
-    /// The title below, no wider than this: the panels beside it have titles as well.
+    /// Draws the title of the x axis, broken into lines of at most the width `room`. The width is limited because
+    /// panels beside this panel also have titles.
     pub fn title_within<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -233,14 +237,14 @@ impl Panel {
     ) -> Result<(), PlotError> {
         let middle = (self.left + self.right) / 2.0;
         let look = Text::of_size(LABEL).align(Align::Centre);
-        for (line, text) in broken(title, look, room)?.iter().enumerate() {
+        for (line, text) in break_lines(title, look, room)?.iter().enumerate() {
             let y = self.bottom + GAP + 33.0 + line as f64 * TITLE_LINE;
             canvas.text(text, (middle, y), look)?;
         }
         Ok(())
     }
 
-    /// The y axis on the left.
+    /// Draws the y axis on the left.
     pub fn axis_left<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -256,7 +260,7 @@ impl Panel {
         self.title_left(canvas, title)
     }
 
-    /// The title on the left.
+    /// Draws the title of the left y axis.
     pub fn title_left<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -264,7 +268,7 @@ impl Panel {
     ) -> Result<(), PlotError> {
         let look = Text::of_size(LABEL).align(Align::Centre).upwards();
         let ticks = widest(&self.y_ticks(self.y))?;
-        let lines = broken(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
+        let lines = break_lines(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
         for (line, text) in lines.iter().rev().enumerate() {
             let x = self.left - GAP - ticks - 16.0 - line as f64 * TITLE_LINE;
             canvas.text(text, (x.max(EDGE), (self.top + self.bottom) / 2.0), look)?;
@@ -272,7 +276,7 @@ impl Panel {
         Ok(())
     }
 
-    /// A second y axis on the right.
+    /// Draws a second y axis on the right.
     pub fn axis_right<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -288,7 +292,7 @@ impl Panel {
         }
         let look = Text::of_size(LABEL).align(Align::Centre).colour(MUTED).upwards();
         let ticks = widest(&self.y_ticks(scale))?;
-        let lines = broken(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
+        let lines = break_lines(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
         for (line, text) in lines.iter().enumerate() {
             let x = self.right + GAP + ticks + 16.0 + line as f64 * TITLE_LINE;
             canvas.text(text, (x, (self.top + self.bottom) / 2.0), look)?;
@@ -303,7 +307,7 @@ const EDGE: f64 = 16.0;
 fn y_ticks(scale: Scale, height: f64) -> Vec<Tick> {
     let about = (height / 52.0).max(2.0) as usize;
     let mut ticks = scale.ticks(about);
-    // Scales with steps of their own, on a low panel.
+    // On a low panel, the labels of a scale with fixed steps may be too close to each other.
     let near = |ticks: &[Tick]| {
         let apart = |pair: &[Tick]| scale.share(pair[1].value) - scale.share(pair[0].value);
         ticks.windows(2).any(|pair| apart(pair) * height < Y_STEP)
@@ -322,15 +326,15 @@ fn widest(ticks: &[Tick]) -> Result<f64, PlotError> {
     ticks.iter().try_fold(0.0_f64, |widest, tick| Ok(widest.max(look.width(&tick.label)?)))
 }
 
-/// Room on the right of a panel of a height whose second y axis has this scale and this title.
+/// Returns the room that is needed to the right of a panel for a second y axis with this scale and title.
 pub fn right_room(title: &str, scale: Scale, height: f64) -> Result<f64, PlotError> {
     left_room(title, &[scale], height)
 }
 
-/// Room on the left of panels of a height whose y axes have these scales and this title.
+/// Returns the room that is needed to the left of panels for y axes with these scales and this title.
 pub fn left_room(title: &str, scales: &[Scale], height: f64) -> Result<f64, PlotError> {
     let look = Text::of_size(LABEL);
-    let lines = broken(title, look, height + 2.0 * BEYOND)?.len();
+    let lines = break_lines(title, look, height + 2.0 * BEYOND)?.len();
     let mut ticks = 0.0_f64;
     for scale in scales {
         ticks = ticks.max(widest(&y_ticks(*scale, height))?);
@@ -338,12 +342,12 @@ pub fn left_room(title: &str, scales: &[Scale], height: f64) -> Result<f64, Plot
     Ok(EDGE + lines.saturating_sub(1) as f64 * TITLE_LINE + 16.0 + ticks + GAP)
 }
 
-/// Room below a panel that is as wide as the page, for its tick labels and its title.
+/// Returns the room that is needed below a panel for tick labels and title, if the panel is as wide as the page.
 pub fn bottom_room(title: &str, width: f64) -> Result<f64, PlotError> {
     let (left, right) = (LEFT_ROOM + TITLE_LINE, width - END_ROOM);
     let middle = (left + right) / 2.0;
     let room = 2.0 * (middle.min(width - middle) - EDGE);
-    let lines = broken(title, Text::of_size(LABEL), room)?.len();
+    let lines = break_lines(title, Text::of_size(LABEL), room)?.len();
     Ok(BOTTOM_ROOM + lines.saturating_sub(1) as f64 * TITLE_LINE)
 }
 
@@ -351,9 +355,9 @@ pub fn bottom_room(title: &str, width: f64) -> Result<f64, PlotError> {
 mod tests {
     use super::*;
 
-    /// Axes of a column have three labels wherever these have room.
+    /// Axes on narrow pages have three labels if there is room.
     #[test]
-    fn narrow_axes_have_three_ticks() {
+    fn short_axes_have_three_ticks() {
         crate::plot::style::register().expect("the font");
         let of = |x: Scale, width: f64| {
             let y = Scale::linear(0.0, 1.0);

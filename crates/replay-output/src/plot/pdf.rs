@@ -1,5 +1,5 @@
-//! Figures as PDF: the same lines, areas and texts as in the SVG, with the glyphs that are used of the
-//! font inside the binary, so that it looks alike everywhere and its words can be searched.
+//! Figures as PDF, with the same lines, areas and texts as the SVG. The glyphs that a document uses are copied into the
+//! document, so that it looks the same everywhere and its text can be searched.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -18,28 +18,29 @@ use ttf_parser::Face;
 use super::PlotError;
 use super::canvas::Ink;
 
-/// How far the handles of an arc of a quarter are from its ends, in radii.
+/// Distance of the control points of a quarter circle from the ends of the arc, in radii.
 const ARC: f32 = 0.552_284_8;
-/// Names of the regular and the bold font; the tag says that they are parts of them.
+/// Names of the regular and the bold font. The tag before `+` marks a font as a subset.
 const NAMES: [&[u8]; 2] = [b"REPLAY+DejaVuSans", b"REPLAY+DejaVuSans-Bold"];
 const SYSTEM: SystemInfo =
     SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
 
-/// A page that is drawn on, of so many units.
+/// Drawing back end for a PDF page.
 pub struct Page {
+    /// Width and height in units of the back end.
     size: (u32, u32),
     content: Content,
-    /// Regular and bold.
+    /// Regular and bold font.
     fonts: [Font; 2],
 }
 
-/// A font, and what is used of it.
+/// A font and its glyphs in use.
 struct Font {
     bytes: &'static [u8],
     face: Face<'static>,
-    /// From its glyphs to those of the part that goes into the file, which are from 1.
+    /// Maps glyphs of the font to glyphs of the embedded subset. The glyphs of the subset are numbered from 1.
     glyphs: GlyphRemapper,
-    /// Character and width of each of the latter, in thousandths of an em.
+    /// Character and width, in thousandths of an em, of each glyph in the subset.
     used: Vec<(char, f32)>,
 }
 
@@ -53,11 +54,11 @@ impl Font {
         units.into() * 1000.0 / f32::from(self.face.units_per_em())
     }
 
-    /// The glyphs of a text, two bytes each, and its width in ems.
-    fn set(&mut self, text: &str) -> (Vec<u8>, f32) {
+    /// Returns the glyphs of a text as two bytes each, and the width of the text in ems.
+    fn encode(&mut self, text: &str) -> (Vec<u8>, f32) {
         let (mut bytes, mut width) = (Vec::new(), 0.0);
         for character in text.chars() {
-            // What the font has not is its first glyph, a box.
+            // Characters that are missing from the font are drawn as the first glyph, which is a box.
             let glyph = self.face.glyph_index(character).unwrap_or_default();
             let advance = self.thousandths(self.face.glyph_hor_advance(glyph).unwrap_or(0));
             let number = self.glyphs.remap(glyph.0);
@@ -70,11 +71,11 @@ impl Font {
         (bytes, width)
     }
 
-    /// Writes it; `refs` are of the font and what it is made of.
+    /// Writes the font. `refs` are the references of the font and its parts.
     fn write(&self, pdf: &mut Pdf, refs: [Ref; 5], name: &[u8]) -> Result<(), PlotError> {
         let [font, descendant, descriptor, file, characters] = refs;
         let part = subsetter::subset(self.bytes, 0, &self.glyphs).map_err(PlotError::draw)?;
-        pdf.stream(file, &deflated(&part)?).filter(Filter::FlateDecode);
+        pdf.stream(file, &compress(&part)?).filter(Filter::FlateDecode);
         pdf.type0_font(font)
             .base_font(Name(name))
             .encoding_predefined(Name(b"Identity-H"))
@@ -104,13 +105,13 @@ impl Font {
             .font_file2(file);
         let mut map = UnicodeCmap::new(Name(b"Characters"), SYSTEM);
         (1u16..).zip(&self.used).for_each(|(glyph, &(character, _))| map.pair(glyph, character));
-        pdf.cmap(characters, &deflated(&map.finish())?).filter(Filter::FlateDecode);
+        pdf.cmap(characters, &compress(&map.finish())?).filter(Filter::FlateDecode);
         Ok(())
     }
 }
 
 impl Page {
-    /// An empty page of so many units.
+    /// Returns an empty page; `size` is in units of the back end.
     pub fn new(size: (u32, u32)) -> Result<Self, PlotError> {
         let mut content = Content::new();
         content.set_line_join(LineJoinStyle::RoundJoin);
@@ -119,7 +120,7 @@ impl Page {
         Ok(Self { size, content, fonts: [regular?, bold?] })
     }
 
-    /// The document of a size in points, `scale` units to the point.
+    /// Returns the document. The page size is in points, and a point has `scale` units.
     pub fn document(self, (width, height): (f32, f32), scale: f64) -> Result<Vec<u8>, PlotError> {
         let Self { content, fonts, .. } = self;
         let scale = scale as f32;
@@ -147,19 +148,19 @@ impl Page {
         named.finish();
         resources.finish();
         written.finish();
-        // From units, which grow downwards, to points, which grow upwards.
+        // Convert units, which grow downwards, to points, which grow upwards.
         let mut turned = Content::new();
         turned.transform([1.0 / scale, 0.0, 0.0, -1.0 / scale, 0.0, height]);
         let content =
             [turned.finish().to_vec(), b"\n".to_vec(), content.finish().to_vec()].concat();
-        pdf.stream(stream, &deflated(&content)?).filter(Filter::FlateDecode);
+        pdf.stream(stream, &compress(&content)?).filter(Filter::FlateDecode);
         for (_, font, name, refs) in used {
             font.write(&mut pdf, refs, name)?;
         }
         Ok(pdf.finish())
     }
 
-    fn stroked(&mut self, points: &[BackendCoord], colour: BackendColor, width: u32) {
+    fn draw_stroke(&mut self, points: &[BackendCoord], colour: BackendColor, width: u32) {
         let [r, g, b] = rgb(colour);
         self.content.set_stroke_rgb(r, g, b).set_line_width(width as f32);
         self.path(points);
@@ -175,31 +176,30 @@ impl Page {
         }
     }
 
-    fn filled(&mut self, colour: BackendColor) {
+    fn set_fill(&mut self, colour: BackendColor) {
         let [r, g, b] = rgb(colour);
         self.content.set_fill_rgb(r, g, b);
     }
 }
 
-/// The name of a font on the page.
+/// Name of a font in the resources of the page.
 fn key(number: usize) -> [u8; 2] {
     if number == 0 { *b"F0" } else { *b"F1" }
 }
 
 fn rgb(colour: BackendColor) -> [f32; 3] {
     let (r, g, b) = colour.rgb;
-    // Three digits tell all of 256 apart.
+    // Three digits are enough to distinguish all 256 values.
     [r, g, b].map(|channel| (f32::from(channel) / 255.0 * 1000.0).round() / 1000.0)
 }
 
-fn deflated(bytes: &[u8]) -> Result<Vec<u8>, PlotError> {
+fn compress(bytes: &[u8]) -> Result<Vec<u8>, PlotError> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).and_then(|()| encoder.finish()).map_err(PlotError::draw)
 }
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type DrawResult = Result<(), DrawingErrorKind<Infallible>>;
 
-/// What the library draws on.
 impl DrawingBackend for &mut Page {
     type ErrorType = Infallible;
 
@@ -207,16 +207,16 @@ impl DrawingBackend for &mut Page {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> Drawn {
-        self.filled(colour);
+    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> DrawResult {
+        self.set_fill(colour);
         self.content.rect(x as f32, y as f32, 1.0, 1.0).fill_nonzero();
         Ok(())
     }
@@ -226,8 +226,8 @@ impl DrawingBackend for &mut Page {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Drawn {
-        self.stroked(&[from, to], style.color(), style.stroke_width());
+    ) -> DrawResult {
+        self.draw_stroke(&[from, to], style.color(), style.stroke_width());
         Ok(())
     }
 
@@ -237,11 +237,11 @@ impl DrawingBackend for &mut Page {
         bottom_right: BackendCoord,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> DrawResult {
         let [left, top] = [upper_left.0, upper_left.1].map(|at| at as f32);
         let [right, bottom] = [bottom_right.0, bottom_right.1].map(|at| at as f32);
         if fill {
-            self.filled(style.color());
+            self.set_fill(style.color());
             self.content.rect(left, top, right - left, bottom - top).fill_nonzero();
         } else {
             let [r, g, b] = rgb(style.color());
@@ -255,10 +255,10 @@ impl DrawingBackend for &mut Page {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         let points: Vec<_> = path.into_iter().collect();
         if points.len() > 1 {
-            self.stroked(&points, style.color(), style.stroke_width());
+            self.draw_stroke(&points, style.color(), style.stroke_width());
         }
         Ok(())
     }
@@ -267,9 +267,9 @@ impl DrawingBackend for &mut Page {
         &mut self,
         corners: I,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         let points: Vec<_> = corners.into_iter().collect();
-        self.filled(style.color());
+        self.set_fill(style.color());
         self.path(&points);
         if !points.is_empty() {
             self.content.close_path().fill_nonzero();
@@ -283,7 +283,7 @@ impl DrawingBackend for &mut Page {
         radius: u32,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> DrawResult {
         let (x, y, r) = (x as f32, y as f32, radius as f32);
         let arm = ARC * r;
         let [red, green, blue] = rgb(style.color());
@@ -309,26 +309,26 @@ impl DrawingBackend for &mut Page {
         text: &str,
         style: &TStyle,
         (x, y): BackendCoord,
-    ) -> Drawn {
+    ) -> DrawResult {
         if text.is_empty() {
             return Ok(());
         }
         let number = usize::from(matches!(style.style(), FontStyle::Bold));
-        let (glyphs, width) = self.fonts[number].set(text);
+        let (glyphs, width) = self.fonts[number].encode(text);
         let size = (style.size() / Ink::Vector.size()) as f32;
         let before = match style.anchor().h_pos {
             HPos::Left => 0.0,
             HPos::Center => -size * width / 2.0,
             HPos::Right => -size * width,
         };
-        // From the top, where the text is anchored, to the baseline.
+        // Text is anchored at its top. `down` is the distance from the top to the baseline.
         let down = size * Ink::Vector.baseline() as f32;
         let (x, y) = (x as f32, y as f32);
         let matrix = match style.transform() {
             FontTransform::Rotate270 => [0.0, -1.0, -1.0, 0.0, x + down, y - before],
             _ => [1.0, 0.0, 0.0, -1.0, x + before, y + down],
         };
-        self.filled(style.color());
+        self.set_fill(style.color());
         self.content
             .begin_text()
             .set_font(Name(&key(number)), size)

@@ -1,11 +1,11 @@
-//! Straight lines of any width as rows of pixels.
+//! Rasterizes straight lines of any width to rows of pixels.
 
-/// Two corners, upper left and lower right; the lower right one is outside.
+/// Upper left corner and lower right corner (exclusive) of a rectangle of pixels.
 type Block = ((i32, i32), (i32, i32));
 
-/// The rows of pixels whose centres are within half a `width` of the straight line
-/// between two pixels; its ends are cut straight. Horizontal and vertical lines are one
-/// block.
+/// Returns the pixels of a straight line between two pixels, as rows of pixels. The centres of the returned pixels are
+/// within a distance of `width` / 2 from the line, and the ends of the line are square. A horizontal or vertical line
+/// is one block.
 pub fn segment(from: (i32, i32), to: (i32, i32), width: u32) -> Vec<Block> {
     let (above, below) = ((width / 2) as i32, width.div_ceil(2) as i32);
     let (left, right) = (from.0.min(to.0), from.0.max(to.0));
@@ -33,7 +33,7 @@ pub fn segment(from: (i32, i32), to: (i32, i32), width: u32) -> Vec<Block> {
     (top - below..bottom + below).filter_map(row).collect()
 }
 
-/// The corners of the line, in turn around it.
+/// Returns the corners of the line in order around its outline.
 fn corners(from: (i32, i32), to: (i32, i32), width: f64) -> [(f64, f64); 4] {
     let [from, to] = [from, to].map(|(x, y)| (f64::from(x), f64::from(y)));
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
@@ -48,15 +48,15 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn straight_lines_are_one_block() {
+    fn horizontal_and_vertical_lines_are_one_block() {
         assert_eq!(segment((2, 5), (9, 5), 4), [((2, 3), (9, 7))]);
         assert_eq!(segment((5, 9), (5, 2), 4), [((3, 2), (7, 9))]);
     }
 
     proptest! {
-        /// The area is length times width, whatever the slope.
+        /// Checks that the area equals length times width for every slope.
         #[test]
-        fn no_slope_is_thinner_than_another(dx in -300i32..300, dy in -300i32..300) {
+        fn lines_have_the_same_width_at_every_slope(dx in -300i32..300, dy in -300i32..300) {
             prop_assume!(dx.abs() + dy.abs() > 100);
             let area: i32 =
                 segment((0, 0), (dx, dy), 8).iter().map(|(a, b)| (b.0 - a.0) * (b.1 - a.1)).sum();

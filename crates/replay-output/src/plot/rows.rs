@@ -1,30 +1,32 @@
-//! What the figures with one row per thing share: labels on the left, panels beside them.
+//! Shared layout of figures with one row per item: labels on the left, panels beside them.
 
 use plotters::prelude::DrawingBackend;
 
-use super::header::broken;
+use super::header::break_lines;
 use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
 use super::style::{AXIS_LINE, Colour, INK, MARGIN, TICK, WHITE};
 use super::{Align, Canvas, PlotError, Text};
 
-/// Room for the value printed at the end of a bar, right of its panel.
+/// Room for the value that is printed at the end of a bar, to the right of the panel.
 pub const VALUE_ROOM: f64 = 62.0;
-/// The most of the page's width that labels may take.
+/// Maximum share of the page's width for labels.
 const LABEL_SHARE: f64 = 0.42;
-/// Between panels side by side, right of the values, and between rows of panels.
+/// Gap between panels side by side, to the right of the values.
 const GAP_OF_PANELS: f64 = 14.0;
+/// Gap between rows of panels.
 const GAP_OF_BANDS: f64 = 14.0;
-/// Least width of a panel with its values.
+/// Minimum width of a panel with its values.
 const LEAST_PANEL: f64 = 140.0;
-/// Least height of a row, and of a line of its label.
+/// Minimum height of a row.
 const LEAST_ROW: f64 = 17.5;
+/// Height of a line of a row label.
 const LABEL_LINE: f64 = 15.5;
 
-/// Panels with one row per thing, as many side by side as the page has room for.
+/// Panels with one row per item. As many panels as fit on the page are side by side.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    /// Of each row, line by line.
+    /// Lines of the label of each row.
     labels: Vec<Vec<String>>,
     left: f64,
     across: usize,
@@ -34,11 +36,11 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The layout of so many panels on a page.
-    pub fn of(labels: &[String], panels: usize, width: f64) -> Result<Self, PlotError> {
+    /// Lays out `panels` panels on a page of this width.
+    pub fn new(labels: &[String], panels: usize, width: f64) -> Result<Self, PlotError> {
         let (look, most) = (Text::of_size(TICK), width * LABEL_SHARE);
         let labels: Vec<Vec<String>> =
-            labels.iter().map(|label| broken(label, look, most)).collect::<Result<_, _>>()?;
+            labels.iter().map(|label| break_lines(label, look, most)).collect::<Result<_, _>>()?;
         let mut widest: f64 = 0.0;
         for line in labels.iter().flatten() {
             widest = widest.max(look.width(line)?);
@@ -49,7 +51,7 @@ impl Rows {
         Ok(Self { labels, left, across, panels: panels.max(1), above: 0.0 })
     }
 
-    /// The same with so much room above each panel.
+    /// Sets the room above each panel.
     pub fn above(self, above: f64) -> Self {
         Self { above, ..self }
     }
@@ -63,12 +65,12 @@ impl Rows {
         self.panels.div_ceil(self.across)
     }
 
-    /// The least height of all panels.
+    /// Returns the minimum height of all panels.
     pub fn least_height(&self) -> f64 {
         self.height(self.least_row())
     }
 
-    /// The height of a page with rows of the usual height.
+    /// Returns the height of a page with rows of the usual height.
     pub fn usual_height(&self) -> f64 {
         let row: f64 = if self.labels.len() <= 12 { 34.0 } else { 24.0 };
         (180.0 + self.height(row.max(self.least_row()))).clamp(300.0, 20_000.0)
@@ -80,7 +82,8 @@ impl Rows {
         bands * band + (bands - 1.0) * GAP_OF_BANDS
     }
 
-    /// The rows of a panel with their labels, from `top` to the end of the page for all panels, and the panel.
+    /// Draws the row labels of a panel and returns the rows and the panel. `top` is the upper end of the area for all
+    /// panels.
     pub fn draw<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -114,7 +117,7 @@ impl Rows {
     }
 }
 
-/// Rows between `top` and `bottom`.
+/// Rows of equal height between `top` and `bottom`.
 #[derive(Clone, Copy, Debug)]
 pub struct Band {
     top: f64,
@@ -123,17 +126,17 @@ pub struct Band {
 }
 
 impl Band {
-    /// The middle of a row.
+    /// Returns the y coordinate of the middle of a row.
     pub fn middle(&self, row: usize) -> f64 {
         self.top + (row as f64 + 0.5) * (self.bottom - self.top) / self.count.max(1) as f64
     }
 
-    /// Half the thickness of a bar.
+    /// Returns half the thickness of a bar.
     pub fn half(&self) -> f64 {
         ((self.bottom - self.top) / self.count.max(1) as f64 * 0.34).min(13.0)
     }
 
-    /// A bar from the panel's left edge to a value, with the value printed at its end.
+    /// Draws a bar from the panel's left edge to a value, and prints the value at its end.
     pub fn bar<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -149,7 +152,7 @@ impl Band {
         self.value(canvas, end, row, text)
     }
 
-    /// A bar between two places, whichever is farther right.
+    /// Draws a bar between two x coordinates, which may be in any order.
     pub fn bar_between<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -161,7 +164,7 @@ impl Band {
         canvas.rectangle((one.min(other), y - half), (one.max(other), y + half), colour)
     }
 
-    /// A line from one value to another through the middle of a row, with ends.
+    /// Draws an interval from one value to another through the middle of a row, with end caps.
     pub fn interval<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -179,7 +182,7 @@ impl Band {
         Ok(())
     }
 
-    /// A value printed right of a point.
+    /// Draws a value as text to the right of a point.
     pub fn value<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -188,13 +191,13 @@ impl Band {
         text: &str,
     ) -> Result<(), PlotError> {
         let (x, y, look) = (x + 8.0, self.middle(row), Text::of_size(TICK));
-        // No grid line through digits.
+        // Clear the background, so that no grid line crosses the digits.
         let (half, width) = (TICK * 0.6, look.width(text)?);
         canvas.rectangle((x - 3.0, y - half), (x + width + 3.0, y + half), WHITE)?;
         canvas.text(text, (x, y), look)
     }
 
-    /// Axes of a panel: the x axis below and a line where the bars begin.
+    /// Draws the x axis below a panel and a line at its left edge.
     pub fn axes<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -202,27 +205,28 @@ impl Band {
         title: &str,
     ) -> Result<(), PlotError> {
         canvas.line(&[(panel.left, panel.top), (panel.left, panel.bottom)], AXIS_LINE, INK)?;
-        let title = &named(title, panel.x);
+        let title = &axis_title(title, panel.x);
         panel.axis_bottom_within(canvas, title, panel.right - panel.left + VALUE_ROOM + 8.0)
     }
 }
 
-/// The title of an axis, which says where it is logarithmic: the panel beside it may not be.
-pub fn named(title: &str, scale: Scale) -> String {
+/// Returns the title of an axis. Titles of logarithmic axes are marked, because panels side by side may have different
+/// kinds of axes.
+pub fn axis_title(title: &str, scale: Scale) -> String {
     if scale.is_log() { format!("{title}, log scale") } else { title.to_string() }
 }
 
-/// The largest value over the smallest from which an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic.
 const WIDE: f64 = 100.0;
 
-/// The axis of bars: from 0, or logarithmic if the values span more than two decades. Of percent, which no value is
-/// beyond, it ends at 100 at the latest.
-pub fn of_bars(values: impl Iterator<Item = f64> + Clone, title: &str) -> Scale {
+/// Returns the scale of bars. It begins at 0, or is logarithmic if the values span more than two decades. A scale of
+/// percentages does not extend beyond 100 unless a value is larger than 100.
+pub fn bar_scale(values: impl Iterator<Item = f64> + Clone, title: &str) -> Scale {
     let values = values.filter(|value| value.is_finite());
     let most = values.clone().fold(0.0, f64::max);
     let least = values.clone().fold(f64::INFINITY, f64::min);
     let positive = values.clone().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
-    // A bar of 0 has no length on a logarithmic axis: its value is printed where the axis begins.
+    // A bar of 0 has no length on a logarithmic axis; its value is printed at the start of the axis.
     if least >= 0.0 && most > WIDE * positive {
         return Scale::log_round(positive * 0.8, most);
     }
@@ -236,16 +240,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_of_bars_fit_their_values() {
-        let of = |values: &[f64], title: &str| of_bars(values.iter().copied(), title);
-        // Percent end at 100, and below where the values do.
+    fn bar_scales_fit_their_values() {
+        let of = |values: &[f64], title: &str| bar_scale(values.iter().copied(), title);
+        // A scale of percentages ends at 100, or lower if all values are lower.
         assert_eq!(of(&[61.0, 69.0, 94.0], "Dispersal (%)").range(), (0.0, 100.0));
         assert_eq!(of(&[8.0, 0.0, 17.0], "Dispersal (%)").range(), (0.0, 20.0));
         assert!(!of(&[42.0, 418.0], "Pairwise L₁ (hops)").is_log());
-        // More than two decades.
+        // These values span more than two decades.
         let wide = of(&[3.0, 418.0], "Pairwise L₁ (hops)");
         assert!(wide.is_log() && wide.range().0 <= 3.0 && wide.range().1 >= 418.0);
-        // What is 0 has no place on such an axis and does not make one.
+        // A value of 0 does not make the axis logarithmic.
         assert!(!of(&[0.0, 418.0], "Pairwise L₁ (hops)").is_log());
         assert!(of(&[0.0, 3.0, 418.0], "Pairwise L₁ (hops)").is_log());
         assert_eq!(of(&[], "Turnaround (s)").range(), (0.0, 1.0));

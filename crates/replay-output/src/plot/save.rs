@@ -4,23 +4,24 @@ use std::path::PathBuf;
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 
 use super::canvas::Ink;
-use super::look::Page;
+use super::figure_style::Page;
 use super::style::{WHITE, register};
 use super::{Canvas, Figure, FigureStyle, PlotError, Plots, pdf};
 use replay_experiment::files;
 
-/// Pixels of the PNG to the unit of the layout at least, and units of the SVG: coordinates are whole numbers.
+/// Number of SVG units per unit of the layout, and minimum number of PNG pixels per unit of the layout. The number is
+/// larger than 1 because coordinates in the SVG are whole numbers.
 const SCALE: u32 = 2;
-/// The PNG is drawn this much larger and averaged down, which smooths every edge.
+/// Factor by which the PNG is enlarged for drawing. Pixels are then averaged, which smooths all edges.
 const OVERSAMPLING: u32 = 2;
 
-/// Least width of a PNG in pixels, unless it would be higher than this.
+/// Minimum width of a PNG in pixels, unless the height would then exceed `HIGHEST`.
 const PIXELS: f64 = 2000.0;
+/// Maximum height in pixels of a PNG that is enlarged to reach the minimum width.
 const HIGHEST: f64 = 8000.0;
 
-/// Draws a figure as `STEM.svg`, `STEM.png` and `STEM.pdf` in the folder of `plots`, which is made if it
-/// is not there, and writes its data as `STEM.csv`. Returns the paths, in this order. A file has its
-/// name only once it is whole.
+/// Saves a figure as `STEM.svg`, `STEM.png` and `STEM.pdf` in the directory of `plots`, which is created if missing,
+/// and its data as `STEM.csv`. Returns the paths in this order. Each file is written atomically.
 ///
 /// # Errors
 /// [`PlotError`] if drawing fails or a file cannot be written.
@@ -41,20 +42,21 @@ pub fn save(plots: &Plots, stem: &str, figure: &impl Figure) -> Result<Vec<PathB
     ])
 }
 
-/// The page of a figure of a style.
+/// Page of a figure with a style.
 #[derive(Clone, Copy)]
 pub(super) struct Sheet {
     /// Width and height in units of the layout.
     size: (f64, f64),
-    /// Points of a unit.
+    /// Points per unit of the layout.
     unit: f64,
-    /// Whether the size was asked for, and so is one of paper.
-    paper: bool,
+    /// Whether the style sets the size, so that lengths are in millimetres.
+    is_sized: bool,
     titles: bool,
 }
 
 impl Sheet {
-    /// As wide as asked for; as high as that, or as the text of the figure needs.
+    /// Returns a page with the width that the style or the figure sets. The page is at least as high as the text of the
+    /// figure needs.
     pub fn of(figure: &impl Figure, style: &FigureStyle) -> Result<Self, PlotError> {
         let page = style.page();
         let width = figure.width(&page);
@@ -67,7 +69,7 @@ impl Sheet {
         Ok(Self {
             size: (width, height),
             unit: style.unit(),
-            paper: page.height.is_some(),
+            is_sized: page.height.is_some(),
             titles: style.titles,
         })
     }
@@ -77,17 +79,17 @@ impl Sheet {
         (of(self.size.0), of(self.size.1))
     }
 
-    /// A length as an attribute of an SVG: points of the screen, or millimetres of paper.
+    /// Formats a length as an attribute of an SVG: points, or millimetres if the style sets the size.
     fn attribute(&self, length: f64) -> String {
         let points = length * self.unit;
         let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
-        match self.paper {
+        match self.is_sized {
             true => format!("{}mm", rounded(points / 72.0 * 25.4)),
             false => rounded(points).to_string(),
         }
     }
 
-    /// The figure as an SVG document.
+    /// Renders the figure as an SVG document.
     pub fn svg(&self, figure: &impl Figure) -> Result<String, PlotError> {
         let (width, height) = self.pixels(SCALE);
         let mut text = String::new();
@@ -95,14 +97,14 @@ impl Sheet {
             let backend = SVGBackend::with_string(&mut text, (width, height));
             self.page(backend, figure, SCALE, Ink::Vector)?;
         }
-        // The library can only make documents as large as their units, and leaves in characters that no document has.
+        // The library sets the size of a document in its units, and does not remove characters that are invalid in XML.
         let large = format!("width=\"{width}\" height=\"{height}\"");
         let [width, height] = [self.size.0, self.size.1].map(|length| self.attribute(length));
         let natural = format!("width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\"");
-        Ok(text.replacen(&large, &natural, 1).replace(is_no_xml, "\u{FFFD}"))
+        Ok(text.replacen(&large, &natural, 1).replace(is_invalid_in_xml, "\u{FFFD}"))
     }
 
-    /// The figure as the bytes of a PDF.
+    /// Renders the figure as the bytes of a PDF.
     pub fn pdf(&self, figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
         let mut drawn = pdf::Page::new(self.pixels(SCALE))?;
         self.page(&mut drawn, figure, SCALE, Ink::Vector)?;
@@ -110,7 +112,7 @@ impl Sheet {
         drawn.document((width, height), f64::from(SCALE) / self.unit)
     }
 
-    /// The figure as the bytes of a PNG: in memory nothing can fail to be written.
+    /// Renders the figure as the bytes of a PNG.
     fn png(&self, figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
         let wide = (PIXELS / self.size.0).ceil().min((HIGHEST / self.size.1).floor());
         let scale = SCALE.max(wide as u32);
@@ -127,7 +129,7 @@ impl Sheet {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(png::Compression::Fast);
         encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
-        if self.paper {
+        if self.is_sized {
             let metre = f64::from(scale) / self.unit * 72.0 / 0.0254;
             let [xppu, yppu] = [metre.round() as u32; 2];
             encoder.set_pixel_dims(Some(png::PixelDimensions {
@@ -137,7 +139,7 @@ impl Sheet {
             }));
         }
         let mut encoder = encoder.write_header().map_err(PlotError::draw)?;
-        encoder.write_image_data(&averaged(&large, width as usize)).map_err(PlotError::draw)?;
+        encoder.write_image_data(&downsample(&large, width as usize)).map_err(PlotError::draw)?;
         encoder.finish().map_err(PlotError::draw)?;
         Ok(bytes)
     }
@@ -157,25 +159,25 @@ impl Sheet {
     }
 }
 
-/// The figure as an SVG document in the usual style.
+/// Renders the figure as an SVG document in the default style.
 #[cfg(test)]
 pub(super) fn svg(figure: &impl Figure) -> Result<String, PlotError> {
     Sheet::of(figure, &FigureStyle::default())?.svg(figure)
 }
 
-/// The figure as the bytes of a PDF in the usual style.
+/// Renders the figure as the bytes of a PDF in the default style.
 #[cfg(test)]
 pub(super) fn pdf_of(figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
     Sheet::of(figure, &FigureStyle::default())?.pdf(figure)
 }
 
-/// Whether a character may not stand in a document of XML 1.0 (section 2.2).
-pub(super) fn is_no_xml(c: char) -> bool {
+/// Returns whether a character is not allowed in a document of XML 1.0 (section 2.2).
+pub(super) fn is_invalid_in_xml(c: char) -> bool {
     matches!(c, '\u{0}'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// RGB rows of `width` pixels with each square of two by two pixels made one.
-fn averaged(large: &[u8], width: usize) -> Vec<u8> {
+/// Averages RGB rows of `width` pixels over squares of two by two pixels.
+fn downsample(large: &[u8], width: usize) -> Vec<u8> {
     let row = 3 * width;
     let mut small = Vec::with_capacity(large.len() / 4);
     for rows in large.chunks_exact(2 * row) {

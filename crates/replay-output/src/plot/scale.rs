@@ -1,47 +1,47 @@
 use super::number::{grouped, power, stepped};
 
-/// A linear or logarithmic range of an axis.
+/// Linear or logarithmic scale of an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scale {
     min: f64,
     max: f64,
     kind: Kind,
-    /// Distance of ticks, where it is already known.
+    /// Distance between ticks, if it is fixed.
     step: Option<f64>,
 }
 
-/// How values become places.
+/// Mapping from values to positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Linear,
     Log,
-    /// By the logarithm of 1 and the value, so that 0 has a place.
+    /// The position is the logarithm of 1 plus the value, so that 0 has a position.
     LogFromZero,
 }
 
 /// A labelled position on an axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tick {
-    /// Where.
+    /// Value at the tick.
     pub value: f64,
-    /// What it says.
+    /// Label of the tick.
     pub label: String,
 }
 
 impl Scale {
-    /// Exactly from `min` to `max`.
+    /// Returns a linear scale from exactly `min` to exactly `max`.
     pub fn linear(min: f64, max: f64) -> Self {
         let max = if max > min { max } else { min + 1.0 };
         Self { min, max, kind: Kind::Linear, step: None }
     }
 
-    /// From a round number below `min` to a round number above `max`, with about so many
-    /// steps between; these are its ticks.
+    /// Returns a linear scale from a round number at or below `min` to a round number at or above `max`, with ticks at
+    /// about `steps` round steps.
     pub fn round(min: f64, max: f64, steps: usize) -> Self {
-        // Neither the room nor the span of the largest numbers is a number.
+        // Larger values would overflow the margin or the span.
         const LARGEST: f64 = f64::MAX / 16.0;
         let [min, max] = [min, max].map(|end| end.clamp(-LARGEST, LARGEST));
-        // One value alone still gets room on both sides.
+        // Extend the scale on both sides of a single value.
         let room = if max > min { 0.0 } else { (min.abs() * 0.1).max(0.5) };
         let (min, max) = (min - room, max + room);
         let step = step(max - min, steps);
@@ -49,18 +49,19 @@ impl Scale {
         Self { step: Some(step), ..Self::linear(ends[0], ends[1]) }
     }
 
-    /// Exactly from `min` to `max`, with a tick at each multiple of `step`.
+    /// Returns a linear scale from exactly `min` to exactly `max`, with a tick at each multiple of `step`.
     pub fn stepped(min: f64, max: f64, step: f64) -> Self {
         Self { step: Some(step), ..Self::linear(min, max) }
     }
 
-    /// Logarithmic, exactly from `min` to `max`, both positive.
+    /// Returns a logarithmic scale from exactly `min` to exactly `max`. Both must be positive.
     pub fn log(min: f64, max: f64) -> Self {
         let min = min.max(f64::MIN_POSITIVE);
         Self { min, max: if max > min { max } else { min * 10.0 }, kind: Kind::Log, step: None }
     }
 
-    /// Logarithmic from a number of the kind 1, 2, 5, 10 below `min` to one above `max`.
+    /// Returns a logarithmic scale from a number at or below `min` to a number at or above `max`. Both numbers belong
+    /// to the series 1, 2, 5, 10.
     pub fn log_round(min: f64, max: f64) -> Self {
         let (mut low, mut high) = (min, max);
         for factor in [1.0, 2.0, 5.0] {
@@ -72,28 +73,29 @@ impl Scale {
         Self::log(low, high)
     }
 
-    /// From 0 to `max`, logarithmic for values far above 1: 0 is at the begin, 1 a third of a decade from it.
+    /// Returns a scale from 0 to `max` that is approximately logarithmic for values far above 1: it maps a value to the
+    /// logarithm of 1 plus the value.
     pub fn log_from_zero(max: f64) -> Self {
         let max = if max > 0.0 { max } else { 1.0 };
         Self { min: 0.0, max, kind: Kind::LogFromZero, step: None }
     }
 
-    /// The ends.
+    /// Returns the lower and the upper end.
     pub fn range(self) -> (f64, f64) {
         (self.min, self.max)
     }
 
-    /// Whether it is logarithmic.
+    /// Returns whether the scale is logarithmic without a position for 0.
     pub fn is_log(self) -> bool {
         self.kind == Kind::Log
     }
 
-    /// Whether it is logarithmic with a place for 0.
+    /// Returns whether the scale is logarithmic with a position for 0.
     pub fn is_log_from_zero(self) -> bool {
         self.kind == Kind::LogFromZero
     }
 
-    /// Where a value is between the ends: 0 at the lower, 1 at the upper.
+    /// Returns the position of a value between the ends of the scale: 0 at the lower end, 1 at the upper end.
     pub fn share(self, value: f64) -> f64 {
         match self.kind {
             Kind::Log => {
@@ -104,7 +106,7 @@ impl Scale {
         }
     }
 
-    /// About so many labelled positions; on a round scale, one at each step.
+    /// Returns approximately `about` labelled positions; on a scale with fixed steps, returns a position for each step.
     pub fn ticks(self, about: usize) -> Vec<Tick> {
         match self.kind {
             Kind::Linear => self.linear_ticks(about),
@@ -135,7 +137,7 @@ impl Scale {
         let factors: &[f64] = if decades * 3.0 <= about as f64 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let every = (decades / about as f64).ceil().max(1.0) as i32;
         let inside = |value: f64| value >= self.min * 0.999 && value <= self.max * 1.001;
-        // All ticks of an axis are written alike.
+        // Format all ticks of an axis in the same way.
         let plain = self.min >= 0.001 && self.max < 1e5;
         let label = |v: f64| match plain {
             true => grouped(v, (-v.log10().floor()).max(0.0) as usize),
@@ -147,7 +149,7 @@ impl Scale {
             .filter(|&value| inside(value))
             .map(|value| Tick { value, label: label(value) })
             .collect();
-        // An axis of less than a decade may have hardly one of these numbers.
+        // An axis of less than a decade may contain very few ticks of this series.
         if ticks.len() < 3 && factors.len() > 1 {
             let even = Self { kind: Kind::Linear, step: None, ..self }.linear_ticks(about.min(6));
             if even.len() > ticks.len() {
@@ -158,8 +160,7 @@ impl Scale {
     }
 }
 
-/// The step of the kind 1, 2, 5, 10 that comes nearest to cutting `span` into `count`
-/// parts, by ratio.
+/// Returns a step of the series 1, 2, 5, 10 that divides `span` into approximately `count` parts.
 fn step(span: f64, count: usize) -> f64 {
     let raw = span / count.max(1) as f64;
     let magnitude = 10f64.powf(raw.log10().floor());
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round() {
+    fn ticks_are_round_numbers() {
         assert_eq!(Scale::round(-3.9, 9.1, 6).range(), (-4.0, 10.0));
         assert_eq!(
             labels(Scale::linear(0.0, 1000.0), 5),
@@ -191,12 +192,12 @@ mod tests {
         assert_eq!(labels(Scale::log(0.7, 12000.0), 6), ["1", "10", "100", "1,000", "10,000"]);
         assert_eq!(labels(Scale::log_round(4.0, 64.0), 6), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(labels(Scale::linear(0.0, 0.5), 5), ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
-        // Less than a decade.
+        // This axis has less than a decade.
         assert_eq!(labels(Scale::log(3.0, 8.5), 4), ["3", "4", "5", "6", "7", "8"]);
     }
 
     #[test]
-    fn zero_has_a_place_on_a_logarithmic_axis() {
+    fn logarithmic_axis_has_a_position_for_zero() {
         let scale = Scale::log_from_zero(9999.0);
         assert_eq!(labels(scale, 8), ["0", "1", "10", "100", "1,000", "10,000"]);
         assert_eq!((scale.share(0.0), scale.share(9999.0)), (0.0, 1.0));
@@ -206,7 +207,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_round_scale_covers_its_values(min in -1e6f64..1e6, span in 0f64..1e6, steps in 2usize..12) {
+        fn round_scale_covers_its_values(min in -1e6f64..1e6, span in 0f64..1e6, steps in 2usize..12) {
             let scale = Scale::round(min, min + span, steps);
             let (low, high) = scale.range();
             let hair = 1e-6 * (high - low);

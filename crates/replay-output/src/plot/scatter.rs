@@ -1,55 +1,56 @@
 use plotters::prelude::DrawingBackend;
 
-use super::header::{Head, Mark, shortened, triangle};
-use super::look::Page;
+use super::figure_style::Page;
+use super::header::{Head, Mark, shorten, triangle};
 use super::panel::{BOTTOM_ROOM, Panel, left_room};
 use super::scale::Scale;
 use super::style::{BLUE, Colour, INK, PALETTE, TICK, WHITE};
 use super::{Canvas, Figure, PlotError, Table, Text};
 use replay_core::metrics::run::percentile_of;
 
-/// Points of two measures each, in a panel for each pair of measures: what stands behind correlations.
+/// Scatter plots with one panel per pair of measures. They show the data from which correlations are computed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Scatter {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// Names of the points, in their order, if they have any: then each has a colour.
+    /// Names of the points in their order; if present, each point has its own colour.
     pub names: Vec<String>,
-    /// The panels.
+    /// Panels in reading order.
     pub panels: Vec<ScatterPanel>,
 }
 
-/// One panel of a [`Scatter`].
+/// A panel of a [`Scatter`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ScatterPanel {
-    /// What the points come to, such as their correlation.
+    /// Title above the panel, such as the correlation.
     pub name: String,
     /// Title of the x axis.
     pub x_title: String,
     /// Title of the y axis.
     pub y_title: String,
-    /// The points.
+    /// Points as pairs of x and y.
     pub points: Vec<(f64, f64)>,
 }
 
+/// Usual height of a panel.
 const HEIGHT: f64 = 190.0;
-/// Room for the name above a panel.
+/// Room for the title above a panel.
 const NAME: f64 = 26.0;
 const RIGHT: f64 = 24.0;
 const ACROSS: usize = 2;
-/// Narrower pages have one panel beside the other.
+/// Minimum page width for two panels side by side. On narrower pages, panels are in one column.
 const TWO_ACROSS: f64 = 640.0;
-/// Least height of a panel.
+/// Minimum height of a panel.
 const LEAST: f64 = 110.0;
-/// Fewest points of which some may lie beyond the axes.
+/// Minimum number of points at which outliers may be outside the range of the axes.
 const ROBUST: usize = 20;
-/// More points than this are small.
+/// Maximum number of points that are drawn at full size; if there are more points, all points are smaller.
 const MANY: usize = 60;
 
 impl ScatterPanel {
-    /// What tells its rows in the table.
+    /// Name of the panel in the CSV.
     fn measures(&self) -> String {
         format!("{} ~ {}", self.x_title, self.y_title)
     }
@@ -63,12 +64,12 @@ impl ScatterPanel {
         self.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite())
     }
 
-    /// What is above it: its name, and how many points the axes leave out.
+    /// Returns the title of the panel with the number of points outside the range of the axes.
     fn title(&self) -> String {
         let [x, y] = self.scales();
-        match self.finite().filter(|&(at, up)| is_beyond(x, at) || is_beyond(y, up)).count() {
+        match self.finite().filter(|&(at, up)| is_outside(x, at) || is_outside(y, up)).count() {
             0 => self.name.clone(),
-            beyond => format!("{}, {beyond} beyond the axes", self.name),
+            outside => format!("{}, {outside} outside the axes", self.name),
         }
     }
 }
@@ -82,7 +83,7 @@ impl Scatter {
         self.panels.len().div_ceil(Self::across(width)).max(1)
     }
 
-    /// When the colours begin again, rings instead of discs.
+    /// Returns the colour of a point, and whether the point is drawn as a ring because its colour is repeated.
     fn look(&self, point: usize) -> (Colour, bool) {
         match self.names.is_empty() {
             true => (BLUE, false),
@@ -91,8 +92,8 @@ impl Scatter {
     }
 }
 
-/// A scale that covers the values; of many, up to half the range of the middle 90 % beyond these, so that a few far
-/// ones do not press the others together.
+/// Returns a scale that covers the values. If there are many values, the scale extends beyond the range of the middle
+/// 90 % by at most half of this range, so that a few outliers do not compress the other points.
 fn covering(values: impl Iterator<Item = f64>) -> Scale {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -108,7 +109,7 @@ fn covering(values: impl Iterator<Item = f64>) -> Scale {
     }
 }
 
-fn is_beyond(scale: Scale, value: f64) -> bool {
+fn is_outside(scale: Scale, value: f64) -> bool {
     let (low, high) = scale.range();
     value < low || value > high
 }
@@ -128,9 +129,9 @@ impl Figure for Scatter {
             (colour, false) => Mark::Line(colour),
         };
         let names = self.names.iter().enumerate().map(|(i, name)| (mark(i), name.clone()));
-        let beyond = self.panels.iter().any(|panel| panel.title() != panel.name);
-        let beyond = beyond.then(|| (Mark::Triangle(INK), "beyond the axis".to_string()));
-        Head::new(&self.title, &self.subtitle).legend(names.chain(beyond))
+        let outside = self.panels.iter().any(|panel| panel.title() != panel.name);
+        let outside = outside.then(|| (Mark::Triangle(INK), "outside the axes".to_string()));
+        Head::new(&self.title, &self.subtitle).legend(names.chain(outside))
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
@@ -155,7 +156,7 @@ impl Figure for Scatter {
             area.axis_bottom(canvas, &panel.x_title)?;
             area.axis_left(canvas, &panel.y_title)?;
             let look = Text::of_size(TICK).bold();
-            let title = shortened(&panel.title(), look, left + width - area.left)?;
+            let title = shorten(&panel.title(), look, left + width - area.left)?;
             canvas.text(&title, (area.left, top + 10.0), look)?;
             let radius = if panel.points.len() > MANY { 2.0 } else { 5.0 };
             for (place, &(x, y)) in panel.points.iter().enumerate() {
@@ -163,7 +164,7 @@ impl Figure for Scatter {
                     continue;
                 }
                 let (colour, ringed) = self.look(place);
-                if is_beyond(area.x, x) || is_beyond(area.y, y) {
+                if is_outside(area.x, x) || is_outside(area.y, y) {
                     let ((x0, x1), (y0, y1)) = (area.x.range(), area.y.range());
                     let at = area.at(x.clamp(x0, x1), y.clamp(y0, y1));
                     let side = |value: f64, low: f64, high: f64| match value {
@@ -204,19 +205,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_few_far_points_do_not_press_the_others_together() {
+    fn outliers_do_not_compress_the_axes() {
         let near = (0..60).map(|i| (f64::from(i % 10), f64::from(i % 7)));
         let points: Vec<(f64, f64)> = near.chain([(11_000.0, 3.0), (5.0, 900.0)]).collect();
         let panel = ScatterPanel { name: "n 62".to_string(), points, ..ScatterPanel::default() };
         let [x, y] = panel.scales();
         assert!(x.range().1 <= 20.0 && y.range().1 <= 10.0, "{x:?} {y:?}");
-        assert_eq!(panel.title(), "n 62, 2 beyond the axes");
-        // Of a few points all are within.
+        assert_eq!(panel.title(), "n 62, 2 outside the axes");
+        // If there are few points, all points are inside the range.
         let few = vec![(1.0, 1.0), (2.0, 2.0), (11_000.0, 3.0)];
         let panel = ScatterPanel { points: few, ..panel };
         assert!(panel.scales()[0].range().1 >= 11_000.0);
         assert_eq!(panel.title(), "n 62");
-        // So they are where most values are one.
+        // All points are also inside the range if most values are equal.
         let equal = (0..60).map(|_| (1.0, 1.0)).chain([(9.0, 9.0)]).collect();
         let panel = ScatterPanel { points: equal, ..panel };
         assert_eq!(panel.title(), "n 62");

@@ -1,63 +1,63 @@
-//! The figures of a search.
+//! Figures of a search.
 
 use std::path::PathBuf;
 
 use super::name::{FileNames, joined};
 use super::number::grouped;
-use super::{Climb, Convergence, HeatMap, PlotError, Plots, Surface, SurfaceMap, save};
+use super::{Convergence, ConvergenceCurve, HeatMap, PlotError, Plots, Surface, SurfaceMap, save};
 use replay_experiment::search::{Archive, Evaluation, Found, Portability, Ratio};
 
-/// A search as figures need it.
+/// Data of one search for figures.
 #[derive(Clone, Copy, Debug)]
-pub struct Searched<'a> {
-    /// The traces that were searched.
+pub struct SearchRun<'a> {
+    /// Names of the searched traces.
     pub name: &'a str,
-    /// Its evaluations.
+    /// Evaluations of the search.
     pub archive: &'a Archive,
-    /// Decisions of a whole evaluation.
+    /// Number of decisions in a whole evaluation.
     pub decisions: u64,
-    /// Evaluations of vectors that were given, shown beside the search.
+    /// Evaluations of vectors given by the user, shown for comparison.
     pub given: &'a Archive,
 }
 
-/// Cells of a surface along each axis: shares 0, 0.1, ..., 1.
+/// Number of cells of a surface along each axis, for the shares 0, 0.1, ..., 1.
 const CELLS: usize = 11;
-/// Maps on one page.
+/// Maximum number of maps on one page.
 const MOST_MAPS: usize = 16;
 
-/// Draws for every search its surface, for all together how they converged, and the
-/// portability matrix if there is one, into the folder of `plots`; returns the paths.
+/// Draws the figures of searches in the directory of `plots`: the surface of every search, one convergence figure of
+/// all searches, and the portability matrix if present. Returns the paths.
 ///
 /// # Errors
 /// The first [`PlotError`] of a figure that cannot be drawn or written.
 pub fn search_gallery(
     plots: &Plots,
     objective: &str,
-    searches: &[Searched<'_>],
+    searches: &[SearchRun<'_>],
     portability: Option<&Portability>,
 ) -> Result<Vec<PathBuf>, PlotError> {
     let mut stems = FileNames::default();
     let mut paths = Vec::new();
     for search in searches {
         if let Some(figure) = surface(objective, search) {
-            paths.extend(save(plots, &stems.give(&["surface", search.name]), &figure)?);
+            paths.extend(save(plots, &stems.unique(&["surface", search.name]), &figure)?);
         }
     }
     let names = joined(searches.iter().map(|search| search.name.to_string()), "searches");
-    let stem = stems.give(&["convergence", &names, objective]);
+    let stem = stems.unique(&["convergence", &names, objective]);
     paths.extend(save(plots, &stem, &convergence(objective, searches))?);
     if let Some(matrix) = portability.filter(|matrix| !matrix.found.is_empty()) {
         let names = joined(matrix.parts.iter().map(|part| part.name.clone()), "traces");
-        let stem = stems.give(&["portability", &names, objective]);
+        let stem = stems.unique(&["portability", &names, objective]);
         paths.extend(save(plots, &stem, &portability_map(objective, matrix))?);
     }
     Ok(paths)
 }
 
-/// Best improvement by scan radius, wall share and border share, of any slack; only whole evaluations.
-/// `None` if there is none. If there are more scan radii than fit, those with the best
-/// vectors.
-pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
+/// Returns the best improvement by scan radius, wall share and border share, over whole evaluations with any slack;
+/// `None` if there are no whole evaluations. If not all scan radii fit on a page, the scan radii of the best vectors
+/// are shown.
+pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
     let ranked = search.archive.ranked();
     let mut radii: Vec<u32> = Vec::new();
     for one in &ranked {
@@ -83,9 +83,9 @@ pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
         title: "Improvement by tie vector".to_string(),
         subtitle: vec![
             search.name.to_string(),
-            against(objective),
+            objective_clause(objective),
             format!(
-                "{} vectors; a cell shows its best, grey none",
+                "{} vectors; each cell shows its best vector, grey: none",
                 grouped(ranked.len() as f64, 0)
             ),
             format!("dot: ({}), {} %", best.candidate, grouped(best.improvement_percent, 3)),
@@ -96,43 +96,44 @@ pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
     })
 }
 
-/// Best improvement so far by work done, given vectors as references.
-pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
-    let climb = |search: &Searched<'_>| {
+/// Returns the best improvement against the work done, with given vectors as references.
+pub fn convergence(objective: &str, searches: &[SearchRun<'_>]) -> Convergence {
+    let curve = |search: &SearchRun<'_>| {
         let whole = |decisions: u64| decisions as f64 / search.decisions as f64;
         let steps = search.archive.convergence();
         let reference =
             |one: &Evaluation| (format!("({}), given", one.candidate), one.improvement_percent);
-        Climb {
+        ConvergenceCurve {
             name: search.name.to_string(),
             steps: steps.into_iter().map(|(decisions, best)| (whole(decisions), best)).collect(),
             work: whole(search.archive.decisions()),
             references: search.given.evaluations().iter().map(reference).collect(),
         }
     };
-    let subtitle = vec![against(objective)];
-    Convergence { subtitle, climbs: searches.iter().map(climb).collect() }
+    let subtitle = vec![objective_clause(objective)];
+    Convergence { subtitle, curves: searches.iter().map(curve).collect() }
 }
 
-/// Improvement by vector and trace.
+/// Returns a map of the improvement by vector and trace.
 pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
-    // As much of the names as fits side by side.
+    // Shorten names so that they fit side by side.
     let letters = (64 / matrix.parts.len().max(1)).clamp(6, 24);
-    let row = |found: &Found| format!("({}) {}", found.candidate, shortened(&found.on, letters));
-    // Rows go up; the first vector should be on top.
+    let row =
+        |found: &Found| format!("({}) {}", found.candidate, first_letters(&found.on, letters));
+    // Rows are numbered from the bottom, so the first vector is last.
     let vectors = matrix.found.iter().zip(&matrix.cells).rev();
     let scaled = matrix.found.iter().any(|found| found.width.is_some());
-    let mut subtitle = vec![against(objective)];
+    let mut subtitle = vec![objective_clause(objective)];
     if scaled {
         subtitle.push("scan radius in proportion to the machine's width".to_string());
     }
     HeatMap {
-        title: "Vectors found on one trace, tried on others".to_string(),
+        title: "Vectors found on one trace, evaluated on others".to_string(),
         subtitle,
         x_title: "Trace".to_string(),
         y_title: "Tie vector, and where it was found".to_string(),
         value_title: "Improvement (%)".to_string(),
-        columns: matrix.parts.iter().map(|part| shortened(&part.name, letters)).collect(),
+        columns: matrix.parts.iter().map(|part| first_letters(&part.name, letters)).collect(),
         rows: vectors.clone().map(|(found, _)| row(found)).collect(),
         values: vectors
             .map(|(_, cells)| cells.iter().map(|cell| Some(cell.improvement_percent)).collect())
@@ -140,16 +141,16 @@ pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
     }
 }
 
-/// What a figure says of an objective: `mean pairwise L₁ against no tie-breaking` for `mean_pairwise_l1`.
-fn against(objective: &str) -> String {
+/// Returns the subtitle clause of an objective, such as `mean pairwise L₁ over no tie-breaking` for `mean_pairwise_l1`.
+fn objective_clause(objective: &str) -> String {
     let (column, rest) = objective.split_at(objective.find('[').unwrap_or(objective.len()));
     let words = column.replace('_', " ").replace(" l1", " L\u{2081}");
     let rest = if rest.is_empty() { String::new() } else { format!(" {rest}") };
     format!("{words}{rest} against no tie-breaking")
 }
 
-/// A name cut to so many letters; traces differ where they begin.
-fn shortened(name: &str, letters: usize) -> String {
+/// Shortens a name to its first `letters` letters; names of traces differ in their first letters.
+fn first_letters(name: &str, letters: usize) -> String {
     if name.chars().count() <= letters {
         return name.to_string();
     }
@@ -161,16 +162,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objectives_are_words() {
-        assert_eq!(against("mean_pairwise_l1"), "mean pairwise L₁ against no tie-breaking");
+    fn formats_objectives_in_words() {
+        assert_eq!(
+            objective_clause("mean_pairwise_l1"),
+            "mean pairwise L₁ against no tie-breaking"
+        );
         let weighted = "mean_pairwise_l1[weights=2..16:1]";
-        assert_eq!(against(weighted), "mean pairwise L₁ [weights=2..16:1] against no tie-breaking");
-        assert_eq!(against("utilization"), "utilization against no tie-breaking");
+        assert_eq!(
+            objective_clause(weighted),
+            "mean pairwise L₁ [weights=2..16:1] against no tie-breaking"
+        );
+        assert_eq!(objective_clause("utilization"), "utilization against no tie-breaking");
     }
 
     #[test]
-    fn long_names_keep_their_beginning() {
-        assert_eq!(shortened("KTH-SP2", 8), "KTH-SP2");
-        assert_eq!(shortened("SDSC-Par-1995-3.1-cln", 12), "SDSC-Par-19…");
+    fn shortened_names_keep_their_beginning() {
+        assert_eq!(first_letters("KTH-SP2", 8), "KTH-SP2");
+        assert_eq!(first_letters("SDSC-Par-1995-3.1-cln", 12), "SDSC-Par-19…");
     }
 }

@@ -1,4 +1,4 @@
-//! Means over shaken copies of a trace, as figures need them.
+//! Means over perturbed copies of a trace for figures.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use replay_core::metrics::estimate::{Accumulator, Estimate};
 use replay_experiment::RunResult;
 use replay_experiment::shaken::CONFIDENCE;
 
-/// The mean over copies of a value, that of several runs on one copy being their mean; `None` if there
-/// are no two copies.
+/// Returns the mean of a value over copies; `None` if there are fewer than two copies. If there are several runs on one
+/// copy, their values are averaged first.
 pub(super) fn over_copies<'a>(
     runs: impl IntoIterator<Item = &'a RunResult>,
     value: impl Fn(&RunResult) -> Option<f64>,
@@ -24,7 +24,7 @@ pub(super) fn over_copies<'a>(
     (means.count() > 1).then(|| means.estimate(CONFIDENCE))
 }
 
-/// Improvements of runs on their baselines of the same copies.
+/// Improvements of runs relative to baselines on the same perturbed copies.
 #[derive(Default)]
 pub(super) struct Improvements {
     sizes: BTreeMap<u32, Accumulator>,
@@ -32,7 +32,7 @@ pub(super) struct Improvements {
 }
 
 impl Improvements {
-    /// Those of pairs of a baseline and a run.
+    /// Collects the improvements of pairs; each pair is a baseline and a run.
     pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a RunResult, &'a RunResult)>) -> Self {
         let mut all = Self::default();
         for (baseline, run) in pairs {
@@ -44,17 +44,17 @@ impl Improvements {
         all
     }
 
-    /// Copies.
+    /// Number of copies.
     pub fn copies(&self) -> u64 {
         self.overall.count()
     }
 
-    /// Over all jobs, in percent.
+    /// Returns the improvement over all jobs in percent.
     pub fn overall(&self) -> Estimate {
         self.overall.estimate(CONFIDENCE)
     }
 
-    /// Puts the means into changes, and returns half the widths of their intervals.
+    /// Replaces the changes with means over the copies, and returns half the width of each confidence interval.
     pub fn fill(&self, changes: &mut [SizeChange]) -> Vec<f64> {
         let fill = |change: &mut SizeChange| match self.sizes.get(&change.size) {
             Some(values) => {
@@ -68,7 +68,7 @@ impl Improvements {
     }
 }
 
-/// How much closer together the jobs of a run are than in a baseline, in percent.
+/// Returns the improvement of the mean pairwise L1 of a run relative to a baseline, in percent.
 pub(super) fn overall(baseline: &RunResult, run: &RunResult) -> f64 {
     let before = baseline.metrics.mean_pairwise_l1;
     100.0 * (before - run.metrics.mean_pairwise_l1) / before

@@ -7,26 +7,26 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, BLUE, INK, VERMILION};
 use super::{Canvas, Figure, PlotError, Table};
 
-/// How two schedules differ: a line for each job that starts earlier in the second, downwards, or later, upwards, at
-/// the time of its submission.
+/// Differences of start times between two schedules. Each job has a vertical line at its submission time. The line
+/// extends downwards if the job starts earlier in the second schedule, and upwards if it starts later.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Shifts {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// The jobs.
+    /// One entry per job.
     pub shifts: Vec<Shift>,
 }
 
-/// A job of [`Shifts`].
+/// Difference of the start times of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shift {
-    /// Its number.
+    /// Job number.
     pub job: i64,
-    /// Submission, in seconds.
+    /// Submission time in seconds of the trace.
     pub submit: i64,
-    /// How many seconds later it starts.
+    /// Seconds by which the job starts later in the second schedule; negative if earlier.
     pub later: i64,
 }
 
@@ -67,7 +67,7 @@ impl Figure for Shifts {
         let panel = Panel::of_page(canvas, top, self.scales(), [X_TITLE, Y_TITLE])?;
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
-        // Those that differ most first: over them the others are seen.
+        // Draw the largest differences first, so that smaller differences are visible in front of them.
         let mut drawn: Vec<&Shift> = self.shifts.iter().filter(|shift| shift.later != 0).collect();
         drawn.sort_by_key(|shift| (-shift.later.abs(), shift.submit, shift.job));
         for shift in drawn {

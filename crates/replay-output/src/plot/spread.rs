@@ -1,4 +1,4 @@
-//! How values of jobs spread: for each value the share of jobs that have no more.
+//! Cumulative distributions of per-job values: for each value, the share of jobs with at most this value.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,33 +14,34 @@ use replay_core::metrics::run::percentile_of;
 use replay_core::number::grouped;
 use replay_experiment::{RunKey, RunResult};
 
-/// The most curves of a figure: each has a colour of its own.
+/// Maximum number of curves in a figure, so that each curve has a different colour.
 pub const MOST: usize = PALETTE.len();
-/// About so many steps has a curve of more values.
+/// Approximate maximum number of steps of a curve.
 const STEPS: f64 = 200.0;
-/// The largest value over the smallest from which an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic.
 const WIDE: f64 = 4.0;
 
-/// What a figure says of strategies that it does not show.
+/// Returns a subtitle clause with the number of strategies that are not shown; `None` if all strategies are shown.
 pub fn not_shown(strategies: usize) -> Option<String> {
     let plural = if strategies == 1 { "y is" } else { "ies are" };
     (strategies > 0).then(|| format!("{strategies} more strateg{plural} {NOT_SHOWN}"))
 }
 
-/// A curve of a figure of spreads, before the figure is made.
+/// A curve of a figure of distributions.
 #[derive(Clone, Debug)]
 pub struct SpreadCurve<'a> {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Allocator and tie vector of each run it stands for: several where their schedule is one. Curves of other
-    /// schedulers or seeds may have the same.
+    /// Allocator and tie vector of each run with this curve. Several runs share a curve if they have the same schedule.
+    /// Curves of different schedulers or seeds may list the same strategies.
     pub strategies: Vec<String>,
-    /// The values.
+    /// Distribution of the values.
     pub spread: &'a Distribution,
 }
 
-/// Leaves the first curves: no more than there are colours, and none that would bring in a strategy beyond `most`;
-/// strategies that share a curve count once. Returns what the subtitle says of the others.
+/// Keeps the first curves. The number of kept curves does not exceed the number of colours, and the number of
+/// strategies does not exceed `most`. Strategies that share a curve count as one strategy. Returns the subtitle clauses
+/// about omitted curves.
 fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
     let names = |curves: &[SpreadCurve<'_>]| -> BTreeSet<String> {
         curves.iter().flat_map(|curve| curve.strategies.iter().cloned()).collect()
@@ -58,34 +59,35 @@ fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
         fits
     });
     let missing = all.difference(&names(curves)).count();
-    let mut said: Vec<String> = not_shown(missing).into_iter().collect();
-    // Other schedulers or seeds of strategies that are shown.
+    let mut clauses: Vec<String> = not_shown(missing).into_iter().collect();
+    // Only curves of other schedulers or seeds are omitted; their strategies are shown.
     if missing == 0 && drawn < all_curves {
         let more = all_curves - drawn;
         let [plural, are] = if more == 1 { ["", "is"] } else { ["s", "are"] };
-        said.push(format!("{more} more curve{plural} of these strategies {are} {NOT_SHOWN}"));
+        clauses.push(format!("{more} more curve{plural} of these strategies {are} {NOT_SHOWN}"));
     }
-    said
+    clauses
 }
 
-/// The values of some jobs, in as many steps as can be seen.
+/// Distribution of a value over jobs, with a bounded number of steps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Distribution {
-    /// Jobs.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Mean of their values.
+    /// Mean of the values.
     pub mean: f64,
-    /// Their [trimmed mean](robust::trimmed_mean).
+    /// [Trimmed mean](robust::trimmed_mean) of the values.
     trimmed_mean: f64,
-    /// Their [percentiles](PERCENTS).
+    /// [Percentiles](PERCENTS) of the values.
     percentiles: [f64; 5],
-    /// Values, ascending, each with the shares of jobs that have less and that have no more, in percent. Between
-    /// two of them the share grows by no more than a step.
+    /// Values in ascending order, each with two percentages: the percentage of jobs with a smaller value, and the
+    /// percentage of jobs with at most this value. Between two consecutive values the percentage grows by at most one
+    /// step.
     steps: Vec<(f64, [f64; 2])>,
 }
 
 impl Distribution {
-    /// Of these values; what is not finite is left out.
+    /// Returns the distribution of the given values; values that are not finite are ignored.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
@@ -114,7 +116,7 @@ impl Distribution {
         Some([self.steps.first()?.0, self.steps.last()?.0])
     }
 
-    /// As a line.
+    /// Cumulative curve of the distribution.
     fn line(&self, name: String) -> Line {
         let points = self.steps.iter().flat_map(|&(value, [below, upto])| {
             [Point::new(value, below), Point::new(value, upto)]
@@ -123,35 +125,35 @@ impl Distribution {
     }
 }
 
-/// What a figure of spreads is called.
+/// Labels of a figure of distributions.
 #[derive(Clone, Copy, Debug)]
 pub struct AxisLabels {
-    /// Title.
+    /// Figure title.
     pub title: &'static str,
     /// Title of the x axis with its unit.
     pub x: &'static str,
-    /// Whether values may be 0, which then has a place on a logarithmic axis.
+    /// Whether values may be 0. If values may be 0, 0 needs a position on a logarithmic axis.
     pub zero: bool,
-    /// Unit of a median and a mean.
+    /// Unit of the median and the mean.
     pub unit: &'static str,
-    /// Whether medians order the curves, where a few values decide the means.
+    /// Whether curves are ordered by medians, because a few values dominate the means.
     pub by_median: bool,
 }
 
 impl AxisLabels {
-    /// What orders curves: means, or medians and, where these are equal, trimmed means.
+    /// Returns the statistics by which curves are ordered: the mean, or the median and then the trimmed mean.
     fn middle(&self, spread: &Distribution) -> [f64; 2] {
         let [.., median, _, _] = spread.percentiles;
         if self.by_median { [median, spread.trimmed_mean] } else { [spread.mean; 2] }
     }
 
-    /// Its name.
+    /// Returns the name of the statistic by which curves are ordered.
     fn middle_name(&self) -> &'static str {
         if self.by_median { "median" } else { "mean" }
     }
 }
 
-/// Waits.
+/// Labels of figures of waits.
 pub const WAITS: AxisLabels = AxisLabels {
     title: "Distribution of waits",
     x: "Wait (s)",
@@ -159,7 +161,7 @@ pub const WAITS: AxisLabels = AxisLabels {
     unit: " s",
     by_median: false,
 };
-/// Bounded slowdowns.
+/// Labels of figures of bounded slowdowns.
 pub const SLOWDOWNS: AxisLabels = AxisLabels {
     title: "Distribution of bounded slowdowns",
     x: "Bounded slowdown",
@@ -167,26 +169,27 @@ pub const SLOWDOWNS: AxisLabels = AxisLabels {
     unit: "",
     by_median: false,
 };
-/// Stretches.
+/// Labels of figures of stretches.
 pub const STRETCHES: AxisLabels = AxisLabels {
     title: "Distribution of stretch over the jobs that send packets",
-    x: "Stretch (time among others over time alone)",
+    x: "Stretch (time with contention / time alone)",
     zero: false,
     unit: "",
     by_median: true,
 };
 
-/// A curve and a box for each, that with the least mean or median first, of at most `most` strategies and no more than
-/// there are colours; `None` if all values are one.
+/// Returns a figure with a curve and a box plot for each of `curves`, in ascending order of mean or median. The number
+/// of strategies does not exceed `most`, and the number of curves does not exceed the number of colours. Returns `None`
+/// if all values are equal.
 pub fn spreads(
-    words: AxisLabels,
+    labels: AxisLabels,
     mut subtitle: Vec<String>,
     mut curves: Vec<SpreadCurve<'_>>,
     most: usize,
 ) -> Option<Spreads> {
     curves.retain(|curve| curve.spread.jobs > 0);
     curves.sort_by(|one, other| {
-        let [[a, first], [b, second]] = [one, other].map(|curve| words.middle(curve.spread));
+        let [[a, first], [b, second]] = [one, other].map(|curve| labels.middle(curve.spread));
         a.total_cmp(&b).then(first.total_cmp(&second)).then_with(|| one.name.cmp(&other.name))
     });
     let left_out = truncate(&mut curves, most);
@@ -196,7 +199,7 @@ pub fn spreads(
     if low >= high {
         return None;
     }
-    let x = match words.zero {
+    let x = match labels.zero {
         true if low >= 0.0 && high > WIDE => Scale::log_from_zero(high * 1.08),
         false if low > 0.0 && high > WIDE * low => Scale::log(low * 0.92, high * 1.08),
         _ => Scale::round(low, high, 8),
@@ -207,18 +210,18 @@ pub fn spreads(
         true => format!("{} jobs", grouped(most)),
         false => format!("{} to {} jobs", grouped(fewest), grouped(most)),
     });
-    let middle = words.middle_name();
+    let middle = labels.middle_name();
     subtitle.push(format!("least {middle} first"));
     subtitle.extend(left_out);
     let line = |SpreadCurve { name, spread, .. }: &SpreadCurve<'_>| {
-        let [value, _] = words.middle(spread);
-        spread.line(format!("{name} ({middle} {}{})", significant(value), words.unit))
+        let [value, _] = labels.middle(spread);
+        spread.line(format!("{name} ({middle} {}{})", significant(value), labels.unit))
     };
     let boxes = curves.iter().map(|curve| curve.spread.summary()).collect();
     let curves = Lines {
-        title: words.title.to_string(),
+        title: labels.title.to_string(),
         subtitle,
-        x_title: words.x.to_string(),
+        x_title: labels.x.to_string(),
         y_title: "Share of jobs (%)".to_string(),
         log_x: false,
         log_y: false,
@@ -228,18 +231,18 @@ pub fn spreads(
     Some(Spreads { curves, x, boxes })
 }
 
-/// What stays of the jobs of a run for its figures.
+/// Distributions of the waits and slowdowns of a run.
 #[derive(Clone, Debug)]
-pub struct Waits {
+pub struct WaitDistributions {
     key: RunKey,
-    /// Of the jobs and their starts: equal for equal schedules.
+    /// Hash of the jobs and their start times. Equal schedules have equal hashes.
     schedule: u64,
     wait: Distribution,
     slowdown: Distribution,
 }
 
-impl Waits {
-    /// Of the jobs of a run; `None` if it has none, or is of a shaken copy.
+impl WaitDistributions {
+    /// Returns the distributions of a run; `None` if the run has no jobs or is on a perturbed copy.
     pub fn of(run: &RunResult) -> Option<Self> {
         if run.jobs.is_empty() || !run.is_unshaken() {
             return None;
@@ -257,29 +260,29 @@ impl Waits {
     }
 }
 
-/// A figure of waits or slowdowns: what sets its jobs apart from others, and the lines.
+/// A figure of waits or slowdowns, with the parts of its file name.
 pub struct WaitFigure<'a> {
     /// `waits` or `slowdowns`.
     pub kind: &'static str,
-    /// A run of it.
+    /// Key of one of the runs in the figure.
     pub key: &'a RunKey,
-    /// Whether all its runs have one scheduler.
+    /// Whether all runs of the figure have the same scheduler.
     pub of_scheduler: bool,
     /// The figure.
     pub spreads: Spreads,
 }
 
-/// The waits and slowdowns of runs, a figure of each for every trace, machine, scheduler and policy, and, if there
-/// are several schedulers, one of all of them. Runs of one schedule share a curve.
+/// Returns figures of the waits and of the slowdowns of runs: a figure for each trace, machine, scheduler and policy
+/// and, if there are several schedulers, a figure of all schedulers. Runs with equal schedules share a curve.
 pub fn waits<'a>(
-    runs: &'a [Waits],
+    runs: &'a [WaitDistributions],
     subtitle: impl Fn(&RunKey) -> Vec<String>,
     most: usize,
 ) -> Vec<WaitFigure<'a>> {
     let same = |a: &RunKey, b: &RunKey| {
         (&a.trace, &a.topology, &a.policy) == (&b.trace, &b.topology, &b.policy)
     };
-    let mut settings: Vec<Vec<&Waits>> = Vec::new();
+    let mut settings: Vec<Vec<&WaitDistributions>> = Vec::new();
     for run in runs {
         match settings.iter_mut().find(|setting| same(&setting[0].key, &run.key)) {
             Some(setting) => setting.push(run),
@@ -303,9 +306,9 @@ pub fn waits<'a>(
     figures
 }
 
-/// Runs by their schedule, in order of first appearance.
-fn schedules<'a>(runs: &[&'a Waits]) -> Vec<Vec<&'a Waits>> {
-    let mut schedules: Vec<Vec<&Waits>> = Vec::new();
+/// Groups runs by schedule in order of first appearance.
+fn schedules<'a>(runs: &[&'a WaitDistributions]) -> Vec<Vec<&'a WaitDistributions>> {
+    let mut schedules: Vec<Vec<&WaitDistributions>> = Vec::new();
     for &run in runs {
         match schedules.iter_mut().find(|alike| alike[0].schedule == run.schedule) {
             Some(alike) => alike.push(run),
@@ -316,13 +319,13 @@ fn schedules<'a>(runs: &[&'a Waits]) -> Vec<Vec<&'a Waits>> {
 }
 
 fn figures_of<'a>(
-    runs: &[&'a Waits],
+    runs: &[&'a WaitDistributions],
     subtitle: &impl Fn(&RunKey) -> Vec<String>,
     most: usize,
 ) -> Vec<WaitFigure<'a>> {
     let key = &runs[0].key;
     let of_scheduler = runs.iter().all(|run| run.key.scheduler == key.scheduler);
-    let named: Vec<(String, Vec<String>, &Waits)> = schedules(runs)
+    let named: Vec<(String, Vec<String>, &WaitDistributions)> = schedules(runs)
         .into_iter()
         .map(|alike| {
             let mut strategies: Vec<String> = alike.iter().map(|run| run.key.strategy()).collect();
@@ -331,38 +334,36 @@ fn figures_of<'a>(
             (label(&alike, runs, of_scheduler), strategies, alike[0])
         })
         .collect();
-    let mut said = subtitle(key);
+    let mut clauses = subtitle(key);
     if !of_scheduler {
-        // The curves say which.
-        said.retain(|part| *part != key.scheduler);
+        // The curves name the schedulers.
+        clauses.retain(|part| *part != key.scheduler);
     }
-    type Of = fn(&Waits) -> &Distribution;
+    type Of = fn(&WaitDistributions) -> &Distribution;
     let kinds: [(&str, AxisLabels, Of); 2] =
         [("waits", WAITS, |run| &run.wait), ("slowdowns", SLOWDOWNS, |run| &run.slowdown)];
-    let figure = |(kind, words, of): (&'static str, AxisLabels, Of)| {
-        let curve = |(name, strategies, run): &(String, Vec<String>, &'a Waits)| SpreadCurve {
-            name: name.clone(),
-            strategies: strategies.clone(),
-            spread: of(run),
+    let figure = |(kind, labels, of): (&'static str, AxisLabels, Of)| {
+        let curve = |(name, strategies, run): &(String, Vec<String>, &'a WaitDistributions)| {
+            SpreadCurve { name: name.clone(), strategies: strategies.clone(), spread: of(run) }
         };
         let curves = named.iter().map(curve).collect();
-        let spreads = spreads(words, said.clone(), curves, most)?;
+        let spreads = spreads(labels, clauses.clone(), curves, most)?;
         Some(WaitFigure { kind, key, of_scheduler, spreads })
     };
     kinds.into_iter().filter_map(figure).collect()
 }
 
-/// The runs of one schedule, among all of a figure.
-fn label(alike: &[&Waits], all: &[&Waits], of_scheduler: bool) -> String {
+/// Returns the legend label of the runs `alike`, which have the same schedule, among all runs of a figure.
+fn label(alike: &[&WaitDistributions], all: &[&WaitDistributions], of_scheduler: bool) -> String {
     let mut schedulers: Vec<&str> = Vec::new();
     for run in alike {
         if !schedulers.contains(&run.key.scheduler.as_str()) {
             schedulers.push(&run.key.scheduler);
         }
     }
-    let of_these = |run: &&&Waits| schedulers.contains(&run.key.scheduler.as_str());
+    let of_these = |run: &&&WaitDistributions| schedulers.contains(&run.key.scheduler.as_str());
     let seeds = all.iter().any(|run| run.key.seed != all[0].key.seed);
-    let name = |run: &Waits| match seeds && alike.len() == 1 {
+    let name = |run: &WaitDistributions| match seeds && alike.len() == 1 {
         true => format!("{}, seed {}", run.key.strategy(), run.key.seed),
         false => run.key.strategy(),
     };
@@ -390,7 +391,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn waits(scheduler: &str, allocator: &str, schedule: u64, values: &[f64]) -> Waits {
+    fn waits(scheduler: &str, allocator: &str, schedule: u64, values: &[f64]) -> WaitDistributions {
         let key = RunKey {
             trace: "t".to_string(),
             topology: "4x4".to_string(),
@@ -402,7 +403,7 @@ mod tests {
             copy: 0,
         };
         let spread = || Distribution::of(values.iter().copied());
-        Waits { key, schedule, wait: spread(), slowdown: spread() }
+        WaitDistributions { key, schedule, wait: spread(), slowdown: spread() }
     }
 
     fn curve(spread: &Distribution) -> SpreadCurve<'_> {
@@ -413,7 +414,7 @@ mod tests {
         figure.spreads.curves.lines.iter().map(|line| line.name.clone()).collect()
     }
 
-    fn drawn<'a>(runs: &'a [Waits]) -> Vec<WaitFigure<'a>> {
+    fn drawn<'a>(runs: &'a [WaitDistributions]) -> Vec<WaitFigure<'a>> {
         super::waits(runs, |key| vec![key.trace.clone(), key.scheduler.clone()], 12)
     }
 
@@ -428,7 +429,7 @@ mod tests {
         let figures = drawn(&runs);
         let kinds: Vec<(&str, bool)> =
             figures.iter().map(|one| (one.kind, one.of_scheduler)).collect();
-        // Of all schedulers, and of each: those of one do not depend on whether there is another.
+        // There is one figure of all schedulers, and one figure of each scheduler.
         let of = |of_scheduler| [("waits", of_scheduler), ("slowdowns", of_scheduler)];
         assert_eq!(kinds, [of(false), of(true), of(true)].concat());
         assert_eq!(
@@ -441,37 +442,37 @@ mod tests {
         );
         assert_eq!(figures[0].spreads.curves.subtitle, ["t", "2 jobs", "least mean first"]);
         assert!(figures[0].spreads.x.is_log_from_zero() && !figures[0].of_scheduler);
-        // Jobs that do not wait are at 0.
+        // Jobs that do not wait are plotted at 0.
         assert_eq!(figures[0].spreads.curves.lines[0].points[1], Point::new(0.0, 50.0));
-        // One scheduler: it is in the subtitle, not at each curve.
+        // If there is only one scheduler, its name is in the subtitle instead of the legend.
         let figures = drawn(&runs[2..]);
         assert_eq!(names(&figures[1]), ["a (mean 45.00)", "b (mean 50.00)"]);
         assert_eq!(figures[1].spreads.curves.subtitle[..2], ["t", "easy"]);
     }
 
     #[test]
-    fn of_many_schedules_the_best_are_drawn_and_the_rest_is_told() {
+    fn draws_the_best_of_many_schedules_and_counts_the_others() {
         let run = |i: u64| waits("fcfs", &format!("a{i}"), i, &[0.0, 100.0 + i as f64]);
-        let mut runs: Vec<Waits> = (0..MOST as u64 + 5).map(run).collect();
+        let mut runs: Vec<WaitDistributions> = (0..MOST as u64 + 5).map(run).collect();
         runs.push(waits("easy", "a", 99, &[1.0, 5.0]));
         let figures = drawn(&runs);
         let fcfs = figures.iter().find(|one| one.of_scheduler && one.key.scheduler == "fcfs");
         let fcfs = fcfs.expect("a figure");
         assert_eq!(fcfs.spreads.curves.lines.len(), MOST);
-        let told = "5 more strategies are not shown".to_string();
-        assert!(fcfs.of_scheduler && fcfs.spreads.curves.subtitle.contains(&told));
+        let omitted = "5 more strategies are not shown".to_string();
+        assert!(fcfs.of_scheduler && fcfs.spreads.curves.subtitle.contains(&omitted));
     }
 
     #[test]
-    fn strategies_are_counted_not_curves() {
-        // Three strategies with two seeds each are six curves of three strategies.
+    fn counts_strategies_instead_of_curves() {
+        // Three strategies with two seeds each give six curves.
         let run = |i: u64, seed: u64| {
             let mut run =
                 waits("fcfs", &format!("a{}", i % 3), 10 * i + seed, &[0.0, 9.0 + i as f64]);
             run.key.seed = seed;
             run
         };
-        let runs: Vec<Waits> = (0..3).flat_map(|i| [run(i, 0), run(i, 7)]).collect();
+        let runs: Vec<WaitDistributions> = (0..3).flat_map(|i| [run(i, 0), run(i, 7)]).collect();
         let of = |most: usize| {
             let figures = super::waits(&runs, |_| Vec::new(), most);
             let curves = figures[0].spreads.curves.clone();
@@ -480,25 +481,25 @@ mod tests {
         assert_eq!(of(3), (6, "2 jobs; least mean first".to_string()));
         assert_eq!(of(2).0, 4);
         assert!(of(2).1.contains("1 more strategy is not shown"), "{}", of(2).1);
-        // A curve that is not shown stands for all strategies of its schedule.
+        // An omitted curve counts all strategies of its schedule.
         let run = |i: u64| waits("fcfs", &format!("a{i}"), i, &[0.0, 100.0 + i as f64]);
-        let mut runs: Vec<Waits> = (0..MOST as u64).map(run).collect();
+        let mut runs: Vec<WaitDistributions> = (0..MOST as u64).map(run).collect();
         runs.extend((20..25).map(|i| waits("fcfs", &format!("a{i}"), 99, &[0.0, 900.0])));
         let subtitle = drawn(&runs)[0].spreads.curves.subtitle.join("; ");
         assert!(subtitle.contains("5 more strategies are not shown"), "{subtitle}");
-        // Of several schedulers each strategy is there, but not under each.
+        // All strategies are shown, but not under every scheduler.
         let run = |i: u64| waits(&format!("s{i}"), "a", i, &[0.0, 100.0 + i as f64]);
-        let runs: Vec<Waits> = (0..MOST as u64 + 2).map(run).collect();
+        let runs: Vec<WaitDistributions> = (0..MOST as u64 + 2).map(run).collect();
         let subtitle = drawn(&runs)[0].spreads.curves.subtitle.join("; ");
         assert!(subtitle.contains("2 more curves of these strategies are not shown"), "{subtitle}");
     }
 
     #[test]
-    fn what_has_no_spread_is_not_drawn() {
+    fn equal_values_are_not_drawn() {
         assert!(drawn(&[waits("fcfs", "a", 1, &[0.0, 0.0])]).is_empty());
         assert!(drawn(&[]).is_empty());
         assert!(spreads(STRETCHES, Vec::new(), vec![curve(&Distribution::of([]))], 12).is_none());
-        // A narrow spread has a linear axis, on which nothing is moved.
+        // A narrow range of values has a linear axis, so points are not shifted.
         let spread = Distribution::of([0.5, 2.0]);
         let Spreads { curves, boxes, x } =
             spreads(SLOWDOWNS, Vec::new(), vec![curve(&spread)], 12).expect("two values");
@@ -511,9 +512,9 @@ mod tests {
     }
 
     proptest! {
-        /// No point of a curve is further than a step from the share that counting gives.
+        /// Checks that every point of a curve is within one step of the exact share.
         #[test]
-        fn curves_are_what_counting_gives(values in proptest::collection::vec(0u32..2000, 1..1500)) {
+        fn curves_match_counted_shares(values in proptest::collection::vec(0u32..2000, 1..1500)) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
             let line = Distribution::of(values.iter().copied()).line(String::new());
             let share = |most: f64| {
@@ -525,7 +526,7 @@ mod tests {
             for pair in line.points.windows(2) {
                 prop_assert!(pair[0].x <= pair[1].x && pair[0].y <= pair[1].y);
                 let upto = share(pair[0].x);
-                // The last point at an x is the share itself.
+                // The last point at an x is the exact share.
                 if pair[0].x < pair[1].x {
                     prop_assert!((pair[0].y - upto).abs() < 1e-9);
                     prop_assert!(pair[1].y - upto < 100.0 / STEPS + 1e-9);

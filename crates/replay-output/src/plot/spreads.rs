@@ -1,43 +1,45 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::Head;
 use super::lines::colour;
-use super::look::Page;
 use super::number::significant;
 use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
 use super::style::{AXIS_LINE, DATA_LINE, INK, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, Lines, PlotError, Table, Text};
 
-/// What a box shows of its values, in percent: ends of its whiskers, its own ends and its middle.
+/// Percentiles that a box plot shows: the ends of the whiskers, the ends of the box, and the median.
 pub const PERCENTS: [f64; 5] = [5.0, 25.0, 50.0, 75.0, 95.0];
 
-/// Height of the row of a box with its numbers, of the box itself, and of the gap above the first row.
+/// Height of the row that contains a box and its numbers.
 const ROW: f64 = 34.0;
+/// Height of a box.
 const BOX: f64 = 13.0;
+/// Gap above the first row.
 const GAP: f64 = 22.0;
-/// Least distance of two numbers above a box.
+/// Minimum gap between two numbers above a box.
 const NUMBERS: f64 = 8.0;
 const BOX_PLOT: &str =
     "boxes: quartiles and median with their values, ring: mean, whiskers: 5 and 95 %";
-/// How much of its colour a box has.
+/// Opacity of the fill of a box, relative to the colour of its outline.
 const TINT: f64 = 0.35;
 
-/// How values spread: for each value the share that is no more, and below, on the same axis, a box for each curve.
+/// Distributions of values as cumulative curves. A box plot of each distribution is below the curves, on the same axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spreads {
-    /// The curves, whose x axis is [`x`](Self::x).
+    /// Cumulative curves on the axis [`x`](Self::x).
     pub curves: Lines,
-    /// The axis of the values.
+    /// Scale of the values.
     pub x: Scale,
-    /// The box of each.
+    /// Box plot of each curve.
     pub boxes: Vec<BoxPlot>,
 }
 
 /// Five percentiles and the mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BoxPlot {
-    /// 5, 25, 50, 75 and 95 %.
+    /// The 5, 25, 50, 75 and 95 % percentiles.
     pub percentiles: [f64; 5],
     /// The mean.
     pub mean: f64,
@@ -49,16 +51,18 @@ impl BoxPlot {
     }
 }
 
-/// Columns of the table: of the points of curves, then of boxes.
+/// Columns of the CSV for points of curves.
 const CURVE: [&str; 3] = ["line", "x", "y"];
+/// Columns of the CSV for box plots.
 const BOXES: [&str; 6] = ["p5", "p25", "p50", "p75", "p95", "mean"];
 
-/// Places of three numbers of these widths as near to their own as they are without lying over each other: the outer
-/// ones give way to the middle one, and all of them to the ends.
+/// Returns the positions of three numbers of the given widths. The positions are as close to `own` as possible without
+/// overlap. The outer numbers are moved away from the middle number, and all numbers are kept between the ends.
 fn apart(own: [f64; 3], widths: [f64; 3], [left, right]: [f64; 2]) -> [f64; 3] {
     let gap = |i: usize| (widths[i] + widths[i + 1]) / 2.0 + NUMBERS;
     let mut places = [own[0].min(own[1] - gap(0)), own[1], own[2].max(own[1] + gap(1))];
-    // From the right end leftwards, then from the left end rightwards, which wins if there is no room for all.
+    // First limit the positions by the right end, then by the left end. The left end takes precedence if there is not
+    // enough room.
     places[2] = places[2].min(right - widths[2] / 2.0);
     places[1] = places[1].min(places[2] - gap(1));
     places[0] = places[0].min(places[1] - gap(0)).max(left + widths[0] / 2.0);
@@ -107,7 +111,7 @@ impl Spreads {
         Ok(())
     }
 
-    /// Axes of the values and of the shares: with quartiles.
+    /// Returns the scales of the values and of the shares. The scale of the shares has grid lines at quartiles.
     fn scales(&self) -> [Scale; 2] {
         [self.x, Scale::stepped(0.0, 100.0, 25.0)]
     }
@@ -171,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quartiles_are_all_labelled_in_their_order(
+        fn labels_of_quartiles_do_not_overlap_and_keep_their_order(
             mut own in proptest::array::uniform3(0.0f64..200.0),
             widths in proptest::array::uniform3(8.0f64..50.0),
         ) {
@@ -189,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_quartiles_have_a_label_each() {
+    fn equal_quartiles_have_separate_labels() {
         crate::plot::style::register().expect("the font");
         let spread = crate::plot::Distribution::of([1.0, 1.0, 1.0, 1.0, 9.0]);
         let curve = crate::plot::SpreadCurve {
@@ -202,7 +206,7 @@ mod tests {
         assert_eq!(
             drawn.matches("1.000").count(),
             4,
-            "three quartiles and the median of the legend"
+            "three quartiles, and the median in the legend"
         );
     }
 }

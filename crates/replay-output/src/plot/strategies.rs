@@ -1,33 +1,33 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::Head;
-use super::look::Page;
 use super::number::significant;
 use super::rows::{self, Rows, VALUE_ROOM};
 use super::scale::Scale;
 use super::style::{BLUE, GRID_LINE, MUTED};
 use super::{Canvas, Figure, PlotError, Table};
 
-/// Mean pairwise L1 by strategy as bars, best first (Johnson, Bunde, Leung, Fig. 18).
+/// Mean pairwise L1 by strategy as bars, in ascending order (Johnson, Bunde, Leung, Fig. 18).
 ///
-/// Bars begin at 0. If all are within 15 % of the largest, a second panel shows the same
-/// values as dots on an axis that does not.
+/// Bars begin at 0. If all values are within 15 % of the largest, a second panel shows them as dots on an axis that
+/// does not begin at 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StrategyBars {
-    /// Trace, machine, scheduler.
+    /// Subtitle clauses: trace, machine, scheduler.
     pub subtitle: Vec<String>,
-    /// The strategies in any order.
+    /// Strategies in any order.
     pub strategies: Vec<StrategyBar>,
 }
 
-/// One bar of [`StrategyBars`].
+/// A bar of [`StrategyBars`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct StrategyBar {
     /// Allocator and tie vector.
     pub name: String,
-    /// Mean over jobs of the pairwise L1 sum in hops; over several seeds, their mean.
+    /// Mean over jobs of the pairwise L1 sum in hops; averaged over seeds if there are several seeds.
     pub mean_pairwise_l1: f64,
-    /// Half the width of its interval, if it is a mean over shaken copies.
+    /// Half the width of the confidence interval if the value is a mean over perturbed copies.
     pub half_width: Option<f64>,
 }
 
@@ -47,13 +47,13 @@ impl StrategyBars {
         sorted
     }
 
-    /// The axis from 0, and the enlarged one if bars on the first would all look the same.
+    /// Returns a scale from 0 and, if the bars on this scale would look equal, an enlarged scale.
     fn scales(&self) -> Vec<Scale> {
         let sorted = self.sorted();
         let value = |strategy: Option<&&StrategyBar>| strategy.map_or(0.0, |s| s.mean_pairwise_l1);
         let (least, most) = (value(sorted.first()), value(sorted.last()));
         let ends = sorted.iter().map(|one| one.mean_pairwise_l1 + one.half_width.unwrap_or(0.0));
-        let mut scales = vec![rows::of_bars(ends, X_TITLE)];
+        let mut scales = vec![rows::bar_scale(ends, X_TITLE)];
         if least < most && most - least < ZOOM_BELOW * most {
             let room = 0.15 * (most - least);
             scales.push(Scale::linear(least - room, most + 1.5 * room));
@@ -61,17 +61,17 @@ impl StrategyBars {
         scales
     }
 
-    fn words(&self, zoomed: bool) -> Vec<String> {
-        let mut words = self.subtitle.clone();
+    fn full_subtitle(&self, zoomed: bool) -> Vec<String> {
+        let mut subtitle = self.subtitle.clone();
         if zoomed {
-            words.push("dots: the same values enlarged, the axis does not begin at 0".into());
+            subtitle.push("dots: the same values enlarged; the axis does not begin at 0".into());
         }
-        words
+        subtitle
     }
 
     fn layout(&self, width: f64) -> Result<Rows, PlotError> {
         let names: Vec<_> = self.sorted().iter().map(|strategy| strategy.name.clone()).collect();
-        Rows::of(&names, self.scales().len(), width)
+        Rows::new(&names, self.scales().len(), width)
     }
 
     fn has_intervals(&self) -> bool {
@@ -81,12 +81,12 @@ impl StrategyBars {
 
 const TITLE: &str = "Mean pairwise L₁ by strategy";
 const X_TITLE: &str = "Mean pairwise L₁ per job (hops)";
-/// Spread below which bars from 0 all look the same.
+/// Minimum relative range of the values at which bars that begin at 0 look different.
 const ZOOM_BELOW: f64 = 0.15;
 
 impl Figure for StrategyBars {
     fn head(&self) -> Head {
-        Head::new(TITLE, &self.words(self.scales().len() > 1))
+        Head::new(TITLE, &self.full_subtitle(self.scales().len() > 1))
     }
 
     fn usual_height(&self, page: &Page) -> f64 {

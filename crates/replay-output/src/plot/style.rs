@@ -1,36 +1,36 @@
-//! The house style: sizes in points, colours, the font.
+//! Default style of figures: sizes in points, colours, and the font.
 
 use plotters::style::{FontStyle, RGBColor, register_font};
 
 use super::PlotError;
 
-/// Width of every figure, and the usual height, in points.
+/// Width and usual height of a figure in points.
 pub const PAGE: (f64, f64) = (1000.0, 620.0);
-/// Least distance of anything from the page's edge.
+/// Minimum distance between the content and the edge of the page.
 pub const MARGIN: f64 = 24.0;
-/// Font sizes.
+/// Font sizes in points.
 pub const TITLE: f64 = 21.0;
 pub const SUBTITLE: f64 = 14.5;
 pub const LABEL: f64 = 14.5;
 pub const TICK: f64 = 13.5;
-/// Widths of lines.
+/// Line widths in points.
 pub const DATA_LINE: f64 = 2.0;
 pub const AXIS_LINE: f64 = 1.0;
 pub const GRID_LINE: f64 = 0.75;
 
-/// A colour of the page, opaque.
+/// An opaque RGB colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
 impl Colour {
-    /// The way from this colour to another; 0 is this one, 1 the other.
+    /// Interpolates between this colour (share 0) and another colour (share 1).
     pub fn towards(self, other: Colour, share: f64) -> Colour {
         let mix =
             |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * share).round() as u8;
         Colour(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 
-    /// Whether white text is easier to read on it than black.
+    /// Returns whether white text on this colour is easier to read than black text.
     pub fn is_dark(self) -> bool {
         0.299 * f64::from(self.0) + 0.587 * f64::from(self.1) + 0.114 * f64::from(self.2) < 128.0
     }
@@ -54,11 +54,11 @@ pub const PURPLE: Colour = Colour(0xCC, 0x79, 0xA7);
 pub const ORANGE: Colour = Colour(0xE6, 0x9F, 0x00);
 pub const SKY: Colour = Colour(0x56, 0xB4, 0xE9);
 
-/// Colours of categories in the order of use: those of Okabe and Ito, which readers with
-/// any colour vision can tell apart. Their yellow is left out: it fades on white.
+/// Colours of categories in order of use. They are the colours of Okabe and Ito, which can be distinguished with any
+/// type of colour vision. The yellow is omitted because it is too light on white.
 pub const PALETTE: [Colour; 7] = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, Colour(0, 0, 0)];
 
-/// A sequential scale from low to high that stays monotone in grey (viridis).
+/// Sequential colour map from low to high values (viridis). Its lightness is monotone, so that it can be read in grey.
 const SEQUENTIAL: [Colour; 9] = [
     Colour(68, 1, 84),
     Colour(72, 40, 120),
@@ -71,27 +71,27 @@ const SEQUENTIAL: [Colour; 9] = [
     Colour(253, 231, 37),
 ];
 
-/// The colour of a share of the range, 0 to 1.
+/// Returns the colour of a value; `share` is the position of the value in its range, from 0 to 1.
 pub fn sequential(share: f64) -> Colour {
     let at = share.clamp(0.0, 1.0) * (SEQUENTIAL.len() - 1) as f64;
     let below = (at as usize).min(SEQUENTIAL.len() - 2);
     SEQUENTIAL[below].towards(SEQUENTIAL[below + 1], at - below as f64)
 }
 
-/// The font's name. An SVG carries the name only, so it goes on to what viewers have.
+/// Name of the font. An SVG contains the name only, with fallbacks for viewers without the font.
 pub const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
 /// Height of a line of DejaVu Sans (ascent and descent) in ems.
 pub const LINE_HEIGHT: f64 = 1.1641;
-/// Height of its capitals and digits in ems.
+/// Height of the capitals and digits of DejaVu Sans in ems.
 pub const CAP_HEIGHT: f64 = 0.729;
 
-/// Makes the embedded font known to the plotting library; again is harmless.
+/// Registers the embedded font with the plotting library; repeated calls are harmless.
 pub fn register() -> Result<(), PlotError> {
     let faces =
         [(FontStyle::Normal, dejavu::sans::regular()), (FontStyle::Bold, dejavu::sans::bold())];
     for (style, bytes) in faces {
         register_font(FONT, style, bytes)
-            .map_err(|_| PlotError::draw("the embedded font cannot be read"))?;
+            .map_err(|_| PlotError::draw("cannot read the embedded font"))?;
     }
     Ok(())
 }

@@ -1,37 +1,36 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::Head;
 use super::heat_map::draw_shades;
-use super::look::Page;
 use super::number::grouped;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
 use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, TICK, VERMILION, WHITE, sequential};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
-/// Small maps side by side with one colour bar: what a search found, by scan radius, wall
-/// share (to the right) and border share (upwards), both from 0 to 1.
+/// Maps of the improvement found by a search, one map per scan radius, with a common colour bar. The wall share
+/// increases to the right and the border share increases upwards, both from 0 to 1.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Surface {
-    /// Title.
+    /// Figure title.
     pub title: String,
-    /// What else a reader must know.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
     /// Title of the colour bar with its unit; larger values are better.
     pub value_title: String,
     /// One map per scan radius.
     pub maps: Vec<SurfaceMap>,
-    /// Cells along each axis.
+    /// Number of cells along each axis.
     pub cells: usize,
 }
 
-/// One map of a [`Surface`].
+/// A map of a [`Surface`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SurfaceMap {
-    /// Its name.
+    /// Name above the map.
     pub name: String,
-    /// The best value by row (border share) and column (wall share); `None`, or what is
-    /// missing, is a grey cell.
+    /// Best value by row (border share) and column (wall share); a missing value or `None` is drawn as a grey cell.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
@@ -41,10 +40,11 @@ const GAP: f64 = 16.0;
 /// Room for the name above a map.
 const NAME: f64 = 24.0;
 const MAP_HEIGHT: f64 = 168.0;
-/// Least width and height of a map.
+/// Minimum width of a map.
 const LEAST_WIDTH: f64 = 90.0;
+/// Minimum height of a map.
 const LEAST_HEIGHT: f64 = 70.0;
-/// Titles of the axes.
+/// Axis titles.
 const WALL_SHARE: &str = "Wall share WF / (AF + WF)";
 const BORDER_SHARE: &str = "Border share BF / (AF + WF + BF)";
 
@@ -58,7 +58,7 @@ impl Surface {
         self.maps.len().div_ceil(self.across(width)).max(1)
     }
 
-    /// The share in the middle of a cell, as it is written.
+    /// Returns the share at the middle of a cell.
     fn share(&self, cell: usize) -> String {
         (cell as f64 / self.cells.saturating_sub(1).max(1) as f64).to_string()
     }
@@ -68,7 +68,7 @@ impl Surface {
         value.filter(|value| value.is_finite())
     }
 
-    /// Map, row and column of every cell.
+    /// Returns the map, row and column of every cell.
     fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (maps, cells) = (self.maps.len(), self.cells);
         (0..maps).flat_map(move |map| {
@@ -76,9 +76,8 @@ impl Surface {
         })
     }
 
-    /// The colours' range: to the best value, from as far below the median as the best is
-    /// above it, so that a few very bad ratios do not take all colours. Whether values
-    /// below are cut off.
+    /// Returns the range of the colours, and whether values below the range are cut off. The range is symmetric around
+    /// the median and ends at the best value, so that a few very bad ratios do not use most of the colours.
     fn range(&self) -> (Scale, bool) {
         let mut values: Vec<f64> =
             self.places().filter_map(|(map, row, column)| self.value(map, row, column)).collect();
@@ -177,7 +176,7 @@ impl Surface {
         for (_, row, column) in self.places().filter(|place| place.0 == map) {
             let Some(value) = self.value(map, row, column) else { continue };
             let (x, y) = (column as f64, row as f64);
-            // Cells reach under their neighbours, or viewers show seams between them.
+            // Cells overlap their neighbours, because viewers would show seams between them.
             let (right, top) = panel.at(x + 1.0, y + 1.0);
             let corner = ((right + 0.5).min(panel.right), (top - 0.5).max(panel.top));
             canvas.rectangle(panel.at(x, y), corner, sequential(colours.share(value)))?;
@@ -192,7 +191,7 @@ impl Surface {
     }
 }
 
-/// Ticks at shares 0, 0.5 and 1, which are the middles of cells.
+/// Draws ticks at shares 0, 0.5 and 1, which are middles of cells.
 fn draw_axes<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     panel: &Panel,
@@ -228,7 +227,7 @@ fn draw_bar<DB: DrawingBackend>(
     draw_shades(canvas, &bar)?;
     for tick in colours.ticks(8) {
         let y = bar.at_y(tick.value);
-        // The end has a label of its own.
+        // The end at which values are cut off has a different label.
         if cut && bar.bottom - y < 14.0 {
             continue;
         }

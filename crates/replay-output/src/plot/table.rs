@@ -1,11 +1,11 @@
-/// Data beside a figure: CSV as in RFC 4180, with line feeds.
+/// Data of a figure as CSV (RFC 4180, with line feeds).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
     text: String,
 }
 
 impl Table {
-    /// A table with these columns.
+    /// Creates a table with these columns.
     pub fn new(columns: &[&str]) -> Self {
         let mut table = Self::default();
         table.row(columns);
@@ -30,7 +30,7 @@ impl Table {
         self.text.push('\n');
     }
 
-    /// The table as CSV.
+    /// Returns the table as CSV.
     pub fn csv(&self) -> &str {
         &self.text
     }

@@ -14,7 +14,7 @@ use replay_core::metrics::{RunMetrics, ScheduleMetrics, Series, TieStatistics, b
 use replay_core::workload::Job;
 use replay_experiment::{RunKey, RunResult};
 
-/// A run of four jobs on 16 processors with these pairwise L1 sums.
+/// Returns a run of four jobs on 16 processors with these pairwise L1 sums.
 fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> RunResult {
     let job = |number: i64, size| Job {
         number,
@@ -73,35 +73,35 @@ fn results() -> Vec<RunResult> {
     ]
 }
 
-/// What is compared has one scale.
+/// Checks that compared figures share one scale.
 #[test]
-fn improvements_of_a_gallery_have_one_scale() {
+fn improvement_figures_of_a_gallery_share_one_scale() {
     let results = [
         run("fcfs", None, 1, [0, 8, 10, 640]),
         run("fcfs", Some("2,13,20,6"), 1, [0, 8, 8, 640]),
         run("fcfs", Some("1,1,1,1"), 1, [0, 8, 2, 640]),
     ];
     let dir = tempfile::tempdir().expect("a folder");
-    let paths = gallery(&usual(dir.path()), &results, &[]).expect("drawn");
+    let paths = gallery(&default_plots(dir.path()), &results, &[]).expect("drawn");
     let drawn = paths.iter().filter(|path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with("improvement") && name.ends_with(".svg")
     });
     let texts: Vec<String> = drawn.map(|path| fs::read_to_string(path).expect("text")).collect();
     assert_eq!(texts.len(), 4);
-    // Labels at the left axis end where it is.
+    // Labels of the left axis are aligned to their ends.
     let labels = |text: &String| -> Vec<String> {
         let texts = text.split("<text ").filter(|text| text.contains("text-anchor=\"end\""));
-        let words = texts.filter_map(|text| text.split_once('>')?.1.split_once('<'));
-        words.map(|(words, _)| words.trim().to_string()).collect()
+        let labels = texts.filter_map(|text| text.split_once('>')?.1.split_once('<'));
+        labels.map(|(label, _)| label.trim().to_string()).collect()
     };
     let first = labels(&texts[0]);
     assert!(first.len() > 2, "{first:?}");
     assert!(texts.iter().all(|text| labels(text) == first));
-    assert!(texts.iter().all(|text| text.contains("one scale for all figures of improvement")));
+    assert!(texts.iter().all(|text| text.contains("all improvement figures share one scale")));
 }
 
-fn usual(dir: &Path) -> Plots {
+fn default_plots(dir: &Path) -> Plots {
     Plots::new(dir, FigureStyle::default())
 }
 
@@ -110,11 +110,11 @@ fn names(paths: &[PathBuf]) -> Vec<&str> {
 }
 
 #[test]
-fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
+fn a_gallery_draws_all_applicable_figures_reproducibly() {
     let (a, b) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let results = results();
-    let first = gallery(&usual(a.path()), &results[..3], &[]).expect("drawn");
-    let second = gallery(&usual(b.path()), &results[..3], &[]).expect("drawn");
+    let first = gallery(&default_plots(a.path()), &results[..3], &[]).expect("drawn");
+    let second = gallery(&default_plots(b.path()), &results[..3], &[]).expect("drawn");
     let svgs: Vec<_> = names(&first).into_iter().filter(|name| name.ends_with("svg")).collect();
     let expected = [
         "improvement-by-size--made--4x4--fcfs--mc1x1-2-13-20-6.svg",
@@ -125,7 +125,7 @@ fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
         "ties--made--4x4--fcfs-easy--mc1x1.svg",
     ];
     assert_eq!(svgs, expected);
-    // SVG, PNG, PDF and CSV.
+    // Each figure is saved as SVG, PNG, PDF and CSV.
     assert_eq!(first.len(), 4 * expected.len());
     assert_eq!(fs::read_dir(a.path()).expect("the folder").count(), first.len());
     for (one, other) in first.iter().zip(&second) {
@@ -134,15 +134,15 @@ fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
 }
 
 #[test]
-fn a_twin_has_the_same_seed() {
+fn improvement_requires_a_baseline_with_the_same_seed() {
     let dir = tempfile::tempdir().expect("a folder");
-    let paths = gallery(&usual(dir.path()), &results()[2..], &[]).expect("drawn");
+    let paths = gallery(&default_plots(dir.path()), &results()[2..], &[]).expect("drawn");
     assert!(names(&paths).iter().all(|name| !name.starts_with("improvement")));
-    assert!(gallery(&usual(dir.path()), &[], &[]).expect("nothing to draw").is_empty());
+    assert!(gallery(&default_plots(dir.path()), &[], &[]).expect("nothing to draw").is_empty());
 }
 
 #[test]
-fn the_data_beside_an_improvement_is_the_one_drawn() {
+fn the_csv_of_an_improvement_contains_the_drawn_data() {
     let results = results();
     let changes = by_size::improvement(&results[0].by_size, &results[1].by_size, 16);
     let figure = Improvement {
@@ -163,12 +163,12 @@ fn the_data_beside_an_improvement_is_the_one_drawn() {
     register().expect("the font");
     let drawn = svg(&figure).expect("drawn");
     assert!(drawn.contains("50.0 % of jobs"));
-    // One bar, closer together, beside the square of the legend.
+    // There is one bar (an improvement) and the square of the legend.
     assert_eq!(drawn.matches("fill=\"#0072B2\"").count(), 2);
 }
 
 #[test]
-fn a_narrow_spread_is_enlarged_and_says_so() {
+fn bars_of_similar_values_are_enlarged_with_a_note() {
     register().expect("the font");
     let figure = |values: [f64; 2]| StrategyBars {
         subtitle: Vec::new(),
@@ -176,10 +176,11 @@ fn a_narrow_spread_is_enlarged_and_says_so() {
             .map(|v| StrategyBar { name: format!("s{v}"), mean_pairwise_l1: v, half_width: None })
             .to_vec(),
     };
-    let says = |figure: &StrategyBars| svg(figure).expect("drawn").contains("does not begin at 0");
-    assert!(says(&figure([575.0, 564.0])));
-    assert!(!says(&figure([575.0, 1200.0])));
-    assert!(!says(&figure([575.0, 575.0])));
+    let has_note =
+        |figure: &StrategyBars| svg(figure).expect("drawn").contains("does not begin at 0");
+    assert!(has_note(&figure([575.0, 564.0])));
+    assert!(!has_note(&figure([575.0, 1200.0])));
+    assert!(!has_note(&figure([575.0, 575.0])));
     assert_eq!(figure([2.0, 1.0]).table().csv(), "strategy,mean_pairwise_l1\ns1,1\ns2,2\n");
 }
 
@@ -193,7 +194,7 @@ fn load_is_in_days_and_percent() {
     assert!((all - load.utilization).abs() < 1e-9, "{all} {}", load.utilization);
     let end = load.spans.last().expect("spans").day + load.days;
     assert!((end - 290_000.0 / 86_400.0).abs() < 1e-9, "{end}");
-    // Two slots a processor, as full.
+    // With two slots per processor, the share of held slots is half as large.
     let shared =
         Load::of_slots(Vec::new(), String::new(), &run.series, 32, load.utilization / 200.0);
     let all = shared.spans.iter().map(|span| span.utilization).sum::<f64>();
@@ -202,10 +203,10 @@ fn load_is_in_days_and_percent() {
     assert!(drawn.contains("Slots held (%)") && !drawn.contains("tilization"));
 }
 
-/// A PDF has the page's size in points, and what is written on it can be read: glyphs of a part of
-/// the font, with the characters that they stand for.
+/// Checks that a PDF has the page size in points, and that its text can be extracted: the PDF embeds a subset of the
+/// font with the characters of the glyphs.
 #[test]
-fn a_pdf_is_drawn_alike() {
+fn a_pdf_embeds_its_text_and_is_reproducible() {
     register().expect("the font");
     let title = "Zug — ∑ 3 %".to_string();
     let drawn = pdf(&Lines { title, ..Lines::default() }).expect("drawn");
@@ -216,7 +217,7 @@ fn a_pdf_is_drawn_alike() {
         assert!(text.contains(word), "{word}");
     }
     assert!(drawn.len() < 40_000, "{} bytes", drawn.len());
-    // The same bytes again: no dates, no names of hosts.
+    // Repetition gives equal bytes: the document contains no dates or host names.
     let title = "Zug — ∑ 3 %".to_string();
     assert_eq!(pdf(&Lines { title, ..Lines::default() }).expect("drawn"), drawn);
 }
@@ -244,7 +245,7 @@ fn the_sequential_colours_grow_lighter() {
     assert!(lights.windows(2).all(|pair| pair[0] <= pair[1]), "{lights:?}");
 }
 
-/// Any number, also such as cannot be drawn.
+/// Generates any number, including numbers that cannot be plotted.
 fn number() -> impl proptest::strategy::Strategy<Value = f64> {
     prop_oneof![any::<f64>(), -1e6..1e6, Just(0.0), Just(f64::NAN)]
 }
@@ -278,8 +279,8 @@ proptest! {
         prop_assert!(!svg(&figure).expect("drawn").contains("NaN"));
         prop_assert_eq!(figure.table().csv().lines().count(), 1 + 16 * maps);
         let references = steps.iter().map(|step| ("given".to_string(), step.1)).collect();
-        let climb = Climb { name: "search".to_string(), steps: steps.clone(), work: 9.0, references };
-        let figure = Convergence { subtitle: Vec::new(), climbs: vec![climb] };
+        let curve = ConvergenceCurve { name: "search".to_string(), steps: steps.clone(), work: 9.0, references };
+        let figure = Convergence { subtitle: Vec::new(), curves: vec![curve] };
         prop_assert!(!svg(&figure).expect("drawn").contains("NaN"));
         prop_assert_eq!(figure.table().csv().lines().count(), 1 + 2 * steps.len());
     }

@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::{Head, Mark};
-use super::look::Page;
 use super::number::grouped;
 use super::rows::{self, Rows};
 use super::scale::Scale;
@@ -9,32 +9,32 @@ use super::style::{Colour, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
 use replay_core::metrics::TieMetrics;
 
-/// How often and how widely the best score is shared (Johnson, Bunde, Leung, Fig. 4):
-/// tied decisions in percent, and the mean number of distinct best sets over them.
+/// Frequency and size of ties for the best score (Johnson, Bunde, Leung, Fig. 4): the percentage of tied decisions, and
+/// the mean number of distinct best sets of a tied decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ties {
-    /// What the rows have in common.
+    /// Subtitle clauses common to all rows.
     pub subtitle: Vec<String>,
-    /// The rows from top to bottom.
+    /// Rows from top to bottom.
     pub rows: Vec<TieRow>,
 }
 
-/// One row of [`Ties`].
+/// A row of [`Ties`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct TieRow {
-    /// Trace, and what else tells the rows apart.
+    /// Name of the trace, and further fields that distinguish the rows.
     pub label: String,
-    /// Scheduler, which is the colour.
+    /// Name of the scheduler, which determines the colour.
     pub scheduler: String,
-    /// What was counted.
+    /// Tie counts of the run.
     pub ties: TieMetrics,
 }
 
 const TITLE: &str = "Ties of the best score";
-const WIDTH: &str = "Mean number of tied sets";
+const MEAN_TIED: &str = "Mean number of tied sets";
 
 impl Ties {
-    /// The schedulers in order of appearance with their colours.
+    /// Returns the schedulers in order of first appearance, with their colours.
     fn schedulers(&self) -> Vec<(String, Colour)> {
         let mut schedulers: Vec<(String, Colour)> = Vec::new();
         for row in &self.rows {
@@ -46,26 +46,26 @@ impl Ties {
         schedulers
     }
 
-    /// Column, scale and title of each panel.
+    /// Returns the column, scale and title of each panel.
     fn panels(&self) -> [(&'static str, Scale, &'static str); 2] {
         let widest = self.rows.iter().map(|row| row.ties.mean_tied).fold(0.0, f64::max);
         [
             ("tied_percent", Scale::linear(0.0, 100.0), "Tied decisions (%)"),
-            ("mean_tied", rows::of_bars([0.0, widest].into_iter(), WIDTH), WIDTH),
+            ("mean_tied", rows::bar_scale([0.0, widest].into_iter(), MEAN_TIED), MEAN_TIED),
         ]
     }
 }
 
 impl Ties {
     fn layout(&self, width: f64) -> Result<Rows, PlotError> {
-        // A label above the first row of its kind is enough.
+        // Equal labels of consecutive rows are printed once.
         let mut labels: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
         for i in (1..labels.len()).rev() {
             if labels[i] == labels[i - 1] {
                 labels[i].clear();
             }
         }
-        Rows::of(&labels, 2, width)
+        Rows::new(&labels, 2, width)
     }
 }
 

@@ -1,28 +1,32 @@
-//! The candidates of a decision as text: a map for each, side by side.
+//! Candidates of a decision as text maps side by side.
 
 use super::machine::Sheets;
 use replay_core::allocator::candidate_set::ScoredCandidate;
 use replay_core::topology::{NodeId, Topology};
 
-/// Between maps.
+/// Number of spaces between maps.
 const GAP: usize = 4;
 
-/// A symbol for a shell: its number, then letters.
+/// Returns the symbol of a shell: a digit for a number up to 9, and a letter for a larger number.
 fn symbol(shell: u32) -> char {
     char::from_digit(shell, 36).unwrap_or('+')
 }
 
-/// Maps of candidates in lines of at most `width` characters, but one map is never cut: the number of
-/// its shell where a candidate takes a processor, `#` where it is a box, `.` where one is free, `x` where one is busy, `-` where one is out of
-/// service. Walls are drawn; where the machine wraps there are colons. `free` and `down` ascend.
+/// Returns maps of candidates, side by side in lines of at most `width` characters unless a single map is wider. A
+/// processor that the candidate allocates is shown as its shell number, or as `#` if the candidate is a box. A free
+/// processor is shown as `.`, a busy processor as `x`, and a processor out of service as `-`. Walls are drawn as lines,
+/// and wrapped ends as colons. `free` and `down` must be ascending.
 pub fn candidate_maps(
     topology: &Topology,
     [free, down]: [&[NodeId]; 2],
-    rivals: &[ScoredCandidate],
+    candidates: &[ScoredCandidate],
     width: usize,
 ) -> Vec<String> {
-    let maps: Vec<Vec<String>> =
-        rivals.iter().enumerate().map(|(i, one)| map(topology, free, down, one, i == 0)).collect();
+    let maps: Vec<Vec<String>> = candidates
+        .iter()
+        .enumerate()
+        .map(|(i, candidate)| map(topology, free, down, candidate, i == 0))
+        .collect();
     let wide = maps.iter().flatten().map(|line| line.chars().count()).max().unwrap_or(0);
     let across = ((width + GAP) / (wide + GAP).max(1)).max(1);
     let mut lines = Vec::new();
@@ -43,18 +47,29 @@ pub fn candidate_maps(
     lines
 }
 
-/// What is said of a candidate above its map.
-pub fn candidate_words(topology: &Topology, one: &ScoredCandidate, wins: bool) -> Vec<String> {
+/// Returns the text lines above the map of a candidate.
+pub fn candidate_lines(
+    topology: &Topology,
+    candidate: &ScoredCandidate,
+    wins: bool,
+) -> Vec<String> {
     let dimensions = topology.grid().map_or(3, |grid| grid.dimensions());
-    let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
+    let centre: Vec<String> = candidate.centre[..dimensions].iter().map(u16::to_string).collect();
     let mut lines = vec![
-        format!("candidate {}{}", one.number, if wins { " wins" } else { "" }),
-        match one.is_box() {
-            true => format!("box at ({}), {}", centre.join(", "), one.worth()),
-            false => format!("centre ({}), set {}, {}", centre.join(", "), one.set, one.worth()),
+        format!("candidate {}{}", candidate.number, if wins { " wins" } else { "" }),
+        match candidate.is_box() {
+            true => format!("box at ({}), {}", centre.join(", "), candidate.label()),
+            false => format!(
+                "centre ({}), set {}, {}",
+                centre.join(", "),
+                candidate.set,
+                candidate.label()
+            ),
         },
     ];
-    lines.extend(one.tie.filter(|_| !one.is_box()).map(|tie| format!("tie value {tie}")));
+    lines.extend(
+        candidate.tie.filter(|_| !candidate.is_box()).map(|tie| format!("tie value {tie}")),
+    );
     lines
 }
 
@@ -62,18 +77,20 @@ fn map(
     topology: &Topology,
     free: &[NodeId],
     down: &[NodeId],
-    one: &ScoredCandidate,
+    candidate: &ScoredCandidate,
     wins: bool,
 ) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;
     let wall = |axis: usize| topology.grid().is_some_and(|grid| !grid.axes()[axis].wrapped);
     let mut taken = vec![false; topology.processors()];
-    one.nodes.iter().for_each(|node| taken[node.index()] = true);
+    candidate.nodes.iter().for_each(|node| taken[node.index()] = true);
     let is_in =
         |nodes: &[NodeId], processor: usize| nodes.binary_search(&NodeId(processor as u32)).is_ok();
     let cell = |at: [usize; 3]| match sheets.processor(at) {
-        processor if taken[processor] => one.shells.get(processor).map_or('#', |&it| symbol(it)),
+        processor if taken[processor] => {
+            candidate.shells.get(processor).map_or('#', |&it| symbol(it))
+        }
         processor if is_in(down, processor) => '-',
         processor if is_in(free, processor) => '.',
         _ => 'x',
@@ -83,7 +100,7 @@ fn map(
         true => format!("+{}+", "-".repeat(2 * columns + 1)),
         false => format!("+{}+", " :".repeat(columns) + " "),
     };
-    let mut lines = candidate_words(topology, one, wins);
+    let mut lines = candidate_lines(topology, candidate, wins);
     for z in 0..slices {
         if slices > 1 {
             lines.push(format!("z = {z}"));
@@ -103,8 +120,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn maps_stand_side_by_side_as_far_as_they_fit() {
-        let rival = |number: usize, nodes: [u32; 2]| ScoredCandidate {
+    fn maps_are_side_by_side_if_they_fit() {
+        let candidate = |number: usize, nodes: [u32; 2]| ScoredCandidate {
             number,
             centre: [0, 1, 0],
             score: 1,
@@ -116,10 +133,10 @@ mod tests {
         };
         let nodes = |ids: &[u32]| ids.iter().map(|&id| NodeId(id)).collect::<Vec<_>>();
         let (free, down) = (nodes(&[0, 1, 3]), nodes(&[2]));
-        let rivals = [rival(7, [1, 0]), rival(9, [1, 3])];
+        let candidates = [candidate(7, [1, 0]), candidate(9, [1, 3])];
         let lines = |machine: &str, width| {
             let machine = machine.parse().expect("a machine");
-            candidate_maps(&machine, [&free, &down], &rivals, width)
+            candidate_maps(&machine, [&free, &down], &candidates, width)
         };
         let beside = lines("2x2", 80);
         assert_eq!(beside[0], "candidate 7 wins                 candidate 9");
@@ -132,7 +149,7 @@ mod tests {
                 "+-----+                          +-----+"
             ]
         );
-        // One under the other, and a torus has no walls.
+        // The maps are below each other; a torus has no walls.
         let under = lines("torus:3x3", 30);
         assert_eq!(under.len(), 17);
         assert_eq!(under[3..5], ["+ : : : +", ": - x x :"]);

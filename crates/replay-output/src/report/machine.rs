@@ -1,32 +1,59 @@
-//! A machine and who holds it, as text.
+//! The jobs on a machine as text.
 
-use replay_core::topology::{NodeId, Topology};
+use std::sync::Arc;
+
+use replay_core::topology::hierarchy::HierarchyKind;
+use replay_core::topology::{Hierarchy, NodeId, Topology};
 use replay_experiment::snapshot::Snapshot;
 
-/// How processors lie on a page: slices of rows of columns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Layout of processors on a page: slices, which consist of rows and columns.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sheets {
-    /// Columns, rows, slices; their product is the number of processors.
+    /// Numbers of columns, rows and slices. Their product is the number of processors, plus the number of absent cells
+    /// if leaves differ in size.
     pub sides: [usize; 3],
-    /// By how much the number of a processor grows to the next column, row, slice.
+    /// Increment of the processor number to the next column, row and slice.
     steps: [usize; 3],
-    /// Whether a slice is a group of hosts, a column each.
+    /// Whether a slice is a group of hosts with one column per host.
     hosts: bool,
+    /// Leaves as rows, on a tree or on blocks.
+    leaves: Option<Arc<Leaves>>,
 }
 
-/// Most hosts side by side, if their number can be divided into groups of at least half as many.
-const ABREAST: usize = 25;
+/// Layout of a tree or of blocks: a row for each leaf.
+#[derive(PartialEq, Eq, Debug)]
+struct Leaves {
+    /// Name of each row, in page order; empty for rows without a leaf.
+    names: Vec<String>,
+    /// The processor of each cell, in page order, or [`ABSENT`].
+    cells: Vec<usize>,
+}
+
+/// Value of a cell without a processor. A leaf that is smaller than other leaves has such cells.
+pub const ABSENT: usize = usize::MAX;
+
+/// Maximum number of leaves above each other in a slice.
+const MOST_LEAVES: usize = 32;
+
+/// Maximum number of nodes of a leaf that is drawn as a row.
+const LONGEST_ROW: usize = 128;
+
+/// Maximum number of hosts side by side, if the hosts can be divided into groups of at least half this number.
+const MOST_ACROSS: usize = 25;
 
 impl Sheets {
-    /// A grid as it is, a slice for each z; a hypercube unfolded, the lower half of a processor's bits
-    /// along x, the upper along y; of a cluster a column for each host, with a row for each level of priority, in groups of hosts. Processors
-    /// of several tori by number, row by row.
+    /// Returns the layout of a topology. A grid has a slice for each z. For a hypercube, the lower half of the bits of
+    /// a processor number is the column, and the upper half is the row. A cluster has a column for each host and a row
+    /// for each priority level, in groups of hosts. A tree or blocks have a row for each leaf, with the first leaf at
+    /// the top, and a cell for each node of the leaf. Multiple tori, and trees with very large leaves, are laid out by
+    /// processor number, row by row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
                 let sides = [0, 1, 2].map(|axis| grid.extent(axis));
-                // Scan order: x slowest.
-                return Self { sides, steps: [sides[1] * sides[2], sides[2], 1], hosts: false };
+                // Processor numbers are in scan order, in which x varies slowest.
+                let steps = [sides[1] * sides[2], sides[2], 1];
+                return Self { sides, steps, hosts: false, leaves: None };
             }
             Topology::Hypercube(cube) => {
                 let across = u32::from(cube.dimensions()).div_ceil(2);
@@ -35,28 +62,73 @@ impl Sheets {
             Topology::Cluster(cluster) => {
                 let (hosts, levels) = (cluster.hosts() as usize, cluster.levels() as usize);
                 let divides = |across: &usize| hosts.is_multiple_of(*across);
-                let across = (ABREAST.div_ceil(2)..=ABREAST).rev().find(divides);
-                let across = across.filter(|_| hosts > ABREAST).unwrap_or(hosts);
+                let across = (MOST_ACROSS.div_ceil(2)..=MOST_ACROSS).rev().find(divides);
+                let across = across.filter(|_| hosts > MOST_ACROSS).unwrap_or(hosts);
                 let sides = [across, levels, hosts / across];
-                return Self { sides, steps: [1, hosts, across], hosts: true };
+                return Self { sides, steps: [1, hosts, across], hosts: true, leaves: None };
             }
-            Topology::MultiTorus(toruses) => {
-                let all = toruses.processors();
+            Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
+                if let Some(sheets) = topology.hierarchy().and_then(Self::of_leaves) {
+                    return sheets;
+                }
+                let all = topology.processors();
                 let across =
-                    (1..=ABREAST.min(all)).rev().find(|&across| all.is_multiple_of(across));
+                    (1..=MOST_ACROSS.min(all)).rev().find(|&across| all.is_multiple_of(across));
                 let across = across.unwrap_or(all);
                 [across, all / across, 1]
             }
         };
-        Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false }
+        Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false, leaves: None }
     }
 
-    /// The processor in a column, row and slice.
-    pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
+    /// Returns a layout with a row for each leaf; `None` if a leaf is too large for a row.
+    fn of_leaves(hierarchy: &Hierarchy) -> Option<Self> {
+        let leaves: Vec<(&str, &[NodeId])> = match hierarchy.kind() {
+            HierarchyKind::Tree(tree) => {
+                let leaves = tree.switches().iter().filter(|switch| !switch.nodes.is_empty());
+                leaves.map(|switch| (&switch.name[..], &switch.nodes[..])).collect()
+            }
+            HierarchyKind::Blocks(blocks) => {
+                let all = (0..blocks.count() as u32).map(|it| (blocks.name(it), blocks.nodes(it)));
+                all.filter(|leaf| !leaf.1.is_empty()).collect()
+            }
+        };
+        let columns = leaves.iter().map(|leaf| leaf.1.len()).max()?;
+        if columns > LONGEST_ROW {
+            return None;
+        }
+        let rows = leaves.len().min(MOST_LEAVES);
+        let sides = [columns, rows, leaves.len().div_ceil(rows)];
+        let mut names = vec![String::new(); rows * sides[2]];
+        let mut cells = vec![ABSENT; columns * names.len()];
+        for (at, (name, nodes)) in leaves.into_iter().enumerate() {
+            // The first leaf of a slice is its highest row.
+            let row = at / rows * rows + rows - 1 - at % rows;
+            names[row] = name.to_string();
+            for (cell, node) in cells[row * columns..].iter_mut().zip(nodes) {
+                *cell = node.index();
+            }
+        }
+        let steps = [1, columns, columns * rows];
+        let leaves = Some(Arc::new(Leaves { names, cells }));
+        Some(Self { sides, steps, hosts: false, leaves })
+    }
+
+    /// Returns the names of the leaves that are drawn as rows, slice by slice, from the lowest row; empty for other
+    /// machines.
+    pub fn row_names(&self) -> &[String] {
+        self.leaves.as_ref().map_or(&[], |leaves| &leaves.names)
+    }
+
+    /// Returns the number of the processor in a column, row and slice, or [`ABSENT`].
+    pub fn processor(&self, [x, y, z]: [usize; 3]) -> usize {
+        if let Some(leaves) = &self.leaves {
+            return leaves.cells[x + (y + z * self.sides[1]) * self.sides[0]];
+        }
         x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
     }
 
-    /// How a machine that is no grid lies on the page, in a line; nothing of others.
+    /// Returns a one-line description of the layout of a hypercube; `None` for other topologies.
     pub fn unfolded(topology: &Topology) -> Option<String> {
         let Topology::Hypercube(cube) = topology else { return None };
         let [columns, rows, _] = Self::of(topology).sides;
@@ -75,9 +147,15 @@ impl Sheets {
         ))
     }
 
-    /// What a slice is called; nothing if it is the only one.
-    pub fn slice_name(self, z: usize) -> Option<String> {
-        let [columns, _, slices] = self.sides;
+    /// Returns the name of a slice; `None` if there is only one slice.
+    pub fn slice_name(&self, z: usize) -> Option<String> {
+        let [columns, rows, slices] = self.sides;
+        if let Some(leaves) = self.leaves.as_ref().filter(|_| slices > 1) {
+            let of_slice = &leaves.names[z * rows..(z + 1) * rows];
+            let mut named = of_slice.iter().filter(|name| !name.is_empty());
+            let last = named.next()?;
+            return Some(format!("{} to {last}", named.next_back().unwrap_or(last)));
+        }
         match (slices > 1, self.hosts) {
             (false, _) => None,
             (true, false) => Some(format!("z = {z}")),
@@ -85,32 +163,33 @@ impl Sheets {
         }
     }
 
-    /// The number of the first column of a slice.
-    pub fn first_column(self, z: usize) -> usize {
+    /// Returns the number of the first column of a slice.
+    pub fn first_column(&self, z: usize) -> usize {
         if self.hosts { z * self.sides[0] } else { 0 }
     }
 
-    /// All processors as they lie on the page: columns count fastest, then rows, then slices.
-    pub fn processors(self) -> impl Iterator<Item = usize> {
+    /// Returns all processor numbers in page order: columns fastest, then rows, then slices. Cells without a processor
+    /// are [`ABSENT`].
+    pub fn processors(&self) -> impl Iterator<Item = usize> + '_ {
         let [columns, rows, slices] = self.sides;
         let places = 0..columns * rows * slices;
         places.map(move |i| self.processor([i % columns, i / columns % rows, i / columns / rows]))
     }
 }
 
-/// Symbols of jobs in the order of their starts; with more jobs they come again.
+/// Symbols of jobs in the order of their starts. The symbols are repeated if there are more jobs than symbols.
 const SYMBOLS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// The symbol of job number `place` of a snapshot.
+/// Returns the symbol of the job with index `place` in a snapshot.
 pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
-    match snapshot.asked == Some(place) {
+    match snapshot.requested == Some(place) {
         true => '#',
         false => char::from(SYMBOLS[place % SYMBOLS.len()]),
     }
 }
 
-/// Which of the snapshot's jobs holds each processor, [as they lie](Sheets::processors).
-pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
+/// Returns, for each processor in [page order](Sheets::processors), the index of its job in the snapshot.
+pub fn holders(snapshot: &Snapshot, sheets: &Sheets) -> Vec<Option<usize>> {
     let mut holders = vec![None; sheets.sides.iter().product()];
     for (place, hold) in snapshot.holds.iter().enumerate() {
         for node in &hold.nodes {
@@ -119,31 +198,41 @@ pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
             }
         }
     }
-    sheets.processors().map(|processor| holders[processor]).collect()
+    sheets.processors().map(|processor| holders.get(processor).copied().flatten()).collect()
 }
 
-/// The machine as lines of text: a letter for each processor, `.` if it is free, `-` if it is out of
-/// service, `#` if it is the asked job's. Rows from the largest y down, as on paper; slices of three dimensions one under the
-/// other.
+/// Returns a text map of a machine. A processor is shown as the letter of its job, as `#` if its job is highlighted, as
+/// `.` if the processor is free, or as `-` if it is out of service. A row of a tree or of blocks begins with the name
+/// of its leaf. The first row has the largest y. Slices of a three-dimensional machine are below each other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;
-    let holders = holders(snapshot, sheets);
+    let holders = holders(snapshot, &sheets);
     let is_down = |processor: usize| snapshot.down.binary_search(&NodeId(processor as u32)).is_ok();
-    let label = (rows.max(1) - 1).to_string().len();
+    let names = sheets.row_names();
+    let label = match names.iter().map(|name| name.chars().count()).max() {
+        Some(longest) => longest,
+        None => (rows.max(1) - 1).to_string().len(),
+    };
     let mut lines = Vec::new();
     for z in 0..slices {
         lines.extend(sheets.slice_name(z));
         for y in (0..rows).rev() {
             let cell = |x: usize| match holders[(z * rows + y) * columns + x] {
                 Some(place) => symbol(snapshot, place),
+                None if sheets.processor([x, y, z]) == ABSENT => ' ',
                 None if is_down(sheets.processor([x, y, z])) => '-',
                 None => '.',
             };
             let row: Vec<String> = (0..columns).map(|x| cell(x).to_string()).collect();
-            lines.push(format!("{y:>label$}  {}", row.join(" ")));
+            let row = row.join(" ");
+            match names.get(z * rows + y) {
+                Some(name) if name.is_empty() => {}
+                Some(name) => lines.push(format!("{name:<label$}  {row}").trim_end().to_string()),
+                None => lines.push(format!("{y:>label$}  {row}")),
+            }
         }
-        // Every fifth column has its number.
+        // Every fifth column is numbered.
         let mut axis = " ".repeat(label + 2);
         for x in (0..columns).step_by(5) {
             axis += &format!("{:<10}", sheets.first_column(z) + x);
@@ -160,7 +249,7 @@ mod tests {
     use replay_core::topology::NodeId;
 
     #[test]
-    fn processors_lie_where_their_numbers_say() {
+    fn layout_maps_positions_to_processor_numbers() {
         let sheets = |machine: &str| Sheets::of(&machine.parse().expect("a machine"));
         assert_eq!(sheets("4x3").sides, [4, 3, 1]);
         assert_eq!(sheets("torus:4x3x2").processor([1, 2, 1]), 11);
@@ -187,9 +276,30 @@ mod tests {
     }
 
     #[test]
-    fn a_map_has_a_letter_for_each_processor() {
+    fn leaves_are_rows() {
+        let tree: Topology = "tree:2x2x3".parse().expect("a machine");
+        let sheets = Sheets::of(&tree);
+        assert_eq!((sheets.sides, sheets.processor([1, 3, 0])), ([3, 4, 1], 1));
+        assert_eq!(sheets.row_names(), ["s0-3", "s0-2", "s0-1", "s0-0"]);
+        let down = vec![NodeId(4)];
+        let empty =
+            Snapshot { at: 0, holds: Vec::new(), waiting: 0, requested: None, down, span: None };
+        let expected = ["s0-0  . . .", "s0-1  . - .", "s0-2  . . .", "s0-3  . . .", "      0"];
+        assert_eq!(machine_map(&tree, &empty), expected);
+        let blocks: Topology = "block:40x2".parse().expect("a machine");
+        let sheets = Sheets::of(&blocks);
+        assert_eq!(sheets.sides, [2, 32, 2]);
+        assert_eq!(sheets.slice_name(1).as_deref(), Some("b32 to b39"));
+        let mut all: Vec<usize> = sheets.processors().filter(|&one| one != ABSENT).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..80));
+        assert_eq!(Sheets::of(&"tree:2x200".parse().expect("a machine")).leaves, None);
+    }
+
+    #[test]
+    fn machine_maps_have_one_symbol_per_processor() {
         let (holds, down) = (Vec::new(), vec![NodeId(3), NodeId(7)]);
-        let some_out = Snapshot { at: 0, holds, waiting: 0, asked: None, down, span: None };
+        let some_out = Snapshot { at: 0, holds, waiting: 0, requested: None, down, span: None };
         let empty = Snapshot { down: Vec::new(), ..some_out.clone() };
         let mesh = "7x2".parse().expect("a mesh");
         assert_eq!(machine_map(&mesh, &some_out)[..2], ["1  . - . - . . .", "0  . . . . . . ."]);

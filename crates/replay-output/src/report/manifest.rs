@@ -1,4 +1,4 @@
-//! Where results come from.
+//! Manifests, which record the origin of results.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,10 +10,10 @@ use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM};
 use replay_experiment::grid::{DownFile, WindowFile};
 use replay_experiment::sweep::Build;
 
-/// A process that makes results, as it is told in their manifest.
+/// The process that computes results, as recorded in the manifest of the results.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// What they are results of, such as "run" or "search".
+    /// Kind of results, such as "run" or "search".
     pub kind: &'static str,
     build: Build,
     compiler: &'static str,
@@ -21,54 +21,54 @@ pub struct Origin {
     started: SystemTime,
 }
 
-/// The record beside every set of result files: enough to make them again, and the only
-/// place for wall-clock figures.
+/// Manifest of a set of result files. The manifest contains everything that is needed to reproduce the files. No other
+/// file contains wall-clock times.
 #[derive(Clone, Debug, Serialize)]
 pub struct Manifest<'a, C, D> {
     /// Name of the program.
     program: &'static str,
-    /// The form of the manifest.
+    /// Version of the manifest format.
     format: u32,
-    /// What the files are results of.
+    /// Kind of results.
     kind: &'static str,
     /// Version of the program.
     version: &'a str,
-    /// Its commit, or "unknown".
+    /// Commit of the program, or "unknown".
     commit: &'a str,
-    /// Digest of its sources.
+    /// Digest of the program's sources.
     sources: &'a str,
-    /// The compiler that built it.
+    /// Compiler that built the program.
     compiler: &'static str,
-    /// The command line as typed.
+    /// Command line as typed.
     command: &'a [String],
-    /// What it resolved to: what decides the numbers.
+    /// Resolved configuration, which determines the numbers.
     configuration: &'a C,
-    /// Digest of what decides the numbers and which tables there are: results are replaced without
-    /// --force only by those of the same digest.
+    /// Digest of the configuration and the set of tables. Existing results are replaced without --force only if this
+    /// digest is equal.
     configuration_digest: Option<&'a str>,
-    /// What else there is to say of these results.
+    /// Further details, which depend on the kind of results.
     #[serde(flatten)]
     details: &'a D,
-    /// What failed, and why.
+    /// Failed runs, each with the reason.
     failed: &'a [String],
-    /// Threads used.
+    /// Number of threads.
     threads: usize,
-    /// The machine this ran on.
+    /// Host that ran the program.
     host: Host,
-    /// Begin, in seconds since 1970-01-01 UTC.
+    /// Start in seconds since 1970-01-01 UTC.
     started_unix: u64,
-    /// Wall-clock seconds from begin to end.
+    /// Wall-clock seconds from the start to the end of the process.
     elapsed_seconds: f64,
-    /// Most memory held, in bytes, where the system tells.
+    /// Peak memory of the process in bytes; `None` if the system does not report it.
     peak_memory_bytes: Option<u64>,
-    /// Files that were read.
+    /// Input files.
     inputs: &'a [InputRecord],
     /// Result files.
     files: &'a [FileRecord],
 }
 
 impl Origin {
-    /// This process, which begins now, of a build by a compiler, with its command line as typed.
+    /// Starts recording this process, with its build, compiler, and command line as typed.
     pub fn begin(
         kind: &'static str,
         build: Build,
@@ -79,10 +79,10 @@ impl Origin {
         Self { kind, build, compiler, command, started: SystemTime::now() }
     }
 
-    /// The text of the manifest of its results.
+    /// Renders the manifest.
     ///
     /// # Errors
-    /// If `configuration` or `details` have no JSON form.
+    /// A [`serde_json::Error`] if `configuration` or `details` cannot be serialized.
     pub fn manifest(
         &self,
         configuration: &impl Serialize,
@@ -118,47 +118,47 @@ impl Origin {
     }
 }
 
-/// What decides the numbers: equal configurations give equal result files. It is also in
-/// the metadata of the Parquet files.
+/// Resolved configuration, which determines the numbers of the results: equal configurations give equal result files.
+/// The metadata of Parquet files also contains the configuration.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Configuration {
     /// Traces on machines.
     pub traces: Vec<TraceRecord>,
-    /// Scheduling disciplines.
+    /// Schedulers.
     pub schedulers: Vec<String>,
     /// Allocation strategies.
     pub allocators: Vec<String>,
     /// Seeds.
     pub seeds: Vec<u64>,
-    /// When processors were out of service.
+    /// Outage file, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<DownFile>,
-    /// Part of the traces that was replayed.
+    /// Window of the traces that was replayed.
     pub window: WindowRecord,
-    /// Shaken copies that were run as well.
+    /// Perturbed copies that were also replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
     /// Cleaning policy.
     pub policy: String,
-    /// Its rules.
+    /// Rules of the cleaning policy.
     pub policy_rules: Vec<PolicyRow>,
     /// Whether ties were counted.
     pub ties: bool,
 }
 
-/// A window of a trace as it was asked for; all `None` for the whole.
+/// Requested window of a trace; all fields are `None` for the whole trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WindowRecord {
-    /// Begin: seconds of the trace, or a date.
+    /// Start of the window, as seconds of the trace or as a date.
     pub from: Option<String>,
-    /// Most jobs.
+    /// Maximum number of jobs.
     pub jobs: Option<usize>,
-    /// Most days.
+    /// Maximum number of days.
     pub days: Option<f64>,
 }
 
 impl WindowRecord {
-    /// The window of a grid.
+    /// Returns the window of a grid.
     pub fn of(window: &WindowFile) -> Self {
         let from = window.from.texts().unwrap_or_default().into_iter().next();
         Self { from, jobs: window.jobs, days: window.days }
@@ -168,60 +168,60 @@ impl WindowRecord {
 /// A trace on a machine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceRecord {
-    /// Name.
+    /// Name of the trace.
     pub name: String,
-    /// File as the user named it.
+    /// File name as given by the user.
     pub source: String,
-    /// BLAKE3 digest of its uncompressed text.
+    /// BLAKE3 digest of the uncompressed text.
     pub digest: String,
-    /// Time 0 of the trace, in seconds since 1970-01-01 UTC, if its header has it.
+    /// Time 0 of the trace in seconds since 1970-01-01 UTC, if the header of the trace contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unix_start_time: Option<i64>,
     /// Machine.
     pub topology: String,
-    /// Jobs replayed.
+    /// Number of jobs replayed.
     pub jobs: usize,
-    /// What cleaning and window did.
+    /// Report of the cleaning and the window.
     pub cleaning: CleaningReport,
-    /// Digest of when processors of the machine were out of service.
+    /// Digest of the outages of the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outages: Option<String>,
 }
 
-/// What the manifest of the main job says beside that of other commands.
+/// Details in the manifest of the command `run`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunDetails {
-    /// The cells that are done, in grid order.
+    /// Finished cells in grid order.
     pub runs: Vec<RunRecord>,
 }
 
 /// A finished cell.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunRecord {
-    /// Number in the grid.
+    /// Number of the cell in the grid.
     pub run: u32,
-    /// What ran.
+    /// Trace, machine, scheduler, strategy, policy, seed and copy of the cell.
     #[serde(flatten)]
     pub key: RunKey,
     /// Wall-clock seconds of the replay.
     pub seconds: f64,
 }
 
-/// The machine a program runs on.
+/// The host on which the program runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Host {
-    /// Name.
+    /// Host name.
     pub name: String,
     /// Operating system and architecture.
     pub system: String,
     /// Processor model.
     pub processor: String,
-    /// Logical processors.
+    /// Number of logical processors.
     pub processors: usize,
 }
 
 impl Host {
-    /// This machine. What the system does not tell is "unknown".
+    /// Reads the properties of this host. A property that is not available is "unknown".
     pub fn this() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).ok();
         let unknown = || "unknown".to_string();
@@ -238,7 +238,7 @@ impl Host {
     }
 }
 
-/// Most memory this process has held, in bytes.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 pub fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,11 +1,10 @@
-//! Results as text: a table for people, JSON lines, CSV, Markdown.
+//! Results as text: tables for the terminal, JSON lines, CSV, Markdown.
 //!
-//! JSON lines and CSV are made by the [`table`](replay_core::table) itself: everything, at full
-//! precision. A [`Sheet`] for people rounds and leaves out; what of a row it shows is a list of
-//! [`Shown`].
+//! The module [`table`](replay_core::table) writes JSON lines and CSV with all columns at full precision. A [`Sheet`]
+//! for the terminal rounds values and omits columns; a list of [`Shown`] selects the columns of a sheet.
 
-mod against;
 mod candidates;
+mod log_comparison;
 pub use replay_core::table::Fitted;
 
 pub mod machine;
@@ -17,8 +16,8 @@ mod search;
 mod shaken;
 pub mod sweep;
 
-pub use against::against_summary;
-pub use candidates::{candidate_maps, candidate_words};
+pub use candidates::{candidate_lines, candidate_maps};
+pub use log_comparison::log_comparison_summary;
 
 pub use replay_core::table::{Align, Sheet, Shown, with_unit};
 pub use runs::{RunChange, summary};

@@ -1,8 +1,8 @@
-//! A run as a trace of events, for Perfetto and other viewers of Chrome's format.
+//! A run as a trace of events for Perfetto and other viewers of Chrome's trace event format.
 //!
-//! A second of the trace is a second there. Jobs are slices on lanes: on a lane one follows another, so that slices
-//! nest. Busy processors and waiting jobs are counters. Where there are not too many, each processor has a lane of its
-//! own, too.
+//! One second of the job trace is one second of the event trace. Jobs are slices. The slices of a lane do not overlap,
+//! because the format requires that overlapping slices are nested. Busy processors and waiting jobs are counters. If
+//! the number of slices is small enough, each processor also has a lane.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use replay_experiment::RunResult;
 
-/// Slices on processors, beyond which only jobs are told.
+/// Maximum number of slices on lanes of processors. If there are more slices, only lanes of jobs are written.
 pub const MOST_SLICES: usize = 400_000;
 
-/// Writes the events of a run with its jobs and allocations. Returns how many slices there are.
+/// Writes the events of a run from its jobs and allocations. Returns the number of slices.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn write(run: &RunResult, mut out: impl Write) -> io::Result<usize> {
     let mut events = Events { out: &mut out, slices: 0, first: true };
     writeln!(events.out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
@@ -66,7 +66,7 @@ pub fn write(run: &RunResult, mut out: impl Write) -> io::Result<usize> {
     Ok(slices)
 }
 
-/// Microseconds of a second.
+/// Converts seconds to microseconds.
 fn micros(second: i64) -> i64 {
     second.saturating_mul(1_000_000)
 }
@@ -105,12 +105,12 @@ impl<W: Write> Events<'_, W> {
     }
 }
 
-/// By allocation, a lane on which no other is meanwhile, from 1: the lowest that is free.
+/// Returns the lane of each allocation, numbered from 1: the lowest lane that is free during the allocation.
 fn lanes(run: &RunResult) -> impl Iterator<Item = u64> + '_ {
     let mut free: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
     let mut taken: BinaryHeap<Reverse<(i64, u64)>> = BinaryHeap::new();
     let mut made = 0;
-    // Allocations are in the order of their starts.
+    // Allocations are ordered by start.
     run.allocations.iter().map(move |allocation| {
         while let Some(&Reverse((end, lane))) = taken.peek()
             && end <= allocation.start

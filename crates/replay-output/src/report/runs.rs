@@ -3,18 +3,17 @@ use replay_core::table::{Column, Name, Value, name};
 use replay_core::table::{Sheet, Shown};
 use replay_experiment::RunResult;
 
-/// A change of a mean of runs, which stands behind it.
+/// Change of a mean. The change is shown in the column after the mean.
 pub struct RunChange {
-    /// The column that it is of.
+    /// Column that contains the mean.
     pub of: Name,
-    /// Its title.
+    /// Title of the column of the change.
     pub title: &'static str,
-    /// The change, in percent.
+    /// Change in percent.
     pub column: Column<RunResult>,
 }
 
-/// The table for people, with changes against other runs if there are any. Columns that no run fills are
-/// left out.
+/// Returns a table of runs for the terminal, with the given changes. Columns without values are omitted.
 pub fn summary<'a>(
     results: impl IntoIterator<Item = &'a RunResult> + Clone,
     changes: Vec<RunChange>,
@@ -61,7 +60,7 @@ pub fn summary<'a>(
     Sheet::of(results, shown)
 }
 
-/// A change with its sign.
+/// Returns the column of a change, with its sign.
 fn changed<'a>(change: RunChange) -> Shown<'a, RunResult> {
     let RunChange { title, column, .. } = change;
     let text = move |run: &RunResult| match column.value(run) {

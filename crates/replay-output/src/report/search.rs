@@ -1,9 +1,10 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Align, Sheet, Shown, name};
-use replay_experiment::search::{Behind, Candidate, Origin, Portability, SearchRow};
-use replay_experiment::shaken::Apart;
+use replay_experiment::search::{Candidate, GapToBest, Origin, Portability, SearchRow};
+use replay_experiment::shaken::Significance;
 
-/// The table for people, of an objective with its unit. Columns that say nothing are left out.
+/// Returns a table of search results for the terminal. `objective` is the title of the objective with its unit. Columns
+/// without values are omitted.
 pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
     let mut shown = Vec::new();
     if rows.windows(2).any(|pair| pair[0].searched != pair[1].searched) {
@@ -25,8 +26,8 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
         .right()
         .rank(1),
         Shown::text("behind the best", |row: &SearchRow| {
-            let Behind { percent, verdict } = row.behind?;
-            let doubt = if verdict == Apart::Yes { "" } else { "~ " };
+            let GapToBest { percent, verdict } = row.behind?;
+            let doubt = if verdict == Significance::Yes { "" } else { "~ " };
             Some(format!("{doubt}{}", with_interval(percent.mean, Some(percent.half_width))))
         })
         .right()
@@ -49,20 +50,21 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
     Sheet::of(rows, shown)
 }
 
-/// A percentage with half the width of its interval, if it has one.
+/// Formats a percentage with half the width of its confidence interval, if present.
 fn with_interval(percent: f64, half_width: Option<f64>) -> String {
     let half_width = half_width.map_or(String::new(), |width| format!(" ± {}", fixed(width, 3)));
     fixed(percent, 3) + &half_width
 }
 
-/// The factors over the first that is not 0, as the paper's Fig. 8 gives them; signs stay.
+/// Formats the ratios of the factors to the absolute value of the first nonzero factor, as in Fig. 8 of Johnson, Bunde
+/// and Leung. Signs are kept.
 fn ratios(Candidate { vector, .. }: Candidate) -> String {
     let factors = vector.factors().map(f64::from);
     let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0).abs();
     factors.iter().map(|factor| fixed(factor / unit, 3)).collect::<Vec<_>>().join(" : ")
 }
 
-/// Improvements in percent by vector and trace.
+/// Returns a table of the improvements in percent by vector and trace.
 pub fn portability_summary(matrix: &Portability) -> Sheet {
     let mut header = vec![("tie", Align::Left), ("found on", Align::Left)];
     header.extend(matrix.parts.iter().map(|part| (part.name.as_str(), Align::Right)));

@@ -1,12 +1,13 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::Column;
 use replay_core::table::{Name, Sheet, Shown, name, with_unit};
-use replay_experiment::shaken::{Apart, ShakenRow};
+use replay_experiment::shaken::{ShakenRow, Significance};
 
-/// What is shown of a run over shaken copies: metric, title without the unit of its column, factor, decimals.
+/// A metric that is shown as a mean over perturbed copies: name, title without the unit of the column, factor, and
+/// number of decimals.
 pub type ShakenFigure = (Name, &'static str, f64, usize);
 
-/// Of a replay.
+/// Metrics of a replay that are shown.
 pub const RUN_FIGURES: &[ShakenFigure] = &[
     (name::mean_pairwise_l1, "pairwise L1", 1.0, 3),
     (name::utilization, "util %", 100.0, 2),
@@ -15,7 +16,7 @@ pub const RUN_FIGURES: &[ShakenFigure] = &[
     (name::mean_bounded_slowdown, "slowdown", 1.0, 3),
 ];
 
-/// Of jobs on a network.
+/// Metrics of jobs on a network that are shown.
 pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
     (name::median_stretch, "median stretch", 1.0, 4),
     (name::trimmed_mean_stretch, "trimmed stretch", 1.0, 4),
@@ -24,7 +25,7 @@ pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
     (name::mean_turnaround_cycles, "turnaround", 1.0, 0),
 ];
 
-/// The metrics of one run.
+/// Rows of one run.
 struct Run<'a>(&'a [ShakenRow]);
 
 impl<'a> Run<'a> {
@@ -33,11 +34,11 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The table of means over shaken copies for people: each with half the width of its interval, and
-/// how it differs from the run it is compared with, if it does: behind `~` if they cannot be told
-/// apart.
+/// Returns a table for the terminal with means over perturbed copies. Each mean is followed by half the width of its
+/// confidence interval. If the mean differs from that of the reference run, the difference is also given. The mark `~`
+/// means that the difference is not significant.
 ///
-/// Titles have the units that `columns` declare, those of what a run comes to.
+/// Titles contain the units declared by `columns`.
 pub fn shaken_summary<Metrics>(
     rows: &[ShakenRow],
     figures: &[ShakenFigure],
@@ -58,7 +59,7 @@ pub fn shaken_summary<Metrics>(
     ];
     for &(name, title, factor, decimals) in figures {
         let value = move |value: f64| fixed(factor * value, decimals);
-        // Of a share the title says so.
+        // The title of a share contains the unit.
         let title = match factor == 1.0 {
             true => with_unit(columns, name, title),
             false => title.to_string(),
@@ -74,9 +75,9 @@ pub fn shaken_summary<Metrics>(
         let differs = move |run: &Run<'_>| {
             let difference = run.metric(name)?.difference?;
             let doubt = match difference.verdict {
-                Apart::Same => return None,
-                Apart::No => "~ ",
-                Apart::Yes => "",
+                Significance::Same => return None,
+                Significance::No => "~ ",
+                Significance::Yes => "",
             };
             let sign = if difference.mean.mean > 0.0 { "+" } else { "" };
             let (mean, half_width) =

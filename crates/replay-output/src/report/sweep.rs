@@ -1,4 +1,4 @@
-//! Where the results of a sweep come from.
+//! Manifest details of a sweep.
 
 use serde::Serialize;
 
@@ -6,47 +6,47 @@ use replay_core::workload::PolicyRow;
 use replay_experiment::grid::GridFile;
 use replay_experiment::sweep::{Build, Plan, PlannedTrace};
 
-/// What the manifest of a sweep says beside that of other commands. Unlike that of the main
-/// job it does not list the cells: there may be very many, and `runs` has them.
+/// Details in the manifest of a sweep. Unlike the manifest of `run`, these details do not list the cells. There may be
+/// very many cells, and the table `runs` contains all of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct SweepDetails {
-    /// Digest of the plan: equal plans have equal result files.
+    /// Digest of the plan; equal plans give equal result files.
     pub plan: String,
-    /// Cells in the results.
+    /// Number of cells in the results.
     pub cells: u32,
-    /// Combinations before equal strategies were removed.
+    /// Number of combinations in the grid before equal strategies were removed.
     pub combinations: u128,
-    /// The builds that ran the cells.
+    /// Builds of the program that ran the cells.
     pub builds: Vec<Build>,
-    /// Cells that this process ran; the others were in the journal.
+    /// Number of cells that this process ran; the other cells were in the journal.
     pub cells_run_now: usize,
-    /// Wall-clock seconds of all replays, one after the other.
+    /// Total wall-clock seconds of all replays.
     pub replay_seconds: f64,
 }
 
-/// What decides the numbers of a sweep. It is also in the metadata of the Parquet files,
-/// the same for one process, many, and any history of interruptions.
+/// Configuration that determines the numbers of a sweep. The metadata of Parquet files also contains this
+/// configuration. It does not depend on the number of processes or on interruptions.
 #[derive(Clone, Debug, Serialize)]
 pub struct SweepConfiguration<'a> {
-    /// The grid with every default.
+    /// Grid with all defaults filled in.
     pub grid: &'a GridFile,
-    /// Traces under policies on machines.
+    /// Combinations of a trace, a cleaning policy and a machine.
     pub traces: &'a [PlannedTrace],
     /// Cleaning policies with their rules.
     pub policies: Vec<PolicyRecord>,
 }
 
-/// A cleaning policy and what it does.
+/// A cleaning policy with its rules.
 #[derive(Clone, Debug, Serialize)]
 pub struct PolicyRecord {
-    /// Name.
+    /// Name of the policy.
     pub name: &'static str,
-    /// Rules.
+    /// Rules of the policy.
     pub rules: Vec<PolicyRow>,
 }
 
 impl<'a> SweepConfiguration<'a> {
-    /// The configuration of a plan.
+    /// Returns the configuration of a plan.
     pub fn of(plan: &'a Plan) -> Self {
         let policies = plan.grid.policies.iter();
         let policies = policies.map(|p| PolicyRecord { name: p.name, rules: p.describe() });

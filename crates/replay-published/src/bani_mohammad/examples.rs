@@ -1,4 +1,4 @@
-//! Worked examples of chapters 2 to 4: which processors requests get.
+//! Worked examples of chapters 2 to 4: processors that are allocated to single requests.
 
 use crate::claim::claim;
 use crate::{Check, StrategySwap, Tolerance, VerifyError};
@@ -11,29 +11,29 @@ use replay_core::topology::{Grid, NodeId, Topology};
 /// The lowest and the highest corner of a sub-mesh.
 type Corners = [[u16; 3]; 2];
 
-/// Rows of the examples.
+/// Checks the numbers of the worked examples.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     ROWS.iter().map(Row::check).collect()
 }
 
-/// A number that a strategy gives in an example.
+/// One printed number of an example and the computation of replay's value.
 struct Row {
     place: &'static str,
     machine: &'static str,
     strategy: &'static str,
     what: &'static str,
-    /// As printed, or the bound of a claim.
+    /// Number as printed, or bound of a claim.
     printed: &'static str,
     is_claim: bool,
     ours: fn(&mut Bench) -> usize,
-    /// Strategies whose numbers are put in its place.
+    /// Strategies that replace the row's strategy in the swap test.
     others: &'static [&'static str],
 }
 
 const TWO_DIMENSIONAL: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "buddy"];
 const CONTIGUOUS: [&str; 5] =
     ["turning-busy-list", "turning-first-fit", "busy-list", "first-fit", "paging"];
-const OF_CHAPTER_4: [&str; 5] = ["gabl", "turning-busy-list", "mbs", "paging", "first-fit"];
+const CHAPTER_4: [&str; 5] = ["gabl", "turning-busy-list", "mbs", "paging", "first-fit"];
 
 const ROWS: [Row; 15] = [
     Row {
@@ -137,7 +137,7 @@ const FIGURE_4_3: Row = Row {
     printed: "0",
     is_claim: true,
     ours: |bench| bench.in_figure_4_3([2, 4, 1], &[[[2, 0, 0], [3, 3, 0]]]),
-    others: &OF_CHAPTER_4,
+    others: &CHAPTER_4,
 };
 
 const OF_8X2: Row = Row {
@@ -167,7 +167,7 @@ impl Row {
     }
 }
 
-/// A mesh, and a strategy that places jobs on it.
+/// A mesh, and an allocator that places single jobs on this mesh.
 struct Bench {
     grid: Grid,
     machine: Machine,
@@ -182,11 +182,12 @@ impl Bench {
         let topology: Topology = machine.parse().map_err(defect)?;
         let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
         let allocator = spec.build(&topology, 0).map_err(defect)?;
-        let grid = topology.grid().ok_or_else(|| defect("an example without a mesh"))?.clone();
+        let grid = topology.grid().ok_or_else(|| defect("a worked example needs a mesh"))?.clone();
         Ok(Self { grid, machine: Machine::new(topology), allocator })
     }
 
-    /// The processors that a job of these sides gets, in the order of allocation; none if it is refused.
+    /// Returns the processors that are allocated to a job with these sides, in the order of allocation; empty if the
+    /// job is refused.
     fn place(&mut self, sides: [u16; 3]) -> Vec<NodeId> {
         let request = Request::shaped(volume(sides) as u32, Some(sides));
         let mut nodes = Vec::new();
@@ -196,7 +197,8 @@ impl Bench {
         nodes
     }
 
-    /// How many of the printed sub-meshes a job of these sides does not get, in their order.
+    /// Places a job and returns the number of printed sub-meshes that the job does not get. The sub-meshes are compared
+    /// in order.
     fn misplaced(&mut self, sides: [u16; 3], printed: &[Corners]) -> usize {
         let nodes = self.place(sides);
         let mut rest = nodes.as_slice();
@@ -212,8 +214,9 @@ impl Bench {
         misplaced
     }
 
-    /// The same in the state of Fig. 4.3. It is reached by jobs that fill the mesh, of which four stay; a strategy
-    /// that puts them elsewhere misplaces everything.
+    /// Places a job in the state of Fig. 4.3 and returns the number of printed sub-meshes that the job does not get. To
+    /// reach this state, eight jobs fill the mesh, and four of these jobs are removed. If the strategy places one of
+    /// the eight jobs at another position than printed, the number of all printed sub-meshes is returned.
     fn in_figure_4_3(&mut self, sides: [u16; 3], printed: &[Corners]) -> usize {
         const JOBS: [(Corners, bool); 8] = [
             ([[0, 0, 0], [5, 1, 0]], false),
@@ -238,17 +241,17 @@ impl Bench {
         self.misplaced(sides, printed)
     }
 
-    /// Units of the job that was placed last.
+    /// Number of units in the last allocation.
     fn blocks(&self) -> usize {
         self.allocator.stats().census.map_or(0, |census| census.blocks as usize)
     }
 
-    /// Searches for a sub-mesh after the first of a request, of all requests.
+    /// Number of searches for a sub-mesh over all requests. The first search of each request is not counted.
     fn searches(&self) -> usize {
         self.allocator.stats().census.map_or(0, |census| census.searches as usize)
     }
 
-    /// Sides of the smallest box around these processors; 0 if there are none.
+    /// Sides of the smallest box that contains the processors; 0 without processors.
     fn sides(&self, nodes: &[NodeId]) -> [u16; 3] {
         std::array::from_fn(|axis| {
             let at = || nodes.iter().map(|&node| self.grid.coord(node)[axis]);
@@ -263,9 +266,9 @@ mod tests {
     use crate::Verdict;
 
     #[test]
-    fn every_request_gets_what_is_printed_and_another_strategy_is_noticed() {
+    fn every_example_agrees_and_every_swap_is_noticed() {
         for row in &ROWS {
-            let check = row.check().expect("it is served");
+            let check = row.check().expect("a valid example");
             let verdict = if row.is_claim { Verdict::Within } else { Verdict::Same };
             assert_eq!(check.verdict(), verdict, "{} {}", row.place, check.what);
             assert!(!check.swaps.is_empty(), "{} {}", row.place, check.what);

@@ -1,30 +1,31 @@
-//! The best allocation of every state of a small machine.
+//! Optimal allocations in every state of a small machine.
 
 use replay_core::topology::{NodeId, Topology};
 
-/// Of every set of free processors and every size, the least sum of pairwise distances that an allocation
-/// can have. Sets are bits by processor.
+/// The smallest sum of pairwise distances of an allocation, for every set of free processors and every job size. Sets
+/// are bit masks over processors.
 ///
-/// Exhaustive, by way of smaller sets: the best of a set are the best of the set itself, if all of it is
-/// wanted, and of the sets that lack one of its processors.
+/// The search is exhaustive and uses the results for smaller sets. If the job needs all processors of the set, the
+/// optimum is the set itself. Otherwise, the optimum is the best of the optima for the sets that lack one processor of
+/// the set.
 #[derive(Clone, Debug)]
 pub struct Optima {
     processors: usize,
-    /// By set, then by size.
+    /// Smallest sums, indexed by set and then by size.
     best: Vec<u16>,
 }
 
 impl Optima {
-    /// Most processors of a machine: a table of 2^20 rows.
+    /// Maximum number of processors of a machine. With this number, the table has 2^20 rows.
     pub const MAX: usize = 20;
 
-    /// All states of a machine of at most [`MAX`](Self::MAX) processors.
+    /// Computes the optima of all states of a machine with at most [`MAX`](Self::MAX) processors.
     ///
     /// # Panics
-    /// With more processors.
+    /// Panics if the machine has more processors.
     pub fn new(topology: &Topology) -> Self {
         let processors = topology.processors();
-        assert!(processors <= Self::MAX, "{processors} processors have too many states");
+        assert!(processors <= Self::MAX, "more than {} processors: {processors}", Self::MAX);
         let sizes = processors + 1;
         let mut best = vec![0u16; (1 << processors) * sizes];
         for set in 1usize..1 << processors {
@@ -34,7 +35,8 @@ impl Optima {
                 let least = nodes().map(|node| best[(set ^ 1 << node) * sizes + size]).min();
                 best[set * sizes + size] = least.unwrap_or(0);
             }
-            // All of it: all but the last, and that one's distances to them.
+            // The sum for the whole set is the sum without the last processor, plus the distances from the last
+            // processor to all other processors.
             let last = set.ilog2();
             let rest = set ^ 1 << last;
             let hops = |node| topology.hops(NodeId(last), NodeId(node));
@@ -44,23 +46,23 @@ impl Optima {
         Self { processors, best }
     }
 
-    /// How many sets there are.
+    /// Number of sets of processors.
     pub fn sets(&self) -> usize {
         1 << self.processors
     }
 
-    /// The least sum of pairwise distances of `size` of the processors in `free`.
+    /// Smallest sum of pairwise distances of `size` processors in the set `free`.
     pub fn best(&self, free: usize, size: usize) -> u32 {
         u32::from(self.best[free * (self.processors + 1) + size])
     }
 
-    /// The sum of pairwise distances of a set.
+    /// Sum of pairwise distances of a set.
     pub fn distance(&self, set: usize) -> u32 {
         self.best(set, set.count_ones() as usize)
     }
 }
 
-/// The processors of a set.
+/// Iterates over the processors of a set.
 fn bits(set: usize) -> impl Iterator<Item = u32> {
     (0..usize::BITS).filter(move |bit| set & 1 << bit != 0)
 }
@@ -70,20 +72,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_best_allocation_by_hand() {
+    fn optimal_allocations_computed_by_hand() {
         let optima = Optima::new(&"3x3".parse().expect("a mesh"));
         let all = optima.sets() - 1;
-        // Two neighbours; a corner of three; a square; all: 18 + 18 over nine processors.
+        // The optima are two neighbours, three processors in a corner, and a square. The sum for all nine
+        // processors is 36 along each axis.
         let best = [2, 3, 4].map(|size| optima.best(all, size));
         assert_eq!(best, [1, 4, 8]);
         assert_eq!(optima.distance(all), 72);
-        // The corners alone are two or four apart.
+        // The distance between two of the four corners is two or four hops.
         let corners = 0b101_000_101;
         assert_eq!((optima.best(corners, 2), optima.best(corners, 3)), (2, 8));
     }
 
     #[test]
-    fn what_is_found_is_the_least_of_all_subsets() {
+    fn the_optimum_is_the_least_of_all_subsets() {
         let topology: Topology = "2x2x3".parse().expect("a mesh");
         let optima = Optima::new(&topology);
         let distance = |set: usize| -> u32 {

@@ -1,4 +1,4 @@
-//! What the text says of its figures.
+//! Claims about the figures in the text of the paper.
 
 use super::points::{Load, Points, REPLICATIONS, SERVICE, System};
 use crate::claim::claim;
@@ -7,20 +7,20 @@ use replay_core::metrics::estimate::Estimate;
 use replay_experiment::stream::Metric;
 
 const BUDDY: &str = "cube-buddy";
-/// Recognizes every subcube.
+/// Allocator that recognizes every subcube.
 const FREE_LIST: &str = "cube-free-list";
 const FIRST_FIT: &str = "first-fit";
 const BEST_FIT: &str = "best-fit";
 const FRAMES: &str = "frame-sliding";
 const SQUARES: &str = "buddy";
-/// The paper's high load, percent.
+/// The load that the paper calls high, in percent.
 const HIGH: u8 = 70;
-/// The loads of its axes, percent.
+/// The loads on the axes of the paper's figures, in percent.
 const LOADS: [u8; 9] = [10, 20, 30, 40, 50, 60, 70, 80, 90];
-/// Schemes that fold as often at most: t, and k of the limit, on eight dimensions.
+/// Pairs of t and k: RSR-t and limit-k have the same maximum number of folds on eight dimensions.
 const COMPARED: [(u32, u32); 3] = [(7, 0), (2, 5), (1, 6)];
 
-/// Restricted size reduction around a strategy; none if `t` is 0.
+/// Returns the specification of a strategy with restricted size reduction; the strategy itself if `t` is 0.
 fn rsr(t: u32, inner: &str) -> String {
     match t {
         0 => inner.to_string(),
@@ -32,14 +32,14 @@ fn limit(k: u32) -> String {
     format!("limit[k={k},inner={BUDDY}]")
 }
 
-/// Of several loads the one with the largest or the least estimate.
+/// Returns the load with the largest or the smallest estimate, and this estimate.
 fn extreme(estimates: &[(u8, Estimate)], largest: bool) -> Option<(u8, Estimate)> {
     let order = |a: &&(u8, Estimate), b: &&(u8, Estimate)| a.1.mean.total_cmp(&b.1.mean);
     let all = estimates.iter();
     if largest { all.max_by(order) } else { all.min_by(order) }.copied()
 }
 
-/// The integral of exp(-x^2 / 2), midpoint rule.
+/// Integral of exp(-x^2 / 2) by the midpoint rule.
 fn integral(from: f64, to: f64) -> f64 {
     const STEPS: u32 = 1000;
     let step = (to - from) / f64::from(STEPS);
@@ -50,7 +50,8 @@ fn integral(from: f64, to: f64) -> f64 {
     step * (0..STEPS).map(density).sum::<f64>()
 }
 
-/// Section 4.1: shares of the dimensions 0 to 3 of eight, from a normal distribution cut at 2.5 standard deviations.
+/// Section 4.1: shares of requests of 0 to 3 dimensions, from a normal distribution truncated at 2.5 standard
+/// deviations.
 fn normal_shares() -> Result<Vec<Check>, VerifyError> {
     let machine = System::Cube { normal: true }.name();
     let edge = |i: usize| -2.5 + 5.0 * i as f64 / 8.0;
@@ -64,7 +65,7 @@ fn normal_shares() -> Result<Vec<Check>, VerifyError> {
         checks.push(match i {
             0 => check.known(
                 0.02449,
-                "to three digits 0.024; 0.025 makes the eight shares sum to 1 as printed",
+                "the value is 0.024 with three digits; with the printed 0.025, the sum of the eight printed shares is 1",
             ),
             _ => check,
         });
@@ -72,15 +73,15 @@ fn normal_shares() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// The claims, as far as they are checked.
+/// Collects the checks of claims, and the points that the claims need.
 pub struct Claims {
     points: Points,
     checks: Vec<Check>,
 }
 
-/// One claim before its number is known.
+/// A statement of the text, without the measured value.
 #[derive(Clone, Copy)]
-struct Said<'a> {
+struct Statement<'a> {
     figure: &'a str,
     system: System,
     what: &'a str,
@@ -90,18 +91,18 @@ struct Said<'a> {
 }
 
 impl Claims {
-    /// Nothing is checked yet.
+    /// Creates a value without checks.
     pub fn new(points: Points) -> Self {
         Self { points, checks: Vec::new() }
     }
 
-    /// The checks so far, and the points that they were made from.
+    /// Returns the checks, and the points from which they were computed.
     pub fn into_parts(self) -> (Vec<Check>, Points) {
         (self.checks, self.points)
     }
 
-    fn judge(&mut self, said: &Said<'_>, ours: Estimate) -> Result<(), VerifyError> {
-        let Said { figure, system, what, bound, tolerance, note } = *said;
+    fn judge(&mut self, statement: &Statement<'_>, ours: Estimate) -> Result<(), VerifyError> {
+        let Statement { figure, system, what, bound, tolerance, note } = *statement;
         let check = claim(figure, &system.name(), what, bound, ours.mean, tolerance)?;
         let log = Some(format!("{REPLICATIONS} x {} jobs", self.points.jobs));
         let note = note.to_string();
@@ -109,28 +110,29 @@ impl Claims {
         Ok(())
     }
 
-    /// As [`Self::judge`], of what is known to be beyond its bound: at `known`, and why.
+    /// Judges a statement with a declared value `known` that is beyond the bound of the statement, for the reason
+    /// `why`.
     fn judge_known(
         &mut self,
-        said: &Said<'_>,
+        statement: &Statement<'_>,
         ours: Estimate,
         known: f64,
         why: &str,
     ) -> Result<(), VerifyError> {
-        self.judge(said, ours)?;
+        self.judge(statement, ours)?;
         let last = self.checks.pop();
         self.checks.extend(last.map(|check| check.known(known, why)));
         Ok(())
     }
 
-    /// What RSR-1 gains over none, less what RSR-3 gains over that.
+    /// Returns the gain from RSR-1 compared with no folding, minus the additional gain from RSR-3.
     fn first_less_further(
         &mut self,
         (system, load): (System, Load),
         metric: Metric,
         inner: &str,
     ) -> Result<Estimate, VerifyError> {
-        // Both falls as shares of what it is without.
+        // Both gains are relative to the value without folding.
         let one = self.points.ratio(metric, (system, load), &rsr(1, inner), inner)?;
         let three = self.points.ratio(metric, (system, load), &rsr(3, inner), inner)?;
         Ok(Estimate {
@@ -140,7 +142,7 @@ impl Claims {
         })
     }
 
-    /// Figures 1 and 2: more folds carry more load and cost time while there is little.
+    /// Figures 1 and 2: with more folds, a strategy can carry more load, but turnaround is longer at low load.
     fn range(
         &mut self,
         figure: &str,
@@ -148,9 +150,15 @@ impl Claims {
         inner: &str,
         low: u8,
     ) -> Result<(), VerifyError> {
-        let more =
-            Said { figure, system, what: "", bound: "1", tolerance: Tolerance::Above, note: "" };
-        // The text denies that further folds help 2D buddy.
+        let more = Statement {
+            figure,
+            system,
+            what: "",
+            bound: "1",
+            tolerance: Tolerance::Above,
+            note: "",
+        };
+        // The text states that further folds do not improve 2D buddy.
         let most = if inner == SQUARES { 1 } else { 3 };
         for t in 1..=most {
             let carried = self.points.carried(system, &rsr(t, inner), &rsr(t - 1, inner))?;
@@ -158,28 +166,28 @@ impl Claims {
                 1 => format!("{inner}: load carried with RSR-1 over that without"),
                 t => format!("{inner}: load carried with RSR-{t} over that with RSR-{}", t - 1),
             };
-            self.judge(&Said { what: &what, ..more }, carried)?;
+            self.judge(&Statement { what: &what, ..more }, carried)?;
         }
         let at = (system, Some(40));
         let most = self.first_less_further(at, Metric::Turnaround, inner)?;
         let what = format!(
             "{inner}: turnaround at load 0.4, share that RSR-1 saves less what RSR-3 saves beyond"
         );
-        self.judge(&Said { what: &what, bound: "0", ..more }, most)?;
+        self.judge(&Statement { what: &what, bound: "0", ..more }, most)?;
         let near = self.points.turnaround((system, low), &rsr(3, inner), &rsr(1, inner))?;
         let load = f64::from(low) / 100.0;
         let what = format!("{inner}: turnaround at load {load}, RSR-3 over RSR-1");
-        self.judge(&Said { what: &what, ..more }, near)?;
-        let close = Said {
+        self.judge(&Statement { what: &what, ..more }, near)?;
+        let close = Statement {
             what: &what,
             tolerance: Tolerance::AtMost(0.2),
-            note: "\"very close\": the bound is ours",
+            note: "\"very close\": bound chosen for replay",
             ..more
         };
         self.judge(&close, near)
     }
 
-    /// On meshes of any shape every further fold carries about as much again.
+    /// Section 4.2: the first fold increases the load that is carried by more than the next two folds together.
     fn range_of_the_first(&mut self, system: System, inner: &str) -> Result<(), VerifyError> {
         let one = self.points.carried(system, &rsr(1, inner), inner)?;
         let three = self.points.carried(system, &rsr(3, inner), inner)?;
@@ -189,23 +197,23 @@ impl Claims {
             ..one
         };
         let what = format!("{inner}: share of load that RSR-1 carries more, less what RSR-3 adds");
-        let said = Said {
+        let statement = Statement {
             figure: "section 4.2",
             system,
             what: &what,
             bound: "0",
             tolerance: Tolerance::Above,
-            note: "\"improved rapidly with a small number\" of folds, further ones \"not significant\"",
+            note: "\"improved rapidly with a small number\" of folds, further folds \"not significant\"",
         };
-        // In the full form.
+        // Measured values of the full form.
         let known = [(FIRST_FIT, -0.135), (FRAMES, -0.066)];
         match known.into_iter().find(|(name, _)| *name == inner) {
             Some((_, known)) => {
-                let why = "on a mesh of jobs of any shape every further fold carries about as much again, if \
-                           load is meant; of turnaround at load 0.4 it holds";
-                self.judge_known(&said, ours, known, why)
+                let why = "on a mesh with jobs of any shape each further fold adds about as much \
+                           load as the first fold; the statement holds for turnaround at load 0.4";
+                self.judge_known(&statement, ours, known, why)
             }
-            None => self.judge(&said, ours),
+            None => self.judge(&statement, ours),
         }
     }
 
@@ -227,12 +235,12 @@ impl Claims {
         self.frames_against_first_fit(mesh)
     }
 
-    /// Section 4.2: the more folds a job may have, the more jobs are folded.
+    /// Section 4.2: the number of folded jobs increases with the maximum number of folds.
     fn folds_more(&mut self, system: System, inner: &str) -> Result<(), VerifyError> {
         let at = (system, Some(40));
         let more = self.points.ratio(Metric::Folded, at, &rsr(3, inner), &rsr(1, inner))?;
         let what = format!("{inner}: folded jobs at load 0.4, RSR-3 over RSR-1");
-        let said = Said {
+        let statement = Statement {
             figure: "section 4.2",
             system,
             what: &what,
@@ -240,62 +248,62 @@ impl Claims {
             tolerance: Tolerance::Above,
             note: "",
         };
-        self.judge(&said, more)
+        self.judge(&statement, more)
     }
 
-    /// Figure 1a: the first fold is "tremendous", further ones bring nothing.
+    /// Figure 1a: the first fold is a "tremendous" improvement, but further folds do not improve turnaround.
     fn squares(&mut self, system: System) -> Result<(), VerifyError> {
         let one = self.points.turnaround((system, 40), &rsr(1, SQUARES), SQUARES)?;
-        let said = Said {
+        let statement = Statement {
             figure: "Fig. 1a",
             system,
             what: "buddy: turnaround at load 0.4, RSR-1 over none",
             bound: "0.5",
             tolerance: Tolerance::Below,
-            note: "\"tremendous improvement\": the bound is ours",
+            note: "\"tremendous improvement\": bound chosen for replay",
         };
-        self.judge(&said, one)?;
+        self.judge(&statement, one)?;
         for load in [30, 40] {
             let more =
                 self.points.turnaround((system, load), &rsr(2, SQUARES), &rsr(1, SQUARES))?;
             let what =
                 format!("buddy: turnaround at load {}, RSR-2 over RSR-1", f64::from(load) / 100.0);
-            let said = Said {
+            let statement = Statement {
                 what: &what,
                 bound: "1",
                 tolerance: Tolerance::Above,
                 note: "no gain by a second fold",
-                ..said
+                ..statement
             };
-            self.judge(&said, more)?;
+            self.judge(&statement, more)?;
         }
         Ok(())
     }
 
-    /// Sections 2 and 4.3: First Fit performs as well as the other algorithm of perfect recognition, Best Fit.
+    /// Sections 2 and 4.3: First Fit and Best Fit perform equally well. Both strategies have complete recognition.
     fn best_fit(&mut self, system: System) -> Result<(), VerifyError> {
-        let equal = Said {
+        let equal = Statement {
             figure: "sections 2, 4.3",
             system,
             what: "",
             bound: "1",
             tolerance: Tolerance::Relative(0.05),
-            note: "\"equally well\": the bound is ours",
+            note: "\"equally well\": bound chosen for replay",
         };
         let carried = self.points.carried(system, FIRST_FIT, BEST_FIT)?;
         let what = "load carried by First Fit over that by Best Fit";
-        self.judge(&Said { what, ..equal }, carried)?;
+        self.judge(&Statement { what, ..equal }, carried)?;
         for load in [20, 30, 40] {
             let ours = self.points.turnaround((system, load), FIRST_FIT, BEST_FIT)?;
             let load = f64::from(load) / 100.0;
             let what = format!("turnaround at load {load}: First Fit over Best Fit");
-            self.judge(&Said { what: &what, ..equal }, ours)?;
+            self.judge(&Statement { what: &what, ..equal }, ours)?;
         }
         Ok(())
     }
 
-    /// Section 4.2: with three folds Frame Sliding carries about half the machine; from there on
-    /// turnaround is about ten times the service time.
+    /// Section 4.2: with three folds, Frame Sliding carries a load of about half the machine. At higher loads, the
+    /// turnaround exceeds about ten times the service time.
     fn frames(&mut self, system: System) -> Result<(), VerifyError> {
         for (load, tolerance) in [(40, Tolerance::Below), (60, Tolerance::Above)] {
             let at = self.points.at(system, Some(load), &rsr(3, FRAMES))?;
@@ -309,26 +317,26 @@ impl Claims {
                 "frame-sliding: turnaround with RSR-3 at load {} over mean service time",
                 f64::from(load) / 100.0
             );
-            let said = Said {
+            let statement = Statement {
                 figure: "section 4.2",
                 system,
                 what: &what,
                 bound: "10",
                 tolerance,
-                note: "\"around 50 %\": ten times is reached between 0.4 and 0.6; the loads are ours",
+                note: "\"around 50 %\": the ratio 10 is reached at a load between 0.4 and 0.6; loads chosen for replay",
             };
-            self.judge(&said, ours)?;
+            self.judge(&statement, ours)?;
         }
-        let said = Said {
+        let statement = Statement {
             figure: "section 4.2",
             system,
             what: "frame-sliding: folded jobs with RSR-3 at load 0.6, %",
             bound: "50",
             tolerance: Tolerance::Above,
-            note: "\"beyond a reasonable load most jobs\": the load is ours",
+            note: "\"beyond a reasonable load most jobs\": load chosen for replay",
         };
         let folded = self.points.at(system, Some(60), &rsr(3, FRAMES))?.of(Metric::Folded);
-        self.judge(&said, folded)
+        self.judge(&statement, folded)
     }
 
     fn frames_against_first_fit(&mut self, system: System) -> Result<(), VerifyError> {
@@ -340,33 +348,33 @@ impl Claims {
                 "turnaround at load {}: Frame Sliding with RSR-1 over First Fit without",
                 f64::from(load) / 100.0
             );
-            let said = Said {
+            let statement = Statement {
                 figure,
                 system,
                 what: &what,
                 bound: "1",
                 tolerance: Tolerance::Relative(0.15),
-                note: "\"closely\": the bound is ours",
+                note: "\"closely\": bound chosen for replay",
             };
-            self.judge(&said, close)?;
+            self.judge(&statement, close)?;
         }
         let (what, tolerance) = ("", Tolerance::Above);
-        let said = Said { figure, system, what, bound: "1", tolerance, note: "" };
+        let statement = Statement { figure, system, what, bound: "1", tolerance, note: "" };
         let three = rsr(3, FRAMES);
         let carried = self.points.carried(system, &three, FIRST_FIT)?;
         let what = "load carried by Frame Sliding with RSR-3 over that by First Fit without";
-        self.judge(&Said { what, ..said }, carried)?;
+        self.judge(&Statement { what, ..statement }, carried)?;
         let faster = self.points.turnaround((system, 40), &three, FIRST_FIT)?;
         let what = "turnaround at load 0.4: Frame Sliding with RSR-3 over First Fit without";
-        self.judge(&Said { what, tolerance: Tolerance::Below, ..said }, faster)?;
+        self.judge(&Statement { what, tolerance: Tolerance::Below, ..statement }, faster)?;
         let worse = self.points.turnaround((system, 5), &three, FIRST_FIT)?;
         let what = "turnaround at load 0.05: Frame Sliding with RSR-3 over First Fit without";
-        self.judge(&Said { what, ..said }, worse)?;
-        let slightly = Said {
+        self.judge(&Statement { what, ..statement }, worse)?;
+        let slightly = Statement {
             what,
             tolerance: Tolerance::AtMost(0.15),
-            note: "\"slightly worse\": the bound is ours",
-            ..said
+            note: "\"slightly worse\": bound chosen for replay",
+            ..statement
         };
         self.judge(&slightly, worse)
     }
@@ -381,7 +389,7 @@ impl Claims {
         self.range_of_the_first(system, BUDDY)?;
         self.folds_more(system, BUDDY)?;
         let used = self.points.at(system, None, &rsr(1, BUDDY))?.of(Metric::Utilization);
-        let said = Said {
+        let statement = Statement {
             figure: "section 4.2",
             system,
             what: "buddy with RSR-1: utilization at saturation, %",
@@ -389,7 +397,7 @@ impl Claims {
             tolerance: Tolerance::Above,
             note: "",
         };
-        self.judge(&said, used)?;
+        self.judge(&statement, used)?;
         if let Some(check) = self.checks.last_mut() {
             check.printed_bound = true;
         }
@@ -400,26 +408,32 @@ impl Claims {
         if normal {
             self.checks.extend(normal_shares()?);
         }
-        // The paper shows sizes for one distribution, and does not say which.
+        // The paper shows results by job size for one distribution, but does not name the distribution.
         if normal { Ok(()) } else { self.fairness(system) }
     }
 
-    /// Figure 4: better than the limit that folds as often at most, at every load.
+    /// Figure 4: RSR-t is better, at every load, than the limit with the same maximum number of folds.
     fn limits(&mut self, figure: &str, system: System) -> Result<(), VerifyError> {
-        let less =
-            Said { figure, system, what: "", bound: "1", tolerance: Tolerance::Below, note: "" };
+        let less = Statement {
+            figure,
+            system,
+            what: "",
+            bound: "1",
+            tolerance: Tolerance::Below,
+            note: "",
+        };
         for (t, k) in COMPARED {
             let ratios = self.turnarounds((system, &LOADS), &rsr(t, BUDDY), &limit(k))?;
             let Some((load, ratio)) = extreme(&ratios, true) else { continue };
             let what =
                 format!("buddy: turnaround with RSR-{t} over limit-{k}, loads 0.1 to 0.9, most");
             let note = format!("most at load {}", f64::from(load) / 100.0);
-            self.judge(&Said { what: &what, note: &note, ..less }, ratio)?;
+            self.judge(&Statement { what: &what, note: &note, ..less }, ratio)?;
         }
         Ok(())
     }
 
-    /// By load, the turnaround of one strategy over that of another.
+    /// Returns, for each load, the ratio of the turnaround of one strategy to the turnaround of another strategy.
     fn turnarounds(
         &mut self,
         (system, loads): (System, &[u8]),
@@ -433,7 +447,7 @@ impl Claims {
         loads.iter().map(ratio).collect()
     }
 
-    /// Section 4.4: at low load jobs are almost never folded, and more of them as load grows.
+    /// Section 4.4: at low load jobs are almost never folded, and the share of folded jobs grows with the load.
     fn folded(&mut self, system: System) -> Result<(), VerifyError> {
         let (mut few, mut growth) = (Vec::new(), Vec::new());
         for (t, _) in COMPARED {
@@ -450,7 +464,7 @@ impl Claims {
                 "5",
                 Tolerance::Below,
                 extreme(&few, true),
-                "\"almost never\": the bound is ours",
+                "\"almost never\": bound chosen for replay",
             ),
             (
                 "folded jobs with RSR-1, RSR-2 and RSR-7 at load 0.7 less those at 0.1, least",
@@ -463,18 +477,18 @@ impl Claims {
             let Some((_, ours)) = ours else { continue };
             let what = format!("buddy: {what}");
             let figure = "section 4.4";
-            self.judge(&Said { figure, system, what: &what, bound, tolerance, note }, ours)?;
+            self.judge(&Statement { figure, system, what: &what, bound, tolerance, note }, ours)?;
         }
         Ok(())
     }
 
-    /// Section 4.4: to fold jobs down to one processor costs time at low to medium load.
+    /// Section 4.4: folding jobs down to one processor lengthens turnaround at low to medium load.
     fn greedy(&mut self, system: System) -> Result<(), VerifyError> {
         let loads = [20, 30, 40, 50, 60];
         let ratios = self.turnarounds((system, &loads), &rsr(7, BUDDY), &rsr(1, BUDDY))?;
         let Some((load, ratio)) = extreme(&ratios, false) else { return Ok(()) };
         let note = format!("least at load {}", f64::from(load) / 100.0);
-        let said = Said {
+        let statement = Statement {
             figure: "section 4.4, greedy limit",
             system,
             what: "buddy: turnaround with RSR-7 over RSR-1, loads 0.2 to 0.6, least",
@@ -482,13 +496,13 @@ impl Claims {
             tolerance: Tolerance::Above,
             note: &note,
         };
-        self.judge(&said, ratio)
+        self.judge(&statement, ratio)
     }
 
-    /// Abstract, sections 1 and 5: a simple strategy with RSR is better than one of complete recognition without.
+    /// Abstract, sections 1 and 5: a simple strategy with RSR is better than complete recognition without RSR.
     fn against_free_list(&mut self, system: System) -> Result<(), VerifyError> {
         let one = rsr(1, BUDDY);
-        let said = Said {
+        let statement = Statement {
             figure: "abstract",
             system,
             what: "load carried by buddy with RSR-1 over that by the free list without",
@@ -497,16 +511,19 @@ impl Claims {
             note: "",
         };
         let carried = self.points.carried(system, &one, FREE_LIST)?;
-        self.judge(&said, carried)?;
+        self.judge(&statement, carried)?;
         let ratios = self.turnarounds((system, &[40, 50, 60, 70]), &one, FREE_LIST)?;
         let Some((load, ratio)) = extreme(&ratios, true) else { return Ok(()) };
         let what =
             "turnaround: buddy with RSR-1 over the free list without, loads 0.4 to 0.7, most";
         let note = format!("most at load {}", f64::from(load) / 100.0);
-        self.judge(&Said { what, tolerance: Tolerance::Below, note: &note, ..said }, ratio)
+        self.judge(
+            &Statement { what, tolerance: Tolerance::Below, note: &note, ..statement },
+            ratio,
+        )
     }
 
-    /// Figure 5, at a load of 0.7.
+    /// Figure 5: turnaround by job size at a load of 0.7.
     fn fairness(&mut self, system: System) -> Result<(), VerifyError> {
         let (largest, least) = (128, 1);
         let at = (system, Some(HIGH));
@@ -514,13 +531,19 @@ impl Claims {
             Ok::<Estimate, VerifyError>(points.at(at.0, at.1, strategy)?.size_ratio(largest, least))
         };
         let figure = "Fig. 5";
-        let above =
-            Said { figure, system, what: "", bound: "2", tolerance: Tolerance::Above, note: "" };
-        // A 7-cube on one processor; nobody waits at a limit of 0.
+        let above = Statement {
+            figure,
+            system,
+            what: "",
+            bound: "2",
+            tolerance: Tolerance::Above,
+            note: "",
+        };
+        // With a limit of 0, a 7-cube can be folded to one processor, and no job waits.
         let zero = spread(&mut self.points, &limit(0))?;
         let what = "limit-0: turnaround of 7-cubes over that of single processors";
         let tolerance = Tolerance::Relative(0.05);
-        self.judge(&Said { what, bound: "128", tolerance, ..above }, zero)?;
+        self.judge(&Statement { what, bound: "128", tolerance, ..above }, zero)?;
         if let Some(check) = self.checks.last_mut() {
             check.is_claim = false;
             check.sample = Sample::Implied;
@@ -530,15 +553,15 @@ impl Claims {
         {
             let ours = spread(&mut self.points, &strategy)?;
             let what = format!("{name}: turnaround of 7-cubes over that of single processors");
-            let note = "\"unfairly\": the bound is ours";
-            self.judge(&Said { what: &what, note, ..above }, ours)?;
+            let note = "\"unfairly\": bound chosen for replay";
+            self.judge(&Statement { what: &what, note, ..above }, ours)?;
         }
         for (name, strategy) in [("RSR-1", rsr(1, BUDDY)), ("limit-6", limit(6))] {
             let ours = spread(&mut self.points, &strategy)?;
             let what = format!("{name}: turnaround of 7-cubes over that of single processors");
-            let note = "\"close response time for all job sizes\": the bound is ours";
+            let note = "\"close response time for all job sizes\": bound chosen for replay";
             let tolerance = Tolerance::Below;
-            self.judge(&Said { what: &what, tolerance, note, ..above }, ours)?;
+            self.judge(&Statement { what: &what, tolerance, note, ..above }, ours)?;
         }
         for (t, k) in [(7, 0), (2, 5)] {
             let (own, other) =
@@ -549,7 +572,7 @@ impl Claims {
             let what = format!("the same ratio, RSR-{t} over limit-{k}");
             let ours = Estimate { mean, half_width, ..own };
             let (bound, tolerance, note) = ("1", Tolerance::Below, "fairer");
-            self.judge(&Said { what: &what, bound, tolerance, note, ..above }, ours)?;
+            self.judge(&Statement { what: &what, bound, tolerance, note, ..above }, ours)?;
         }
         Ok(())
     }
@@ -562,18 +585,17 @@ mod tests {
     use crate::chang_mohapatra::points::point;
     use replay_core::cancel::CancelToken;
 
-    /// With few jobs most intervals are wide, but what is judged is not beyond them; and what is said
-    /// to contradict does.
+    /// With few jobs, most intervals are wide. Even then, no row may differ from its declaration.
     #[test]
-    fn no_claim_that_is_judged_is_false() {
+    fn no_judged_claim_changes_undeclared_with_few_jobs() {
         let mut suite = Claims::new(Points::new(1_500, CancelToken::new()));
-        suite.meshes().expect("they run");
-        suite.cube(System::Cube { normal: false }).expect("it runs");
+        suite.meshes().expect("runs without error");
+        suite.cube(System::Cube { normal: false }).expect("runs without error");
         let (checks, _) = suite.into_parts();
         for check in &checks {
-            assert_eq!(check.surprise(), None, "{}: {:?}", check.what, check.ours);
+            assert_eq!(check.undeclared_change(), None, "{}: {:?}", check.what, check.ours);
         }
-        // In full -0.135 +- 0.010 with First Fit, and -0.066 +- 0.023 with Frame Sliding.
+        // The results of the full form are -0.135 +- 0.010 with First Fit and -0.066 +- 0.023 with Frame Sliding.
         let known: Vec<&Check> = checks.iter().filter(|check| check.known.is_some()).collect();
         assert_eq!(known.len(), 2);
         let contradicts = |check: &&Check| check.verdict() == Verdict::Contradicts;
@@ -582,16 +604,16 @@ mod tests {
     }
 
     #[test]
-    fn an_integral_of_the_normal_density() {
+    fn integrates_the_normal_density() {
         let whole = integral(-2.5, 2.5) / (2.0 * std::f64::consts::PI).sqrt();
         assert!((whole - 0.9875807).abs() < 1e-6, "{whole}");
-        let checks = normal_shares().expect("numbers");
+        let checks = normal_shares().expect("valid numbers");
         let known = checks.iter().filter(|check| check.known.is_some()).count();
         assert_eq!((checks.len(), known), (4, 1));
-        assert!(checks.iter().all(|check| check.surprise().is_none()), "{checks:?}");
+        assert!(checks.iter().all(|check| check.undeclared_change().is_none()), "{checks:?}");
     }
 
-    /// 255 / 8 processors a job, 5 time units each, on 256.
+    /// The mean job has 255 / 8 processors and runs for 5 time units; the machine has 256 processors.
     #[test]
     fn load_is_work_over_capacity() {
         let at = |system, load| point(system, Some(load), BUDDY, 1000).expect("a point");

@@ -1,4 +1,4 @@
-//! The simulated systems, and their points.
+//! Simulated systems and their points.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,15 @@ const SEED: u64 = 1;
 pub const REPLICATIONS: u64 = 5;
 /// Mean service time, in time units.
 pub const SERVICE: f64 = 5.0;
-/// Completions of a replication that do not count.
+/// Number of completions at the beginning of a replication that are excluded from the means.
 const WARM_UP: u32 = 500;
 
-/// A machine with its requests.
+/// Machine and distribution of requests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum System {
-    /// A mesh of 32 x 32; sides uniform.
+    /// 32x32 mesh. Requests have uniform sides; with `square`, they are squares.
     Mesh { square: bool },
-    /// A hypercube of eight dimensions; requests of 0 to 7, uniform or nearly normal.
+    /// Hypercube of eight dimensions. Requests have 0 to 7 dimensions, uniform or (with `normal`) nearly normal.
     Cube { normal: bool },
 }
 
@@ -35,7 +35,7 @@ impl System {
         }
     }
 
-    /// The machine and what is asked of it.
+    /// Name of the machine and the distribution of its requests.
     pub fn name(self) -> String {
         let requests = match self {
             System::Mesh { square: false } => "uniform sides",
@@ -60,15 +60,16 @@ impl System {
     }
 }
 
-/// Percent of what the machine can do; `None`: all jobs are there at once.
+/// Load in percent of the machine's capacity; `None` if all jobs arrive at once.
 pub type Load = Option<u8>;
 
-/// The points, each estimated once.
+/// Estimates of all points that were requested. Each point is computed once.
 pub struct Points {
     pub jobs: u32,
     pub stop: CancelToken,
     pub known: BTreeMap<(System, Load, String), Estimates>,
-    /// Strategies that take each other's place where both were run.
+    /// Two strategies with exchanged estimates. The estimates are exchanged at the points at which both strategies were
+    /// run.
     pub exchanged: Option<[String; 2]>,
 }
 
@@ -77,19 +78,19 @@ fn defect(error: impl std::fmt::Display) -> VerifyError {
 }
 
 impl Points {
-    /// Points of replications of so many jobs.
+    /// Creates a value without estimates. Each replication has `jobs` jobs.
     pub fn new(jobs: u32, stop: CancelToken) -> Self {
         Self { jobs, stop, known: BTreeMap::new(), exchanged: None }
     }
 
-    /// The strategies of all points so far.
+    /// Returns the strategies of all points so far.
     pub fn strategies(&self) -> Vec<String> {
         let names: BTreeSet<&String> = self.known.keys().map(|(_, _, name)| name).collect();
         names.into_iter().cloned().collect()
     }
 
-    /// The strategy whose numbers stand for those of this one.
-    fn standing_for<'a>(&'a self, strategy: &'a str, system: System, load: Load) -> &'a str {
+    /// Returns the strategy whose estimates replace the estimates of `strategy` at this point.
+    fn substitute<'a>(&'a self, strategy: &'a str, system: System, load: Load) -> &'a str {
         let other = self.exchanged.as_ref().and_then(|[a, b]| match strategy {
             strategy if strategy == a => Some(b),
             strategy if strategy == b => Some(a),
@@ -105,18 +106,18 @@ impl Points {
         load: Load,
         strategy: &str,
     ) -> Result<&Estimates, VerifyError> {
-        let key = (system, load, self.standing_for(strategy, system, load).to_string());
+        let key = (system, load, self.substitute(strategy, system, load).to_string());
         if !self.known.contains_key(&key) {
             let point = point(system, load, &key.2, self.jobs)?;
             let rule = StopRule::exactly(REPLICATIONS);
-            let watch = RunContext::new(&self.stop);
+            let context = RunContext::new(&self.stop);
             let watched = &[Metric::Turnaround];
-            self.known.insert(key.clone(), estimate_unless(watch, &point, SEED, &rule, watched)?);
+            self.known.insert(key.clone(), estimate_unless(context, &point, SEED, &rule, watched)?);
         }
         Ok(&self.known[&key])
     }
 
-    /// A metric of one strategy over that of another, with the same jobs.
+    /// Returns the ratio of a metric of one strategy to the metric of another strategy, with the same jobs.
     pub fn ratio(
         &mut self,
         metric: Metric,
@@ -128,7 +129,7 @@ impl Points {
         Ok(own.ratio(self.at(system, load, base)?, metric))
     }
 
-    /// Mean turnaround of one strategy over that of another.
+    /// Returns the ratio of the mean turnaround of one strategy to the mean turnaround of another strategy.
     pub fn turnaround(
         &mut self,
         at: (System, u8),
@@ -138,7 +139,7 @@ impl Points {
         self.ratio(Metric::Turnaround, (at.0, Some(at.1)), strategy, base)
     }
 
-    /// The load that a strategy carries over that which another does.
+    /// Returns the ratio of the load that one strategy carries to the load that another strategy carries.
     pub fn carried(
         &mut self,
         system: System,
@@ -149,7 +150,7 @@ impl Points {
     }
 }
 
-/// One point of the figures.
+/// Builds one point of the figures.
 pub fn point(system: System, load: Load, strategy: &str, jobs: u32) -> Result<Point, VerifyError> {
     let topology: Topology = system.machine().parse().map_err(defect)?;
     let mut stream = StochasticStream {
@@ -160,14 +161,14 @@ pub fn point(system: System, load: Load, strategy: &str, jobs: u32) -> Result<Po
     };
     stream.arrivals = match load {
         None => Arrivals::AtOnce,
-        // The paper's rate: system size / (mean job size x mean service time) x load.
+        // The arrival rate of the paper is system size / (mean job size x mean service time) x load.
         Some(percent) => {
             let size = stream.mean_size().map_err(defect)?;
             let rate = topology.processors() as f64 / (size * SERVICE) * f64::from(percent) / 100.0;
             Arrivals::Exponential { mean: 1.0 / rate }
         }
     };
-    // Where all are there at once nothing is to warm up.
+    // There is no warm-up if all jobs arrive at once.
     let warm_up = if load.is_some() { WARM_UP } else { 0 };
     Ok(Point {
         stream,

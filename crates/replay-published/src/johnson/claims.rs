@@ -1,8 +1,9 @@
-//! What the paper says of its logs in words (sections I, III and IV).
+//! Claims about logs that the paper makes in words (sections I, III and IV).
 //!
-//! On a log that the archive has converted since, an improvement has the 95 % range of a single perturbed copy as
-//! its margin, a difference of two the root of the sum of their squares: a claim that lies within is undecided.
-//! The text compares with other allocators on LLNL-T3D alone; here the claims are about every log.
+//! For a log that the archive has converted again after the publication, values have margins. The margin of an
+//! improvement is the 95 % range of a single perturbed copy. The margin of a difference between two improvements is the
+//! square root of the sum of the squared ranges. A claim is undecided if its bound is within the margin. The paper
+//! compares with other allocators only on LLNL-T3D; replay judges these claims on every log.
 
 use std::collections::BTreeSet;
 
@@ -15,16 +16,16 @@ use replay_core::metrics::TieMetrics;
 
 /// Curves of section IV.
 const CURVES: [&str; 2] = ["hilbert", "snake"];
-/// What Fig. 18 compares tie-breaking with.
-const RIVALS: [&str; 5] = ["hilbert-best-fit", "snake-best-fit", "gen-alg", "mm", "mc1x1"];
+/// Allocators that Fig. 18 compares with tie-breaking.
+const OTHERS: [&str; 5] = ["hilbert-best-fit", "snake-best-fit", "gen-alg", "mm", "mc1x1"];
 const TIE: &str = "13,20,6";
 
-/// A log, and the tie vectors that the paper names for it.
+/// A log, and the tie vectors that the paper names for this log.
 struct Log {
     trace: &'static str,
-    /// The best vector (Fig. 8).
+    /// Best vector (Fig. 8).
     best: &'static str,
-    /// A fifth of the width, rounded.
+    /// A fifth of the mesh width, rounded.
     fifth: u32,
 }
 
@@ -36,7 +37,7 @@ const LOGS: [Log; 5] = [
     Log { trace: "LANL-CM5-1994-3.1-cln", best: "12,42,41,15", fifth: 6 },
 ];
 
-/// Strategies that only claims need, under FCFS.
+/// Returns the strategies under FCFS that only claims need.
 pub(super) fn strategies(trace: &str) -> Vec<String> {
     if !LOGS.iter().any(|log| log.trace == trace) {
         return Vec::new();
@@ -46,7 +47,7 @@ pub(super) fn strategies(trace: &str) -> Vec<String> {
     curves.chain(["gen-alg".to_string(), "mm".to_string()]).collect()
 }
 
-/// Results with two strategies exchanged, if any.
+/// A view of the results, optionally with two strategies exchanged.
 struct View<'a> {
     results: &'a Results,
     exchanged: Option<[&'a str; 2]>,
@@ -61,13 +62,13 @@ impl View<'_> {
         }
     }
 
-    /// Mean pairwise distance, in hops; NaN if it did not run.
+    /// Mean pairwise distance in hops; NaN if the strategy was not run.
     fn mean(&self, scheduler: &str, strategy: &str) -> f64 {
         let key = (scheduler.to_string(), self.name(strategy).to_string());
         self.results.get(&key).map_or(f64::NAN, |result| result.metrics.mean_pairwise_l1)
     }
 
-    /// Percent less than without tie-breaking.
+    /// Reduction of the mean pairwise distance by tie-breaking, in percent.
     fn improvement(&self, scheduler: &str, vector: &str) -> f64 {
         let tied = self.mean(scheduler, &tied(vector));
         100.0 * (1.0 - tied / self.mean(scheduler, "mc1x1"))
@@ -78,7 +79,7 @@ fn tied(vector: &str) -> String {
     format!("mc1x1[tie={vector}]")
 }
 
-/// The claims about one log.
+/// Checks the claims about one log, and adds the swaps of these claims.
 pub(super) fn claims(
     trace: &str,
     ran: &str,
@@ -93,7 +94,7 @@ pub(super) fn claims(
     with_swaps(judge(None)?, pairs(&names), |pair| judge(Some(pair)))
 }
 
-/// The claims about a log that did not run.
+/// Returns the claims about a log that was not run.
 pub(super) fn not_run(
     trace: &str,
     ran: Option<&str>,
@@ -106,13 +107,14 @@ pub(super) fn not_run(
     Ok(of_log(log, ran, &view, &[])?.into_iter().map(without_number).collect())
 }
 
-/// Percent of decisions with a tie of every simulation of MC1x1 without tie-breaking (Fig. 4).
+/// Iterates over the percentage of tied decisions in each simulation of MC1x1 without tie-breaking (Fig. 4).
 pub(super) fn tied_percents(results: &Results) -> impl Iterator<Item = f64> {
     let of_mc1x1 = results.iter().filter(|((_, strategy), _)| strategy == "mc1x1");
     of_mc1x1.filter_map(|(_, result)| Some(result.metrics.ties?.tied_percent))
 }
 
-/// Section I: in most simulations over 60 % of the allocations are tied. Judged where four logs or more ran.
+/// Section I: in most simulations, over 60 % of the allocations are tied. The claim is judged if at least four logs
+/// were run.
 pub(super) fn most_are_tied(percents: &[f64]) -> Result<Check, VerifyError> {
     let (tied, all) = (percents.iter().filter(|percent| **percent > 60.0).count(), percents.len());
     let what = format!("share of the {all} simulations with over 60 % of the allocations tied");
@@ -162,7 +164,7 @@ fn of_log(
         let what = format!("improvement % of ({fifth}), a fifth of the width");
         push("section III", &what, "0", gain(&fifth), fcfs, above)?;
         let what = format!("improvement % of ({fifth}) less that of (2,13,20,6)");
-        // On LLNL-T3D both scan radii and improvements are close.
+        // On LLNL-T3D, the two scan radii are similar, and the two improvements are also similar.
         let side = if log.fifth == 3 { Tolerance::Absolute(0.2) } else { above };
         push("section III", &what, "0", gain(&fifth) - gain(&two), both, side)?;
     }
@@ -188,8 +190,8 @@ fn of_log(
         let what = format!("{curve} curve: distance under Best Fit over that under a free list");
         push("section IV", &what, "1", best_fit / free_list, margin, below)?;
     }
-    let rival = RIVALS.map(mean).into_iter().fold(f64::INFINITY, f64::min);
+    let other = OTHERS.map(mean).into_iter().fold(f64::INFINITY, f64::min);
     let what = format!("distance of mc1x1 ({}) over the least of Fig. 18's others", log.best);
-    push("section IV", &what, "1", mean(&tied(log.best)) / rival, margin, below)?;
+    push("section IV", &what, "1", mean(&tied(log.best)) / other, margin, below)?;
     Ok(checks)
 }

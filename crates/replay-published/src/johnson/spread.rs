@@ -1,7 +1,7 @@
-//! How far the numbers of converted logs are apart on perturbed copies.
+//! Spread, over perturbed copies, of the numbers of logs that the archive has converted again.
 //!
-//! `scripts/experiments/johnson-spread.sh` writes the table: of each log that the archive has converted since,
-//! scheduler and metric, the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
+//! `scripts/experiments/johnson-spread.sh` writes the table. For each converted log, scheduler and metric, the table
+//! contains the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
 
 use super::{Metric, Row};
 use crate::{Tolerance, VerifyError};
@@ -10,39 +10,40 @@ use replay_experiment::shaken::CONFIDENCE;
 
 const TABLE: &str = include_str!("spread.csv");
 
-/// Deviation over copies of a log: in percent of the mean, of an improvement in percentage points.
+/// Standard deviation over copies of a log. The unit is percent of the mean; for an improvement, the unit is percentage
+/// points.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub(super) struct Spread {
     trace: String,
     scheduler: String,
     metric: Metric,
-    /// Whether it is of runs with tie-breaking: yes or no.
+    /// `yes` for runs with tie-breaking, otherwise `no`.
     tied: String,
     deviation: f64,
     copies: u64,
 }
 
 impl Spread {
-    /// How far a single log may be from the mean of the copies: t s √(1 + 1/N), as in `--shake`.
+    /// Half-width of the range of single logs around the mean of the copies: t s √(1 + 1/N), as with `--shake`.
     fn reach(&self) -> f64 {
         let single = self.deviation * (1.0 + 1.0 / self.copies as f64).sqrt();
-        // To the digits that a table shows.
+        // The value is rounded to the digits that tables show.
         (1e4 * student_t(CONFIDENCE, self.copies - 1) * single).round() / 1e4
     }
 }
 
-/// The table.
+/// Reads the table.
 ///
 /// # Errors
 ///
-/// A line that cannot be read, which is a defect of the program.
+/// [`VerifyError::Table`] if a line is unreadable. This is a defect of the program.
 pub(super) fn spreads() -> Result<Vec<Spread>, VerifyError> {
     let spreads: Result<_, csv::Error> =
         csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
     spreads.map_err(|e| VerifyError::Table(e.to_string()))
 }
 
-/// The spread that a row of a converted log is judged by, if it is of a pooled metric.
+/// Returns the spread for a row of a converted log, if the table contains the metric of the row.
 fn of<'a>(spreads: &'a [Spread], row: &Row) -> Option<&'a Spread> {
     let tied = if row.tie.is_empty() { "no" } else { "yes" };
     spreads.iter().find(|spread| {
@@ -53,7 +54,7 @@ fn of<'a>(spreads: &'a [Spread], row: &Row) -> Option<&'a Spread> {
     })
 }
 
-/// The tolerance of a row of a converted log, if it is of a pooled metric.
+/// Returns the tolerance of a row of a converted log, if the table contains the metric of the row.
 pub(super) fn tolerance(spreads: &[Spread], row: &Row) -> Option<Tolerance> {
     let reach = of(spreads, row)?.reach();
     Some(match row.metric {
@@ -62,8 +63,8 @@ pub(super) fn tolerance(spreads: &[Spread], row: &Row) -> Option<Tolerance> {
     })
 }
 
-/// Half-width of the 95 % range of an improvement on a single converted log, in percentage points; 0 on the
-/// paper's own log.
+/// Half-width of the 95 % range of an improvement on a single converted log, in percentage points; 0 if the log is the
+/// version that the paper used.
 pub(super) fn margin_of_improvement(spreads: &[Spread], trace: &str, scheduler: &str) -> f64 {
     let improvement = |spread: &&Spread| {
         spread.trace == trace
@@ -79,17 +80,17 @@ mod tests {
 
     #[test]
     fn a_log_is_judged_by_its_own_copies() {
-        let spreads = spreads().expect("the table is sound");
+        let spreads = spreads().expect("a readable table");
         assert!(spreads.iter().all(|spread| spread.copies >= 20 && spread.deviation > 0.0));
         let reach = |trace: &str| {
-            let rows = super::super::rows().expect("the table");
+            let rows = super::super::rows().expect("a readable table");
             let is_mean = |row: &&Row| {
                 row.trace == trace && row.figure == "fig8" && row.metric == Metric::MeanPairwiseL1
             };
-            let row = rows.iter().find(is_mean).expect("a mean");
+            let row = rows.iter().find(is_mean).expect("a row with a mean");
             tolerance(&spreads, row).and_then(|tolerance| tolerance.reach(100.0))
         };
-        // t(19) = 2.093 times the root of 1.05 is 2.1447.
+        // t(19) √1.05 = 2.093 √1.05 = 2.1447.
         let lanl = reach("LANL-CM5-1994-3.1-cln").expect("a converted log");
         assert!((lanl - 2.1447 * 0.0767).abs() < 1e-3, "{lanl}");
         assert!(reach("SDSC-Par-1996-2.1-cln").expect("a converted log") > 4.0 * lanl);

@@ -1,10 +1,10 @@
-//! What the constants imply, without drawing a job.
+//! Moments that follow from the constants, computed without generating jobs.
 
 use std::ops::RangeInclusive;
 
 use replay_core::workload::lublin::HALF_HOURS_PER_DAY;
 
-/// The constants of one class, under the names of the generator.
+/// Constants of one class of jobs. The names of the constants are the same as in the generator.
 #[derive(Clone, PartialEq, Debug, serde::Deserialize)]
 pub struct Constants {
     pub class: String,
@@ -27,18 +27,19 @@ pub struct Constants {
     rush_to_all: f64,
 }
 
-/// ln of the longest run and the longest gap, seconds.
+/// Logarithm of the longest run time and of the longest gap, both in seconds.
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
-/// The half hour, counted from 1 at midnight, with which the model's day begins: 5:00.
+/// Half hour in which the day of the model begins (5:00). The half hour that begins at midnight has number 1.
 const DAY_START: usize = 11;
 
 impl Constants {
-    /// The probability that a job needs `size` of `processors`, a power of two.
+    /// Returns the probability that a job needs `size` processors on a machine of `processors`, a power of two.
     ///
-    /// One processor with a probability of its own; a power of two, the rounded logarithm, with another; any
-    /// size else, 2 to the logarithm, rounded. The logarithm is two-stage uniform.
+    /// A job has one processor with probability `serial`. The sizes of other jobs are computed from a logarithm with a
+    /// two-stage uniform distribution. With probability `power_of_two`, the logarithm is rounded before the size is
+    /// computed as a power of 2. Otherwise, the size is rounded after it has been computed.
     pub fn probability(&self, size: u32, processors: u32) -> f64 {
         let within = |from: f64, to: f64| {
             let part = |low: f64, high: f64| (to.min(high) - from.max(low)).max(0.0) / (high - low);
@@ -46,7 +47,7 @@ impl Constants {
                 + (1.0 - self.first_stage) * part(self.medium, self.high)
         };
         let (below, above) = (f64::from(size) - 0.5, f64::from(size) + 0.5);
-        // Nobody gets more than the machine.
+        // Sizes that exceed the machine are reduced to the size of the machine.
         let top = if size == processors { f64::INFINITY } else { above.log2() };
         let any = 1.0 - self.serial - self.power_of_two;
         let mut probability = any * within(below.log2(), top);
@@ -59,8 +60,8 @@ impl Constants {
         probability
     }
 
-    /// The mean of ln(run time in seconds) of jobs of these sizes: a run is e^x seconds, cut to whole ones,
-    /// at least 1, x hyper-gamma and drawn again beyond the longest run.
+    /// Returns the mean of ln(run time in seconds) over jobs with sizes in `sizes`. A run time is e^x seconds, rounded
+    /// down, and at least 1 second. x has a hyper-gamma distribution, truncated at the longest run time.
     pub fn mean_log_run(&self, sizes: RangeInclusive<u32>, processors: u32) -> f64 {
         let seconds = |x: f64| x.exp().floor().max(1.0).ln();
         let [short, long] =
@@ -80,14 +81,14 @@ impl Constants {
         sum / weight
     }
 
-    /// The mean time between arrivals in seconds: e^x, x gamma and drawn again beyond the longest gap. The
-    /// daily cycle moves arrivals within the day and leaves the mean.
+    /// Returns the mean time between arrivals in seconds. This time is e^x, where x has a gamma distribution, truncated
+    /// at the longest gap. The daily cycle moves arrivals within the day and does not change the mean.
     pub fn mean_gap(&self) -> f64 {
         gamma(self.gap_shape * self.rush_to_all, self.gap_scale, LONGEST_GAP, f64::exp).mean
     }
 
-    /// The share of arrivals of each half hour from midnight: half hour i of a day from 5:00 to 5:00 has
-    /// the gamma distribution's mass within half a unit of i.
+    /// Returns the share of arrivals in each half hour, beginning at midnight. In the model, a day is from 5:00 to
+    /// 5:00. The share of half hour i of this day is the probability that a gamma variable is within half a unit of i.
     pub fn daily_shares(&self) -> [f64; HALF_HOURS_PER_DAY] {
         let below = |x: f64| gamma(self.day_shape, self.day_scale, x, |_| 1.0).mass;
         let mut shares = [0.0; HALF_HOURS_PER_DAY];
@@ -100,17 +101,18 @@ impl Constants {
     }
 }
 
-/// Of a gamma variable: how likely it is at most a limit, and the mean of a function of it if so.
+/// The probability that a gamma variable is at most a limit, and the mean of a function of the variable under this
+/// condition.
 struct Truncated {
     mass: f64,
     mean: f64,
 }
 
-/// By plain integration of the density, midpoint rule.
+/// Integrates the gamma density by the midpoint rule.
 fn gamma(shape: f64, scale: f64, limit: f64, value: impl Fn(f64) -> f64) -> Truncated {
     const STEPS: u32 = 20_000;
     let mode = ((shape - 1.0) * scale).max(scale);
-    // Over its largest value, so that nothing overflows.
+    // The density is divided by its largest value to avoid overflow.
     let density = |x: f64| ((shape - 1.0) * (x / mode).ln() - (x - mode) / scale).exp();
     let integral = |to: f64, f: &dyn Fn(f64) -> f64| {
         let step = to / f64::from(STEPS);
@@ -130,8 +132,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exponential_is_integrated_as_its_closed_form_says() {
-        // Shape 1 is exponential: P(X <= 2) = 1 - e^-1 at a scale of 2.
+    fn an_exponential_agrees_with_its_closed_form() {
+        // With shape 1 the distribution is exponential: for scale 2, P(X <= 2) = 1 - e^-1.
         let found = gamma(1.0, 2.0, 2.0, |x| x);
         let mass = 1.0 - (-1.0f64).exp();
         assert!((found.mass - mass).abs() < 1e-6, "{}", found.mass);
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn probabilities_of_sizes_and_half_hours_add_up_to_one() {
-        for (class, constants) in super::super::classes().expect("the table is sound") {
+        for (class, constants) in super::super::classes().expect("a readable table") {
             let sizes: f64 = (1..=128).map(|size| constants.probability(size, 128)).sum();
             assert!((sizes - 1.0).abs() < 1e-9, "{class}: {sizes}");
             let day: f64 = constants.daily_shares().iter().sum();

@@ -1,4 +1,4 @@
-//! A row of a table, and the point that it names.
+//! A row of a table of published numbers, and its point.
 
 use super::super::{Check, Measured, Sample, Tolerance, VerifyError};
 use super::Runs;
@@ -9,7 +9,7 @@ use replay_experiment::contention::Messages;
 use replay_experiment::stream::{Life, Metric, Point};
 use replay_network::traffic::{Pattern, Preset};
 
-/// A published number of a stream. A baseline field left empty is that of the row itself.
+/// A published number of a job stream. If a field of the baseline is empty, the baseline has the same value as the row.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct Row {
     pub id: String,
@@ -30,52 +30,57 @@ pub struct Row {
     pub base_scheduler: String,
     pub base_strategy: String,
     pub printed: String,
-    /// The upper end, where an interval is printed.
+    /// Upper end of the printed interval, if an interval is printed.
     #[serde(default)]
     pub printed_high: Option<f64>,
     pub tolerance: f64,
-    /// Why the number is shown but not judged, if it is not.
+    /// Reason why the number is shown but not judged; empty if it is judged.
     pub unjudged: String,
-    /// Our number, if it is known to be beyond the tolerance.
+    /// Declared measured value, if the value is known to be beyond the tolerance.
     pub known: Option<f64>,
-    /// What is thought of the reason.
+    /// Presumed reason of a declared difference.
     pub known_why: String,
     pub note: String,
-    /// What is printed of the baseline, of a [paired](Relation::Paired) row.
+    /// Printed number of the baseline of a [paired](Relation::Paired) row.
     #[serde(skip)]
     pub base_printed: Option<f64>,
-    /// Whether rules or networks were chosen on the number; the file of the table sets it.
+    /// Whether rules and networks of replay were fitted to the number. The suite sets this field.
     #[serde(skip)]
     pub sample: Sample,
-    /// Whether the text says it in words, and `printed` is our bound; the file of the table sets it.
+    /// Whether the text makes a claim in words. For a claim, `printed` is a bound that was chosen for replay. The suite
+    /// sets this field.
     #[serde(skip)]
     pub is_claim: bool,
 }
 
-/// How a printed number relates to what is measured.
+/// Relation of a printed number to the measured metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
-    /// The mean itself.
+    /// The printed number is the mean.
     Value,
-    /// In percent of the baseline.
+    /// The printed number is the mean in percent of the baseline.
     Of,
-    /// The mean itself, compared as a percentage of the baseline, which is printed in another row: what
-    /// both have in common cancels, and paired replications know the percentage better than either mean.
+    /// The printed number is the mean. The mean is compared as a percentage of the baseline, which another row prints.
+    /// Errors that are common to the mean and the baseline cancel. Paired replications estimate the percentage more
+    /// precisely than the mean or the baseline.
     Paired,
-    /// Percent more than the baseline.
+    /// The printed number is the percentage by which the mean is above the baseline.
     Above,
-    /// Percent less than the baseline.
+    /// The printed number is the percentage by which the mean is below the baseline.
     Below,
-    /// An upper bound of the mean.
+    /// The printed number is an upper bound of the mean.
     AtMost,
-    /// The ends of its 95 % interval: ours must have a value in common with it.
+    /// The printed numbers are the ends of the 95 % interval of the mean. replay's interval must overlap this interval.
     Overlaps,
-    /// Half the width of its 95 % interval over the mean.
+    /// The printed number is the ratio of the half-width of the 95 % interval to the mean.
     RelativeError,
 }
 
 /// Reads a table of rows.
+///
+/// # Errors
+/// [`VerifyError::Table`] if a row is unreadable, or if the table has no row for the baseline of a paired row.
 pub fn rows(table: &str) -> Result<Vec<Row>, VerifyError> {
     let rows: Result<Vec<Row>, csv::Error> =
         csv::Reader::from_reader(table.as_bytes()).into_deserialize().collect();
@@ -88,17 +93,20 @@ pub fn rows(table: &str) -> Result<Vec<Row>, VerifyError> {
     Ok(rows)
 }
 
-/// What the table prints of the baseline of a paired row.
+/// Returns the printed number of the baseline of a paired row.
 fn printed_baseline(rows: &[Row], of: &Row) -> Result<f64, VerifyError> {
     let is_base = |row: &&Row| {
         row.relation == Relation::Value && row.metric == of.metric && row.key() == of.baseline()
     };
     let printed = rows.iter().find(is_base).and_then(|row| row.printed.parse().ok());
-    printed.ok_or_else(|| VerifyError::Table(format!("{}: no row of its baseline", of.id)))
+    printed.ok_or_else(|| {
+        VerifyError::Table(format!("{}: the table has no row for the baseline", of.id))
+    })
 }
 
-/// One point as the tables write it. Without a network jobs have run times; behind the name of a network,
-/// and a space, stands the [mapping](replay_network::traffic::Mapping) of ranks if it is not the default.
+/// A point as written in the tables. If the network is empty, jobs have run times instead of messages. The name of the
+/// network may be followed by a space and the [mapping](replay_network::traffic::Mapping) of ranks; without it, the
+/// default mapping is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Key<'a> {
     pub machine: &'a str,
@@ -129,9 +137,9 @@ impl Key<'_> {
         if !self.network.is_empty() {
             let (network, mapping) = self.network.split_once(' ').unwrap_or((self.network, ""));
             let preset = Preset::ALL.iter().find(|(name, _)| *name == network);
-            let (_, preset) = preset.ok_or_else(|| table("no such network"))?;
+            let (_, preset) = preset.ok_or_else(|| table("unknown network"))?;
             let pattern = Pattern::named(self.pattern, *preset);
-            let pattern = pattern.ok_or_else(|| table("no such pattern"))?;
+            let pattern = pattern.ok_or_else(|| table("unknown pattern"))?;
             let mut messages = Messages::new(*preset, pattern).map_err(table)?;
             messages.options.flits = self.flits.parse().map_err(table)?;
             if !mapping.is_empty() {
@@ -152,7 +160,7 @@ impl Key<'_> {
 }
 
 impl Row {
-    /// The point of the row.
+    /// Returns the point of the row.
     pub fn key(&self) -> Key<'_> {
         Key {
             machine: &self.machine,
@@ -167,7 +175,7 @@ impl Row {
         }
     }
 
-    /// The point it is compared with.
+    /// Returns the point of the baseline, with which the row is compared.
     pub(super) fn baseline(&self) -> Key<'_> {
         fn or<'a>(own: &'a str, base: &'a str) -> &'a str {
             if base.is_empty() { own } else { base }
@@ -222,9 +230,10 @@ impl Row {
         }
     }
 
-    /// How far our interval is from the printed one, which begins at `low`, in percent of the latter's
-    /// middle: 0 if they have a value in common. Any interval meets one that is wide enough: where ours reaches
-    /// farther than the tolerance of the mean, that is the gap's own margin, and it decides nothing.
+    /// Returns the gap between replay's interval and the printed interval, and the margin of the gap. Both are in
+    /// percent of the middle of the printed interval, which begins at `low`. The gap is 0 if the intervals overlap.
+    /// If the half-width of replay's interval exceeds the tolerance of the mean, the margin is this half-width, and the
+    /// row is undecided. Without this rule, a very wide interval would agree with any printed interval.
     fn gap(&self, own: &Estimate, low: f64) -> (f64, f64) {
         let high = self.printed_high.unwrap_or(low);
         let middle = (low + high) / 2.0;
@@ -235,7 +244,7 @@ impl Row {
         (100.0 * gap / middle, 100.0 * margin / middle)
     }
 
-    /// Of a mean over jobs the same as a mean over packets.
+    /// Returns the mean over packets if the metric is a mean over jobs.
     fn over_packets(&self, runs: &Runs<'_>) -> Result<Option<f64>, VerifyError> {
         let metric = match self.metric {
             Metric::MeanLatency => Metric::Latency,
@@ -250,11 +259,11 @@ impl Row {
         })
     }
 
-    /// The row beside our estimates.
+    /// Computes the check of the row.
     pub(super) fn check(&self, runs: &Runs<'_>) -> Result<Check, VerifyError> {
         let metric = self.metric;
         let low: f64 = self.printed.parse().map_err(|_| {
-            VerifyError::Table(format!("{}: \"{}\" is no number", self.id, self.printed))
+            VerifyError::Table(format!("{}: \"{}\" is not a number", self.id, self.printed))
         })?;
         let own = runs.of(&self.key(), metric)?;
         let ratio = runs.ratio(&self.key(), &self.baseline(), metric)?;
@@ -265,7 +274,7 @@ impl Row {
                 let share = 100.0 * low / base;
                 (format!("{share:.1}"), (10.0 * share).round() / 10.0)
             }
-            // Of an interval nothing but the gap to it is compared.
+            // For a printed interval, only the gap between the intervals is compared.
             (Relation::Overlaps, _) => ("0".to_string(), 0.0),
             _ => (self.printed.clone(), low),
         };
@@ -323,7 +332,7 @@ impl Row {
     }
 }
 
-/// To six digits after the decimal point, as tolerances are shown.
+/// Rounds to six digits after the decimal point, like displayed tolerances.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -333,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_meets_the_printed_one_or_misses_it_by_a_share_of_its_middle() {
+    fn the_gap_between_intervals_is_in_percent_of_the_printed_middle() {
         let table = "id,figure,machine,network,pattern,flits,sides,service,load,scheduler,strategy,metric,\
                      relation,base_machine,base_service,base_scheduler,base_strategy,printed,printed_high,\
                      tolerance,unjudged,known,known_why,note\n\
@@ -344,12 +353,12 @@ mod tests {
         assert_eq!(gap(80.0, 10.0), (0.0, 0.0));
         assert_eq!(gap(70.0, 5.0), (15.0, 0.0));
         assert_eq!(gap(130.0, 10.0), (10.0, 0.0));
-        // An interval wider than the tolerance meets anything, and says nothing.
+        // An interval that is wider than the tolerance overlaps any other interval, so the row is undecided.
         assert_eq!(gap(130.0, 25.0), (0.0, 25.0));
     }
 
     #[test]
-    fn a_paired_row_finds_what_is_printed_of_its_baseline() {
+    fn a_paired_row_finds_the_printed_number_of_its_baseline() {
         let head = "id,figure,machine,network,pattern,flits,sides,service,load,scheduler,strategy,metric,\
                     relation,base_machine,base_service,base_scheduler,base_strategy,printed,\
                     tolerance,unjudged,known,known_why,note\n";
@@ -368,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_may_name_its_ranks() {
+    fn a_network_name_may_include_the_mapping_of_ranks() {
         let key = |network| Key {
             machine: "8x8",
             network,

@@ -1,4 +1,4 @@
-//! Figure 4.1: 4 x 6 and 4 x 2 in turn.
+//! Figure 4.1: requests for meshes of 4 x 6 and 4 x 2, which alternate.
 
 use super::{AFL, FL, defect, printed};
 use crate::claim::claim;
@@ -14,23 +14,24 @@ use replay_core::workload::Job;
 
 const FIGURE: &str = "Fig. 4.1, Q1";
 const MACHINE: &str = "hypercube:6";
-/// Ticks of a second.
+/// Ticks per second.
 const SECOND: f64 = 1e6;
-/// Service time, seconds.
+/// Service time in seconds.
 const SERVICE: f64 = 4.0;
 
-/// What a stream comes to.
+/// Results of a stream.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
-    /// Mean turnaround, seconds.
+    /// Mean turnaround in seconds.
     turnaround: f64,
-    /// Processors asked for and held, in percent of all until the last completion.
+    /// Requested processors that are in use, in percent of all processors, averaged over the time until the last
+    /// completion.
     utilization: f64,
-    /// Mean number of jobs that run: the load that is carried.
+    /// Mean number of running jobs, which is the load that the strategy carries.
     load: f64,
 }
 
-/// So many jobs, one every `SERVICE / load` seconds; all at once if the load is infinite.
+/// Runs `jobs` jobs. One job arrives every `SERVICE / load` seconds; if the load is infinite, all jobs arrive at once.
 fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
     let gap = if load.is_finite() { SERVICE / load } else { 0.0 };
     let run = (SERVICE * SECOND) as i64;
@@ -64,15 +65,16 @@ fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
 
 const JOBS: u32 = 2000;
 
-/// The checks of the figure.
+/// Checks the figure.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))
 }
 
-/// The checks with these strategies as the free list and the auxiliary one.
+/// Checks the figure with the given strategies in the roles of FL and AFL.
 fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let mut checks = Vec::new();
-    let note = "the thesis says 10 dimensions; its numbers are those of 6 and constant times";
+    let note =
+        "the thesis names 10 dimensions; its numbers require 6 dimensions and constant times";
     for (name, allocator, utilization, knee) in
         [("FL", fl, "50", "2.0"), ("AFL", afl, "100", "4.0")]
     {
@@ -90,7 +92,8 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
         let at = run(allocator, load, JOBS)?.turnaround;
         let what = format!("{name}: turnaround at load {knee}, s");
         checks.push(claim(FIGURE, MACHINE, &what, "5", at, Tolerance::Below)?);
-        // Where the queue grows, four times the jobs wait four times as long.
+        // If the queue grows without limit, the wait is proportional to the number of jobs: with four times the number
+        // of jobs, the wait is four times longer.
         let beyond = load + 0.1;
         let growth = |load| {
             let (some, more) = (run(allocator, load, JOBS)?, run(allocator, load, 4 * JOBS)?);
@@ -114,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_free_list_ends_at_half_and_the_auxiliary_list_at_all() {
-        let checks = checks().expect("they run");
+        let checks = checks().expect("runs without error");
         assert_eq!(checks.len(), 10);
         for (i, check) in checks.iter().enumerate() {
             let expected = if i % 5 < 2 { Verdict::Same } else { Verdict::Within };
@@ -122,9 +125,9 @@ mod tests {
         }
     }
 
-    /// Below saturation utilization is load x 16 / 64 with either.
+    /// Below saturation, the utilization under both lists is load x 16 / 64.
     #[test]
-    fn below_the_knees_nobody_waits_long() {
+    fn below_saturation_jobs_hardly_wait() {
         let shown = |seconds: f64| (100.0 * seconds).round() / 100.0;
         for (allocator, load, turnaround) in [
             (FL, 1.0, 4.00),
@@ -135,9 +138,9 @@ mod tests {
             (AFL, 3.5, 4.29),
             (AFL, 4.0, 4.50),
         ] {
-            let outcome = run(allocator, load, JOBS).expect("it runs");
+            let outcome = run(allocator, load, JOBS).expect("runs without error");
             assert_eq!(shown(outcome.turnaround), turnaround, "{allocator} {load}");
-            // Of the whole span: the last jobs run on a machine that empties.
+            // Utilization is averaged over the whole run, including the time at the end when few jobs are running.
             let expected = 25.0 * load;
             assert!((outcome.utilization - expected).abs() < 0.3, "{allocator} {load} {outcome:?}");
         }

@@ -1,8 +1,8 @@
 //! Two jobs that share hosts: Turner 1995, section 6.5, experiments E1 to E5 of Figs. 6.12 to 6.26.
 //!
-//! Both are submitted at once, the one of high priority first; the hosts of each are given. The thesis
-//! compares the time until each is done with *space sharing*, in which the job of high priority runs
-//! alone, and then the other.
+//! Both jobs are submitted at the same time, on given hosts, and the high-priority job is first. The thesis compares
+//! the completion time of each job with *space sharing*: the high-priority job runs alone, and the low-priority job
+//! runs after the high-priority job.
 
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
 use replay_core::cancel::CancelToken;
@@ -14,26 +14,26 @@ use replay_core::simulation::{Observer, Simulation, SimulationError, Starts};
 use replay_core::topology::{Cluster, NodeId, Topology};
 use replay_core::workload::{Job, JobId};
 
-/// Which hosts the two jobs have. The first host of a job runs its barrier process.
+/// Placement of the two jobs. The first host of a job runs its barrier process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placement {
-    /// The same hosts, in the same order (E1, E2).
+    /// Both jobs have the same hosts in the same order (E1, E2).
     Same,
-    /// The same hosts, the barrier process of the low job on the last (E3).
+    /// Both jobs have the same hosts. The barrier process of the low job is on the last host (E3).
     Opposite,
-    /// As many hosts, one further on: all but the first of the high job, and one more, which runs the
-    /// barrier process of the low job. One host each: the same one (E4).
+    /// Both jobs have the same number of hosts. The hosts of the low job are shifted by one, and its barrier process is
+    /// on its last host. If each job has one host, both jobs have the same host (E4).
     Overlapping,
-    /// The high job has six hosts, the low one so many of them, without the first; the last of these
-    /// runs its barrier process (E5).
+    /// The high job has six hosts. The low job has a subset of these hosts that does not contain the first host. The
+    /// barrier process of the low job is on its last host (E5).
     Subset,
 }
 
-/// Hosts of the thesis's machine.
+/// Number of hosts of the machine.
 const HOSTS: u32 = 6;
 
 impl Placement {
-    /// Hosts of the high and of the low job, where the low one has `hosts`.
+    /// Returns the hosts of the high job and the hosts of the low job, if the low job has `hosts` hosts.
     fn hosts(self, hosts: u32) -> [Vec<u32>; 2] {
         let [high, low] = match self {
             Placement::Same | Placement::Opposite => [0..hosts, 0..hosts],
@@ -49,44 +49,44 @@ impl Placement {
     }
 }
 
-/// Two programs side by side.
+/// Two programs on shared hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pair {
-    /// The program of high priority.
+    /// Program of the high-priority job.
     pub high: Application,
-    /// The one of low priority.
+    /// Program of the low-priority job.
     pub low: Application,
-    /// Where they are.
+    /// Hosts of both jobs.
     pub placement: Placement,
-    /// Hosts of the low one.
+    /// Number of hosts of the low job.
     pub hosts: u32,
-    /// How hosts schedule their processes.
+    /// Kernel of the hosts. The kernel schedules the processes of a host.
     pub kernel: Kernel,
 }
 
-/// Turnarounds of the two, in seconds.
+/// Turnarounds of the two jobs in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Turnarounds {
-    /// The high job.
+    /// Turnaround of the high job.
     pub high: f64,
-    /// The low job.
+    /// Turnaround of the low job.
     pub low: f64,
 }
 
-/// They can run two jobs each.
+/// The machine; each host can run two jobs.
 const WORKSTATIONS: Cluster = match Cluster::new(HOSTS, 2) {
     Some(cluster) => cluster,
-    None => panic!("twelve slots are few"),
+    None => panic!("twelve slots are valid"),
 };
 
-/// Ticks of a second.
+/// Ticks per second.
 const TICKS: f64 = 1e6;
 
 impl Pair {
-    /// Both at once.
+    /// Runs both jobs at once.
     ///
     /// # Errors
-    /// [`SimulationError`] if there are more hosts than the placement has.
+    /// [`SimulationError`] if the placement needs more hosts than the machine has.
     pub fn shared(&self) -> Result<Turnarounds, SimulationError> {
         let hosts = self.placement.hosts(self.hosts);
         let topology = Topology::Cluster(WORKSTATIONS);
@@ -98,12 +98,12 @@ impl Pair {
         let mut scheduler = SchedulerSpec::fcfs().build(HOSTS);
         let starts = Starts::Scheduler(scheduler.as_mut());
         let simulation = Simulation::new(&jobs, &topology, &stop).with_service(&mut service);
-        simulation.run(starts, &mut Given { hosts, next: 0 }, &mut ends)?;
+        simulation.run(starts, &mut FixedHosts { hosts, next: 0 }, &mut ends)?;
         let [high, low] = ends.0.map(|end| end as f64 / TICKS);
         Ok(Turnarounds { high, low })
     }
 
-    /// One after the other: what each takes alone.
+    /// Returns the turnarounds if the jobs run one after the other.
     pub fn apart(&self) -> Turnarounds {
         let [high, low] = self.placement.hosts(self.hosts);
         let alone = |application: Application, hosts: Vec<u32>| {
@@ -120,14 +120,14 @@ impl Pair {
     }
 }
 
-/// Gives the first request the hosts of the high job at the highest level, the second those of the
-/// low job at the next.
-struct Given {
+/// Allocator that places the high job on its hosts at the highest priority level, and the low job on its hosts at the
+/// next priority level.
+struct FixedHosts {
     hosts: [Vec<u32>; 2],
     next: usize,
 }
 
-impl Allocator for Given {
+impl Allocator for FixedHosts {
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn times_follow_from_the_rates_by_hand() {
-        // E4 on five hosts each: of 34.196 s the low job works at 0.39 of its speed; then alone.
+        // In E4 with five hosts per job, the low job runs at 0.39 of its speed for 34.196 s. Then it runs alone.
         let pair = Pair {
             high: barrier(1),
             low: barrier(3),

@@ -1,9 +1,9 @@
 //! Chapters 5 and 6: workstations that jobs share.
 //!
-//! The stated numbers of section 5.2 went into the constants of the programs, so that they are no test
-//! of them; a note says so. The directions of section 6.5 are: they follow from the rates of
-//! [`cluster::rates`](replay_core::cluster::rates), which know no measurement. The thesis draws each of its
-//! figures for two kernels. Where it says "slightly", "little" or "significant", the bound is ours: 5 %.
+//! The constants of the programs were fitted to the numbers of section 5.2. These numbers therefore do not test the
+//! constants; a note marks such rows. The claims of section 6.5 are tests: replay's results follow from the rates of
+//! [`cluster::rates`](replay_core::cluster::rates), which use no measured value. Each figure of section 6.5 has curves
+//! for two kernels. For the words "slightly", "little" and "significant", the bound chosen for replay is 5 %.
 
 use super::pair::{Pair, Placement, Turnarounds};
 use crate::claim::claim;
@@ -14,17 +14,17 @@ use replay_core::cluster::elmer;
 use replay_core::cluster::equations::Phases;
 use replay_core::cluster::kernel::Kernel;
 
-/// The machine, as the checks name it.
+/// Name of the machine in the checks.
 pub const MACHINE: &str = "six workstations";
 
-/// The checks of both chapters.
+/// Checks both chapters.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let programs = pairs(&PROGRAMS);
     let exchanges = programs.chain([KERNELS, JOBS, COSTS]);
     with_swaps(of(View(None))?, exchanges, |pair| of(View(Some(pair))))
 }
 
-/// The checks, as a view has them.
+/// Checks both chapters under a view.
 fn of(view: View) -> Result<Vec<Check>, VerifyError> {
     let mut checks = programs(view)?;
     checks.extend(elmer(view)?);
@@ -37,17 +37,17 @@ fn of(view: View) -> Result<Vec<Check>, VerifyError> {
 }
 
 const PROGRAMS: [&str; 4] = ["Barrier 1", "Barrier 2", "Barrier 3", "EP"];
-const KERNELS: [&str; 2] = ["the preemptive kernel", "the one that is not"];
+const KERNELS: [&str; 2] = ["the preemptive kernel", "the non-preemptive kernel"];
 const JOBS: [&str; 2] = ["the high job", "the low job"];
-const COSTS: [&str; 2] = ["the start of a job", "its end"];
+const COSTS: [&str; 2] = ["the start of a job", "the end of a job"];
 
-/// The experiments as they are, or with two programs, the two kernels, the two jobs of a pair or the costs of starts and
-/// ends exchanged.
+/// A view of the experiments. It shows the experiments unchanged, or it exchanges two programs, the two kernels, the
+/// two jobs of a pair, or the costs of start and end.
 #[derive(Clone, Copy)]
 struct View(Option<[&'static str; 2]>);
 
 impl View {
-    /// What stands for this.
+    /// Returns the name that is exchanged with `name`; `name` itself if it is not exchanged.
     fn of(self, name: &'static str) -> &'static str {
         match self.0 {
             Some([a, b]) if name == a => b,
@@ -81,13 +81,13 @@ impl View {
         }
     }
 
-    /// The times of both jobs, or of each in the place of the other's.
+    /// Returns the turnarounds of the two jobs. The turnarounds are exchanged if the view exchanges the two jobs.
     fn turned(self, of: Turnarounds) -> Turnarounds {
         let exchanged = self.of(JOBS[0]) != JOBS[0];
         if exchanged { Turnarounds { high: of.low, low: of.high } } else { of }
     }
 
-    /// Seconds that the start and the end of a job cost on a number of hosts.
+    /// Returns two functions: the cost of the start and the cost of the end of a job, in seconds, by number of hosts.
     fn costs(self) -> [fn(u32) -> f64; 2] {
         let exchanged = self.of(COSTS[0]) != COSTS[0];
         let [start, end]: [fn(u32) -> f64; 2] = [elmer::start_seconds, elmer::end_seconds];
@@ -95,28 +95,29 @@ impl View {
     }
 }
 
-/// Seconds of a program alone.
+/// Returns the time of a program that runs alone, in seconds.
 fn alone(application: Application, hosts: u32) -> f64 {
     application.seconds(hosts).unwrap_or(f64::NAN)
 }
 
-/// Seconds on `hosts` hosts of a problem `times` as large, of which only the part that is divided grows.
+/// Returns the time in seconds, on `hosts` hosts, of a program whose problem is enlarged by the factor `times`. Only
+/// the part of the work that is divided among the hosts grows.
 fn enlarged(application: Application, times: f64, hosts: u32) -> f64 {
     let divided = 2.0 * (alone(application, 1) - alone(application, 2));
     times * divided / f64::from(hosts) + alone(application, 1) - divided
 }
 
-/// The note of a number on which a constant was chosen.
-const FITTED: &str = "a constant of the program was chosen to meet it";
+/// Note of a number to which a constant was fitted.
+const FITTED: &str = "a constant of the program was fitted to this number";
 
-/// The note of a number that follows from two printed ones.
-const FROM_A_LINE: &str = "from the line through 59 ms on one host and 103 ms on six";
+/// Note of a number that follows from two printed numbers.
+const FROM_A_LINE: &str = "from the line through 59 ms on one host and 103 ms on six hosts";
 
-/// The note of a number on the line of job ends, which has the slope of the line of starts.
+/// Note of a number on the line of costs of job ends. This line has the same slope as the line of costs of job starts.
 const FROM_A_SLOPE: &str =
-    "from 13 ms on one host and the slope of the line of starts, 8.8 ms for a host";
+    "from 13 ms on one host and the slope of the line of starts, 8.8 ms per host";
 
-/// A number as printed.
+/// Creates the check of a printed number.
 fn printed(
     figure: &str,
     what: &str,
@@ -134,7 +135,7 @@ fn printed(
     Ok(Check { is_claim: false, sample, note: note.to_string(), ..check })
 }
 
-/// Section 5.2: the programs alone.
+/// Section 5.2: programs that run alone.
 fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
     let [first, second, third] = [1, 2, 3].map(|version| view.barrier(version));
     let mut checks = vec![
@@ -174,7 +175,7 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
         ),
     ] {
         let check = claim(figure, MACHINE, what, bound, ours, tolerance)?;
-        // The time of an iteration was chosen so that the minimum falls there.
+        // The time of an iteration was fitted to the number of hosts at which the time is minimal.
         let is_chosen = what == "Barrier 3: time on 6 hosts over that on 5";
         let sample = if is_chosen { Sample::Fitted } else { Sample::Outside };
         checks.push(check.sample(sample));
@@ -188,22 +189,22 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
         let check = printed("Fig. 5.3", what, text, ours, 0.01, "")?;
         checks.push(check.known(
             known,
-            "the model has one time of a program for both kernels: the thesis names context switches and messages as \
-             the causes of the difference, and no rule for them",
+            "in the model, a program takes the same time under both kernels; the thesis names context switches and messages as \
+             the causes of the difference, but gives no rule for these causes",
         ));
     }
     checks.extend(same_work(view)?);
     Ok(checks)
 }
 
-/// Section 5.2.1: EP of full size, and programs of about the same work.
+/// Section 5.2.1: EP of full size, and the amount of work of the programs.
 fn same_work(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "section 5.2.1";
     let about = |what: &str, bound, ours, sample| {
         let check = claim(figure, MACHINE, what, bound, ours, Tolerance::Relative(0.05))?;
         Ok::<Check, VerifyError>(Check { note: OUR_BOUND.to_string(), ..check.sample(sample) })
     };
-    // 2^28 instead of 2^22.
+    // The full problem size is 2^28; the size in the experiments is 2^22.
     let full = |hosts| enlarged(view.ep(), 64.0, hosts);
     let what = "EP of full size: speed-up on 6 hosts";
     let mut checks = vec![about(what, "6", full(1) / full(6), Sample::Outside)?];
@@ -222,7 +223,7 @@ fn same_work(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Section 6.4: what Elmer costs.
+/// Section 6.4: costs of Elmer.
 fn elmer(view: View) -> Result<Vec<Check>, VerifyError> {
     let [start, end] = view.costs();
     let most = (1..).take_while(|&hosts| start(hosts) <= 1.0).count() as f64;
@@ -244,7 +245,7 @@ fn elmer(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Both jobs on shared hosts beside one after the other.
+/// Turnarounds of both jobs if they share hosts, and if they run one after the other.
 #[derive(Clone, Copy)]
 struct Outcome {
     shared: Turnarounds,
@@ -252,12 +253,12 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Time of the high job over its time alone.
+    /// Ratio of the turnaround of the high job to its turnaround if it runs alone.
     fn high(self) -> f64 {
         self.shared.high / self.apart.high
     }
 
-    /// Time of the low job over the time at which it would be done after the other.
+    /// Ratio of the turnaround of the low job to its turnaround if it runs after the high job.
     fn low(self) -> f64 {
         self.shared.low / self.apart.low
     }
@@ -275,7 +276,7 @@ fn run(
     Ok(Outcome { shared: view.turned(pair.shared()?), apart: view.turned(pair.apart()) })
 }
 
-/// All of the pairs on all of these numbers of hosts.
+/// Runs each pair on each of the given numbers of hosts.
 fn run_all(
     view: View,
     pairs: &[(Application, Application)],
@@ -295,12 +296,12 @@ fn least(outcomes: &[Outcome], value: fn(Outcome) -> f64) -> f64 {
     outcomes.iter().map(|&outcome| value(outcome)).fold(f64::INFINITY, f64::min)
 }
 
-/// What sharing costs the high job.
+/// Number of the claim about the cost of sharing for the high job.
 const HIGH: &str = "Q10";
-/// What it brings the low one.
+/// Number of the claim about the gain of the low job.
 const LOW: &str = "Q11";
 
-/// A claim, by its number, on the extreme of some outcomes.
+/// Creates the check of a numbered claim about the largest or smallest value of some outcomes.
 fn on(
     figure: &str,
     number: &str,
@@ -315,21 +316,22 @@ fn on(
     Ok(Check { note, ..check })
 }
 
-/// The thesis shows these in figures and says them in words.
-const OUR_BOUND: &str = "the words have no number: 5 % is our bound";
+/// Note of claims that the thesis makes in words about figures.
+const OUR_BOUND: &str = "the thesis gives no number: 5 % is the bound chosen for replay";
 
 const PREEMPTIVE: Kernel = Kernel::Preemptive;
 const SIMPLE: Kernel = Kernel::NON_PREEMPTIVE;
 
-/// Nothing between two times but the rounding to microseconds.
+/// Tolerance for equal times: the rounding to microseconds.
 const EQUAL: Tolerance = Tolerance::Absolute(1e-6);
 
-/// By how much the penalty of the high job falls from few hosts to many in E1: it rises.
+/// Measured decrease of the high job's penalty from few hosts to many hosts in E1. The decrease is negative, because
+/// the penalty increases.
 const FALL: f64 = -0.016737;
 
-/// Section 5.3: times of the pairs over those of the equations, which `equations` has in the thesis's terms. The
-/// programs have no set-up time. The barrier process handles the messages of a phase: equations 5.3 and 5.5, which are
-/// of its processor, count that as computing.
+/// Section 5.3: ratios of measured times to the times of the equations. The module `equations` contains the equations
+/// in the notation of the thesis. The programs have no set-up time. The barrier process handles the messages of a
+/// phase. Equations 5.3 and 5.5 describe the processor of the barrier process and count this handling as computing.
 fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
     let Kernel::NonPreemptive { delay } = SIMPLE else { return Ok(Vec::new()) };
     let phases = |of: Barrier, hosts| Phases {
@@ -339,7 +341,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
         wait: Barrier::wait(hosts),
     };
     let at_barrier = |of: Phases| Phases { compute: of.compute + of.wait, wait: 0.0, ..of };
-    // The largest difference between the high job's time and an equation, in percent, on 2 to 6 hosts.
+    // Largest difference, in percent, between the time of the high job and the time of an equation, on 2 to 6 hosts.
     let worst = |low: Application, kernel, equation: fn(Phases, f64, u32) -> f64| {
         let mut most: f64 = 0.0;
         for version in 1..=3 {
@@ -405,7 +407,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// E1: Barrier above EP.
+/// E1: the Barrier job has a higher priority than the EP job.
 fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.13-6.15";
     let pairs = [1, 2, 3].map(|version| (view.barrier(version), view.ep()));
@@ -473,18 +475,18 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         fall,
         Tolerance::Above,
     )?;
-    let why = "the thesis's equation 5.4 gives no penalty on one host, where no process waits for messages; it names \
-               priorities that drift as the cause of what it measured, and no rule for them";
+    let why = "equation 5.4 of the thesis gives no penalty on one host, because no process waits for messages; the thesis names \
+               drifting priorities as the cause of the measured penalty, but gives no rule for drifting priorities";
     checks.push(check.known(FALL, why));
     Ok(checks)
 }
 
-/// Barrier above Barrier, as the thesis pairs them in E2 and E3.
+/// Pairs of Barrier programs in E2: the program with high priority and the program with low priority.
 fn barriers(view: View) -> [(Application, Application); 3] {
     [(2, 2), (2, 3), (3, 3)].map(|(high, low)| (view.barrier(high), view.barrier(low)))
 }
 
-/// E2: both barrier processes on one host.
+/// E2: both barrier processes are on the same host.
 fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.17-6.19";
     let outcomes = |hosts, kernel| run_all(view, &barriers(view), Placement::Same, hosts, kernel);
@@ -525,7 +527,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     ])
 }
 
-/// E3: the barrier processes on different hosts.
+/// E3: the barrier processes are on different hosts.
 fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.21-6.22";
     let pairs = [(2, 3), (1, 3)].map(|(high, low)| (view.barrier(high), view.barrier(low)));
@@ -579,7 +581,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     ])
 }
 
-/// E4 and E5: the high job's barrier process has its host to itself.
+/// E4 and E5: the barrier process of the high job does not share its host.
 fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let pair = [(view.barrier(1), view.barrier(3))];
     let outcomes = |placement, hosts, kernel| run_all(view, &pair, placement, hosts, kernel);
@@ -642,8 +644,8 @@ mod tests {
     use crate::{Class, Verdict};
 
     #[test]
-    fn every_claim_that_is_judged_holds() {
-        let checks = checks().expect("they run");
+    fn every_judged_claim_holds() {
+        let checks = checks().expect("runs without error");
         assert_eq!(checks.len(), 50);
         assert_eq!(checks.iter().filter(|check| check.class() == Class::Fitted).count(), 6);
         for check in checks {
@@ -651,7 +653,7 @@ mod tests {
             let fine = match check.known {
                 Some(_) => {
                     let disagrees = matches!(verdict, Verdict::Contradicts | Verdict::Differs);
-                    check.surprise().is_none() && disagrees
+                    check.undeclared_change().is_none() && disagrees
                 }
                 None => matches!(verdict, Verdict::Same | Verdict::Within),
             };

@@ -1,4 +1,4 @@
-//! Chapters 2 and 3: subcubes, and what meshes leave of them.
+//! Chapters 2 and 3: recognition of subcubes, and the subcubes that remain free after a mesh has been allocated.
 
 use super::{AFL, FL, defect, printed};
 use crate::claim::claim;
@@ -15,12 +15,12 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
-/// What these checks are about.
+/// Name of the machine in the checks.
 pub const MACHINE: &str = "hypercube";
 
 const EXACT: Tolerance = Tolerance::Absolute(0.0);
 
-/// The checks of both chapters.
+/// Checks the statements of chapters 2 to 4 about subcubes and meshes.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let mut checks = with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))?;
     let strategies = NAMES.map(|(name, ..)| name);
@@ -31,8 +31,8 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// The strategy whose numbers stand for those of this one.
-fn standing_for(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
+/// Returns the strategy that is exchanged with `name`; `name` itself if it is not exchanged.
+fn substitute(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
     match exchanged {
         Some([a, b]) if name == a => b,
         Some([a, b]) if name == b => a,
@@ -43,7 +43,8 @@ fn standing_for(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'s
 /// Dimensions of the hypercube on which subcubes are counted.
 const N: u32 = 6;
 
-/// A strategy, and how many subcubes of k dimensions section 2.2 has it recognize among n.
+/// Name of a strategy, its constructor, and the number of k-dimensional subcubes that it recognizes according to
+/// section 2.2.
 type Recognizes = (&'static str, fn() -> Box<dyn Subcubes>, fn(u32) -> u32);
 
 const NAMES: [Recognizes; 3] = [
@@ -56,7 +57,8 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |value, i| value * (n - i) / (i + 1))
 }
 
-/// The subcubes of `k` dimensions that a strategy takes when their processors are the only free ones.
+/// Counts the `k`-dimensional subcubes that a strategy recognizes. A strategy recognizes a subcube if it allocates the
+/// subcube when all other processors are busy.
 fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
     let mut found = 0;
     for stars in (0..1u32 << N).filter(|stars| stars.count_ones() == k) {
@@ -64,7 +66,7 @@ fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
             let cube = Cube { stars, base };
             let mut subcubes = strategy();
             for node in (0..1 << N).filter(|&node| !cube.contains(node)) {
-                subcubes.lose(Cube { stars: 0, base: node });
+                subcubes.withdraw(Cube { stars: 0, base: node });
             }
             found += u32::from(subcubes.take(k) == Some(cube));
         }
@@ -72,14 +74,14 @@ fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
     found
 }
 
-/// Section 2.2: how many subcubes each strategy recognizes.
+/// Section 2.2: number of subcubes that each strategy recognizes.
 fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, VerifyError> {
     let machine = format!("hypercube:{N}");
     let mut checks = Vec::new();
     for (name, _, formula) in NAMES {
-        let own = standing_for(exchanged, name);
+        let own = substitute(exchanged, name);
         let strategy = NAMES.iter().find(|(other, ..)| *other == own).map(|(_, make, _)| *make);
-        let strategy = strategy.ok_or_else(|| defect("a strategy without subcubes"))?;
+        let strategy = strategy.ok_or_else(|| defect("unknown strategy"))?;
         let what = format!("{name}: subcubes of 3 dimensions recognized");
         let (text, ours) = (formula(3).to_string(), f64::from(count(strategy, 3)));
         checks.push(printed("section 2.2", &machine, &what, &text, ours, EXACT)?);
@@ -90,8 +92,8 @@ fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verify
         checks.push(match name {
             "gray code" => check.known(
                 2.0,
-                "twice the buddy system's holds from 1 to n - 1 dimensions: there are no more single \
-                 processors than 2^n and no more whole hypercubes than one",
+                "the strategy recognizes twice as many subcubes as the buddy system only for 1 to n - 1 dimensions: there are only 2^n single \
+                 processors and one whole hypercube",
             ),
             _ => check,
         });
@@ -99,7 +101,7 @@ fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verify
     Ok(checks)
 }
 
-/// The checks with these strategies as the free list and the auxiliary one.
+/// Checks chapters 2 to 4 with the given strategies in the roles of FL and AFL.
 fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let ten = "hypercube:10";
     let machine: Topology = ten.parse().map_err(defect)?;
@@ -147,7 +149,10 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let adjacent: usize = five.iter().enumerate().map(near).sum();
     let what = "5x5 mesh: pairs of adjacent cubes left";
     let check = claim("Fig. 3.4", "hypercube:6", what, "1", adjacent as f64, Tolerance::Above)?;
-    checks.push(Check { note: "\"many\": more than one is our bound".to_string(), ..check });
+    checks.push(Check {
+        note: "\"many\": the bound chosen for replay is more than one".to_string(),
+        ..check
+    });
     checks.extend(partitions()?);
     checks.extend(five_cube([fl, afl])?);
     let sides = || (1..=16).flat_map(|x| (1..=16).map(move |y| (x, y)));
@@ -158,8 +163,9 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes, and with its own subcubes
-/// these are at most k^2 too. Of a single processor k is 0.
+/// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes free. The number of these
+/// subcubes plus the number of the mesh's own subcubes is also at most k^2. A mesh of a single processor is excluded,
+/// because k is then 0.
 fn partitions() -> Result<Vec<Check>, VerifyError> {
     let (mut left, mut all) = (0.0_f64, 0.0_f64);
     for (x, y) in (1..=32).flat_map(|x| (1..=32).map(move |y| (x, y))).skip(1) {
@@ -182,9 +188,9 @@ fn partitions() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// The processors that a strategy gives these requests, one after another on an empty machine; empty where it
-/// refuses.
-fn given(
+/// Returns, for each request of a sequence on an empty machine, the processors that a strategy allocates. The list of
+/// processors is empty for a refused request.
+fn allocated(
     machine: &str,
     strategy: &str,
     requests: &[Request],
@@ -193,34 +199,35 @@ fn given(
     let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
     let mut allocator = spec.build(&topology, 0).map_err(defect)?;
     let mut machine = Machine::new(topology);
-    let mut given = Vec::new();
+    let mut allocated = Vec::new();
     for &request in requests {
         let mut nodes = Vec::new();
         if allocator.allocate(&machine, request, &mut nodes).is_ok() {
             machine.occupy(&nodes);
         }
-        given.push(nodes);
+        allocated.push(nodes);
     }
-    Ok(given)
+    Ok(allocated)
 }
 
-/// How many of the requests a strategy places.
+/// Number of requests of a sequence that a strategy places.
 fn placed(machine: &str, strategy: &str, requests: &[Request]) -> Result<f64, VerifyError> {
-    let given = given(machine, strategy, requests)?;
-    Ok(given.iter().filter(|nodes| !nodes.is_empty()).count() as f64)
+    let allocated = allocated(machine, strategy, requests)?;
+    Ok(allocated.iter().filter(|nodes| !nodes.is_empty()).count() as f64)
 }
 
-/// A request for a mesh.
+/// Creates a request for a mesh.
 fn mesh(x: u16, y: u16) -> Request {
     Request::shaped(u32::from(x * y), Some([x, y, 1]))
 }
 
-/// The dimensions of subcubes that were handed out one after another.
+/// Splits an allocation into the subcubes that were allocated one after the other. Returns the dimensions of these
+/// subcubes.
 fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
     let mut dimensions = Vec::new();
     while let Some(first) = nodes.first() {
         let differing = |of: &[NodeId]| of.iter().fold(0, |bits, node| bits | (node.0 ^ first.0));
-        // 2^k processors that differ in k bits are a subcube.
+        // 2^k processors that differ in k bits form a subcube.
         let is_cube = |k: &u32| differing(&nodes[..1 << k]).count_ones() == *k;
         let k = (0..=nodes.len().ilog2()).rev().find(is_cube).unwrap_or(0);
         dimensions.push(k);
@@ -229,17 +236,18 @@ fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
     dimensions
 }
 
-/// Strategies that [`section_3_1`] compares: a job in two subcubes, in one for each bit of its size, and in one.
+/// Strategies of [`section_3_1`]. The first strategy allocates two subcubes per job, the second strategy one subcube
+/// per bit of the job's size, and the third strategy one subcube per job.
 const SECTION_3_1: [&str; 3] = ["non-cubic[cubes=2]", "non-cubic", FL];
 
-/// Section 3.1: the subcubes of 11 processors, and meshes of 2 x 5 and 2 x 3 on 16 processors.
+/// Section 3.1: subcubes for 11 processors, and meshes of 2 x 5 and 2 x 3 on 16 processors.
 fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, VerifyError> {
     let figure = "section 3.1, Kim et al.";
     let four = "hypercube:4";
-    let [two, several, fl] = SECTION_3_1.map(|name| standing_for(exchanged, name));
+    let [two, several, fl] = SECTION_3_1.map(|name| substitute(exchanged, name));
     let eleven = |strategy: &str| {
-        let given = given(four, strategy, &[Request::shaped(11, None)])?;
-        Ok::<Vec<NodeId>, VerifyError>(given.concat())
+        let allocated = allocated(four, strategy, &[Request::shaped(11, None)])?;
+        Ok::<Vec<NodeId>, VerifyError>(allocated.concat())
     };
     let mut checks = Vec::new();
     for (strategy, places) in [(two, ["3", "2"].as_slice()), (several, ["3", "1", "0"].as_slice())]
@@ -256,7 +264,7 @@ fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verif
     let check = printed(figure, four, "11 processors in 2 cubes: processors", "11", held, EXACT)?;
     checks.push(check.known(12.0, "cubes of 3 and 2 dimensions hold 8 and 4 processors"));
     let fitted = |check: Check| Check {
-        note: "the rule of the strategy was chosen on this example".to_string(),
+        note: "the rule of the strategy was fitted to this example".to_string(),
         ..check.sample(Sample::Fitted)
     };
     let mut checks: Vec<Check> = checks.into_iter().map(fitted).collect();
@@ -266,8 +274,8 @@ fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verif
     Ok(checks)
 }
 
-/// Chapter 4: of a 5-cube on which the free list has placed a mesh of 4 x 2 a 4-cube and a 3-cube are left, which the
-/// next mesh of 4 x 6 cannot use; the auxiliary list places 4 x 6 and 4 x 2 on one 5-cube.
+/// Chapter 4: after the free list has placed a 4 x 2 mesh on a 5-cube, a 4-cube and a 3-cube remain free. The next mesh
+/// of 4 x 6 cannot use these cubes. The auxiliary free list places a 4 x 6 mesh and a 4 x 2 mesh on the same 5-cube.
 fn five_cube([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let five = "hypercube:5";
     let placed = |name: &str, requests: &[Request]| placed(five, name, requests);
@@ -298,11 +306,11 @@ mod tests {
     use crate::Verdict;
 
     #[test]
-    fn what_is_printed_is_so() {
-        let checks = checks().expect("they run");
+    fn printed_numbers_agree_except_declared_ones() {
+        let checks = checks().expect("runs without error");
         assert_eq!(checks.len(), 31);
         for check in checks {
-            assert_eq!(check.surprise(), None, "{}: {:?}", check.what, check.ours);
+            assert_eq!(check.undeclared_change(), None, "{}: {:?}", check.what, check.ours);
             let expected = match (check.is_claim, &check.known) {
                 (true, Some(_)) => Verdict::Contradicts,
                 (false, Some(_)) => Verdict::Differs,
@@ -317,13 +325,13 @@ mod tests {
     fn subcubes_are_found_in_the_processors_of_a_job() {
         let nodes = |numbers: &[u32]| numbers.iter().map(|&node| NodeId(node)).collect::<Vec<_>>();
         assert_eq!(dimensions(&nodes(&[4, 5, 7, 6, 0, 1, 8])), [2, 1, 0]);
-        // The first four differ in three bits.
+        // The first four processors differ in three bits.
         assert_eq!(dimensions(&nodes(&[0, 1, 2, 6])), [1, 1]);
         assert_eq!(dimensions(&[]), [0; 0]);
     }
 
     #[test]
-    fn a_gray_code_sees_twice_the_subcubes_of_the_buddy_system() {
+    fn a_gray_code_recognizes_twice_the_subcubes_of_the_buddy_system() {
         let [buddy, gray, _] = NAMES.map(|(_, strategy, _)| strategy);
         assert_eq!((count(buddy, 2), count(gray, 2)), (16, 32));
         assert_eq!((count(buddy, 0), count(gray, 0)), (64, 64));

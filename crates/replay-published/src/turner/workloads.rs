@@ -1,7 +1,7 @@
-//! Figures 4.2 to 4.27: random meshes on a hypercube of ten dimensions.
+//! Figures 4.2 to 4.27: jobs that request random meshes on a hypercube of ten dimensions.
 //!
-//! Saturation is a stream of which all jobs are there at the beginning; its load is the mean
-//! number of jobs that run. Other points have Poisson arrivals. Times are in mean service times.
+//! In saturation, all jobs of a stream arrive at the beginning, and the load is the mean number of running jobs. All
+//! other points have Poisson arrivals. The time unit is the mean service time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,21 +20,22 @@ use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate_unless}
 const MACHINE: &str = "hypercube:10";
 const SEED: u64 = 1;
 const REPLICATIONS: u64 = 5;
-/// Jobs of a replication in the quick form, and in full.
+/// Number of jobs of a replication in the quick form and in the full form.
 const JOBS: [u32; 2] = [4_000, 20_000];
-/// Percentages of small jobs, the thesis's lambda.
+/// Percentages of small jobs (lambda in the thesis).
 const SHARES: [u8; 5] = [10, 30, 50, 70, 90];
-/// Least sides of large jobs, and with which small ones they are mixed.
+/// Maximum side of small jobs, and the minimum sides of the large jobs with which the small jobs are mixed.
 const LARGE: [(u16, &[u16]); 2] = [(8, &[9, 17, 20, 25, 28, 30]), (16, &[17, 20, 25, 28, 30])];
-/// A load below every saturation: the free list's least is 1.005.
+/// A load below all saturation loads. The smallest saturation load is 1.005, under the free list.
 const BELOW: Load = Load::Tenths(8);
 
-/// Sides of the meshes, up to 32.
+/// Distribution of the sides of meshes, up to 32.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Sizes {
-    /// Uniform sides up to this.
+    /// Uniform sides from 1 to `high`.
     Uniform { high: u16, square: bool },
-    /// Uniform up to `small` for `share` percent of the jobs, from `large` on for the others.
+    /// `share` percent of the jobs have uniform sides from 1 to `small`. All other jobs have uniform sides from `large`
+    /// to 32.
     Mixed { small: u16, large: u16, share: u8 },
 }
 
@@ -43,7 +44,7 @@ impl Sizes {
         SHARES.into_iter().map(move |share| Sizes::Mixed { small, large, share })
     }
 
-    /// The name of the sides of the stream.
+    /// Returns the specification of the stream's sides.
     fn sides(self) -> String {
         match self {
             Sizes::Uniform { high, square: false } => format!("uniform[high={high}]"),
@@ -68,26 +69,26 @@ impl fmt::Display for Sizes {
     }
 }
 
-/// How fast jobs come.
+/// Arrival rate of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Load {
-    /// All at once.
+    /// All jobs arrive at once.
     Saturated,
-    /// So many tenths of a mean service time's jobs.
+    /// Tenths of a job per mean service time.
     Tenths(u8),
 }
 
-/// The points, each estimated once.
+/// Estimates of all points that were requested. Each point is computed once.
 struct Points {
     jobs: u32,
     known: BTreeMap<(Sizes, Load, &'static str), Estimates>,
     stop: CancelToken,
-    /// Whether the two lists take each other's place.
+    /// Whether the two free lists are exchanged.
     exchanged: bool,
 }
 
 impl Points {
-    /// Estimates a point, if that was not done yet.
+    /// Returns the estimates of a point. The estimates are computed on the first request.
     fn at(
         &mut self,
         sizes: Sizes,
@@ -121,14 +122,14 @@ impl Points {
                 topology,
             };
             let rule = StopRule::exactly(REPLICATIONS);
-            let watch = RunContext::new(&self.stop);
+            let context = RunContext::new(&self.stop);
             let watched = &[Metric::Turnaround];
-            self.known.insert(key, estimate_unless(watch, &point, SEED, &rule, watched)?);
+            self.known.insert(key, estimate_unless(context, &point, SEED, &rule, watched)?);
         }
         Ok(&self.known[&key])
     }
 
-    /// A metric of one point over that of another, whose jobs are drawn from the same numbers.
+    /// Returns the ratio of a metric at one point to the metric at another point with the same random numbers.
     fn ratio(
         &mut self,
         metric: Metric,
@@ -140,13 +141,13 @@ impl Points {
         Ok(own.ratio(self.at(base_sizes, load, base)?, metric))
     }
 
-    /// The auxiliary list over the free list.
+    /// Returns the ratio of a metric under the auxiliary free list to the metric under the free list.
     fn gain(&mut self, metric: Metric, load: Load, sizes: Sizes) -> Result<Estimate, VerifyError> {
         self.ratio(metric, load, (sizes, AFL), (sizes, FL))
     }
 }
 
-/// The least and the most of some estimates; of none, not a number.
+/// Returns the smallest or the largest estimate; NaN if there are no estimates.
 fn extreme(estimates: &[Estimate], most: bool) -> Estimate {
     let order = |a: &&Estimate, b: &&Estimate| a.mean.total_cmp(&b.mean);
     let found = if most { estimates.iter().max_by(order) } else { estimates.iter().min_by(order) };
@@ -161,7 +162,7 @@ fn most(estimates: &[Estimate]) -> Estimate {
     extreme(estimates, true)
 }
 
-/// The checks of all figures.
+/// Checks all figures.
 pub fn checks(
     selection: &Selection,
     progress: &mut dyn FnMut(&str),
@@ -182,12 +183,13 @@ pub fn checks(
     })
 }
 
-/// Of FL and AFL what contradicts the text on larger limits (Q6, Q7): utilization with [17,32] over [9,32], and
-/// turnaround.
+/// Measured contradictions to the text about larger limits (Q6, Q7), for FL and AFL. The numbers are the ratios of
+/// utilization and of turnaround with [17,32] to the values with [9,32].
 const SLIPS: [[f64; 2]; 2] = [[0.8023, 1.7499], [0.9315, 1.3579]];
 
-/// Of FL and AFL, with small sides up to 8 and up to 16: turnaround with a limit of the large sides over that with the
-/// limit before, from 17 to 30, the most. All four contradict the text (Q7).
+/// Measured contradictions to the text (Q7), for FL and AFL with small sides up to 8 and up to 16. Each number is the
+/// largest ratio of the turnaround with a lower limit of the large sides to the turnaround with the next smaller limit.
+/// The limits are from 17 to 30.
 const RISES: [[f64; 2]; 2] = [[1.0, 1.0], [1.0762, 1.0988]];
 
 struct Claims {
@@ -195,7 +197,7 @@ struct Claims {
     checks: Vec<Check>,
 }
 
-/// A strategy as the thesis names it.
+/// The strategies, with their names in the thesis.
 const STRATEGIES: [(&str, &str); 2] = [("FL", FL), ("AFL", AFL)];
 
 impl Claims {
@@ -225,14 +227,14 @@ impl Claims {
         Ok(())
     }
 
-    /// The claim made last is known to be contradicted: at `ours`, and why.
+    /// Declares that the value of the last claim is `ours`, which is beyond the tolerance, for the reason `why`.
     fn known(&mut self, ours: f64, why: &str) {
         let last = self.checks.pop();
         self.checks.extend(last.map(|check| check.known(ours, why)));
     }
 
-    /// About equal up to 16, where nothing left has more than six dimensions; slightly better up to
-    /// 32.
+    /// Q2 and Q3: with sides up to 16, the two free lists are about equal, because no remaining cube has more than six
+    /// dimensions. With sides up to 32, the auxiliary free list is slightly better.
     fn uniform(&mut self) -> Result<(), VerifyError> {
         for (figure, high, square) in [
             ("Fig. 4.2, Q2", 16, true),
@@ -246,7 +248,8 @@ impl Claims {
             let tolerance = if high == 16 { Tolerance::Relative(0.05) } else { Tolerance::Above };
             self.claim(figure, &what, "1", ours, tolerance)?;
         }
-        // At about a half and at over four fifths of the free list's saturation loads, 5.7 and 7.2.
+        // The saturation loads under the free list are 5.7 and 7.2. One load is about half of the saturation load, and
+        // the other load is over four fifths of the saturation load.
         for (figure, square, loads) in
             [("Fig. 4.2, Q2", true, [3, 5]), ("Fig. 4.3, Q2", false, [4, 6])]
         {
@@ -267,7 +270,7 @@ impl Claims {
         Ok(())
     }
 
-    /// The auxiliary list is better with every mixture.
+    /// Q4: the auxiliary free list is better with every mixture.
     fn mixed(&mut self) -> Result<(), VerifyError> {
         for (small, limits) in LARGE {
             for &large in limits {
@@ -284,7 +287,8 @@ impl Claims {
         Ok(())
     }
 
-    /// The auxiliary list over the free list, with each share of small jobs.
+    /// Returns, for each share of small jobs, the ratio of a metric under the auxiliary free list to the metric under
+    /// the free list.
     fn gains(
         &mut self,
         (small, large): (u16, u16),
@@ -294,7 +298,7 @@ impl Claims {
         Sizes::mixed(small, large).map(|sizes| self.points.gain(metric, load, sizes)).collect()
     }
 
-    /// The largest of the steps from one share of small jobs to the next.
+    /// Returns the largest ratio of a metric with one share of small jobs to the metric with the preceding share.
     fn largest_step(
         &mut self,
         (small, large): (u16, u16),
@@ -315,7 +319,7 @@ impl Claims {
         Ok(most(&steps))
     }
 
-    /// With more small jobs turnaround and utilization fall.
+    /// Q5: turnaround and utilization decrease when the share of small jobs increases.
     fn shares(&mut self) -> Result<(), VerifyError> {
         for (figure, (small, limits)) in
             ["section 4.2, Q5", "section 4.3, Q5"].into_iter().zip(LARGE)
@@ -332,11 +336,12 @@ impl Claims {
                         );
                         self.claim(figure, &what, "1", ours, Tolerance::Below)?;
                         if (strategy, small, large, metric) == (FL, 16, 17, Metric::Utilization) {
-                            // In the full form.
+                            // Measured in the full form.
                             self.known(
                                 1.013,
-                                "from 0.7 to 0.9 of small jobs utilization rises by 1 %: large jobs run alone, and \
-                                 the more small ones come between two of them, the fuller the machine is",
+                                "if the share of small jobs increases from 0.7 to 0.9, \
+                                 utilization rises by 1 %: large jobs run alone, and the machine \
+                                 is fuller if more small jobs run between two large jobs",
                             );
                         }
                     }
@@ -346,7 +351,8 @@ impl Claims {
         Ok(())
     }
 
-    /// With each share of small jobs the steps from one lower limit of the large ones to the next, from 17 on.
+    /// Returns, for each share, the ratios of a metric with one lower limit of large jobs to the metric with the
+    /// preceding limit, from 17 on.
     fn limit_steps(
         &mut self,
         (small, limits): (u16, &[u16]),
@@ -365,7 +371,8 @@ impl Claims {
         Ok(steps)
     }
 
-    /// Larger large jobs raise utilization, and as the text has it "improve" turnaround.
+    /// Q6 and Q7: a higher lower limit of the large jobs raises utilization and, according to the text, "improves"
+    /// turnaround.
     fn limits(&mut self) -> Result<(), VerifyError> {
         let at = |small, large, share| Sizes::Mixed { small, large, share };
         for (name, strategy) in STRATEGIES {
@@ -388,10 +395,10 @@ impl Claims {
                 self.known(
                     RISES[of_strategy][usize::from(small == 16)],
                     if strategy == FL {
-                        "a free list gives every one of these large jobs the whole machine, so that their limit \
-                         changes nothing"
+                        "the free list allocates the whole machine to each of these large jobs, so \
+                         that the lower limit of the large jobs has no effect"
                     } else {
-                        "the larger the large jobs, the less they leave for small ones"
+                        "if the large jobs are larger, fewer processors remain for small jobs"
                     },
                 );
             }
@@ -402,7 +409,7 @@ impl Claims {
             self.claim("section 4.2, Q6", &what, "1", ours, Tolerance::Above)?;
             self.known(
                 SLIPS[of_strategy][0],
-                "from [9,32] to [17,32] the claim holds for small shares of small jobs only",
+                "from [9,32] to [17,32] the claim holds only for small shares of small jobs",
             );
             let (own, base) = (at(8, 17, 50), at(8, 9, 50));
             let ends = ((own, strategy), (base, strategy));
@@ -412,14 +419,14 @@ impl Claims {
             self.known(
                 SLIPS[of_strategy][1],
                 "large jobs that need the whole machine cannot shorten the queue; the text's \"improves\" \
-                 may be a slip",
+                 may be an error",
             );
         }
         Ok(())
     }
 
-    /// Larger small jobs raise turnaround and utilization, the more so the more there are. Where they
-    /// all fit together with the free list their sizes do not matter.
+    /// Q8: a higher upper limit of the small jobs raises turnaround and utilization, and the effect increases with the
+    /// share of small jobs. Under the free list, the sizes of small jobs have no effect if all small jobs fit at once.
     fn small_sides(&mut self) -> Result<(), VerifyError> {
         for (name, strategy) in STRATEGIES {
             for (metric, load, at) in [
@@ -458,30 +465,32 @@ impl Claims {
 mod tests {
     use super::*;
 
-    /// Points of a quarter of the jobs.
+    /// Creates points with a quarter of the number of jobs in the quick form.
     fn points() -> Points {
         Points { jobs: 1000, known: BTreeMap::new(), stop: CancelToken::new(), exchanged: false }
     }
 
-    /// With so few jobs most intervals are too wide to decide, but nothing is beyond them.
+    /// With few jobs, most rows are undecided because their intervals are wide. Even then, no row may differ from its
+    /// declaration.
     #[test]
-    fn no_claim_that_is_judged_is_false() {
+    fn no_judged_claim_changes_undeclared_with_few_jobs() {
         let mut suite = Claims { points: points(), checks: Vec::new() };
-        suite.uniform().expect("they run");
+        suite.uniform().expect("runs without error");
         assert_eq!(suite.checks.len(), 10);
         for check in suite.checks {
-            assert_eq!(check.surprise(), None, "{}: {:?}", check.what, check.ours);
+            assert_eq!(check.undeclared_change(), None, "{}: {:?}", check.what, check.ours);
         }
     }
 
-    /// If large jobs need the whole machine and small ones always fit together, FCFS runs one large
-    /// job in turn with a batch of small ones: of small jobs a geometric number in parallel. With a
-    /// share p of small jobs the free list saturates at 1 / ((1 - p) (1 - ln(1 - p))).
+    /// If each large job needs the whole machine and all small jobs fit at once, FCFS runs large jobs and batches of
+    /// small jobs alternately. The small jobs of a batch run in parallel, and their number has a geometric
+    /// distribution. With a share p of small jobs, the saturation load under the free list is 1 / ((1 - p) (1 - ln(1 -
+    /// p))).
     #[test]
     fn the_free_list_saturates_where_its_closed_form_does() {
         let mut points = points();
         let mut saturation = |sizes| {
-            let estimates = points.at(sizes, Load::Saturated, FL).expect("it runs");
+            let estimates = points.at(sizes, Load::Saturated, FL).expect("runs without error");
             let finish = estimates.of(Metric::FinishTime);
             let load = 1000.0 * estimates.of(Metric::ServiceTime).mean / finish.mean;
             (load, load * finish.half_width / finish.mean)
@@ -499,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_can_be_drawn() {
+    fn every_workload_is_valid() {
         let mixed = LARGE.into_iter().flat_map(|(small, limits)| {
             limits.iter().flat_map(move |&large| Sizes::mixed(small, large))
         });
@@ -513,7 +522,7 @@ mod tests {
                 sides: sizes.sides().parse().expect("sides"),
                 ..StochasticStream::new([32, 32, 1])
             };
-            assert!(model.mean_size().expect("they fit") > 1.0, "{sizes}");
+            assert!(model.mean_size().expect("valid sides") > 1.0, "{sizes}");
         }
     }
 }

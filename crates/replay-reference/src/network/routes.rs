@@ -1,10 +1,10 @@
-//! Routes of the plain model: from neighbour to neighbour.
+//! Routes of the reference network, from neighbour to neighbour.
 
-use super::{Plain, PlainChannel};
+use super::{ReferenceChannel, ReferenceNetwork};
 use replay_core::topology::{NodeId, Topology};
 
-/// A channel is known by the nodes it joins, an injection or ejection channel by its node
-/// twice, and by its lane.
+/// Key of a channel: the two nodes that it joins, and its lane. For an injection or ejection
+/// channel the two nodes are equal.
 pub(super) type Key = (u32, u32, Lane);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,8 +14,8 @@ pub(super) enum Lane {
     Virtual(u8),
 }
 
-impl Plain {
-    /// Numbers of the channels from sender to receiver.
+impl ReferenceNetwork {
+    /// Returns the numbers of the channels from sender to receiver.
     pub(super) fn path(&mut self, src: NodeId, dst: NodeId) -> Vec<usize> {
         let mut path = vec![self.number((src.0, src.0, Lane::In), None)];
         match self.topology.clone() {
@@ -51,14 +51,16 @@ impl Plain {
                     }
                 }
             }
-            // No router lies between.
-            Topology::Cluster(_) | Topology::MultiTorus(_) => {}
+            // The injection channel is directly followed by the ejection channel; there are no
+            // links.
+            Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {}
         }
         path.push(self.number((dst.0, dst.0, Lane::Out), None));
         path
     }
 
-    /// The channel's number; a new one at its first use. `link` names a shared link.
+    /// Returns the number of a channel. The number is assigned when the channel is first used.
+    /// `link` identifies a shared link.
     fn number(&mut self, key: Key, link: Option<(u32, u32)>) -> usize {
         if let Some(&number) = self.numbers.get(&key) {
             return number;
@@ -72,7 +74,7 @@ impl Plain {
                 self.link_used.len() - 1
             })
         });
-        self.channels.push(PlainChannel { link: shared, ..PlainChannel::default() });
+        self.channels.push(ReferenceChannel { link: shared, ..ReferenceChannel::default() });
         self.numbers.insert(key, self.channels.len() - 1);
         self.channels.len() - 1
     }

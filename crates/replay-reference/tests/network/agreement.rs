@@ -1,4 +1,4 @@
-//! The engine and the plain model agree packet by packet.
+//! Packet-by-packet comparison of the engine and the reference network.
 
 use super::*;
 use proptest::prelude::*;
@@ -41,8 +41,9 @@ fn any_settings() -> impl Strategy<Value = Settings> {
     prop_oneof![2 => preset, 2 => varied, 3 => wild]
 }
 
-/// Packets that come at a mean distance of `gap` cycles, to any node or to one.
-fn any_packets() -> impl Strategy<Value = Vec<PlainPacket>> {
+/// Generates packets with a mean gap of `gap` cycles. The receivers are random nodes, or mostly the
+/// same node.
+fn any_packets() -> impl Strategy<Value = Vec<ReferencePacket>> {
     let packet = |flits, gap| (any::<u32>(), any::<u32>(), flits, 0..=2 * gap, any::<bool>());
     (1u32..20, prop_oneof![Just(0u64), Just(2), Just(15)], any::<bool>())
         .prop_flat_map(move |(flits, gap, hot)| {
@@ -55,7 +56,7 @@ fn any_packets() -> impl Strategy<Value = Vec<PlainPacket>> {
                 .map(|(src, dst, flits, pause, spot)| {
                     cycle += pause;
                     let dst = if hot && spot { 0 } else { dst };
-                    PlainPacket { src: NodeId(src), dst: NodeId(dst), flits, cycle }
+                    ReferencePacket { src: NodeId(src), dst: NodeId(dst), flits, cycle }
                 })
                 .collect()
         })
@@ -64,21 +65,26 @@ fn any_packets() -> impl Strategy<Value = Vec<PlainPacket>> {
 fn compare(
     topology: &Topology,
     settings: Settings,
-    packets: &[PlainPacket],
+    packets: &[ReferencePacket],
 ) -> Result<(), TestCaseError> {
     let mut network = Network::new(topology, settings).expect("legal");
     network.record();
     let deliveries = replay(&mut network, packets)
         .map_err(|stalled| TestCaseError::fail(stalled.to_string()))?;
-    let plain = plain::run(topology, settings, packets, 1_000_000).expect("ends");
+    let reference = reference::run(topology, settings, packets, 1_000_000).expect("ends");
     let mut starts = network.take_log().starts;
     starts.sort();
     let mut starts = starts.into_iter().map(|start| start.cycle);
-    for (tag, ((delivered, delivery), plain)) in deliveries.iter().zip(&plain).enumerate() {
+    for (tag, ((delivered, delivery), reference)) in deliveries.iter().zip(&reference).enumerate() {
         let ours = (*delivered, delivery.latency, delivery.blocked, delivery.hops);
-        let theirs = (plain.delivered, plain.delivered - plain.clock, plain.blocked, plain.hops);
+        let theirs = (
+            reference.delivered,
+            reference.delivered - reference.clock,
+            reference.blocked,
+            reference.hops,
+        );
         prop_assert_eq!(ours, theirs, "delivered, latency, blocked, hops of packet {}", tag);
-        let theirs: Vec<_> = plain.starts.iter().flatten().copied().collect();
+        let theirs: Vec<_> = reference.starts.iter().flatten().copied().collect();
         let ours: Vec<_> = starts.by_ref().take(theirs.len()).collect();
         prop_assert_eq!(ours, theirs, "starts of packet {}", tag);
     }
@@ -89,7 +95,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
-    fn engine_and_plain_model_agree(
+    fn engine_and_reference_network_agree(
         topology in proptest::sample::select(&MACHINES), settings in any_settings(),
         packets in any_packets(),
     ) {
@@ -97,7 +103,7 @@ proptest! {
         let n = topology.processors() as u32;
         let packets: Vec<_> = packets
             .into_iter()
-            .map(|p| PlainPacket { src: NodeId(p.src.0 % n), dst: NodeId(p.dst.0 % n), ..p })
+            .map(|p| ReferencePacket { src: NodeId(p.src.0 % n), dst: NodeId(p.dst.0 % n), ..p })
             .collect();
         let link = match topology.grid().is_some_and(|grid| grid.is_wrapped()) {
             true => 1,
@@ -107,16 +113,16 @@ proptest! {
     }
 }
 
-/// Where nothing takes time but the links, a packet to its own sender is delivered before its
-/// tail has left, and a header is over two channels in one cycle.
+/// Compares the networks if only links take time. In this case a packet to its own sender is
+/// delivered before its tail has left, and a header crosses two channels in one cycle.
 #[test]
-fn they_agree_where_nothing_takes_time() {
+fn networks_agree_if_only_links_take_time() {
     let topology = machine("4x1");
     let fast = Settings { route: 0, ..Settings::BANI_MOHAMMAD };
     let packets: Vec<_> = (0..40)
         .map(|i| {
             let (src, dst) = (NodeId(i % 3), NodeId(i * i % 4));
-            PlainPacket { src, dst, flits: 1 + i % 2, cycle: u64::from(i / 8) }
+            ReferencePacket { src, dst, flits: 1 + i % 2, cycle: u64::from(i / 8) }
         })
         .collect();
     for depth in 1..3 {

@@ -1,4 +1,4 @@
-//! The engine of the network and the plain model agree.
+//! Comparison of the network engine with the reference network.
 
 mod agreement;
 mod vectors;
@@ -7,7 +7,7 @@ use replay_core::topology::{Coord, NodeId, Topology};
 use replay_network::{
     Delivery, FlitLog, FlowControl, Network, NetworkEvent, Packet, Settings, Stalled, Switching,
 };
-use replay_reference::network::{self as plain, PlainDelivery, PlainPacket};
+use replay_reference::network::{self as reference, ReferenceDelivery, ReferencePacket};
 
 fn machine(text: &str) -> Topology {
     text.parse().expect("legal")
@@ -17,22 +17,25 @@ fn at(topology: &Topology, coord: Coord) -> NodeId {
     topology.grid().expect("a grid").node(coord)
 }
 
-/// Packets handed over at their cycles, in the given order, which is that of the cycles;
-/// their tags are their places in the list. Deliveries by tag.
-fn replay(network: &mut Network, packets: &[PlainPacket]) -> Result<Vec<(u64, Delivery)>, Stalled> {
+/// Sends packets at their cycles. The packets must be sorted by cycle. The tag of a packet is its
+/// index. Returns the deliveries by tag.
+fn replay(
+    network: &mut Network,
+    packets: &[ReferencePacket],
+) -> Result<Vec<(u64, Delivery)>, Stalled> {
     let mut deliveries = vec![None; packets.len()];
-    let mut notices = Vec::new();
+    let mut events = Vec::new();
     let mut left = packets.iter().enumerate().peekable();
     loop {
         while let Some((tag, packet)) = left.next_if(|(_, packet)| packet.cycle <= network.now()) {
-            let &PlainPacket { src, dst, flits, .. } = packet;
+            let &ReferencePacket { src, dst, flits, .. } = packet;
             network.send(Packet { src, dst, flits, tag: tag as u64 }).expect("legal");
         }
         let until = left.peek().map(|(_, packet)| packet.cycle);
-        let now = network.advance(until, &mut notices)?;
-        for notice in &notices {
-            if let NetworkEvent::Delivered(delivery) = notice {
-                let cycle = now.expect("there is a notice");
+        let now = network.advance(until, &mut events)?;
+        for event in &events {
+            if let NetworkEvent::Delivered(delivery) = event {
+                let cycle = now.expect("an event");
                 assert_eq!(deliveries[delivery.tag as usize].replace((cycle, *delivery)), None);
             }
         }

@@ -1,54 +1,61 @@
-//! Hand timelines: one worm, and two that meet (preset `lo`).
+//! Timelines computed by hand: one worm, and two worms that meet (preset `lo`).
 
 use super::*;
 
 struct Timeline {
     deliveries: Vec<(u64, Delivery)>,
     log: FlitLog,
-    plain: Vec<PlainDelivery>,
+    reference: Vec<ReferenceDelivery>,
 }
 
-/// Packets of 8 flits, (source, destination, cycle), on the 16 x 16 mesh.
+/// Simulates packets of 8 flits on the 16 x 16 mesh. A packet is given as source, destination and
+/// cycle.
 fn timeline(packets: &[(Coord, Coord, u64)]) -> Timeline {
     let topology = machine("16x16");
     let packets: Vec<_> = packets
         .iter()
         .map(|&(src, dst, cycle)| {
             let (src, dst) = (at(&topology, src), at(&topology, dst));
-            PlainPacket { src, dst, flits: 8, cycle }
+            ReferencePacket { src, dst, flits: 8, cycle }
         })
         .collect();
     let mut network = Network::new(&topology, Settings::LO).expect("a preset");
     network.record();
     let deliveries = replay(&mut network, &packets).expect("XY cannot deadlock");
-    let plain = plain::run(&topology, Settings::LO, &packets, 10_000).expect("ends");
-    Timeline { deliveries, log: network.take_log(), plain }
+    let reference = reference::run(&topology, Settings::LO, &packets, 10_000).expect("ends");
+    Timeline { deliveries, log: network.take_log(), reference }
 }
 
 impl Timeline {
-    /// Starts of a flit over the channels of its path.
+    /// Returns the cycles at which a flit starts to cross the channels of its path.
     fn flit(&self, tag: u64, flit: u32) -> Vec<u64> {
         let mut starts = self.log.starts.clone();
         starts.sort();
         let starts = starts.iter().filter(|start| (start.tag, start.flit) == (tag, flit));
         let row: Vec<_> = starts.map(|start| start.cycle).collect();
-        assert_eq!(row, self.plain[tag as usize].starts[flit as usize], "the plain model");
+        assert_eq!(
+            row, self.reference[tag as usize].starts[flit as usize],
+            "the reference network"
+        );
         row
     }
 
-    /// Cycles at which its channels are released.
+    /// Returns the cycles at which the channels of a packet are released.
     fn releases(&self, tag: u64) -> Vec<u64> {
         let mut releases: Vec<_> = self.log.releases.iter().filter(|r| r.tag == tag).collect();
         releases.sort();
         releases.iter().map(|release| release.cycle).collect()
     }
 
-    /// Delivered, latency, blocked.
+    /// Returns delivery cycle, latency and waiting time of a packet.
     fn measures(&self, tag: u64) -> (u64, u64, u64) {
         let (delivered, delivery) = self.deliveries[tag as usize];
-        let plain = &self.plain[tag as usize];
+        let reference = &self.reference[tag as usize];
         let both = (delivered, delivery.latency, delivery.blocked);
-        assert_eq!((plain.delivered, plain.delivered - plain.clock, plain.blocked), both);
+        assert_eq!(
+            (reference.delivered, reference.delivered - reference.clock, reference.blocked),
+            both
+        );
         both
     }
 }
@@ -122,18 +129,20 @@ fn v6_a_shared_link() {
     assert_eq!(v6.measures(0), (74, 74, 27));
 }
 
-/// Two pipelined worms that meet: the second gets each channel in the cycle in which the
-/// tail of the first leaves the channel's buffer.
+/// When two pipelined worms meet, the second worm gets each channel in the cycle in which the tail
+/// of the first worm leaves the channel's buffer.
 #[test]
 fn two_pipelined_worms_that_meet() {
     let topology = machine("8x1");
-    let packet = |src, dst| PlainPacket { src: NodeId(src), dst: NodeId(dst), flits: 3, cycle: 0 };
+    let packet =
+        |src, dst| ReferencePacket { src: NodeId(src), dst: NodeId(dst), flits: 3, cycle: 0 };
     let mut network = Network::new(&topology, Settings::BANI_MOHAMMAD).expect("a preset");
     network.record();
     let deliveries = replay(&mut network, &[packet(1, 3), packet(0, 3)]).expect("no deadlock");
-    // First: header 0 3 7 11; its tail on the link 2 -> 3 at 12 and out at 13. Second: its
-    // header asks for the link 1 -> 2 at 7, when the first's tail is about to cross it at 11,
-    // and leaves the buffer behind it at 12; and for the link 2 -> 3 at 16.
+    // The header of the first worm starts at 0, 3, 7 and 11; its tail crosses the link 2 -> 3 at 12
+    // and is delivered at 13. The header of the second worm requests the link 1 -> 2 at 7. The tail
+    // of the first worm crosses this link at 11 and leaves the link's buffer at 12. At 16 the
+    // header of the second worm requests the link 2 -> 3.
     assert_eq!(deliveries[0].0, 13);
     let starts = network.take_log().starts;
     let header: Vec<_> =

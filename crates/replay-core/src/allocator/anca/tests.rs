@@ -7,7 +7,8 @@ fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
 }
 
-/// Sub-meshes that a request gets, from their first and last processors.
+/// Returns the sub-meshes that a request gets. The sub-meshes are computed from their first and
+/// last processors.
 fn places(
     machine: &Machine,
     sides: [u16; 3],
@@ -18,12 +19,12 @@ fn places(
     anca.allocate(machine, request(sides), &mut chosen)?;
     let each = chosen.len() / anca.stats().census.expect("units").blocks as usize;
     let corner = |node: &NodeId| grid(machine).coord(*node);
-    let whole = |nodes: &[NodeId]| SubMesh::spanning(corner(&nodes[0]), corner(&nodes[each - 1]));
-    Ok(chosen.chunks(each).map(whole).collect())
+    let spanned = |nodes: &[NodeId]| SubMesh::spanning(corner(&nodes[0]), corner(&nodes[each - 1]));
+    Ok(chosen.chunks(each).map(spanned).collect())
 }
 
 #[test]
-fn halves_keep_sides_above_one() {
+fn halving_keeps_sides_above_one() {
     assert_eq!(halved([8, 3, 1]), Some([4, 3, 1]));
     assert_eq!(halved([5, 4, 1]), Some([5, 2, 1]));
     assert_eq!(halved([4, 4, 1]), Some([2, 4, 1]));
@@ -34,9 +35,9 @@ fn halves_keep_sides_above_one() {
     assert_eq!(halved([3, 5, 1]), None);
 }
 
-/// Chang, Mohapatra: 8 x 3 becomes two 4 x 3.
+/// Example of Chang and Mohapatra: a frame of 8 x 3 is cut into two frames of 4 x 3.
 #[test]
-fn two_halves_are_placed_apart() {
+fn halves_are_placed_separately() {
     // Column x = 4 of a 9 x 3 mesh is busy.
     let busy: Vec<_> = (0..27).map(|node| node / 3 == 4).collect();
     let machine = reference::machine("9x3", &busy);
@@ -46,14 +47,14 @@ fn two_halves_are_placed_apart() {
     let never = AncaOptions { cuts: 0, ..AncaOptions::default() };
     assert_eq!(places(&machine, [8, 3, 1], never), Err(Refusal::Fragmented));
     assert_eq!(places(&machine, [5, 5, 1], never), Err(Refusal::TooFewFree));
-    // Enough are free, but no side is even.
+    // Enough processors are free, but no side is even.
     let odd = places(&machine, [5, 3, 1], AncaOptions::default());
     assert_eq!(odd, Err(Refusal::Fragmented));
 }
 
 #[test]
-fn frames_turn_one_by_one() {
-    // Free: a column of 4 x 2 at the left and a row of 2 x 4 apart from it.
+fn frames_rotate_independently() {
+    // The free processors are a column of 4 x 2 at the left and a separate row of 2 x 4.
     let busy: Vec<_> = (0..36u16)
         .map(|node| {
             let (x, y) = (node / 6, node % 6);
@@ -90,7 +91,7 @@ fn the_busy_list_counts_sub_meshes() {
     assert_eq!(anca.stats().census, Some(Census::default()));
 }
 
-/// The definition, one frame after the other.
+/// Implements the definition directly, one frame after the other.
 fn literal(machine: &Machine, sides: [u16; 3], cuts: u32) -> Option<Vec<NodeId>> {
     let mut frame = sides;
     for cut in 0..=cuts {
@@ -106,7 +107,8 @@ fn literal(machine: &Machine, sides: [u16; 3], cuts: u32) -> Option<Vec<NodeId>>
             assert_eq!(taken.len(), volume(frame) as usize * (1 << cut));
             return Some(taken);
         }
-        // The longer side, or the other if that is odd; three dimensions by the same rule.
+        // Halves the longer side, or the shorter side if the longer side is odd. The same rule is
+        // used in three dimensions.
         let mut axes = [0, 1, 2];
         axes.sort_by_key(|&i| std::cmp::Reverse(frame[i]));
         let axis = axes.into_iter().find(|&i| frame[i].is_multiple_of(2))?;

@@ -23,9 +23,9 @@ fn shaped(w: u16, h: u16) -> Request {
     Request::shaped(u32::from(w) * u32::from(h), Some([w, h, 1]))
 }
 
-/// V-2DBS of the specification: half of the square is lost.
+/// Vector V-2DBS of the specification: half of the square is lost.
 #[test]
-fn a_job_gets_the_square_that_holds_its_longer_side() {
+fn a_job_gets_the_square_of_its_longer_side() {
     for (request, processors) in [
         (shaped(2, 1), 4),
         (Request::of_size(2), 4),
@@ -42,10 +42,11 @@ fn a_job_gets_the_square_that_holds_its_longer_side() {
     }
 }
 
-/// Lo et al., figure 3: with <0,0,2>, <4,0,1> and <4,4,1> taken, five processors get
-/// the square <0,4,4>; sixteen more are refused though 42 are free.
+/// Lo et al., figure 3: the squares <0,0,2>, <4,0,1> and <4,4,1> are busy. A job of five
+/// processors gets the square <0,4,4>. A further job of sixteen processors is refused although 42
+/// processors are free.
 #[test]
-fn fragments_inside_and_outside() {
+fn fragmentation_is_internal_and_external() {
     let (mut machine, mut buddy) = on("8x8");
     let grid = machine.topology().grid().expect("a grid").clone();
     for (base, side) in [([0, 0, 0], 2), ([4, 0, 0], 1), ([4, 4, 0], 1)] {
@@ -63,10 +64,10 @@ fn fragments_inside_and_outside() {
 }
 
 #[test]
-fn refusals_say_why() {
+fn refusals_have_the_right_reason() {
     let (mut machine, mut buddy) = on("4x4");
     let first = start(&mut machine, &mut buddy, Request::of_size(1)).expect("all are free");
-    // Fifteen are free, but they want the square of sixteen.
+    // Fifteen processors are free, but the job needs a square of sixteen.
     let refused = start(&mut machine, &mut buddy, Request::of_size(15));
     assert_eq!(refused, Err(Refusal::TooFewFree));
     let refused = start(&mut machine, &mut buddy, shaped(5, 1));
@@ -81,13 +82,13 @@ fn refusals_say_why() {
 }
 
 #[test]
-fn four_free_processors_are_no_square() {
+fn refuses_if_free_processors_form_no_square() {
     let (mut machine, mut buddy) = on("4x4");
     let held: Vec<Vec<NodeId>> = (0..16)
         .map(|_| start(&mut machine, &mut buddy, Request::of_size(1)).expect("one is free"))
         .collect();
     let grid = machine.topology().grid().expect("a grid").clone();
-    // One in every quarter.
+    // Releases one processor in every quarter.
     for nodes in held.iter().filter(|nodes| grid.coord(nodes[0])[..2].iter().all(|p| p % 2 == 0)) {
         machine.release(nodes);
         buddy.on_event(&machine, MachineEvent::Released(nodes));
@@ -98,7 +99,7 @@ fn four_free_processors_are_no_square() {
 }
 
 #[test]
-fn other_machines_are_refused() {
+fn rejects_other_machines() {
     let builds = |machine: &str| {
         let topology: Topology = machine.parse().expect("a machine");
         BuddyOptions.build(&topology, 0).is_ok()
@@ -110,8 +111,9 @@ fn other_machines_are_refused() {
 }
 
 proptest! {
-    /// A request succeeds iff an aligned free square of its size exists, gets the
-    /// first of the smallest that can serve it, and release restores the machine.
+    /// A request succeeds iff an aligned free square of its size exists. The request gets the first
+    /// of the smallest free squares that can serve the request. Releasing all squares restores the
+    /// machine.
     #[test]
     fn finds_aligned_free_squares(
         steps in proptest::collection::vec((1u16..=8, 1u16..=8, any::<bool>(), 0.0..1.0f64), 1..60),
@@ -134,7 +136,7 @@ proptest! {
                 steps().flat_map(move |y| steps().map(move |x| (x, y)))
                     .filter(move |&(x, y)| free(side, x, y))
             };
-            // Free squares of this size that are not part of a larger one come first.
+            // Free squares of this size that are not part of a larger free square come first.
             let maximal = |side: u16| aligned(side).find(|&(x, y)| {
                 side == 16 || !free(2 * side, x / (2 * side) * 2 * side, y / (2 * side) * 2 * side)
             });

@@ -1,4 +1,4 @@
-//! Where frames lie on the mesh, and the planes of bases at the right of sub-meshes.
+//! Bases of frames that fit on the mesh, and the right border planes of sub-meshes.
 //!
 //! Source: Bani-Mohammad 2008, section 3.2, definitions 8 and 9.
 
@@ -6,15 +6,16 @@ use super::plane::{Plane, Span};
 use super::region::Region;
 use crate::topology::Coord;
 
-/// The bases whose frames lie on the mesh: those from the origin to `last`. What is
-/// outside are the automatic prohibited regions.
+/// The bases of frames that fit on the mesh: all positions from the origin to `last`. The other
+/// positions form the automatic prohibited regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::allocator) struct Admissible {
     pub last: Coord,
 }
 
 impl Admissible {
-    /// For frames of these sides; `None` if they are longer than the mesh.
+    /// Returns the admissible bases for frames with these sides; `None` if a side is longer than
+    /// the mesh.
     pub fn new(extents: Coord, sides: [u16; 3]) -> Option<Self> {
         let mut last = [0; 3];
         for i in 0..3 {
@@ -23,15 +24,16 @@ impl Admissible {
         Some(Self { last })
     }
 
-    /// The right border plane of the hypothetical sub-mesh to the left of the mesh: the
+    /// Returns the right border plane of the hypothetical sub-mesh to the left of the mesh: the
     /// bases at the left wall.
     pub fn left_wall(&self) -> Plane {
         let up_to = |high: u16| Span { low: 0, high };
         Plane { x: 0, y: up_to(self.last[1]), z: up_to(self.last[2]) }
     }
 
-    /// The right border plane of the sub-mesh with this prohibited region: the bases of
-    /// the frames that touch its right face. `None` if no such frame lies on the mesh.
+    /// Returns the right border plane of the sub-mesh with this prohibited region: the bases of the
+    /// frames that touch the right face of the sub-mesh. Returns `None` if no such frame fits on
+    /// the mesh.
     pub fn right_border(&self, prohibited: &Region) -> Option<Plane> {
         let x = prohibited.high[0] + 1;
         let clipped =
@@ -50,14 +52,14 @@ mod tests {
     }
 
     #[test]
-    fn prohibited_bases_reach_back_by_the_sides_of_the_frame() {
+    fn prohibited_regions_extend_back_by_the_sides_of_the_frame() {
         let allocated = region([1, 1, 0, 2, 2, 1]);
         assert_eq!(Region::prohibited(&allocated, [2, 2, 2]), region([0, 0, 0, 2, 2, 1]));
         assert_eq!(Region::prohibited(&allocated, [1, 1, 1]), allocated);
     }
 
     #[test]
-    fn a_border_is_clipped_to_the_frames_on_the_mesh() {
+    fn borders_are_clipped_to_frames_on_the_mesh() {
         let admissible = Admissible::new([4, 4, 4], [2, 1, 2]).expect("it fits");
         assert_eq!(admissible.last, [2, 3, 2]);
         let border = admissible.right_border(&region([0, 0, 0, 1, 3, 3])).expect("inside");
@@ -65,7 +67,8 @@ mod tests {
             border,
             Plane { x: 2, y: Span { low: 0, high: 3 }, z: Span { low: 0, high: 2 } }
         );
-        // Too near the right wall, touching it, and too near the top.
+        // The sub-meshes are too near the right wall, touch the right wall, and are too near the
+        // top.
         for outside in [[2, 0, 0, 2, 3, 3], [2, 0, 0, 3, 3, 3], [0, 0, 3, 1, 3, 3]] {
             assert_eq!(admissible.right_border(&region(outside)), None);
         }

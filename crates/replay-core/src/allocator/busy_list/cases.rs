@@ -1,4 +1,4 @@
-//! States for the tests of the busy-list family.
+//! Machine states for the tests of the busy-list strategies.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -8,22 +8,23 @@ use crate::allocator::submesh::SubMesh;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId, Topology};
 
-/// The grid of a machine.
+/// Returns the grid of a machine.
 pub(in crate::allocator) fn grid(machine: &str) -> Grid {
     let topology: Topology = machine.parse().expect("a machine");
     topology.grid().expect("a grid").clone()
 }
 
-/// A sub-mesh as papers write it: base and end, (x,y,x',y') or (x,y,z,x',y',z').
+/// Returns the sub-mesh with this address. An address consists of base and end, as printed in
+/// papers: (x,y,x',y') or (x,y,z,x',y',z').
 pub(in crate::allocator) fn unit(address: &[u16]) -> SubMesh {
     match *address {
         [x, y, x2, y2] => SubMesh::spanning([x, y, 0], [x2, y2, 0]),
         [x, y, z, x2, y2, z2] => SubMesh::spanning([x, y, z], [x2, y2, z2]),
-        _ => panic!("{address:?} is no address"),
+        _ => panic!("{address:?} is not an address"),
     }
 }
 
-/// A machine on which exactly these units are busy.
+/// Returns a machine on which exactly these units are busy.
 pub(in crate::allocator) fn busy(grid: &Grid, units: &[SubMesh]) -> Machine {
     let mut machine = Machine::new(Topology::Grid(grid.clone()));
     for unit in units {
@@ -32,14 +33,15 @@ pub(in crate::allocator) fn busy(grid: &Grid, units: &[SubMesh]) -> Machine {
     machine
 }
 
-/// The processors of a sub-mesh.
+/// Returns the processors of a sub-mesh.
 pub(in crate::allocator) fn nodes(grid: &Grid, unit: &SubMesh) -> Vec<NodeId> {
     let mut nodes = Vec::new();
     unit.append_to(grid, &mut nodes);
     nodes
 }
 
-/// Whether the box lies on the grid and all its processors are free, by looking at each.
+/// Checks each processor of a box. Returns whether the box is inside the grid and all its
+/// processors are free.
 pub(in crate::allocator) fn is_free(
     machine: &Machine,
     grid: &Grid,
@@ -50,14 +52,14 @@ pub(in crate::allocator) fn is_free(
         && nodes(grid, &SubMesh { base, sides }).iter().all(|&node| machine.is_free(node))
 }
 
-/// Small meshes of two and three dimensions.
+/// Generates small meshes of two and three dimensions.
 pub(in crate::allocator) fn meshes() -> impl Strategy<Value = Grid> {
     let names = ["8x8", "6x9", "12x3", "1x7", "5x5x5", "4x3x6", "2x7x3", "1x4x4", "3x3x1"];
     proptest::sample::select(names.to_vec()).prop_map(grid)
 }
 
-/// Disjoint units with sides up to `longest`, as many of `attempts` as find their place
-/// free.
+/// Generates random disjoint units with sides up to `longest` from `seed`. A unit that overlaps an
+/// earlier unit is dropped.
 pub(in crate::allocator) fn units(
     grid: &Grid,
     attempts: usize,

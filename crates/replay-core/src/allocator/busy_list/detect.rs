@@ -1,14 +1,15 @@
 //! Detection of bases at which a frame is free.
 //!
-//! Source: Bani-Mohammad 2008, Figures 3.4 (3D) and 4.1 (2D). A frame that is free can be
-//! pushed to the left until it meets the wall or an allocated sub-mesh; its base then lies
-//! in a right border plane, and those planes less all prohibited regions are searched. So
-//! a free frame is found iff there is one. With the printed procedure completed where it
-//! would lose planes: the pieces of a divided plane are followed each on its own, a plane
-//! partly off the mesh is clipped, and what outlasts the last region is kept.
+//! Source: Bani-Mohammad 2008, Figures 3.4 (3D) and 4.1 (2D). A free frame can be moved to the left
+//! until it touches the wall or an allocated sub-mesh. The base of the moved frame is then in a
+//! right border plane. The search subtracts all prohibited regions from these planes, so it finds a
+//! free frame iff there is a free frame. The published procedure would lose planes. This
+//! implementation corrects the procedure: the pieces of a divided plane are followed separately, a
+//! plane that is partly outside the mesh is clipped, and pieces that remain after the last region
+//! are kept.
 //!
-//! Cost with m entries: m planes less m regions, m^2 subtractions as long as planes stay
-//! whole; each may fall into four.
+//! Cost with m entries: m planes times m regions, that is, m^2 subtractions if planes are not
+//! divided. Each subtraction may divide a plane into four pieces.
 
 use super::border::Admissible;
 use super::list::BusyList;
@@ -18,12 +19,12 @@ use crate::allocator::contiguous::frames::Frames;
 use crate::cancel::CancelToken;
 use crate::topology::Coord;
 
-/// The search, with the buffers it reuses.
+/// The search for bases, with reused buffers.
 #[derive(Clone, Debug, Default)]
 pub(in crate::allocator) struct Detector {
-    /// The prohibited region of each entry, in list order.
+    /// Prohibited region of each entry, in list order.
     regions: Vec<Region>,
-    /// What is left of the plane at hand.
+    /// Remaining pieces of the current plane.
     work: Vec<Plane>,
     next: Vec<Plane>,
     /// Planes of admissible bases.
@@ -33,33 +34,34 @@ pub(in crate::allocator) struct Detector {
 }
 
 impl Detector {
-    /// Prohibited regions subtracted from planes or pieces of planes so far.
+    /// Returns the number of prohibited regions subtracted from planes or pieces of planes.
     pub fn subtractions(&self) -> u64 {
         self.subtractions
     }
 
-    /// Forgets the count.
+    /// Resets the number of subtractions.
     pub fn reset(&mut self) {
         self.subtractions = 0;
     }
 
-    /// Once this flag is raised, nothing is found any more.
-    pub fn stopped_by(&mut self, stop: &CancelToken) {
+    /// Sets a token. If the token is cancelled, the search ends without a result.
+    pub fn set_stop(&mut self, stop: &CancelToken) {
         self.stop = stop.clone();
     }
 
-    /// The flag.
+    /// Returns the token.
     pub fn stop(&self) -> &CancelToken {
         &self.stop
     }
 
-    /// The lowest corner of the first of the planes that [`all`](Self::all) lists, without
-    /// the subtractions after it is known.
+    /// Returns the lowest corner of the first plane that [`all`](Self::all) would return. The
+    /// search stops at this plane.
     pub fn first(&mut self, list: &BusyList, sides: [u16; 3]) -> Option<Coord> {
         self.first_of(list, sides, |_| true)
     }
 
-    /// The same with a map of what is free: planes without a base are not divided at all.
+    /// Returns the same corner as [`first`](Self::first). This method uses the map of free
+    /// processors to skip planes that contain no free base.
     pub fn first_on_map(
         &mut self,
         list: &BusyList,
@@ -70,14 +72,15 @@ impl Detector {
         if !map.has_base() {
             return None;
         }
-        // The upright axes are the map's outer, middle and lane dimensions.
+        // The upright axes correspond to the outer, middle and lane dimensions of the map.
         let range = |span: Span| usize::from(span.low)..=usize::from(span.high);
         let has_base =
             |plane: &Plane| map.has_base_in(plane.x.into(), range(plane.y), range(plane.z));
         self.first_of(list, sides, has_base)
     }
 
-    /// The first of the border planes that `may` have a base.
+    /// Returns the lowest corner of the first admissible piece. Only border planes for which `may`
+    /// returns true are considered.
     fn first_of(
         &mut self,
         list: &BusyList,
@@ -93,8 +96,8 @@ impl Detector {
         base.map(|base| list.upright(base))
     }
 
-    /// All planes of admissible bases in upright coordinates, in the order in which the
-    /// procedure adds them: what the literal engine computes whole to use the first.
+    /// Returns all planes of admissible bases in upright coordinates, in the order in which the
+    /// procedure adds them. The literal engine computes all planes and uses the first plane.
     pub fn all(&mut self, list: &BusyList, sides: [u16; 3]) -> &[Plane] {
         self.found.clear();
         if let Some(admissible) = self.prohibit(list, sides) {
@@ -112,7 +115,7 @@ impl Detector {
                     for plane in work.drain(..) {
                         let from = next.len();
                         plane.subtract(region, next);
-                        // A piece above this region is above all later ones: it is final.
+                        // A piece above this region is above all later regions, so it is final.
                         found.extend(next.extract_if(from.., |piece| piece.is_above(region)));
                     }
                     std::mem::swap(work, next);
@@ -126,7 +129,7 @@ impl Detector {
         &self.found
     }
 
-    /// Computes the prohibited regions; `None` if the frame is longer than the mesh.
+    /// Computes the prohibited regions. Returns `None` if the frame is longer than the mesh.
     fn prohibit(&mut self, list: &BusyList, sides: [u16; 3]) -> Option<Admissible> {
         let sides = list.upright(sides);
         let admissible = Admissible::new(list.extents(), sides)?;
@@ -136,9 +139,9 @@ impl Detector {
         Some(admissible)
     }
 
-    /// In two dimensions a plane is a segment, which never falls into more than a part
-    /// below and a part above the region. The part above is final, so that the first
-    /// segment is known as soon as a region leaves one.
+    /// Returns the first base on a 2D mesh. On a 2D mesh a plane is a segment. A region divides a
+    /// segment into at most two parts: below and above the region. The part above is final. The
+    /// first segment is therefore known as soon as there is a part above a region.
     fn first_of_segments(
         &mut self,
         admissible: Admissible,
@@ -151,7 +154,7 @@ impl Detector {
                 *subtractions += 1;
                 let (region_low, region_high) = (region.low[2], region.high[2]);
                 if low > region_high {
-                    break; // case 1, and out of reach of all later regions
+                    break; // case 1; the segment is also above all later regions
                 }
                 if !(region.covers_x(x) & (region_low <= high)) {
                     continue; // case 1
@@ -181,7 +184,7 @@ impl Detector {
             }
             work.clear();
             work.push(border);
-            // The highest of the lowest z of the pieces.
+            // The largest `z.low` of all pieces.
             let mut top = border.z.low;
             for region in regions.iter() {
                 if work.iter().any(|plane| plane.meets(region)) {
@@ -203,7 +206,7 @@ impl Detector {
                         continue 'borders;
                     }
                 } else {
-                    // Nothing changes, but some piece may be out of reach.
+                    // No piece changes, but a piece may be above all later regions.
                     *subtractions += work.len() as u64;
                     if top > region.high[2] {
                         return work.iter().find(|piece| piece.is_above(region)).map(lowest);
@@ -216,14 +219,14 @@ impl Detector {
     }
 }
 
-/// The right border planes in list order, the left wall first, clipped to frames on the
-/// mesh.
+/// Returns the right border planes in list order, beginning with the left wall. The planes are
+/// clipped to bases of frames on the mesh.
 fn borders(regions: &[Region], admissible: Admissible) -> impl Iterator<Item = Plane> {
     let of_entries = regions.iter().filter_map(move |region| admissible.right_border(region));
     std::iter::once(admissible.left_wall()).chain(of_entries)
 }
 
-/// The lowest corner of a plane.
+/// Returns the lowest corner of a plane.
 pub(in crate::allocator) fn lowest(plane: &Plane) -> Coord {
     [plane.x, plane.y.low, plane.z.low]
 }

@@ -1,12 +1,12 @@
-//! The busy list: every sub-mesh that is handed out, in the order the search needs.
+//! The busy list: a list of all allocated sub-meshes, in the order that the search needs.
 //!
-//! Source: Bani-Mohammad 2008, section 3.3. Entries are sorted by decreasing last
-//! coordinate of the highest corner, so that a piece of a plane above one prohibited
-//! region is above all later ones; a new entry goes after those of equal key. Cost with m
-//! entries: m for an insertion and for the release of a job, however many entries it has.
+//! Source: Bani-Mohammad 2008, section 3.3. Entries are sorted by decreasing last coordinate of
+//! their highest corner. A piece of a plane above one prohibited region is therefore above all
+//! later regions. A new entry is inserted after the entries with equal keys. Cost with m entries: m
+//! steps for an insertion, and m steps for the release of a job with any number of entries.
 //!
-//! Inside the list a 2D mesh stands upright, (x, y) being (x, 0, y): its last coordinate
-//! is then the third one, as in 3D.
+//! Inside the list, coordinates are *upright*: a position (x, y) of a 2D mesh is stored as (x, 0,
+//! y). The last coordinate is then the third coordinate, as in 3D.
 
 use super::region::Region;
 use crate::allocator::submesh::SubMesh;
@@ -15,14 +15,14 @@ use crate::topology::{Coord, Grid, NodeId};
 /// An allocated sub-mesh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
-    /// Its positions, upright.
+    /// The sub-mesh in upright coordinates.
     pub allocated: Region,
-    /// The processor at its lowest corner.
+    /// Processor at the lowest corner.
     base: NodeId,
 }
 
 impl Entry {
-    /// The sub-mesh, of a mesh of two dimensions if `flat`.
+    /// Returns the sub-mesh. `flat` must be set if the mesh has two dimensions.
     fn unit(&self, flat: bool) -> SubMesh {
         let Region { low, high } = self.allocated;
         let base = upright(flat, low);
@@ -31,7 +31,8 @@ impl Entry {
     }
 }
 
-/// Coordinates, or sides, with the last dimension of a mesh third; its own inverse.
+/// Converts coordinates or sides to upright coordinates: moves the last dimension of the mesh to
+/// the third position. The function is its own inverse.
 fn upright(flat: bool, [x, y, z]: Coord) -> Coord {
     if flat { [x, z, y] } else { [x, y, z] }
 }
@@ -41,47 +42,49 @@ fn upright(flat: bool, [x, y, z]: Coord) -> Coord {
 pub(in crate::allocator) struct BusyList {
     grid: Grid,
     entries: Vec<Entry>,
-    /// By processor, the volume of the entry whose base it is; else 0.
+    /// For each processor, the volume of the entry whose base is this processor; 0 if no entry has
+    /// this base.
     volumes: Vec<u32>,
 }
 
 impl BusyList {
-    /// The list of a mesh with every processor free.
+    /// Creates the list of a mesh with every processor free.
     pub fn new(grid: &Grid) -> Self {
         Self { grid: grid.clone(), entries: Vec::new(), volumes: vec![0; grid.processors()] }
     }
 
-    /// The mesh.
+    /// Returns the mesh.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Number of positions along the three upright axes.
+    /// Returns the number of positions along the three upright axes.
     pub fn extents(&self) -> Coord {
         self.upright(self.grid.axes().map(|axis| axis.extent))
     }
 
-    /// Coordinates, or sides, with the last dimension of the mesh third; its own inverse.
+    /// Converts coordinates or sides to upright coordinates: moves the last dimension of the mesh
+    /// to the third position. The function is its own inverse.
     pub fn upright(&self, at: Coord) -> Coord {
         upright(self.is_flat(), at)
     }
 
-    /// Whether the mesh has two dimensions.
+    /// Returns whether the mesh has two dimensions.
     pub fn is_flat(&self) -> bool {
         self.grid.dimensions() == 2
     }
 
-    /// The entries in list order, without the hypothetical first one.
+    /// Returns the entries in list order, without the hypothetical first entry.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Number of entries, without the hypothetical first one.
+    /// Returns the number of entries, without the hypothetical first entry.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Enters a sub-mesh that lies on the mesh and overlaps no other entry.
+    /// Adds a sub-mesh. The sub-mesh must be inside the mesh and must not overlap another entry.
     pub fn insert(&mut self, unit: SubMesh) {
         let allocated = Region { low: self.upright(unit.base), high: self.upright(unit.end()) };
         let base = self.grid.node(unit.base);
@@ -91,27 +94,27 @@ impl BusyList {
         self.entries.insert(position, Entry { allocated, base });
     }
 
-    /// Removes the entries of a job that held `nodes`, unit by unit as they were handed
-    /// out. The units need no record by job: each begins with its base, and its volume
-    /// says where the next begins. `left` hears of each.
-    pub fn release(&mut self, nodes: &[NodeId], mut left: impl FnMut(SubMesh)) {
+    /// Removes the entries of a job and calls `on_removed` with each of them. `nodes` are the
+    /// processors of the job in the order of allocation. The processors determine the entries: each
+    /// unit begins with its base, and the volume of a unit gives the start of the next unit.
+    pub fn release(&mut self, nodes: &[NodeId], mut on_removed: impl FnMut(SubMesh)) {
         let mut next = 0;
         while let Some(base) = nodes.get(next) {
             let volume = std::mem::take(&mut self.volumes[base.index()]);
-            debug_assert_ne!(volume, 0, "processor {} begins no unit", base.0);
+            debug_assert_ne!(volume, 0, "processor {} is not the base of a unit", base.0);
             next += (volume as usize).max(1);
         }
         let (volumes, flat) = (&self.volumes, self.is_flat());
         self.entries.retain(|entry| {
             let stays = volumes[entry.base.index()] != 0;
             if !stays {
-                left(entry.unit(flat));
+                on_removed(entry.unit(flat));
             }
             stays
         });
     }
 
-    /// Volume of the entry with this base; 0 if there is none.
+    /// Returns the volume of the entry with this base; 0 if there is no such entry.
     #[cfg(test)]
     pub fn volume_at(&self, base: NodeId) -> u32 {
         self.volumes[base.index()]
@@ -134,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_fall_and_equal_ones_keep_their_order() {
+    fn entries_are_sorted_stably_by_decreasing_key() {
         let mut list = BusyList::new(&grid("6x6"));
         // Node numbers are 6 x + y.
         for a in [[5, 2, 5, 2], [4, 3, 5, 3], [1, 4, 5, 5], [0, 2, 1, 3]] {
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_takes_all_its_units_with_it() {
+    fn release_removes_all_units_of_a_job() {
         let mut list = BusyList::new(&grid("4x4x4"));
         let units = [[0, 0, 0, 1, 3, 3], [2, 0, 0, 3, 0, 1], [2, 0, 2, 2, 1, 2]].map(|a| unit(&a));
         units.iter().for_each(|&unit| list.insert(unit));

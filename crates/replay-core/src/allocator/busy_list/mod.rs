@@ -1,21 +1,22 @@
 //! Busy List and Turning Busy List (Bani-Mohammad, Ould-Khaoua, Ababneh, Mackenzie 2006;
-//! Bani-Mohammad 2008, chapter 3): contiguous allocation on 2D and 3D meshes by a list of
-//! what is allocated rather than a map of what is free.
+//! Bani-Mohammad 2008, chapter 3): contiguous allocation on 2D and 3D meshes by a list of allocated
+//! sub-meshes instead of a map of free processors.
 //!
-//! Busy List finds a free sub-mesh of the requested shape iff there is one; Turning Busy
-//! List iff there is one in some orientation. Of the planes of admissible bases that the
-//! search lists, the lowest corner of the first is used. Cost per decision with m
-//! sub-meshes allocated: m^2 subtractions of boxes, times the orientations; per release: m.
-//! The size of the mesh does not enter.
+//! Busy List finds a free sub-mesh iff there is a free sub-mesh of the requested shape in the
+//! requested orientation. Turning Busy List finds a free sub-mesh iff there is a free sub-mesh of
+//! this shape in any orientation. The search lists planes of admissible bases and uses the lowest
+//! corner of the first plane. Cost per decision with m allocated sub-meshes: m^2 subtractions of
+//! boxes for each orientation. Cost per release: m steps. The cost does not depend on the size of
+//! the mesh.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `region` | prohibited bases, and the planes at the right of sub-meshes |
-//! | `plane` | a plane less a region: seventeen cases |
+//! | `region` | prohibited bases |
+//! | `plane` | a plane minus a region: seventeen cases |
 //! | `list` | the sorted list |
 //! | `detect` | the search |
-//! | `border` | where frames lie on the mesh, right border planes |
-//! | `placer` | list and search together, shared with [`gabl`](super::gabl) |
+//! | `border` | bases of frames that fit on the mesh, right border planes |
+//! | `placer` | combination of list and search, shared with [`gabl`](super::gabl) |
 
 mod border;
 #[cfg(test)]
@@ -40,24 +41,24 @@ use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 use placer::Placer;
 
-/// The Busy List and Turning Busy List allocators. Their census counts subtractions of a
-/// prohibited region from a plane of bases, or from a piece of one, as operations.
+/// The Busy List and Turning Busy List allocators. The operations of their [`Census`] are the
+/// subtractions of a prohibited region from a plane of bases, or from a piece of a plane.
 #[derive(Clone, Debug)]
 pub struct BusyListAllocator {
     placer: Placer,
     shapes: Shapes,
     blocks: u32,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
-/// What [`BusyListAllocator`] leaves open.
+/// Options of [`BusyListAllocator`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BusyListOptions {
     /// Whether all orientations of a request are tried (Turning Busy List).
     pub turning: bool,
-    /// Side lengths of a request that comes without.
+    /// Rule for the side lengths of a request without shape.
     pub rule: ShapeRule,
-    /// How the search is carried out.
+    /// Implementation of the search.
     pub engine: Engine,
 }
 
@@ -68,26 +69,26 @@ impl Default for BusyListOptions {
 }
 
 impl BusyListAllocator {
-    /// An allocator for a mesh; wrapped dimensions are used as if they did not wrap.
+    /// Creates an allocator for a mesh. Wrapped dimensions are treated as if they did not wrap.
     pub fn new(grid: &Grid, options: BusyListOptions) -> Self {
         Self {
             placer: Placer::new(grid, options.turning, options.engine),
             shapes: Shapes::new(grid, Shaping::One(options.rule), false),
             blocks: 0,
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// The same with sub-meshes allocated already, entered in this order. They must lie on
-    /// the mesh and be disjoint, and their processors busy on the machine.
+    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
+    /// disjoint, and busy on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
     }
 }
 
-/// A search by a busy list in words.
-pub(in crate::allocator) fn told(
+/// Describes a search in the busy list.
+pub(in crate::allocator) fn describe_search(
     grid: &Grid,
     listed: u32,
     sides: [u16; 3],
@@ -109,8 +110,8 @@ pub(in crate::allocator) fn told(
 
 impl Allocator for BusyListAllocator {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
-        self.placer.stopped_by(&setup.stop);
+        self.explanation = setup.explanation.clone();
+        self.placer.set_stop(&setup.stop);
         self.placer.reset();
         self.blocks = 0;
         Ok(())
@@ -132,7 +133,7 @@ impl Allocator for BusyListAllocator {
         }
         let listed = self.placer.units();
         let placed = self.placer.place(sides);
-        self.notes.say(|| told(self.placer.grid(), listed, sides, placed));
+        self.explanation.sentence(|| describe_search(self.placer.grid(), listed, sides, placed));
         let Some(unit) = placed else {
             self.placer.check()?;
             return Err(Refusal::Fragmented);

@@ -1,4 +1,4 @@
-//! `busy-list` and `turning-busy-list`.
+//! Table of `busy-list` and `turning-busy-list`.
 
 use super::{BusyListAllocator, BusyListOptions};
 use crate::allocator::options::{AllocatorOptions, mesh_of};
@@ -7,11 +7,10 @@ use crate::allocator::{Allocator, Engine};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 
-/// What `engine` means for all strategies of the family.
-pub(in crate::allocator) const ENGINE: &str =
-    "stop at the first place, or carry out the whole published search; same places";
+/// Meaning of `engine` for all busy-list strategies.
+pub(in crate::allocator) const ENGINE: &str = "stop at the first free position, or carry out the whole published search; both choose the same position";
 
-/// What needs a mesh.
+/// Name of the strategies in error messages about machines that are not meshes.
 pub(in crate::allocator) const MESH: &str = "a busy list";
 
 impl AllocatorOptions for BusyListOptions {
@@ -20,23 +19,21 @@ impl AllocatorOptions for BusyListOptions {
     }
 }
 
-/// Both strategies.
+/// Returns the table of both strategies.
 pub fn table() -> Table<BusyListOptions> {
     let entry = |name: &str, turning| {
         let shape =
-            "side lengths of a job that comes without: exact factors, or least total side length";
+            "side lengths of a job without shape: exact factors, or least total side length";
         Entry::new(name, BusyListOptions { turning, ..BusyListOptions::default() })
             .source("Bani-Mohammad et al. 2006; Bani-Mohammad 2008, section 3.3")
             .param("shape", kind::one_of(&ShapeRule::FACTORS_FIRST), shape, |o| &mut o.rule)
             .param("engine", kind::one_of(&Engine::ALL), ENGINE, |o| &mut o.engine)
     };
     let plain = entry("busy-list", false).about(
-        "Busy List: the first free sub-mesh of the requested shape at the right of an \
-         allocated one or at the left wall; m^2 steps with m sub-meshes allocated.",
+        "Busy List: the first free sub-mesh of the requested shape that touches the left wall or the right side of an allocated sub-mesh; m^2 steps with m allocated sub-meshes.",
     );
     let turning = entry("turning-busy-list", true).about(
-        "Turning Busy List: Busy List in the requested orientation, then in the others; \
-         m^2 steps for each with m sub-meshes allocated.",
+        "Turning Busy List: Busy List in the requested orientation, then in the other orientations; m^2 steps per orientation with m allocated sub-meshes.",
     );
     Table::new("allocator", [plain, turning])
 }

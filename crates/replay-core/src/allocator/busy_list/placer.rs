@@ -1,5 +1,4 @@
-//! Placing frames: the busy list and the search in it, as every strategy of the family
-//! uses them.
+//! Placement of frames by the busy list and its search, for all busy-list strategies.
 
 use super::detect::{Detector, lowest};
 use super::list::BusyList;
@@ -9,30 +8,29 @@ use crate::allocator::{Engine, Request};
 use crate::cancel::{CancelToken, Cancelled};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// A busy list that finds places for frames and enters them.
+/// A busy list that finds free positions for frames and adds them to the list.
 #[derive(Clone, Debug)]
 pub(in crate::allocator) struct Placer {
     list: BusyList,
     detector: Detector,
     turning: bool,
     engine: Engine,
-    /// What is free, where the search may look it up.
+    /// Map of free processors, if the search may use it.
     map: Option<Frames>,
 }
 
 impl Placer {
-    /// For a mesh with every processor free; `turning` ones try all orientations. The fast
-    /// engine stops at the first plane of admissible bases and tries equal orientations
-    /// once; the literal one lists all planes, uses the first, and tries equal orientations
-    /// again.
+    /// Creates a placer for a mesh on which every processor is free. If `turning`, all orientations are tried. The fast
+    /// engine stops at the first plane of admissible bases and tries each of several equal orientations only once. The
+    /// literal engine lists all planes, uses the first plane, and tries equal orientations repeatedly.
     pub fn new(grid: &Grid, turning: bool, engine: Engine) -> Self {
         let (list, detector) = (BusyList::new(grid), Detector::default());
         Self { list, detector, turning, engine, map: None }
     }
 
-    /// The same with a map of what is free beside the list, for strategies that search for many
-    /// shapes in turn: a shape without a place costs a look at the map. Places are the same; of the fast
-    /// engine only, for the literal one stays as it was printed.
+    /// Adds a map of free processors for strategies that search for many shapes one after the other. A shape without a
+    /// free position then costs only a search of the map. The map does not change the chosen positions. Only the fast
+    /// engine uses the map; the literal engine follows the published procedure.
     pub fn with_map(self) -> Self {
         let axes: Vec<Axis> = (0..self.grid().dimensions())
             .map(|axis| Axis { extent: self.grid().axes()[axis].extent, wrapped: false })
@@ -45,13 +43,13 @@ impl Placer {
         Self { map, ..self }
     }
 
-    /// The mesh.
+    /// Returns the mesh.
     pub fn grid(&self) -> &Grid {
         self.list.grid()
     }
 
-    /// Enters a free sub-mesh of exactly these sides, in some orientation if turning.
-    /// `None` if there is none.
+    /// Finds a free sub-mesh with exactly these sides and adds it to the list. If the placer was created with
+    /// `turning`, the sub-mesh may have any orientation. Returns `None` if there is no such sub-mesh.
     pub fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
         let dimensions = self.grid().dimensions();
         let unit = match (self.turning, self.engine) {
@@ -81,8 +79,8 @@ impl Placer {
         Some(SubMesh { base, sides })
     }
 
-    /// Whether all orientations of the `asked` frame that may be tried hold one of the `refused` frame, so
-    /// that a search for the former finds nothing where one for the latter does not.
+    /// Returns whether every allowed orientation of the frame of `asked` contains an allowed orientation of the frame
+    /// of `refused`. In this case a search for `asked` fails whenever a search for `refused` fails.
     pub fn covers(&self, shapes: &mut Shapes, refused: Request, asked: Request) -> bool {
         let mut first = |request| shapes.of(request).first().copied();
         let Some((small, large)) = first(refused).zip(first(asked)) else { return false };
@@ -92,20 +90,20 @@ impl Placer {
         orientations(large).all(|large| orientations(small).any(|small| holds(large, small)))
     }
 
-    /// Once this flag is raised, no place is found any more.
-    pub fn stopped_by(&mut self, stop: &CancelToken) {
-        self.detector.stopped_by(stop);
+    /// Sets a token. If the token is cancelled, every search ends without a result.
+    pub fn set_stop(&mut self, stop: &CancelToken) {
+        self.detector.set_stop(stop);
     }
 
-    /// Whether places are still looked for.
+    /// Checks for cancellation.
     ///
     /// # Errors
-    /// [`Cancelled`] once the flag is raised.
+    /// [`Cancelled`] if the token is cancelled.
     pub fn check(&self) -> Result<(), Cancelled> {
         self.detector.stop().check()
     }
 
-    /// Enters a sub-mesh that is busy already.
+    /// Adds a sub-mesh that is already busy.
     pub fn enter(&mut self, unit: SubMesh) {
         self.list.insert(unit);
         if let Some(map) = &mut self.map {
@@ -113,15 +111,15 @@ impl Placer {
         }
     }
 
-    /// Enters processors that have left the machine, each for itself; [`release`](Self::release) takes
-    /// them out again.
+    /// Adds processors that have gone out of service; each becomes an entry of one processor.
+    /// [`release`](Self::release) removes them.
     pub fn enter_each(&mut self, nodes: &[NodeId]) {
         for &node in nodes {
             self.enter(SubMesh { base: self.grid().coord(node), sides: [1; 3] });
         }
     }
 
-    /// Removes what was placed for a job that held `nodes`, as they were handed out.
+    /// Removes the sub-meshes of a job. `nodes` are the processors of the job in the order of allocation.
     pub fn release(&mut self, nodes: &[NodeId]) {
         let map = &mut self.map;
         self.list.release(nodes, |unit| {
@@ -131,24 +129,24 @@ impl Placer {
         });
     }
 
-    /// Sub-meshes in the list.
+    /// Returns the number of sub-meshes in the list.
     pub fn units(&self) -> u32 {
         self.list.len() as u32
     }
 
-    /// Volume of the sub-mesh with this base; 0 if there is none.
+    /// Returns the volume of the sub-mesh with this base; 0 if there is no such sub-mesh.
     #[cfg(test)]
     pub fn volume_at(&self, base: NodeId) -> u32 {
         self.list.volume_at(base)
     }
 
-    /// Subtractions of a prohibited region from a plane or a piece of one since the last
-    /// reset.
+    /// Returns the number of subtractions since the last reset. A subtraction removes a prohibited region from a plane
+    /// or a piece of a plane.
     pub fn subtractions(&self) -> u64 {
         self.detector.subtractions()
     }
 
-    /// Empties the list and forgets the count.
+    /// Clears the list and the number of subtractions.
     pub fn reset(&mut self) {
         self.list.clear();
         self.detector.reset();

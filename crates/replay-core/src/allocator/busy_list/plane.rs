@@ -1,11 +1,11 @@
-//! Planes of base positions, and what a prohibited region leaves of one.
+//! Planes of base positions, and the pieces of a plane outside a prohibited region.
 //!
-//! Source: Bani-Mohammad 2008, Figure 3.3 and Appendix B: seventeen cases, by how the
-//! region lies over the plane along y and along z. Cost: constant.
+//! Source: Bani-Mohammad 2008, Figure 3.3 and Appendix B. There are seventeen cases, which depend
+//! on the position of the region relative to the plane along y and along z. The cost is constant.
 
 use super::region::Region;
 
-/// Positions along one axis, both ends inside.
+/// A range of positions along one axis, including both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::allocator) struct Span {
     pub low: u16,
@@ -20,16 +20,16 @@ pub(in crate::allocator) struct Plane {
     pub z: Span,
 }
 
-/// Which part of a span another one, which meets it, covers.
+/// The part of a span that another span covers. The two spans must overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cover {
-    /// All of it.
+    /// The whole span.
     Whole,
-    /// The lower end; the part above stays.
+    /// The lower end; the upper part remains.
     Lower,
-    /// The upper end; the part below stays.
+    /// The upper end; the lower part remains.
     Upper,
-    /// The middle; a part on either side stays.
+    /// The middle; a part on either side remains.
     Middle,
 }
 
@@ -45,23 +45,26 @@ impl Span {
 }
 
 impl Plane {
-    /// Whether `region` and every region whose highest z is no greater lie below.
+    /// Returns whether the plane is above `region`. If so, the plane is also above every region
+    /// whose highest z is not greater.
     #[inline]
     pub fn is_above(&self, region: &Region) -> bool {
         self.z.low > region.high[2]
     }
 
-    /// Whether some position of the plane lies in `region`.
+    /// Returns whether `region` contains a position of the plane.
     #[inline]
     pub fn meets(&self, region: &Region) -> bool {
-        // Without branches: which of the axes keeps the two apart is hard to foretell.
+        // This code has no branches, because it is hard to predict which axis separates plane and
+        // region.
         let meets =
             |span: Span, i: usize| (span.low <= region.high[i]) & (region.low[i] <= span.high);
         region.covers_x(self.x) & meets(self.y, 1) & meets(self.z, 2)
     }
 
-    /// Appends the positions of this plane outside `region`: at most four disjoint planes,
-    /// none of them empty, in the order of the published figure.
+    /// Appends the positions of this plane outside `region` to `pieces`. The appended positions
+    /// form at most four disjoint, non-empty planes, which are appended in the order of the
+    /// published figure.
     pub fn subtract(self, region: &Region, pieces: &mut Vec<Plane>) {
         use Cover::{Lower, Middle, Upper, Whole};
         if !self.meets(region) {
@@ -71,8 +74,8 @@ impl Plane {
         let Plane { y, z, .. } = self;
         let prohibited = |i: usize| Span { low: region.low[i], high: region.high[i] };
         let (v, w) = (prohibited(1), prohibited(2));
-        // What stays on either side of the region. A part is evaluated only in the cases
-        // in which it is not empty.
+        // The parts on both sides of the region. A part is evaluated only in the cases in which it
+        // is not empty.
         let below = |span: Span, cut: Span| Span { low: span.low, high: cut.low - 1 };
         let above = |span: Span, cut: Span| Span { low: cut.high + 1, high: span.high };
         let from = |low: u16, high: u16| Span { low, high };

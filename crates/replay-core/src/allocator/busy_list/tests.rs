@@ -13,7 +13,7 @@ fn shaped(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
 }
 
-/// Allocates the shapes one after another on an empty machine: their sub-meshes.
+/// Allocates the shapes one after another on an empty machine and returns their sub-meshes.
 fn sequence(machine: &str, turning: bool, shapes: &[[u16; 3]]) -> Vec<Option<SubMesh>> {
     let grid = grid(machine);
     let run = |engine| {
@@ -34,9 +34,9 @@ fn sequence(machine: &str, turning: bool, shapes: &[[u16; 3]]) -> Vec<Option<Sub
     fast
 }
 
-/// The worked example of section 3.3.
+/// Worked example of section 3.3.
 #[test]
-fn three_requests_in_space() {
+fn worked_example_of_three_3d_requests() {
     let shapes = [[2, 4, 4], [2, 1, 2], [1, 2, 1]];
     let expected = [[0, 0, 0, 1, 3, 3], [2, 0, 0, 3, 0, 1], [2, 0, 2, 2, 1, 2]];
     for turning in [false, true] {
@@ -44,9 +44,9 @@ fn three_requests_in_space() {
     }
 }
 
-/// The example of Figure 2.7: the second request fits only after rotation.
+/// Example of Figure 2.7: the second request fits only if it is rotated.
 #[test]
-fn turning_finds_what_the_requested_orientation_does_not() {
+fn turning_finds_rotated_frames() {
     let shapes = [[2, 3, 2], [3, 2, 1]];
     let first = Some(unit(&[0, 0, 0, 1, 2, 1]));
     assert_eq!(sequence("3x3x2", false, &shapes), [first, None]);
@@ -54,7 +54,7 @@ fn turning_finds_what_the_requested_orientation_does_not() {
 }
 
 #[test]
-fn figure_4_3_has_one_place_for_2x4() {
+fn figure_4_3_has_one_free_position_for_2x4() {
     let grid = grid("6x6");
     let held = [[1, 4, 5, 5], [0, 2, 1, 3], [4, 3, 5, 3], [5, 2, 5, 2]].map(|a| unit(&a));
     let machine = busy(&grid, &held);
@@ -74,7 +74,7 @@ fn figure_4_3_has_one_place_for_2x4() {
 }
 
 #[test]
-fn a_piece_that_ends_leaves_its_siblings() {
+fn pieces_of_a_plane_are_followed_separately() {
     let grid = grid("3x3x3");
     let held = [unit(&[0, 2, 2, 1, 2, 2]), unit(&[0, 0, 0, 1, 1, 1])];
     for engine in ENGINES {
@@ -88,7 +88,7 @@ fn a_piece_that_ends_leaves_its_siblings() {
 }
 
 #[test]
-fn a_whole_machine_goes_and_comes_back() {
+fn a_job_can_have_the_whole_machine_repeatedly() {
     for (machine, whole) in [("5x4", [5, 4, 1]), ("3x4x2", [3, 4, 2])] {
         let grid = grid(machine);
         let mut machine = busy(&grid, &[]);
@@ -96,7 +96,7 @@ fn a_whole_machine_goes_and_comes_back() {
         for _ in 0..2 {
             let mut chosen = Vec::new();
             assert_eq!(allocator.allocate(&machine, shaped(whole), &mut chosen), Ok(()));
-            // From the lowest corner, x fastest.
+            // The processors are listed from the lowest corner; x varies fastest.
             let origin = SubMesh { base: [0, 0, 0], sides: whole };
             assert_eq!(chosen, nodes(&grid, &origin));
             assert_eq!(
@@ -117,7 +117,7 @@ fn a_whole_machine_goes_and_comes_back() {
 }
 
 #[test]
-fn a_job_without_shape_gets_one() {
+fn a_job_without_shape_gets_a_shape() {
     let grid = grid("4x3");
     let machine = busy(&grid, &[]);
     let taken = |rule, size| {
@@ -131,16 +131,16 @@ fn a_job_without_shape_gets_one() {
         served.map(|()| chosen.len())
     };
     assert_eq!(taken(ShapeRule::Factors, 4), Ok(4));
-    // Seven in a row do not fit: 4 x 2 it is.
+    // A row of seven processors does not fit, so the shape is 4 x 2.
     assert_eq!(taken(ShapeRule::Factors, 7), Ok(8));
-    // Eleven would take all twelve.
+    // A job of eleven processors would get all twelve processors.
     assert_eq!(taken(ShapeRule::Factors, 11), Ok(12));
     assert_eq!(taken(ShapeRule::NearSquare, 4), Ok(4));
     assert_eq!(taken(ShapeRule::NearSquare, 13), Err(Refusal::TooFewFree));
 }
 
 #[test]
-fn a_solid_request_does_not_lie_flat() {
+fn refuses_a_3d_shape_on_a_2d_mesh() {
     let grid = grid("8x8");
     let solid = allocator(&grid, true, Engine::Fast).allocate(
         &busy(&grid, &[]),
@@ -153,10 +153,10 @@ fn a_solid_request_does_not_lie_flat() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Busy List serves iff the box is free somewhere; Turning Busy List iff some
-    /// permutation of it is.
+    /// Busy List serves a request iff the box is free at any position. Turning Busy List serves a
+    /// request iff any permutation of the box is free.
     #[test]
-    fn recognition_is_complete(
+    fn finds_every_free_frame(
         grid in meshes(),
         attempts in 0usize..40,
         longest in 1u16..5,
@@ -189,9 +189,10 @@ proptest! {
         }
     }
 
-    /// Through any history the list holds what the machine holds, and both end empty.
+    /// During any history the list contains exactly the busy units of the machine. At the end the
+    /// list and the machine are empty.
     #[test]
-    fn starts_and_ends_leave_nothing(
+    fn the_list_is_empty_after_all_jobs_end(
         grid in meshes(),
         history in proptest::collection::vec(([1u16..5, 1u16..5, 1u16..4], any::<prop::sample::Index>(), any::<bool>()), 1..40),
         turning: bool,

@@ -1,8 +1,9 @@
-//! The centre-based family as defined, without shortcuts: every candidate's set is built by sorting the list of free
-//! processors, and scored.
+//! The centre-based strategies, evaluated literally from their definition. For every candidate, the list of free
+//! processors is sorted, and the resulting set of processors is scored.
 //!
-//! The fast engines are tested against this definition. It decides in production under `order=greedy`, where it leaves
-//! nothing to shorten, and explains decisions. Cost per decision: candidates times free processors, times a logarithm.
+//! Tests compare the fast engines with this definition. The definition also produces explanations, and it makes the
+//! decisions with `order=greedy`, for which there is no fast engine. Cost per decision: O(c f log f) for c candidates
+//! and f free processors.
 
 use std::collections::HashSet;
 
@@ -12,17 +13,17 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId, PairDistances};
 
-/// The distance that defines shells.
+/// Distance that defines shells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Metric {
-    /// L-infinity: square shells.
+    /// L-infinity distance: shells are squares.
     Linf,
-    /// L1: diamond shells.
+    /// L1 distance: shells are diamonds.
     L1,
 }
 
 impl Metric {
-    /// Shell number of `p` around `centre`.
+    /// Returns the shell number of `p` around `centre`.
     #[inline]
     pub fn distance(self, grid: &Grid, centre: Coord, p: Coord) -> u32 {
         match self {
@@ -32,20 +33,19 @@ impl Metric {
     }
 }
 
-/// Which processors are taken of a last shell that is needed only in part.
+/// Order in which processors are taken from the last shell if only a part of the shell is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShellOrder {
-    /// The free list is stably re-sorted by distance to each candidate centre in turn: at
-    /// the i-th centre, processors of equal distance stand in order of their distance to
-    /// centre i - 1, ties of that by distance to centre i - 2, and so on, at last in scan
-    /// order. The order that reproduces the paper.
+    /// For one candidate centre after the other, the free list is sorted by distance to the centre with a stable sort.
+    /// At the i-th centre, processors with equal distance are therefore ordered by their distance to centre i - 1, then
+    /// to centre i - 2, and so on, and finally in scan order. This order reproduces the paper.
     #[default]
     Carried,
     /// Scan order.
     Scan,
-    /// One by one the processor of least total L1 distance to those already chosen, ties
-    /// by L1 distance to the centre, then scan order; any free processor outside the
-    /// complete shells may be chosen.
+    /// Repeatedly selects the processor with the smallest total L1 distance to the processors already chosen. If
+    /// distances are equal, the L1 distance to the centre decides, then scan order. Any free processor outside the
+    /// complete shells may be selected.
     Greedy,
 }
 
@@ -58,31 +58,31 @@ impl ShellOrder {
     ];
 }
 
-/// Tie-breaking and the choices the papers leave open, common to the family.
+/// Options of all centre-based strategies: tie-breaking, and choices that the papers do not specify.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CentreOptions {
-    /// The tie-breaking vector; `None`: the first candidate wins.
+    /// Tie vector; `None` if the first candidate with the best score wins.
     pub tie: Option<TieVector>,
     /// How walls count in the tie value.
     pub wall: WallRule,
-    /// Which processors are taken of the last shell.
+    /// Order in which processors are taken from the last shell.
     pub order: ShellOrder,
-    /// How much worse than the best a candidate may be that competes by tie value.
+    /// Tolerance for scores. Candidates with scores within this tolerance of the best score compete by tie value.
     pub slack: Slack,
 }
 
 /// Positions of the candidate centres.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Centres {
-    /// Free processors, in scan order.
+    /// The free processors, in scan order.
     FreeProcessors,
-    /// Every position whose every coordinate occurs in some free processor; coordinates
-    /// in order of first appearance in the scan-ordered free list, x outermost.
+    /// All combinations of the x, y and z coordinates of free processors. Coordinates are in the order of
+    /// first appearance in the scan-ordered list of free processors; x varies slowest.
     CoordinateProduct,
 }
 
 impl Centres {
-    /// The candidate centres for these free processors, in candidate order.
+    /// Returns the candidate centres for the free processors, in candidate order.
     pub fn list(self, free: &[Coord]) -> Vec<Coord> {
         match self {
             Centres::FreeProcessors => free.to_vec(),
@@ -108,7 +108,7 @@ impl Centres {
     }
 }
 
-/// The primary score of a set.
+/// Primary score of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Score {
     /// Sum of shell numbers.
@@ -117,7 +117,7 @@ pub enum Score {
     PairwiseL1,
 }
 
-/// A member of the centre-based family.
+/// Rule of a centre-based strategy.
 #[derive(Clone, Debug)]
 pub struct CentreRule {
     /// Candidate centres.
@@ -126,71 +126,73 @@ pub struct CentreRule {
     pub metric: Metric,
     /// Primary score.
     pub score: Score,
-    /// Tie-breaking and open choices.
+    /// Tie-breaking, and choices that the papers do not specify.
     pub options: CentreOptions,
 }
 
 /// A candidate allocation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
-    /// Its place in candidate order, from 0.
+    /// Position in candidate order, from 0.
     pub order: usize,
     /// Primary score; lower is better.
     pub score: u64,
     /// Tie value; lower is better. 0 without a tie vector.
     pub tie: i64,
-    /// The sums behind the tie value.
+    /// Sums from which the tie value is computed.
     pub terms: TieTerms,
-    /// Position of its centre.
+    /// Position of the centre.
     pub centre: Coord,
-    /// The processors, nearest first.
+    /// Processors, nearest first.
     pub nodes: Vec<NodeId>,
 }
 
-/// The sums that make a tie value, each of weights w(p) of [`TieVector`].
+/// The sums of a tie value. Each is a sum of weights w(p) as defined in [`TieVector`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TieTerms {
-    /// Over free processors outside the candidate.
+    /// Sum of the weights of free processors outside the candidate.
     pub free: i64,
-    /// Over the candidate's own processors along walls.
+    /// Sum of the weights of the candidate's own processors along walls.
     pub walls: i64,
-    /// Over busy processors just outside.
+    /// Sum of the weights of busy processors in the shell just outside the candidate.
     pub busy: i64,
 }
 
-/// The candidates of a decision that compete.
+/// Candidates of a decision that compete by tie value.
 #[derive(Debug)]
 pub struct Competition {
     /// Number of all candidates.
     pub candidates: usize,
     /// The best score.
     pub best: u64,
-    /// The candidates whose scores the slack admits, in candidate order.
+    /// Candidates whose score is within the slack, in candidate order.
     pub admitted: Vec<Candidate>,
 }
 
 impl CentreRule {
-    /// MC1x1: square shells, least sum of shell numbers.
+    /// Returns the rule of MC1x1: square shells, and the smallest sum of shell numbers wins.
     pub fn mc1x1(options: CentreOptions) -> Self {
         let (centres, score) = (Centres::FreeProcessors, Score::ShellSum);
         Self { centres, metric: Metric::Linf, score, options }
     }
 
-    /// Gen-Alg: diamond shells around free processors, least sum of pairwise distances.
+    /// Returns the rule of Gen-Alg: diamond shells around free processors, and the smallest sum of pairwise distances
+    /// wins.
     pub fn gen_alg(options: CentreOptions) -> Self {
         let (centres, score) = (Centres::FreeProcessors, Score::PairwiseL1);
         Self { centres, metric: Metric::L1, score, options }
     }
 
-    /// MM: diamond shells around positions whose coordinates occur in free processors, least sum of pairwise distances.
+    /// Returns the rule of MM: diamond shells around the positions of [`Centres::CoordinateProduct`], and the smallest
+    /// sum of pairwise distances wins.
     pub fn mm(options: CentreOptions) -> Self {
         Self { centres: Centres::CoordinateProduct, ..Self::gen_alg(options) }
     }
 
-    /// Returns the winner for `size` processors, at least one and fewer than are free.
+    /// Returns the winner for `size` processors; `size` is at least one and less than the number of free processors.
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     pub fn choose(
         &self,
         machine: &Machine,
@@ -199,14 +201,15 @@ impl CentreRule {
         stop: &CancelToken,
     ) -> Result<Option<Candidate>, Cancelled> {
         let competition = self.compete(machine, grid, size, self.options.slack, stop)?;
-        // `min_by_key` keeps the first of equals.
+        // `min_by_key` keeps the first of equal elements.
         Ok(competition.admitted.into_iter().min_by_key(|one| (one.tie, one.score)))
     }
 
-    /// Returns the number of distinct sets with the best primary score; `size` as in [`choose`](Self::choose).
+    /// Returns the number of distinct processor sets with the best primary score. `size` must satisfy the conditions of
+    /// [`choose`](Self::choose).
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     pub fn tied_sets(
         &self,
         machine: &Machine,
@@ -219,11 +222,12 @@ impl CentreRule {
         Ok(sets.len() as u32)
     }
 
-    /// Builds all candidates and returns those whose scores a slack admits; `size` as in [`choose`](Self::choose).
-    /// Others are dropped as soon as a better score is found: all candidates of a large machine exceed its memory.
+    /// Builds all candidates and returns the candidates whose scores are within `slack`. `size` must satisfy the
+    /// conditions of [`choose`](Self::choose). A candidate is dropped as soon as a better score excludes it, because
+    /// storing all candidates of a large machine would need too much memory.
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     pub fn compete(
         &self,
         machine: &Machine,
@@ -268,7 +272,7 @@ impl CentreRule {
         Ok(Competition { candidates: centres.len(), best, admitted })
     }
 
-    /// Returns the sums behind the tie value of a set; 0 without a tie vector.
+    /// Returns the sums from which the tie value of a set is computed. The sums are 0 if there is no tie vector.
     fn tie_terms(
         &self,
         machine: &Machine,
@@ -288,8 +292,8 @@ impl CentreRule {
         terms
     }
 
-    /// Calls `visit` with each processor that counts in the tie value of a set, the sum it counts in, and its weight;
-    /// with none if there is no tie vector.
+    /// Calls `visit` for each processor that counts in the tie value of a set, with the processor, the term in which it
+    /// counts, and its weight. Without a tie vector `visit` is not called.
     pub fn for_each_weight(
         &self,
         machine: &Machine,
@@ -325,7 +329,7 @@ impl CentreRule {
 }
 
 impl Candidate {
-    /// Returns the processors in scan order: two candidates are one set if these are equal.
+    /// Returns the processors in scan order, so that sets of processors can be compared.
     pub fn sorted_nodes(&self) -> Vec<NodeId> {
         let mut nodes = self.nodes.clone();
         nodes.sort_unstable();
@@ -333,9 +337,9 @@ impl Candidate {
     }
 }
 
-/// Complete shells, then one by one the free processor of least total L1 distance to
-/// those already chosen. `scan` and `sorted` hold the free processors in scan order and
-/// by distance to the centre.
+/// Returns the processors of the complete shells and further free processors. Each further processor has the smallest
+/// total L1 distance to the processors already chosen. `scan` contains the free processors in scan order, and `sorted`
+/// contains them by distance to the centre.
 fn greedy(
     grid: &Grid,
     centre: Coord,

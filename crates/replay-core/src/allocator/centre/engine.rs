@@ -1,4 +1,4 @@
-//! The allocator that all strategies of the family are, around an engine that evaluates their rule fast.
+//! The allocator of all centre-based strategies, which uses an engine for fast evaluation of the rule.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,15 +13,16 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// Evaluates a [`CentreRule`] fast, for every order of a last shell but [`ShellOrder::Greedy`].
+/// Fast evaluation of a [`CentreRule`] for every shell order except [`ShellOrder::Greedy`].
 pub trait CentreEngine: fmt::Debug + Send {
-    /// Forgets the machine seen last.
+    /// Clears all state about the machine.
     fn reset(&mut self);
 
-    /// Appends the winning `size` processors, fewer than are free, to the empty `chosen`.
+    /// Appends the `size` processors of the winning candidate to `chosen`, which must be empty. `size` must be less
+    /// than the number of free processors.
     ///
     /// # Errors
-    /// [`Refusal::Cancelled`] if `stop` is raised.
+    /// [`Refusal::Cancelled`] if `stop` is cancelled.
     fn choose(
         &mut self,
         machine: &Machine,
@@ -30,10 +31,11 @@ pub trait CentreEngine: fmt::Debug + Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
-    /// Calls `visit` with the processors of each candidate of the best score, for `size` processors, fewer than are free.
+    /// Calls `visit` with the processors of each candidate that has the best score for `size` processors. `size` must
+    /// be less than the number of free processors.
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     fn for_each_tied(
         &mut self,
         machine: &Machine,
@@ -43,39 +45,39 @@ pub trait CentreEngine: fmt::Debug + Send {
     ) -> Result<(), Cancelled>;
 }
 
-/// A strategy of the family.
+/// An allocator of a centre-based strategy.
 #[derive(Debug)]
 pub struct CentreAllocator<E> {
     grid: Grid,
     rule: CentreRule,
     pub(super) engine: E,
     stop: CancelToken,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
     count_ties: bool,
     /// Number of tied sets of the last request.
     tied: Option<u32>,
 }
 
 impl<E: CentreEngine> CentreAllocator<E> {
-    /// An allocator for `grid` by a rule, which `engine` evaluates.
+    /// Creates an allocator for `grid`; `engine` evaluates `rule`.
     pub fn with_engine(grid: &Grid, rule: CentreRule, engine: E) -> Self {
         Self {
             grid: grid.clone(),
             rule,
             engine,
             stop: CancelToken::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
             count_ties: false,
             tied: None,
         }
     }
 
-    /// Explains decisions in these notes, and breaks them off when `stop` is raised.
-    pub fn attach(&mut self, notes: &ExplanationLog, stop: &CancelToken) {
-        (self.notes, self.stop) = (notes.clone(), stop.clone());
+    /// Sets the log for explanations and the token that cancels decisions.
+    pub fn attach(&mut self, explanation: &ExplanationLog, stop: &CancelToken) {
+        (self.explanation, self.stop) = (explanation.clone(), stop.clone());
     }
 
-    /// Counts the [tied sets](Stats::tied_sets) of a request.
+    /// Returns the number of [tied sets](Stats::tied_sets) of a request.
     pub fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
         let size = request.size as usize;
         if size >= machine.free_count() {
@@ -96,7 +98,7 @@ impl<E: CentreEngine> CentreAllocator<E> {
 
 impl<E: CentreEngine> Allocator for CentreAllocator<E> {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.attach(&setup.notes, &setup.stop);
+        self.attach(&setup.explanation, &setup.stop);
         (self.count_ties, self.tied) = (setup.count_ties, None);
         self.engine.reset();
         Ok(())
@@ -112,13 +114,13 @@ impl<E: CentreEngine> Allocator for CentreAllocator<E> {
         if self.count_ties {
             self.tied = self.tied_sets(machine, request);
         }
-        let Self { grid, rule, engine, stop, notes, .. } = self;
+        let Self { grid, rule, engine, stop, explanation, .. } = self;
         if settled_by_count(machine, size, chosen)? {
-            notes.say(|| "it asks for all that are free, and takes them".to_string());
+            explanation.sentence(|| "the job takes all free processors".to_string());
             return Ok(());
         }
-        if notes.are_read() {
-            explain(notes, rule, machine, grid, size, stop)?;
+        if explanation.is_recording() {
+            explain(explanation, rule, machine, grid, size, stop)?;
         }
         if rule.options.order == ShellOrder::Greedy {
             let winner = rule.choose(machine, grid, size, stop)?;

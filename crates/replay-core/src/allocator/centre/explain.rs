@@ -1,4 +1,4 @@
-//! Explanations of the decisions of the centre-based family, by its definition.
+//! Explanations of centre-based decisions, computed from the definition.
 
 use std::collections::HashMap;
 
@@ -9,15 +9,15 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// The distinct sets of the candidates that compete, numbered from 1 in candidate order.
+/// Number of each distinct processor set of the competing candidates. Sets are numbered from 1 in candidate order.
 type SetNumbers = HashMap<Vec<NodeId>, usize>;
 
-/// Writes the candidates for `size` processors, fewer than are free, and the winner into the notes.
+/// Records the candidates and the winner for `size` processors; `size` is less than the number of free processors.
 ///
 /// # Errors
-/// [`Cancelled`] if `stop` is raised.
+/// [`Cancelled`] if `stop` is cancelled.
 pub fn explain(
-    notes: &ExplanationLog,
+    explanation: &ExplanationLog,
     rule: &CentreRule,
     machine: &Machine,
     grid: &Grid,
@@ -26,12 +26,12 @@ pub fn explain(
 ) -> Result<(), Cancelled> {
     let mut competition = rule.compete(machine, grid, size, rule.options.slack, stop)?;
     let sets = set_numbers(competition.admitted.iter());
-    notes.say(|| describe_candidates(rule, competition.candidates));
-    notes.say(|| describe_scores(rule, &competition));
+    explanation.sentence(|| describe_candidates(rule, competition.candidates));
+    explanation.sentence(|| describe_scores(rule, &competition));
     let ranked = &mut competition.admitted;
     ranked.sort_by_key(|one| (one.tie, one.score, one.order));
     if let Some(vector) = rule.options.tie {
-        notes.say(|| {
+        explanation.sentence(|| {
             format!(
                 "the tie vector is SR = {}, AF = {}, WF = {}, BF = {}: tie value = AF * free - WF * walls - BF * busy; the lowest wins, then the lower score, then the first candidate",
                 vector.scan_radius,
@@ -41,22 +41,23 @@ pub fn explain(
             )
         });
     } else {
-        notes
-            .say(|| "there is no tie vector: of equal scores the first candidate wins".to_string());
+        explanation.sentence(|| {
+            "there is no tie vector: of equal scores the first candidate wins".to_string()
+        });
     }
-    notes.list(|| listing(rule, grid, ranked, &sets));
-    notes.rivals(|| scored_candidates(rule, machine, grid, ranked, &sets));
+    explanation.list(|| listing(rule, grid, ranked, &sets));
+    explanation.candidates(|| scored_candidates(rule, machine, grid, ranked, &sets));
     let Some(first) = ranked.first() else { return Ok(()) };
-    notes.say(|| {
+    explanation.sentence(|| {
         let (number, centre) = (first.order + 1, processor(grid, first.centre));
         format!("candidate {number}, with its centre at processor {centre}, wins")
     });
-    notes.winner(first.nodes.clone());
+    explanation.winner(first.nodes.clone());
     Ok(())
 }
 
-/// Returns the candidates in rank order. Only the first [`LISTED`] have every shell and weight, which a map of them
-/// needs: those of all candidates would take the square of a large machine.
+/// Returns the candidates in rank order. Only the first [`LISTED`] candidates, which are plotted, have all shells and
+/// weights. Storing this data for all candidates would need memory that is quadratic in the size of the machine.
 fn scored_candidates(
     rule: &CentreRule,
     machine: &Machine,
@@ -91,7 +92,7 @@ fn scored_candidates(
     CandidateSet { vector: rule.options.tie, first: scored.collect(), more: 0 }
 }
 
-/// Returns the sum of each kind of weight, as one weight of it.
+/// Returns one weight per term: the sum of the weights of the term.
 fn sums(weights: &[Weight]) -> Vec<Weight> {
     let mut sums: Vec<Weight> = Vec::new();
     for weight in weights {

@@ -1,22 +1,21 @@
-//! The centre-based allocators: MC1x1 (Bender et al. 2008), Gen-Alg (Krumke et al. 1997)
-//! and MM (Bender et al. 2008), in the formulation of Johnson, Bunde, Leung (sections I, II
-//! and IV).
+//! Centre-based allocators: MC1x1 (Bender et al. 2008), Gen-Alg (Krumke et al. 1997) and MM (Bender et al. 2008), in
+//! the formulation of Johnson, Bunde, Leung (sections I, II and IV).
 //!
-//! For each candidate centre a strategy takes the k free processors nearest to it by
-//! whole shells, the last shell possibly in part, and scores the set. The lowest
-//! (score, tie value) wins; the first candidate in candidate order wins a full tie.
-//! The module `definition` is that as a program; the fast engines must agree with it.
+//! For each candidate centre, a strategy takes the k free processors nearest to the centre, shell by shell; the last
+//! shell may be taken only in part. The strategy computes a score for this set. The candidate with the lowest score
+//! wins. If scores are equal, the lowest tie value wins; if tie values are equal too, the first candidate in candidate
+//! order wins. The module `definition` implements this rule literally, and the fast engines must agree with it.
 //!
 //! | module | topic |
 //! |---|---|
 //! | `tie` | tie vectors, slack, walls |
 //! | `definition` | the rule of each strategy, evaluated literally |
 //! | `explain` | explanations of decisions, by the definition |
-//! | `engine` | the allocator around an engine |
-//! | `shell` | gathering a shell, and taking part of it |
+//! | `engine` | the allocator that uses an engine |
+//! | `shell` | gathering a shell, and selecting a part of it |
 //! | `mc1x1` | MC1x1, evaluated by box counts |
 //! | `batch` | MC1x1 with many tie configurations, replayed at once |
-//! | `tuned` | MC1x1 with a tie vector that tunes itself |
+//! | `tuned` | MC1x1 with a self-tuning tie vector |
 //! | `pairwise` | Gen-Alg and MM, evaluated by diamonds |
 
 mod batch;
@@ -47,7 +46,7 @@ use super::options::{AllocatorOptions, grid_of};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 
-/// A strategy of the family with all its parameters.
+/// A centre-based strategy with all its parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CentreStrategy {
     rule: Rule,
@@ -65,7 +64,7 @@ enum Rule {
 }
 
 impl CentreStrategy {
-    fn usual(rule: Rule) -> Self {
+    fn with_defaults(rule: Rule) -> Self {
         Self {
             rule,
             breaking: TieBreaking::default(),
@@ -75,12 +74,13 @@ impl CentreStrategy {
         }
     }
 
-    /// Rejects parameters that exclude each other. Only MC1x1 tunes itself; the listing of the others has no `auto`.
+    /// Rejects parameters that exclude each other. Only MC1x1 can tune itself; the listings of Gen-Alg and MM do not
+    /// include `auto`.
     fn check(&self) -> Result<(), String> {
         let problem = match (self.rule, self.breaking.tie, self.breaking.slack) {
-            (Rule::Mc1x1, TieRule::Vector(_), SlackRule::Auto) => "slack=auto goes with tie=auto",
-            (Rule::GenAlg | Rule::Mm, TieRule::Auto, _) => "only mc1x1 tunes its tie vector itself",
-            (Rule::GenAlg | Rule::Mm, _, SlackRule::Auto) => "only mc1x1 tunes its slack itself",
+            (Rule::Mc1x1, TieRule::Vector(_), SlackRule::Auto) => "slack=auto requires tie=auto",
+            (Rule::GenAlg | Rule::Mm, TieRule::Auto, _) => "only mc1x1 supports tie=auto",
+            (Rule::GenAlg | Rule::Mm, _, SlackRule::Auto) => "only mc1x1 supports slack=auto",
             _ => return Ok(()),
         };
         Err(problem.to_string())
@@ -100,7 +100,7 @@ impl AllocatorOptions for CentreStrategy {
         Ok(match self.rule {
             Rule::Mc1x1 if tie == TieRule::Auto => {
                 if !Mc1x1::<u16>::takes(grid) {
-                    return Err("tie=auto works on at most 65,535 points".to_string());
+                    return Err("tie=auto supports at most 65,535 points".to_string());
                 }
                 let tuning = TuneOptions { slack: slack == SlackRule::Auto, ..self.tuning };
                 Box::new(TunedMc1x1::new(grid, options, tuning, seed))
@@ -109,7 +109,12 @@ impl AllocatorOptions for CentreStrategy {
             Rule::Mc1x1 if Mc1x1::<u32>::takes(grid) => {
                 Box::new(Mc1x1::<u32>::counting(grid, options))
             }
-            Rule::Mc1x1 => return Err("the machine is too large and too narrow".to_string()),
+            Rule::Mc1x1 => {
+                return Err(
+                    "the machine is too large for mc1x1: sums over its shells exceed 32 bits"
+                        .to_string(),
+                );
+            }
             Rule::GenAlg => Box::new(Pairwise::gen_alg(grid, options)),
             Rule::Mm => Box::new(Pairwise::mm(grid, options)),
         })
@@ -121,7 +126,7 @@ impl AllocatorOptions for CentreStrategy {
             TieRule::Vector(vector) if !vector.is_indifferent() => {
                 TieBreaking { tie: TieRule::Vector(vector.reduced()), ..self.breaking }
             }
-            // Without tie values a worse score never wins.
+            // Without tie values a candidate with a worse score never wins.
             TieRule::Vector(_) | TieRule::First => TieBreaking::default(),
         };
         Self { breaking, tuning: TuneOptions::default(), ..*self }
@@ -130,9 +135,10 @@ impl AllocatorOptions for CentreStrategy {
     fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
         let grid = topology.grid()?;
         let fits = Mc1x1::<u16>::takes(grid) || Mc1x1::<u32>::takes(grid);
-        let alike = self.rule == Rule::Mc1x1 && fits && self.order != ShellOrder::Greedy;
-        let usual = CentreOptions { wall: self.wall, order: self.order, ..Default::default() };
-        (alike && self.breaking.tie != TieRule::Auto).then_some(usual)
+        let is_batchable = self.rule == Rule::Mc1x1 && fits && self.order != ShellOrder::Greedy;
+        let with_defaults =
+            CentreOptions { wall: self.wall, order: self.order, ..Default::default() };
+        (is_batchable && self.breaking.tie != TieRule::Auto).then_some(with_defaults)
     }
 
     fn tie_breaking(&mut self) -> Option<&mut TieBreaking> {
@@ -140,32 +146,31 @@ impl AllocatorOptions for CentreStrategy {
     }
 }
 
-/// `mc1x1`, `gen-alg` and `mm`.
+/// Returns the table of `mc1x1`, `gen-alg` and `mm`.
 pub fn table() -> Table<CentreStrategy> {
     let mc1x1 = entry("mc1x1", Rule::Mc1x1)
         .aliases(&["mc-1x1"])
         .about(
-            "Square shells around every free processor; least sum of shell numbers, ties by the tie vector. tie=auto \
-             tunes the vector during the replay, slack=auto with it the slack.",
+"Square shells around every free processor; least sum of shell numbers, ties by the tie vector. tie=auto \
+             tunes the vector during the replay, slack=auto also tunes the slack.",
         )
         .source("Bender et al. 2008; Johnson, Bunde, Leung")
         .param(
             "shadows",
             kind::integer(1..=64),
-            "tie=auto: machines beside the real one, each with a tie vector of its own; the cost \
-             grows with them",
+"tie=auto: number of shadow machines, each replaying the jobs with its own tie vector; the cost grows with this number",
             |s| &mut s.tuning.shadows,
         )
         .param(
             "every",
             kind::integer(16..=1_000_000),
-            "tie=auto: requests from one look at these machines to the next",
+            "tie=auto: number of requests between comparisons of the shadow machines",
             |s| &mut s.tuning.every,
         )
         .param(
             "memory",
             kind::integer(16..=100_000_000),
-            "tie=auto: requests after which what was observed counts 1/e",
+            "tie=auto: number of requests after which the weight of an observation falls to 1/e",
             |s| &mut s.tuning.memory,
         );
     let gen_alg = entry("gen-alg", Rule::GenAlg)
@@ -174,45 +179,42 @@ pub fn table() -> Table<CentreStrategy> {
         .source("Krumke et al. 1997");
     let mm = entry("mm", Rule::Mm)
         .about(
-            "Diamond shells around every position whose coordinates occur in free processors; least \
+            "Diamond shells around all combinations of coordinates of free processors; least \
              sum of pairwise L1 distances.",
         )
         .source("Bender et al. 2008");
     Table::new("allocator", [mc1x1, gen_alg, mm])
 }
 
-/// An entry with the parameters that the family shares.
+/// Returns an entry with the parameters common to the centre-based strategies.
 fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
     let values = |plain: &str| match rule {
         Rule::Mc1x1 => format!("{plain}|auto"),
         Rule::GenAlg | Rule::Mm => plain.to_string(),
     };
-    Entry::new(name, CentreStrategy::usual(rule))
+    Entry::new(name, CentreStrategy::with_defaults(rule))
         .param(
             "tie",
-            kind::told(&values("SR,AF,WF,BF")),
-            "tie vector: scan radius in shells, then the weights of free processors nearby, own \
-             processors along walls, busy processors just outside",
+            kind::parsed(&values("SR,AF,WF,BF")),
+            "tie vector: the scan radius in shells, and the weights of free processors nearby, of own processors along walls, and of busy processors just outside",
             |s| &mut s.breaking.tie,
         )
         .param(
             "wall",
             kind::one_of(&WallRule::ALL),
-            "whether a processor in a corner touches a wall once or once per wall",
+            "whether a processor in a corner counts once or once per wall",
             |s| &mut s.wall,
         )
         .param(
             "order",
             kind::one_of(&ShellOrder::ALL),
-            "who is taken from a last shell that is needed only in part; greedy builds every \
-             candidate and is some hundred times slower",
+"order in which processors are taken from the last shell if only a part of the shell is needed; greedy builds every candidate and is a few hundred times slower",
             |s| &mut s.order,
         )
         .param(
             "slack",
-            kind::told(&values("0..1")),
-            "fraction of the best score by which a candidate may be worse and still compete by tie \
-             value",
+            kind::parsed(&values("0..1")),
+            "a candidate competes by tie value if its score exceeds the best score by at most this fraction of the best score",
             |s| &mut s.breaking.slack,
         )
         .check(CentreStrategy::check)

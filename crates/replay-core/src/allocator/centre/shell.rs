@@ -1,15 +1,14 @@
-//! Shells around a centre: gathering a square one, and taking part of any.
+//! Shells around a centre: gathering a square shell, and selecting a part of any shell.
 
 use super::definition::{Metric, ShellOrder};
 use crate::machine::Machine;
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Takes part of a last shell.
+/// Selects the processors that are taken from a last shell.
 ///
-/// The carried order sorts by the distances to all earlier centres, the latest first.
-/// Only the processors on both sides of the cut matter, so instead of sorting the shell
-/// is narrowed, one earlier centre at a time, to those that still compare equal at the
-/// cut; this ends after a few centres.
+/// The carried order sorts by the distances to all earlier centres, the latest first. The result depends only on the
+/// processors near the cut. The shell is therefore not sorted. Instead, each earlier centre narrows the shell to the
+/// processors that still compare equal at the cut. The narrowing ends after a few centres.
 #[derive(Clone, Debug, Default)]
 pub struct ShellCut {
     undecided: Vec<NodeId>,
@@ -18,11 +17,11 @@ pub struct ShellCut {
 }
 
 impl ShellCut {
-    /// ScheduleDiff `need` of the processors of `shell`, which stand in scan order, to `chosen`
-    /// (in no particular order). `earlier` are the centres before this one in candidate
-    /// order, the latest first. `coords` are all coordinates by processor number.
+    /// Moves `need` processors of `shell` to `chosen` in any order. `shell` must be in scan order. `earlier` are the
+    /// centres before this centre in candidate order, the latest first. `coords` are the coordinates of all processors,
+    /// by processor number.
     ///
-    /// [`ShellOrder::Greedy`], which the definition decides, is treated as scan order.
+    /// [`ShellOrder::Greedy`] is treated as scan order, because the definition makes the decisions with this order.
     #[allow(clippy::too_many_arguments)]
     pub fn take(
         &mut self,
@@ -43,7 +42,7 @@ impl ShellCut {
             let p = &coords[p.index()];
             [0, 1, 2].map(|axis| u32::from(c[axis].abs_diff(p[axis])))
         };
-        // On a mesh a distance need not check each axis for wrap-around.
+        // On a mesh, distances skip the wrap-around check of each axis.
         match metric {
             _ if grid.is_wrapped() => {
                 let distance = |&c: &Coord, p: NodeId| metric.distance(grid, c, coords[p.index()]);
@@ -63,7 +62,7 @@ impl ShellCut {
         }
     }
 
-    /// [`take`](Self::take) in carried order for any centres and distances from them.
+    /// Takes processors like [`take`](Self::take) in carried order, for any type of centre and any distance function.
     pub fn take_by<C>(
         &mut self,
         earlier: impl Iterator<Item = C>,
@@ -104,7 +103,7 @@ impl ShellCut {
         chosen.extend_from_slice(&self.undecided[..need]);
     }
 
-    /// The distance of the `need`-th nearest; all are between these.
+    /// Returns the `need`-th smallest distance. All distances must be at least `least` and at most `most`.
     fn distance_at_cut(&mut self, need: usize, least: u32, most: u32) -> u32 {
         self.histogram.clear();
         self.histogram.resize((most - least) as usize + 1, 0);
@@ -120,7 +119,7 @@ impl ShellCut {
     }
 }
 
-/// The free processors of one square shell, and part of them.
+/// The free processors of one square shell, and a part of them.
 #[derive(Debug)]
 pub struct SquareShell {
     grid: Grid,
@@ -131,7 +130,7 @@ pub struct SquareShell {
 }
 
 impl SquareShell {
-    /// For the shells of `grid`.
+    /// Creates an empty shell for `grid`.
     pub fn new(grid: &Grid, order: ShellOrder) -> Self {
         Self {
             coords: grid.coords(),
@@ -142,8 +141,8 @@ impl SquareShell {
         }
     }
 
-    /// Puts the free processors at distance `outermost` into the shell, in scan order,
-    /// and those nearer into `inside`.
+    /// Puts the free processors at distance `outermost` into the shell, in scan order, and nearer free processors into
+    /// `inside`.
     pub fn gather(
         &mut self,
         machine: &Machine,
@@ -210,7 +209,7 @@ impl SquareShell {
         }
     }
 
-    /// ScheduleDiff `need` processors of the gathered shell around `centre` to `chosen`.
+    /// Moves `need` processors of the gathered shell around `centre` to `chosen`.
     pub fn take(
         &mut self,
         machine: &Machine,
@@ -226,14 +225,14 @@ impl SquareShell {
     }
 }
 
-/// The processors of a row, from `first` on.
+/// The processors of a row; `first` is the number of the first processor.
 struct RowSlice<'a> {
     first: usize,
     free: &'a [bool],
 }
 
 impl RowSlice<'_> {
-    /// Appends the free processors of some positions.
+    /// Appends the free processors at some positions.
     #[inline(always)]
     fn push(&self, positions: std::ops::Range<usize>, appender: &mut Appender<'_>) {
         let first = self.first + positions.start;
@@ -242,8 +241,8 @@ impl RowSlice<'_> {
         }
     }
 
-    /// Appends the free processors of a wrapped row: those at distance `outermost` from a position to the shell, those
-    /// nearer to `inside`.
+    /// Appends the free processors of a wrapped row: processors at distance `outermost` from `position` to the shell,
+    /// and nearer processors to `inside`.
     fn around(
         &self,
         axis: Axis,
@@ -271,8 +270,8 @@ impl RowSlice<'_> {
     }
 }
 
-/// The end of a list, to which free processors are appended without a branch: whether a processor is free is hard to
-/// predict, so each one is written, and counts or not.
+/// Appends free processors to a list without a branch. A branch would be hard to predict. Every processor is therefore
+/// written to the list, and the count grows only for free processors.
 struct Appender<'a> {
     list: &'a mut Vec<NodeId>,
     count: usize,
@@ -281,7 +280,7 @@ struct Appender<'a> {
 impl<'a> Appender<'a> {
     fn new(list: &'a mut Vec<NodeId>, most: u32) -> Self {
         let count = list.len();
-        // One more, for a last one that does not count.
+        // The additional entry is for a last processor that is not free.
         list.resize(count + most as usize + 1, NodeId(0));
         Self { list, count }
     }
@@ -314,14 +313,14 @@ pub fn down_on_shell(grid: &Grid, machine: &Machine, centre: NodeId, shell: u32)
     down
 }
 
-/// The positions of an interval of one dimension, wrapped into range.
+/// Returns the positions of an interval of one dimension, wrapped into range.
 #[inline(always)]
 fn positions(grid: &Grid, axis: usize, (low, length): (i32, u32)) -> impl Iterator<Item = u16> {
     let axis = grid.axes()[axis];
     (low..low + length as i32).map(move |p| wrap(axis, p))
 }
 
-/// A position at most one turn out of range, wrapped into it.
+/// Wraps a position that is at most one extent out of range.
 #[inline(always)]
 fn wrap(axis: Axis, p: i32) -> u16 {
     let extent = i32::from(axis.extent);

@@ -9,7 +9,8 @@ use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
-/// A grid, each dimension wrapped or not; half of them 2D meshes, some long and narrow.
+/// Generates a grid in which each dimension is wrapped or not. Half of the grids are 2D meshes;
+/// some of these are long and narrow.
 pub fn grids() -> impl Strategy<Value = Grid> {
     let axis =
         |max| (1u16..max, any::<bool>()).prop_map(|(extent, wrapped)| Axis { extent, wrapped });
@@ -20,14 +21,14 @@ pub fn grids() -> impl Strategy<Value = Grid> {
         1 => (open(150), open(4)).prop_map(|(a, b)| vec![a, b]),
         3 => proptest::collection::vec(axis(12), 2),
         2 => proptest::collection::vec(axis(6), 3),
-        // Lines, and boxes of unlike sides.
+        // Lines, and boxes of unequal sides.
         1 => (open(2), open(60)).prop_map(|(a, b)| vec![a, b]),
         1 => (axis(3), axis(24), axis(9)).prop_map(|(a, b, c)| vec![a, b, c]),
     ]
     .prop_map(|axes| Grid::new(&axes).expect("small"))
 }
 
-/// A grid of some thousand processors: sums that 16 bits cannot hold.
+/// Generates a grid of a few thousand processors, on which sums do not fit into 16 bits.
 pub fn wide_grids() -> impl Strategy<Value = Grid> {
     prop_oneof![
         (1u16..4, 900u16..1500, any::<bool>(), any::<bool>()),
@@ -39,7 +40,7 @@ pub fn wide_grids() -> impl Strategy<Value = Grid> {
     })
 }
 
-/// All choices the family offers, scan radii far beyond the machine among them.
+/// Generates every combination of options, including scan radii far beyond the machine.
 pub fn options() -> impl Strategy<Value = CentreOptions> {
     let scan_radius = prop_oneof![9 => 0u32..6, 1 => 6u32..60, 1 => Just(1_000_000)];
     let weight = |low, high| prop_oneof![9 => low..high, 1 => Just(TieVector::MAX)];
@@ -56,7 +57,8 @@ pub fn options() -> impl Strategy<Value = CentreOptions> {
         .prop_map(|(tie, wall, order, slack)| CentreOptions { tie, wall, order, slack })
 }
 
-/// A machine on which about `busy` of the processors, chosen by `seed`, are busy.
+/// Returns a machine on which each processor is busy with probability `busy`. `seed` is the random
+/// seed.
 pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
     use rand::{RngExt, SeedableRng};
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
@@ -66,12 +68,12 @@ pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
     machine
 }
 
-/// Compares a fast engine with the definition on a machine and on the states that follow
-/// from its own decisions: the processors it chooses, and how many sets tie. `shares` are
-/// the sizes asked for, as shares of what is free.
+/// Compares the chosen processors and the number of tied sets of a fast engine with the definition.
+/// The comparison is made on a machine, and on the states that result from the engine's decisions.
+/// `shares` are the requested sizes as fractions of the number of free processors.
 ///
-/// Under [`ShellOrder::Greedy`] the engines run the definition itself, so that this shows
-/// only that they pass the request on rightly.
+/// With [`ShellOrder::Greedy`] the engines run the definition itself, so the comparison only checks
+/// that they forward requests correctly.
 pub fn agrees(
     fast: &mut dyn Allocator,
     rule: &CentreRule,
@@ -92,22 +94,23 @@ pub fn agrees(
         prop_assert_eq!(fast.allocate(&machine, request, &mut chosen), Ok(()));
         if size < free {
             let stop = CancelToken::new();
-            let winner = rule.choose(&machine, grid, size, &stop).expect("not stopped");
+            let winner = rule.choose(&machine, grid, size, &stop).expect("not cancelled");
             let mut sorted = chosen.clone();
             sorted.sort();
             prop_assert_eq!(Some(sorted), winner.as_ref().map(Candidate::sorted_nodes));
-            let tied = rule.tied_sets(&machine, grid, size, &stop).expect("not stopped");
+            let tied = rule.tied_sets(&machine, grid, size, &stop).expect("not cancelled");
             prop_assert_eq!(fast.stats().tied_sets, Some(tied));
         }
-        // The next decision follows on the state this one leaves.
+        // The next decision starts from the state after this one.
         machine.occupy(&chosen);
     }
     Ok(())
 }
 
-/// A machine with free processors out of service, one in `share`, which may be walls; and these.
+/// Takes every free processor whose number is a multiple of `share` out of service and returns the
+/// machine with the list of these processors, which count as walls if `walls` is set.
 pub fn partly_down(mut machine: Machine, share: u32, walls: bool) -> (Machine, Vec<NodeId>) {
-    machine.wall_off(walls);
+    machine.set_down_walls(walls);
     let down: Vec<NodeId> =
         machine.free_nodes().filter(|node| node.0.is_multiple_of(share)).collect();
     machine.withdraw(&down);

@@ -1,4 +1,4 @@
-//! How ties among candidates are broken.
+//! Tie-breaking among candidates.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use crate::topology::{Grid, NodeId};
 
 /// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II).
 ///
-/// L = shell of the outermost chosen processor, M = L + SR, w(p) = M - distance(centre,
-/// p) + 1. The tie value, lower is better, is
+/// Let L be the shell of the outermost chosen processor, M = L + SR, and w(p) = M - distance(centre, p) + 1. The tie
+/// value is the following sum; lower is better:
 ///
 /// ```text
 ///   AF * sum of w(p) over free processors outside the candidate with distance <= M
@@ -17,18 +17,18 @@ use crate::topology::{Grid, NodeId};
 /// - BF * sum of w(p) over busy processors at distance exactly L + 1
 /// ```
 ///
-/// and 0 for every candidate if SR = 0. Busy processors inside the candidate's shells
-/// and positions off the mesh do not count. Processors out of service do not either, except that their neighbours may
-/// [have a wall](Machine::wall_off).
+/// If SR = 0, the tie value of every candidate is 0. Busy processors inside the candidate's shells and positions
+/// outside the mesh do not count. Processors out of service do not count as busy processors, but they may count as
+/// [walls](Machine::set_down_walls) of their neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieVector {
-    /// SR: shells examined beyond the outermost one used.
+    /// SR: number of shells that are examined beyond the outermost shell of the candidate.
     pub scan_radius: u32,
-    /// AF: weight of free processors left nearby.
+    /// AF: weight of free processors near the candidate.
     pub available: i32,
-    /// WF: weight of own processors along walls.
+    /// WF: weight of the candidate's own processors along walls.
     pub wall: i32,
-    /// BF: weight of busy processors just outside.
+    /// BF: weight of busy processors in the shell just outside the candidate.
     pub border: i32,
 }
 
@@ -36,26 +36,26 @@ impl TieVector {
     /// The largest magnitude of a weight, and the largest scan radius.
     pub const MAX: i32 = 1_000_000;
 
-    /// The vector of entries SR, AF, WF, BF.
+    /// Creates the vector with entries SR, AF, WF, BF.
     ///
     /// # Errors
-    /// What is wrong, in words, if an entry is beyond [`MAX`](Self::MAX) or SR is negative.
+    /// A message if the magnitude of an entry exceeds [`MAX`](Self::MAX) or SR is negative.
     pub fn new(entries: [i32; 4]) -> Result<Self, &'static str> {
         if entries.iter().any(|v| v.unsigned_abs() > Self::MAX as u32) {
-            return Err("an entry is beyond 1,000,000");
+            return Err("the magnitude of an entry exceeds 1,000,000");
         }
         let [scan_radius, available, wall, border] = entries;
         let scan_radius = u32::try_from(scan_radius).map_err(|_| "the scan radius is negative")?;
         Ok(Self { scan_radius, available, wall, border })
     }
 
-    /// AF, WF and BF.
+    /// Returns AF, WF and BF.
     pub fn factors(self) -> [i32; 3] {
         [self.available, self.wall, self.border]
     }
 
-    /// (SR, AF, WF, BF) with the factors divided by their greatest common divisor:
-    /// vectors of one ratio are the same strategy.
+    /// Returns (SR, AF, WF, BF) with the factors AF, WF and BF divided by their greatest common divisor. Vectors whose
+    /// factors have the same ratios are the same strategy.
     pub fn reduced(self) -> Self {
         let gcd = self.factors().iter().fold(0, |g, v| gcd(g, v.unsigned_abs()));
         if gcd <= 1 {
@@ -70,7 +70,7 @@ impl TieVector {
         }
     }
 
-    /// Whether it gives every candidate the same value.
+    /// Returns whether every candidate gets the same tie value.
     pub fn is_indifferent(&self) -> bool {
         self.scan_radius == 0 || self.factors() == [0; 3]
     }
@@ -86,7 +86,7 @@ impl fmt::Display for TieVector {
     }
 }
 
-/// A tie vector that is not four integers in range.
+/// Error: the text of a tie vector does not consist of four integers in the permitted range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("tie vector \"{0}\": {1} (write SR,AF,WF,BF such as 2,13,20,6)")]
 pub struct TieVectorError(String, &'static str);
@@ -94,7 +94,7 @@ pub struct TieVectorError(String, &'static str);
 impl FromStr for TieVector {
     type Err = TieVectorError;
 
-    /// `2,13,20,6`, or `(2,13,20,6)` as tables print it.
+    /// Parses `2,13,20,6`, or `(2,13,20,6)` as printed in tables.
     fn from_str(text: &str) -> Result<Self, TieVectorError> {
         let error = |problem| TieVectorError(text.to_string(), problem);
         let entries = text.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
@@ -105,20 +105,20 @@ impl FromStr for TieVector {
     }
 }
 
-/// How ties are broken, as typed.
+/// Tie rule as specified by a user.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum TieRule {
     /// `none`: the first candidate wins.
     #[default]
     First,
-    /// `SR,AF,WF,BF`.
+    /// `SR,AF,WF,BF`: the candidate with the lowest tie value wins.
     Vector(TieVector),
-    /// `auto`: by a vector that is tuned during the replay.
+    /// `auto`: the candidate with the lowest tie value wins, and the tie vector is tuned during the replay.
     Auto,
 }
 
 impl TieRule {
-    /// The vector, if there is a given one.
+    /// Returns the vector; `None` unless the rule is a fixed vector.
     pub fn vector(self) -> Option<TieVector> {
         match self {
             TieRule::Vector(vector) => Some(vector),
@@ -127,28 +127,29 @@ impl TieRule {
     }
 }
 
-/// How a strategy chooses among candidates of the best score, or nearly so.
+/// Rules for the choice among the candidates with the best score, or with scores close to the best score.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieBreaking {
-    /// By which tie values.
+    /// Rule that determines the tie values.
     pub tie: TieRule,
-    /// How nearly tied a candidate must be.
+    /// Tolerance for scores that are worse than the best score.
     pub slack: SlackRule,
 }
 
-/// A tie vector and a slack, with which candidates of one decision compete.
+/// Tie vector and slack of one decision.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieConfig {
-    /// The vector; indifferent if the first candidate of the best score wins.
+    /// The tie vector; indifferent if the first candidate with the best score wins.
     pub(super) vector: TieVector,
     pub(super) slack: Slack,
 }
 
 impl TieConfig {
-    /// Breaks ties by a vector, if there is one, among candidates that the slack admits.
+    /// Creates a configuration that breaks ties by the vector `tie` among candidates within `slack`. With `None` the
+    /// first candidate with the best score wins.
     pub fn new(tie: Option<TieVector>, slack: Slack) -> Self {
         match tie.filter(|vector| !vector.is_indifferent()) {
-            // Without tie values a worse score never wins.
+            // Without tie values a candidate with a worse score never wins.
             None => Self::default(),
             Some(vector) => Self { vector, slack },
         }
@@ -183,23 +184,22 @@ impl FromStr for TieRule {
     }
 }
 
-/// The most walls that a processor touches: those of a corner in three dimensions.
+/// Maximum number of walls that a processor touches, which occurs in the corners of a 3D mesh.
 pub(super) const MOST_WALLS: u32 = 3;
 
-/// Returns the number of walls that a processor touches: those of the machine, and neighbours out of service where these
-/// [count as walls](Machine::wall_off).
+/// Returns the number of walls that a processor touches: walls of the machine, and neighbours out of service
+/// that [count as walls](Machine::set_down_walls).
 pub(super) fn walls_of(machine: &Machine, grid: &Grid, node: NodeId) -> u32 {
     (grid.walls(grid.coord(node)) + machine.walls_by_down(node)).min(MOST_WALLS)
 }
 
-/// How a processor's walls count in the tie value.
+/// Weight of a processor's walls in the tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum WallRule {
-    /// Once if it touches any wall, also in a corner: the rule that reproduces the
-    /// paper's numbers.
+    /// A processor that touches any wall counts once, even in a corner. This rule reproduces the numbers of the paper.
     #[default]
     Once,
-    /// Once per wall, as the paper's text says.
+    /// A processor counts once for each wall that it touches, as in the text of the paper.
     PerWall,
 }
 
@@ -217,9 +217,9 @@ impl WallRule {
     }
 }
 
-/// The fraction of the best score by which a candidate may be worse and still compete by tie
-/// value, then score, then order: 0 (exact ties only) to 1, in millionths. Johnson, Bunde,
-/// Leung break exact ties; nearly tied candidates are an extension.
+/// Tolerance for scores: a candidate competes if its score exceeds the best score by at most this fraction of the best
+/// score. Competing candidates are compared by tie value, then by score, then by order. The fraction is from 0 (only
+/// exact ties compete) to 1, in millionths. Johnson, Bunde, Leung break only exact ties; the slack is an extension.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Slack {
     millionths: u32,
@@ -228,20 +228,20 @@ pub struct Slack {
 const UNIT: u32 = 1_000_000;
 
 impl Slack {
-    /// Exact ties only.
+    /// No tolerance: only exact ties compete.
     pub const NONE: Slack = Slack { millionths: 0 };
 
-    /// Whether only exact ties compete.
+    /// Returns whether only exact ties compete.
     pub fn is_none(self) -> bool {
         self == Self::NONE
     }
 
-    /// A number from 0 to 1.
+    /// Returns the slack as a number from 0 to 1.
     pub fn share(self) -> f64 {
         f64::from(self.millionths) / f64::from(UNIT)
     }
 
-    /// The highest score that still competes when `best` is the lowest.
+    /// Returns the highest score that still competes if the best score is `best`.
     #[inline]
     pub fn admitted(self, best: u64) -> u64 {
         if self.is_none() {
@@ -249,7 +249,7 @@ impl Slack {
         }
         let margin = match best.checked_mul(u64::from(self.millionths)) {
             Some(product) => product / u64::from(UNIT),
-            // Not more than `best`, for the slack is at most 1.
+            // The additional score is at most `best`, because the slack is at most 1.
             None => (u128::from(best) * u128::from(self.millionths) / u128::from(UNIT)) as u64,
         };
         best.saturating_add(margin)
@@ -262,7 +262,7 @@ impl fmt::Display for Slack {
     }
 }
 
-/// A slack that is not a number from 0 to 1 with at most six decimals.
+/// Error: a slack is not a number from 0 to 1 with at most six decimals.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("slack \"{0}\": write a number from 0 to 1 with at most six decimals")]
 pub struct SlackError(String);
@@ -282,17 +282,17 @@ impl FromStr for Slack {
     }
 }
 
-/// How the slack is found, as typed.
+/// Slack as specified by a user.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SlackRule {
-    /// A number.
+    /// A fixed slack.
     Fixed(Slack),
-    /// `auto`: it is tuned during the replay, with the tie vector.
+    /// `auto`: the slack is tuned during the replay, together with the tie vector.
     Auto,
 }
 
 impl SlackRule {
-    /// The slack where it is given, else none.
+    /// Returns the fixed slack; [`Slack::NONE`] for `auto`.
     pub fn fixed(self) -> Slack {
         match self {
             SlackRule::Fixed(slack) => slack,
@@ -330,7 +330,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn rules_are_read_as_they_are_written() {
+    fn rules_parse_and_display() {
         for text in ["none", "auto", "2,13,20,6"] {
             assert_eq!(text.parse::<TieRule>().map(|rule| rule.to_string()).as_deref(), Ok(text));
         }
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_and_written() {
+    fn slack_parses_and_displays() {
         for (text, written) in
             [("0", "0"), ("0.0", "0"), (" 0.05", "0.05"), ("1", "1"), ("1e-6", "0.000001")]
         {
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_binary_fractions_fall_short_of_is_admitted() {
+    fn admits_scores_that_binary_fractions_would_miss() {
         let slack: Slack = "0.07".parse().expect("a slack");
         assert_eq!([100, 99, 0].map(|best| slack.admitted(best)), [107, 105, 0]);
         assert_eq!(Slack::NONE.admitted(7), 7);
@@ -384,7 +384,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_slack_is_itself_again(millionths in 0..=UNIT, best in any::<u64>()) {
+        fn every_slack_survives_display_and_parse(millionths in 0..=UNIT, best in any::<u64>()) {
             let slack = Slack { millionths };
             prop_assert_eq!(slack.to_string().parse(), Ok(slack));
             let exact = u128::from(best) * u128::from(UNIT + millionths) / u128::from(UNIT);

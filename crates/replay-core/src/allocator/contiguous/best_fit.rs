@@ -1,20 +1,21 @@
 //! Best Fit (Zhu 1992; in 3D Ababneh 2001): the free frame that fits most closely.
 //!
-//! It finds the frames that First Fit finds and differs in which it takes. The papers leave
-//! open what is best, so there are three readings:
+//! Best Fit finds the same free frames as First Fit, but selects a different frame. The papers do
+//! not define the best frame, so there are three measures:
 //!
-//! * [`Surroundings`]: the frame with the fewest free processors next to it, so that most
-//!   of its surface touches busy processors or walls.
-//! * [`Candidates`]: the base with the fewest neighbours that are bases too, and among
-//!   those the one in the smallest connected area of bases (Bani-Mohammad 2008, section
-//!   2.2.1: most busy neighbours, then least surrounding free area). The default: its
-//!   finish times agree with Table 1 of Lo et al. (1997) within 2 %; those of
-//!   [`Surroundings`] are up to 6 % shorter.
-//! * [`SmallestBox`]: the lowest corner of the smallest maximal free box that holds the
-//!   frame ("the smallest suitable sub-mesh" of the 3D paper). Meshes only.
+//! * [`Surroundings`]: the frame with the fewest free processors next to it, so that most of its
+//!   surface touches busy processors or walls.
+//! * [`Candidates`]: the base with the fewest neighbours that are bases too; among these bases, the
+//!   base in the smallest connected area of bases (Bani-Mohammad 2008, section 2.2.1: most busy
+//!   neighbours, then least surrounding free area). This measure is the default: the finish times agree
+//!   with Table 1 of Lo et al. (1997) within 2 %. The finish times with [`Surroundings`] are up to
+//!   6 % shorter.
+//! * [`SmallestBox`]: the lowest corner of the smallest maximal free box that contains the frame
+//!   ("the smallest suitable sub-mesh" of the 3D paper). Meshes only.
 //!
-//! Ties go to the first in scan order. Turning Best Fit tries the permutations of the sides
-//! in order and takes the best place of the first that fits at all.
+//! If several frames are equally good, the first of them in scan order is taken. Turning Best Fit
+//! tries the permutations of the sides in order, and takes the best position of the first
+//! permutation that has a free position.
 
 mod areas;
 mod candidates;
@@ -32,15 +33,15 @@ use crate::allocator::submesh::{ROTATE, SHAPE, Shaping};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 
-/// What Best Fit calls best.
+/// Measure by which Best Fit compares free frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Measure {
-    /// [`Surroundings`].
+    /// Fewest free neighbours of the frame ([`Surroundings`]).
     Surroundings,
-    /// [`Candidates`].
+    /// Fewest neighbours of the base that are bases ([`Candidates`]).
     #[default]
     Candidates,
-    /// [`SmallestBox`].
+    /// Smallest maximal free box ([`SmallestBox`]).
     SmallestBox,
 }
 
@@ -53,14 +54,14 @@ impl Measure {
     ];
 }
 
-/// What Best Fit can be told.
+/// Options of Best Fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BestFitOptions {
-    /// Whether the permutations of a frame are tried too.
+    /// Whether the permutations of a frame's sides are tried too.
     pub turn: bool,
-    /// What it calls best.
+    /// Measure of the best frame.
     pub measure: Measure,
-    /// Frames of jobs without a shape.
+    /// Rule for the frames of jobs without a shape.
     pub shaping: Shaping,
 }
 
@@ -82,14 +83,14 @@ impl AllocatorOptions for BestFitOptions {
     }
 }
 
-/// `best-fit` and `turning-best-fit`.
+/// Returns the table of `best-fit` and `turning-best-fit`.
 pub fn table() -> Table<BestFitOptions> {
     let shared = |entry: Entry<BestFitOptions>| {
         entry
             .param(
                 "measure",
                 kind::one_of(&Measure::ALL),
-                "best is: fewest free neighbours of the frame, fewest neighbours of the base that are bases, or least maximal free box",
+                "measure of the best frame: fewest free neighbours of the frame, fewest neighbours of the base that are bases, or smallest maximal free box",
                 |o| &mut o.measure,
             )
             .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping)
@@ -98,12 +99,12 @@ pub fn table() -> Table<BestFitOptions> {
     let turning = BestFitOptions { turn: true, ..plain };
     let plain = Entry::new("best-fit", plain)
         .aliases(&["bf"])
-        .about("The free frame that is most hemmed in, as requested or (turning-best-fit) turned; refuses if none is free. O(N) per decision (smallest-box: O(N L / 64) in 2D).")
+        .about("The free frame that fits most closely, as requested or (turning-best-fit) rotated; refuses if no frame is free. O(N) per decision (smallest-box: O(N L / 64) in 2D).")
         .source("Zhu 1992; 3D: Ababneh 2001")
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn);
     let turning = Entry::new("turning-best-fit", turning)
         .aliases(&["tbf"])
-        .about("Best Fit for each permutation of the sides in turn, until one fits: it finds every free frame. O(N) per permutation.")
+        .about("Best Fit for each permutation of the sides until a permutation fits; finds a free frame of any orientation. O(N) per permutation.")
         .source("Ababneh 2001; Bani-Mohammad 2008, section 2.2.1");
     Table::new("allocator", [plain, turning].map(shared))
 }

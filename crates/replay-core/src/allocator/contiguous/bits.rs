@@ -1,11 +1,11 @@
-//! Rows of bits in words of 64: bit `i` of a row is bit `i % 64` of word `i / 64`.
+//! Rows of bits, stored in words of 64 bits: bit `i` of a row is bit `i % 64` of word `i / 64`.
 
-/// Bits of a word.
+/// Number of bits of a word.
 pub const WORD: usize = u64::BITS as usize;
 
-/// Sets the bits of `row` to `flags`; bits past the last flag are 0.
+/// Sets the bits of `row` to `flags`. Bits after the last flag become 0.
 pub fn pack(flags: &[bool], row: &mut [u64]) {
-    // The product gathers the lowest bits of eight bytes in its highest byte.
+    // The highest byte of the product consists of the lowest bits of the eight bytes.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     for (word, flags) in row.iter_mut().zip(flags.chunks(WORD)) {
         let (eights, rest) = flags.as_chunks::<8>();
@@ -17,20 +17,20 @@ pub fn pack(flags: &[bool], row: &mut [u64]) {
     }
 }
 
-/// The lowest bit that is set.
+/// Returns the lowest set bit.
 #[inline]
 pub fn first(row: &[u64]) -> Option<usize> {
     let word = row.iter().position(|&word| word != 0)?;
     Some(word * WORD + row[word].trailing_zeros() as usize)
 }
 
-/// Whether a bit is set.
+/// Returns whether a bit is set.
 #[inline]
 pub fn get(row: &[u64], bit: usize) -> bool {
     row[bit / WORD] >> (bit % WORD) & 1 == 1
 }
 
-/// The bits that are set, ascending.
+/// Returns the set bits in ascending order.
 pub fn ones(row: &[u64]) -> impl Iterator<Item = usize> + '_ {
     row.iter().enumerate().flat_map(|(i, &word)| {
         let mut rest = word;
@@ -42,10 +42,10 @@ pub fn ones(row: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The longest runs of bits that are set: first bit and length, ascending.
+/// Returns the maximal runs of set bits in ascending order, as first bit and length.
 pub fn runs(row: &[u64]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let bits = row.len() * WORD;
-    // The first bit from `from` on that differs from `value`.
+    // Returns the first bit from `from` on that differs from `value`.
     let change = move |from: usize, value: u64| {
         let mut at = from;
         while at < bits {
@@ -65,7 +65,7 @@ pub fn runs(row: &[u64]) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Whether all of `length` bits from `start` on are set.
+/// Returns whether all of `length` bits from `start` on are set.
 pub fn all(row: &[u64], start: usize, length: usize) -> bool {
     masks(start, length).all(|(word, mask)| row[word] & mask == mask)
 }
@@ -80,12 +80,12 @@ pub fn set(row: &mut [u64], start: usize, length: usize) {
     masks(start, length).for_each(|(word, mask)| row[word] |= mask);
 }
 
-/// Whether any of `length` bits from `start` on is set.
+/// Returns whether any of `length` bits from `start` on is set.
 pub fn any_of(row: &[u64], start: usize, length: usize) -> bool {
     masks(start, length).any(|(word, mask)| row[word] & mask != 0)
 }
 
-/// `to = a & b`, word by word.
+/// Computes `to = a & b`, word by word.
 #[inline]
 pub fn and(to: &mut [u64], a: &[u64], b: &[u64]) {
     for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
@@ -93,16 +93,17 @@ pub fn and(to: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// Word `i` of the row moved down by `shift` bits.
+/// Returns word `i` of the row shifted down by `shift` bits.
 #[inline]
 pub fn down(row: &[u64], i: usize, shift: usize) -> u64 {
     let word = |i: usize| row.get(i).copied().unwrap_or(0);
     let (i, bits) = (i + shift / WORD, shift % WORD);
-    // Shifting by 63 - bits and then by one more is legal for `bits` = 0 too.
+    // Two shifts, by 63 - `bits` and by 1, replace a shift by 64 - `bits`, which would not be legal
+    // for `bits` = 0.
     word(i) >> bits | word(i + 1) << (WORD - 1 - bits) << 1
 }
 
-/// Word `i` of the row moved up by `shift` bits.
+/// Returns word `i` of the row shifted up by `shift` bits.
 #[inline]
 pub fn up(row: &[u64], i: usize, shift: usize) -> u64 {
     let word = |i: Option<usize>| i.and_then(|i| row.get(i)).copied().unwrap_or(0);
@@ -110,7 +111,8 @@ pub fn up(row: &[u64], i: usize, shift: usize) -> u64 {
     word(i.checked_sub(whole)) << bits | word(i.checked_sub(whole + 1)) >> (WORD - 1 - bits) >> 1
 }
 
-/// Words that hold the bits `start..start + length`, with a mask of those bits.
+/// Returns the words that contain the bits `start..start + length`. Each word has a mask of its
+/// bits in this range.
 fn masks(start: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = start + length;
     (start / WORD..end.div_ceil(WORD)).map(move |word| {
@@ -146,8 +148,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_lists_of_flags(
-            // Long runs, so that they cross words.
+        fn rows_behave_like_lists_of_flags(
+            // Runs are long, so that they cross word boundaries.
             flags in proptest::collection::vec((any::<bool>(), 1usize..70), 1..8)
                 .prop_map(|runs| runs.into_iter().flat_map(|(f, n)| vec![f; n]).collect::<Vec<_>>()),
             start in 0.0..1.0f64,

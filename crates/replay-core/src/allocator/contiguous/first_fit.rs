@@ -1,11 +1,11 @@
 //! First Fit (Zhu 1992; in 3D Ababneh 2001): the first free frame in scan order.
 //!
-//! It finds a free frame of the requested orientation whenever there is one. Turning First
-//! Fit does so in any orientation: it tries the permutations of the sides in a fixed order
-//! and stops at the first that fits.
+//! First Fit finds a free frame of the requested orientation whenever such a frame exists. Turning
+//! First Fit finds a free frame in any orientation: it tries the permutations of the sides in a
+//! fixed order and stops at the first permutation that has a free position.
 //!
-//! The fast engine finds all bases at once ([`Frames`]); the [literal one](literal) is the
-//! published procedure, for comparisons of its cost.
+//! The fast engine finds all bases at once ([`Frames`]). The [literal engine](literal) is the
+//! published procedure, for comparing its cost.
 
 pub mod literal;
 
@@ -14,16 +14,17 @@ use super::frames::Frames;
 use super::scan::Scan;
 use super::{Choice, Contiguous, Preference};
 use crate::allocator::Allocator;
+use crate::allocator::hierarchy::node_order::NodeOrder;
 use crate::allocator::options::{AllocatorOptions, Engine, grid_of, mesh_of};
 use crate::allocator::submesh::{ROTATE, SHAPE, Shaping};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Coord, Topology};
 
-/// Takes the first free frame.
+/// Selects the first free frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstFit {
-    /// The order of bases.
+    /// Order in which bases are tried.
     pub scan: Scan,
 }
 
@@ -43,21 +44,29 @@ impl Choice for FirstFit {
     }
 }
 
-/// What First Fit can be told.
+/// Options of First Fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FirstFitOptions {
-    /// Whether the permutations of a frame are tried too.
+    /// Whether the permutations of a frame's sides are tried too.
     pub turn: bool,
-    /// The order of bases.
+    /// Order in which bases are tried.
     pub scan: Scan,
-    /// Frames of jobs without a shape.
+    /// Rule for the frames of jobs without a shape.
     pub shaping: Shaping,
-    /// Rows of bits, or the published loops.
+    /// Implementation: rows of bits, or the published loops.
     pub engine: Engine,
 }
 
 impl AllocatorOptions for FirstFitOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        if topology.hierarchy().is_some() {
+            return match *self == Self::default() {
+                true => Ok(Box::new(NodeOrder)),
+                false => {
+                    Err("on trees and blocks only first-fit without parameters is supported".into())
+                }
+            };
+        }
         let (grid, Self { turn, scan, shaping, engine }) = (grid_of(topology)?, *self);
         Ok(match engine {
             Engine::Fast => Box::new(Contiguous::new(grid, shaping, turn, FirstFit { scan })),
@@ -69,21 +78,21 @@ impl AllocatorOptions for FirstFitOptions {
     }
 }
 
-/// `first-fit` and `turning-first-fit`.
+/// Returns the table of `first-fit` and `turning-first-fit`.
 pub fn table() -> Table<FirstFitOptions> {
     let shared = |entry: Entry<FirstFitOptions>| {
         entry
             .param(
                 "scan",
                 kind::one_of(&Scan::ALL),
-                "order of bases in 2D: y outer and x inner, or x outer; in 3D it is always x, y, z",
+                "order of bases in 2D: y outer and x inner, or x outer and y inner; in 3D always x, y, z",
                 |o| &mut o.scan,
             )
             .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping)
             .param(
                 "engine",
                 kind::one_of(&Engine::ALL),
-                "rows of bits, or the published loops (meshes only), for comparisons of cost; same choice",
+                "rows of bits, or the published loops (meshes only) to compare their cost; both make the same choice",
                 |o| &mut o.engine,
             )
     };
@@ -91,12 +100,12 @@ pub fn table() -> Table<FirstFitOptions> {
     let turning = FirstFitOptions { turn: true, ..plain };
     let plain = Entry::new("first-fit", plain)
         .aliases(&["ff"])
-        .about("The first free frame in scan order, as requested or (turning-first-fit) turned; refuses if none is free. O(N) per decision.")
+        .about("The first free frame in scan order, as requested or (turning-first-fit) rotated; refuses if no frame is free. On trees and blocks: the free nodes with the lowest numbers. O(N) per decision.")
         .source("Zhu 1992; 3D: Ababneh 2001")
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn);
     let turning = Entry::new("turning-first-fit", turning)
         .aliases(&["tff"])
-        .about("First Fit for each permutation of the sides in turn, until one fits: it finds every free frame. O(N) per permutation.")
+        .about("First Fit for each permutation of the sides until a permutation fits; finds a free frame of any orientation. O(N) per permutation.")
         .source("Ababneh 2001; Bani-Mohammad 2008, section 2.2.1");
     Table::new("allocator", [plain, turning].map(shared))
 }

@@ -1,15 +1,15 @@
 //! Frame Sliding (Chuang, Tzeng 1991): the first free frame of a coarse grid of frames.
 //!
-//! The first frame has its base at the lowest, leftmost free processor; the next ones are
-//! one width further right each, and the next row of frames is one height further up. So a
-//! free frame between two of these places is not seen, and frames are never turned. In 3D
-//! the same is done in the order of the 3D First Fit: frames slide along z, then y, then x.
+//! The first frame has its base at the lowest, leftmost free processor. Each further frame is one
+//! frame width further right, and the next row of frames is one frame height further up. A free
+//! frame between two of these positions is therefore not found. Frames are never rotated. In 3D
+//! frames slide in the order of the 3D First Fit: along z, then y, then x.
 //!
-//! What happens at the sides of the mesh the papers leave open; there are two readings
-//! ([`Rows`]). The default is the one whose finish times agree with Table 1 of Lo et al.
-//! (1997), within 3 %; those of the other are 4 to 25 % longer than printed.
+//! The papers do not define what happens at the edges of the mesh, so there are two variants
+//! ([`Rows`]). With the default variant, finish times agree with Table 1 of Lo et al. (1997) within
+//! 3 %. With the other variant, finish times are 4 to 25 % longer than in the table.
 //!
-//! Cost: the search of [`Frames`], then one bit for each frame of the grid.
+//! Cost: the search of [`Frames`], then one bit per frame of the grid.
 
 use super::frames::Frames;
 use super::scan::Scan;
@@ -21,17 +21,18 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Coord, Topology};
 
-/// Takes the first free frame of those that strides of the frame's sides reach.
+/// Selects the first free frame among the frames whose distances from the first frame are multiples
+/// of the frame's sides.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrameSliding {
-    /// Where rows begin and end.
+    /// Start and end of a row of frames.
     pub rows: Rows,
 }
 
 impl Choice for FrameSliding {
     const FINDS_ALL: bool = false;
 
-    /// Adds one operation for each frame looked at.
+    /// Selects a frame, and counts one operation per examined frame.
     fn choose(
         &mut self,
         frames: &mut Frames,
@@ -47,7 +48,7 @@ impl Choice for FrameSliding {
         }
         let [outer, middle, inner] = scan.axes(frames.grid());
         let slide = |axis: usize, from: u16| (from..=last[axis]).step_by(usize::from(sides[axis]));
-        // Where frames begin along an axis: at the first frame, or at the wall.
+        // Start position along an axis: at the first frame, or at the wall.
         let begin = |axis: usize, with_first: bool| {
             if with_first || self.rows == Rows::First { start[axis] } else { 0 }
         };
@@ -75,50 +76,50 @@ impl Choice for FrameSliding {
     }
 }
 
-/// Where a row of frames begins and ends.
+/// Start and end of a row of frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Rows {
-    /// The first row begins at the first frame, the others at the left wall. A frame that
-    /// would leave the mesh to the right is moved back against the wall and ends its row.
+    /// The first row begins at the first frame; all other rows begin at the left wall. A frame that
+    /// would extend past the right wall is moved back to the wall and ends its row.
     #[default]
     Walls,
-    /// All rows begin at the x of the first frame (a reading of Bani-Mohammad 2008, section
-    /// 2.2.1). Frames that leave the mesh are passed over.
+    /// All rows begin at the x coordinate of the first frame (an interpretation of Bani-Mohammad
+    /// 2008, section 2.2.1). Frames that extend past the mesh are skipped.
     First,
 }
 
 impl Rows {
-    /// Every reading with its name.
+    /// Every variant with its name.
     pub const ALL: [(&'static str, Rows); 2] = [("walls", Rows::Walls), ("first", Rows::First)];
 }
 
-/// What Frame Sliding can be told.
+/// Options of Frame Sliding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FrameSlidingOptions {
-    /// Where rows begin and end.
+    /// Start and end of a row of frames.
     pub rows: Rows,
-    /// Frames of jobs without a shape.
+    /// Rule for the frames of jobs without a shape.
     pub shaping: Shaping,
 }
 
 impl AllocatorOptions for FrameSlidingOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        let mesh = mesh_of(topology, "the sliding of a frame")?;
+        let mesh = mesh_of(topology, "frame sliding")?;
         let choice = FrameSliding { rows: self.rows };
         Ok(Box::new(Contiguous::new(mesh, self.shaping, false, choice)))
     }
 }
 
-/// `frame-sliding`.
+/// Returns the table of `frame-sliding`.
 pub fn table() -> Table<FrameSlidingOptions> {
     let frame_sliding = Entry::new("frame-sliding", FrameSlidingOptions::default())
         .aliases(&["fs"])
-        .about("The first free frame at strides of its own sides from the first free processor; it does not see every free frame. Meshes only. O(N) per decision.")
+        .about("The first free frame whose distance from the first free processor is a multiple of its sides; does not find every free frame. Meshes only. O(N) per decision.")
         .source("Chuang, Tzeng 1991; Lo et al. 1997, section 2")
         .param(
             "rows",
             kind::one_of(&Rows::ALL),
-            "rows of frames above the first run from wall to wall, or begin below which the first frame began",
+            "rows of frames after the first row: from wall to wall (walls), or from the x coordinate of the first frame (first)",
             |o| &mut o.rows,
         )
         .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping);

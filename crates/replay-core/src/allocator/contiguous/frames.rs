@@ -1,15 +1,16 @@
-//! Every place where a frame is free, for all places at once.
+//! Computes all positions at which a frame is free.
 //!
-//! Zhu's coverage array (1992, section 3) as rows of bits along the last dimension: bit
-//! `p` of the result says whether the frame with its lowest corner at `p` holds free
-//! processors only. A row is narrowed to a run of `n` by shifting it onto itself with
-//! doubled distances, and rows are combined in the same way, so that a frame of sides
-//! a x b x c costs log2 a + log2 b + log2 c passes over N / 64 words (one word a row at
-//! least), whatever is busy. On a wrapped dimension frames run over the edge.
+//! This is Zhu's coverage array (1992, section 3), stored as rows of bits along the last dimension.
+//! Bit `p` of the result is set if the frame with lowest corner `p` contains only free processors.
+//! Within a row, the first bits of all runs of `n` bits are found by combining the row with copies
+//! of the row that are shifted by 1, 2, 4, ... bits. Rows are combined in the same way. A frame
+//! with sides a x b x c therefore costs log2 a + log2 b + log2 c passes over N / 64 words (at least
+//! one word per row). The cost does not depend on the number of busy processors. On a wrapped
+//! dimension frames wrap around the edge.
 
-mod busy_cells;
+mod neighbour_counts;
 
-pub use busy_cells::BusyCells;
+pub use neighbour_counts::NeighbourCounts;
 
 use std::ops::RangeInclusive;
 
@@ -18,25 +19,25 @@ use super::scan::Scan;
 use crate::allocator::submesh::SubMesh;
 use crate::topology::{Axis, Coord, Grid};
 
-/// The free processors of a grid, and the bases of its free frames of the last sides asked
-/// for.
+/// Free processors of a grid, and the bases of all free frames with the last requested sides.
 #[derive(Clone, Debug)]
 pub struct Frames {
     grid: Grid,
-    /// Outer, middle and lane dimension: x, z (of one position), y of a 2D grid; x, y, z.
+    /// The axes of the outer, the middle and the lane dimension. On a 2D grid these are x, z (of
+    /// extent one) and y; on a 3D grid x, y and z.
     order: [usize; 3],
-    /// Words of a row.
+    /// Number of words of a row.
     words: usize,
     free: Vec<u64>,
     bases: Vec<u64>,
     spare: Vec<u64>,
-    /// Words of up to 64 processors that were packed or combined, and what a strategy adds.
+    /// Number of words (of up to 64 processors) that were packed or combined, plus the operations
+    /// that a strategy adds.
     pub operations: u64,
 }
 
 impl Frames {
-    /// Frames of `grid`, all of whose processors are busy until the first
-    /// [`read`](Self::read).
+    /// Creates the state for `grid`. All processors are busy until the first [`read`](Self::read).
     pub fn new(grid: &Grid) -> Self {
         let order = if grid.dimensions() == 2 { [0, 2, 1] } else { [0, 1, 2] };
         let lanes = grid.extent(order[2]);
@@ -53,12 +54,12 @@ impl Frames {
         }
     }
 
-    /// The grid.
+    /// Returns the grid.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Takes in which processors are free, by processor number.
+    /// Sets which processors are free; `free` is indexed by processor number.
     pub fn read(&mut self, free: &[bool]) {
         let lanes = self.grid.extent(self.order[2]);
         for (row, flags) in self.free.chunks_exact_mut(self.words).zip(free.chunks_exact(lanes)) {
@@ -67,23 +68,24 @@ impl Frames {
         self.operations += self.free.len() as u64;
     }
 
-    /// Counts all processors as free until the next [`read`](Self::read).
+    /// Marks all processors as free until the next [`read`](Self::read).
     pub fn clear(&mut self) {
         let lanes = self.grid.extent(self.order[2]);
         self.free.chunks_exact_mut(self.words).for_each(|row| bits::set(row, 0, lanes));
     }
 
-    /// Counts the processors of a sub-mesh as busy until the next [`read`](Self::read).
+    /// Marks the processors of a sub-mesh as busy until the next [`read`](Self::read).
     pub fn take(&mut self, taken: &SubMesh) {
         self.change(taken, bits::clear);
     }
 
-    /// Counts the processors of a sub-mesh as free until the next [`read`](Self::read).
+    /// Marks the processors of a sub-mesh as free until the next [`read`](Self::read).
     pub fn give(&mut self, given: &SubMesh) {
         self.change(given, bits::set);
     }
 
-    /// Changes the free bits of a sub-mesh, `length` of a row from a `start` on at a time.
+    /// Changes the free bits of a sub-mesh. Calls `bits` with each row, the first bit and the
+    /// number of bits.
     fn change(&mut self, unit: &SubMesh, bits: fn(&mut [u64], usize, usize)) {
         let [outer, middle, lane] = self.order.map(|axis| {
             let start = usize::from(unit.base[axis]);
@@ -100,8 +102,8 @@ impl Frames {
         }
     }
 
-    /// Finds the bases of all free frames of these sides; none if a frame is longer than
-    /// the grid.
+    /// Finds the bases of all free frames with these sides. There are no bases if a frame is longer
+    /// than the grid.
     pub fn find(&mut self, sides: [u16; 3]) {
         if (0..3).any(|i| sides[i] == 0 || sides[i] > self.grid.axes()[i].extent) {
             self.bases.fill(0);
@@ -117,7 +119,7 @@ impl Frames {
         self.narrow_rows(plane, self.bases.len(), outer.0, outer.1);
     }
 
-    /// Keeps the bits that begin a run of `side` set bits of their row.
+    /// Keeps only the bits at which a run of `side` set bits of the row begins.
     fn narrow_lanes(&mut self, axis: Axis, side: usize) {
         let extent = usize::from(axis.extent);
         for step in doublings(side) {
@@ -143,8 +145,8 @@ impl Frames {
         }
     }
 
-    /// Combines every block of words with the `side - 1` blocks after it, within each
-    /// stretch of `stretch` words.
+    /// Combines every block of words with the `side - 1` blocks after it. Blocks are combined only
+    /// within a stretch of `stretch` words.
     fn narrow_rows(&mut self, block: usize, stretch: usize, axis: Axis, side: usize) {
         for step in doublings(side) {
             self.operations += self.bases.len() as u64;
@@ -163,12 +165,12 @@ impl Frames {
         }
     }
 
-    /// The first base in scan order.
+    /// Returns the first base in scan order.
     pub fn first(&self, scan: Scan) -> Option<Coord> {
         self.lowest(&self.bases, scan)
     }
 
-    /// The first free processor in scan order.
+    /// Returns the first free processor in scan order.
     pub fn first_free(&self, scan: Scan) -> Option<Coord> {
         self.lowest(&self.free, scan)
     }
@@ -180,7 +182,8 @@ impl Frames {
             let lane = bits::first(&bits[row * self.words..][..self.words])?;
             return Some(self.coord(row, lane));
         }
-        // Rows of bits run along y: the lowest bit of any, in the first row that has it.
+        // Rows of bits run along y. The result is the lowest bit that is set in any row, in the
+        // first row in which it is set.
         let mut lowest = None;
         for (x, row) in bits.chunks_exact(self.words).enumerate() {
             match bits::first(row) {
@@ -192,32 +195,33 @@ impl Frames {
         lowest.map(|(y, x)| self.coord(x, y))
     }
 
-    /// Whether a frame with its base here is free.
+    /// Returns whether a frame with this base is free.
     #[inline]
     pub fn contains(&self, base: Coord) -> bool {
         let (row, lane) = self.row_of(base);
         bits::get(&self.bases[row * self.words..][..self.words], lane)
     }
 
-    /// The row of bits in which a processor is, and its place there.
+    /// Returns the row of bits that contains a processor, and the processor's bit in this row.
     #[inline]
     pub fn row_of(&self, processor: Coord) -> (usize, usize) {
         let [outer, middle, lane] = self.order.map(|axis| usize::from(processor[axis]));
         (outer * self.grid.extent(self.order[1]) + middle, lane)
     }
 
-    /// The longest runs of bases in a row of bits: first and length, ascending.
+    /// Returns the maximal runs of bases in a row of bits, in ascending order. A run is given as
+    /// first bit and length.
     pub fn base_runs(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         bits::runs(&self.bases[row * self.words..][..self.words])
     }
 
-    /// Whether there is a base.
+    /// Returns whether the last search found a base.
     pub fn has_base(&self) -> bool {
         self.bases.iter().any(|&word| word != 0)
     }
 
-    /// Whether there is a base at this outer position, one of these middle and one of these lane
-    /// positions.
+    /// Returns whether there is a base at this outer position within these ranges of middle and
+    /// lane positions.
     pub fn has_base_in(
         &self,
         outer: usize,
@@ -230,25 +234,25 @@ impl Frames {
         rows.any(|row| bits::any_of(row, *lane.start(), length))
     }
 
-    /// How many bases there are.
+    /// Returns the number of bases.
     pub fn count(&self) -> u64 {
         self.bases.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// All bases in the order of processor numbers.
+    /// Returns all bases in the order of processor numbers.
     pub fn bases(&self) -> impl Iterator<Item = Coord> + '_ {
         let rows = self.bases.chunks_exact(self.words).enumerate();
         rows.flat_map(move |(row, bits)| bits::ones(bits).map(move |lane| self.coord(row, lane)))
     }
 
-    /// The row of free processors of these outer and middle positions.
+    /// Returns the row of free processors at these outer and middle positions.
     #[inline]
     pub fn free_row(&self, outer: usize, middle: usize) -> &[u64] {
         let row = outer * self.grid.extent(self.order[1]) + middle;
         &self.free[row * self.words..][..self.words]
     }
 
-    /// The axes that are the outer, the middle and the lane dimension.
+    /// Returns the axes that are the outer, the middle and the lane dimension.
     pub fn order(&self) -> [usize; 3] {
         self.order
     }
@@ -264,7 +268,7 @@ impl Frames {
     }
 }
 
-/// Distances by which a window is laid onto itself until it spans `side`.
+/// Returns the shift distances by which a window of length one grows to length `side`.
 fn doublings(side: usize) -> impl Iterator<Item = usize> {
     let mut spanned = 1;
     std::iter::from_fn(move || {

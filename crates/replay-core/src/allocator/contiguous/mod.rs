@@ -1,21 +1,20 @@
-//! Contiguous strategies: a job gets one sub-mesh, of exactly the sides of its frame.
+//! Contiguous strategies: a job gets one sub-mesh with exactly the sides of its frame.
 //!
-//! They differ in which of the free frames they take, and whether they look at all of
-//! them. All refuse when no frame is free that they see, however many processors are
-//! (external fragmentation).
+//! The strategies differ in the free frame that they select, and in whether they examine all frames. Every strategy
+//! refuses a job if it finds no free frame, even if enough processors are free (external fragmentation).
 //!
-//! | room | concept |
+//! | module | concept |
 //! |---|---|
-//! | [`first_fit`] | the first free frame in scan order; turning |
-//! | [`best_fit`] | the free frame that is most hemmed in, by one of three measures |
+//! | [`first_fit`] | the first free frame in scan order; rotation |
+//! | [`best_fit`] | the free frame that fits most closely, by one of three measures |
 //! | [`frame_sliding`] | the first free frame of a grid of frames |
-//! | [`adaptive_scan`] | the first free frame, turned if need be |
+//! | [`adaptive_scan`] | the first free frame, rotated if necessary |
 //! | [`frames`], [`bits`] | all free frames at once, by rows of bits |
-//! | [`scan`] | the order of places |
+//! | [`scan`] | the order of positions |
 //!
-//! Cost per decision of all but Best Fit: log2 of the frame's volume passes over the N / 64
-//! words of the machine for each permutation tried. [`Census::operations`] counts these
-//! words, and what a strategy says it adds.
+//! Cost per decision, except for Best Fit: let v be the volume of the frame. Each permutation that is tried costs
+//! log2 v passes over the N / 64 words of the machine. [`Census::operations`] counts these words, and the operations
+//! that a strategy adds.
 
 pub mod adaptive_scan;
 pub mod best_fit;
@@ -34,71 +33,70 @@ use super::{
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
-/// Which free frame a strategy takes.
+/// Selection of a free frame by a strategy.
 pub trait Choice: Send {
-    /// The base of a free frame of these sides, where `frames` has read `machine`. A
-    /// choice that does more than [`Frames::find`] adds what it does to
-    /// [`Frames::operations`].
+    /// Returns the base of a free frame with these sides. `frames` contains the free processors of `machine`. An
+    /// implementation that performs operations in addition to [`Frames::find`] adds them to [`Frames::operations`].
     fn choose(&mut self, frames: &mut Frames, machine: &Machine, sides: [u16; 3]) -> Option<Coord>;
 
-    /// By what it prefers one free frame to another, of those that `frames` found last. For explanations
-    /// only: it may take its time.
+    /// Returns the criterion by which free frames are compared, with its values for the frames that `frames` found
+    /// last. This method is used only for explanations, so it may be slow.
     fn preference(&mut self, frames: &Frames, machine: &Machine, sides: [u16; 3]) -> Preference;
 
-    /// Whether it finds a free frame wherever there is one.
+    /// Whether the strategy finds a free frame whenever there is a free frame.
     const FINDS_ALL: bool = true;
 
-    /// Forgets the machine seen so far.
+    /// Clears all state about the machine.
     fn reset(&mut self) {}
 }
 
-/// Why one free frame is taken and not another.
+/// Criterion by which a strategy prefers one free frame to another.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Preference {
-    /// In words, behind "it takes".
+    /// Description that completes the sentence "it takes ...".
     pub rule: &'static str,
-    /// What is compared, the least wins; nothing where the order of places decides.
+    /// The names of the compared values; the frame with the lowest values wins. Empty if the order of positions
+    /// decides.
     pub columns: Vec<&'static str>,
-    /// The bases with these values.
+    /// Bases with their values.
     pub bases: Vec<(Coord, Vec<u64>)>,
 }
 
 impl Preference {
-    /// The order of places decides.
+    /// Returns the criterion that takes the first frame in the order of positions.
     pub fn in_order(rule: &'static str, frames: &Frames) -> Self {
         let bases = frames.bases().map(|base| (base, Vec::new())).collect();
         Self { rule, columns: Vec::new(), bases }
     }
 }
 
-/// A contiguous strategy: the first of a job's frames for which the choice finds a place.
+/// A contiguous strategy: allocates the first of a job's frames that has a free position.
 #[derive(Clone, Debug)]
 pub struct Contiguous<C> {
     shapes: Shapes,
     frames: Frames,
     choice: C,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl<C: Choice> Contiguous<C> {
-    /// A strategy on `grid`; with `turn` the permutations of a frame are tried in order,
-    /// the next only if the choice finds no place for the one before.
+    /// Creates the strategy on `grid`. If `turn`, the permutations of a frame's sides are tried in order until a
+    /// permutation has a free position.
     pub fn new(grid: &Grid, shaping: Shaping, turn: bool, choice: C) -> Self {
         Self {
             shapes: Shapes::new(grid, shaping, turn),
             frames: Frames::new(grid),
             choice,
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// The sub-mesh that the request would get now. It depends on nothing but which
-    /// processors of the machine are free, whoever holds the others.
+    /// Returns the sub-mesh that the request would get now. The result depends only on the set of free processors.
     ///
     /// # Errors
-    /// [`Refusal`] if there is none.
+    /// [`Refusal`] if the request would be refused now.
     pub fn find(&mut self, machine: &Machine, request: Request) -> Result<SubMesh, Refusal> {
         let free = machine.free_count();
         if request.size as usize > free {
@@ -107,7 +105,7 @@ impl<C: Choice> Contiguous<C> {
         let mut refusal = Refusal::TooFewFree;
         for &sides in self.shapes.of(request) {
             if volume(sides) > free as u64 {
-                self.notes.say(|| {
+                self.explanation.sentence(|| {
                     let frame = explain::sides(self.frames.grid(), sides);
                     format!("a frame of {frame} has more processors than are free")
                 });
@@ -118,12 +116,12 @@ impl<C: Choice> Contiguous<C> {
                 self.frames.read(machine.free_map());
             }
             let base = self.choice.choose(&mut self.frames, machine, sides);
-            if self.notes.are_read() {
+            if self.explanation.is_recording() {
                 let mut found = Frames::new(self.frames.grid());
                 found.read(machine.free_map());
                 found.find(sides);
                 let preference = self.choice.preference(&found, machine, sides);
-                tell(&self.notes, &found, sides, base, &preference);
+                explain_choice(&self.explanation, &found, sides, base, &preference);
             }
             if let Some(base) = base {
                 return Ok(SubMesh { base, sides });
@@ -133,9 +131,9 @@ impl<C: Choice> Contiguous<C> {
     }
 }
 
-/// Tells where a frame has a place, and which is taken.
-fn tell(
-    notes: &ExplanationLog,
+/// Records the positions at which a frame is free, and the chosen position.
+fn explain_choice(
+    explanation: &ExplanationLog,
     frames: &Frames,
     sides: [u16; 3],
     taken: Option<Coord>,
@@ -144,7 +142,7 @@ fn tell(
     let grid = frames.grid();
     let free = frames.count() as usize;
     let frame = explain::sides(grid, sides);
-    notes.say(|| match (free, taken) {
+    explanation.sentence(|| match (free, taken) {
         (0, _) => format!("a frame of {frame} is free nowhere"),
         (_, None) => format!(
             "a frame of {frame} is free at {}, none of which it looks at",
@@ -158,9 +156,9 @@ fn tell(
         ),
     });
     if free > 1 {
-        notes.list(|| {
+        explanation.list(|| {
             let mut bases: Vec<&(Coord, Vec<u64>)> = preference.bases.iter().collect();
-            // The one that is taken first, then those that come next.
+            // The chosen base comes first, followed by the next best bases.
             bases.sort_by_key(|(base, values)| (Some(*base) != taken, values.clone()));
             let rows = bases.into_iter().map(|(base, values)| {
                 let values = values.iter().map(u64::to_string);
@@ -174,7 +172,7 @@ fn tell(
 
 impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.census = Census::default();
         self.frames.operations = 0;
         self.choice.reset();

@@ -1,10 +1,10 @@
-//! Plain definitions that tests compare with: every base, every processor of its frame.
+//! Brute-force definitions for tests, which examine every base and every processor of its frame.
 
 use super::scan::Scan;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId, Topology};
 
-/// A machine of which the processors with a flag are busy.
+/// Returns a machine on which the processors with a flag are busy.
 pub fn machine(topology: &str, busy: &[bool]) -> Machine {
     let mut machine = Machine::new(topology.parse().expect("a machine"));
     let taken: Vec<_> = machine.topology().nodes().filter(|node| busy[node.index()]).collect();
@@ -12,12 +12,13 @@ pub fn machine(topology: &str, busy: &[bool]) -> Machine {
     machine
 }
 
-/// The machine's grid.
+/// Returns the machine's grid.
 pub fn grid(machine: &Machine) -> &Grid {
     machine.topology().grid().expect("a grid")
 }
 
-/// Processors of a frame; `None` if it leaves the mesh or is longer than the torus.
+/// Returns the processors of a frame; `None` if the frame extends past the mesh or is longer than
+/// the torus.
 pub fn frame(grid: &Grid, base: Coord, sides: [u16; 3]) -> Option<Vec<Coord>> {
     let legal = |i: usize| {
         let axis = grid.axes()[i];
@@ -36,14 +37,14 @@ pub fn frame(grid: &Grid, base: Coord, sides: [u16; 3]) -> Option<Vec<Coord>> {
     Some(cells)
 }
 
-/// Whether a frame lies on the machine and all its processors are free.
+/// Returns whether a frame is inside the machine and all its processors are free.
 pub fn is_free(machine: &Machine, base: Coord, sides: [u16; 3]) -> bool {
     let grid = grid(machine);
     frame(grid, base, sides)
         .is_some_and(|cells| cells.iter().all(|&cell| machine.is_free(grid.node(cell))))
 }
 
-/// Bases of free frames in scan order.
+/// Returns the bases of free frames in scan order.
 pub fn bases(machine: &Machine, sides: [u16; 3], scan: Scan) -> Vec<Coord> {
     let grid = grid(machine);
     let mut bases: Vec<_> =
@@ -52,13 +53,13 @@ pub fn bases(machine: &Machine, sides: [u16; 3], scan: Scan) -> Vec<Coord> {
     bases
 }
 
-/// Numbers of a frame's processors in the order in which they are chosen.
+/// Returns the numbers of a frame's processors in the order in which they are chosen.
 pub fn nodes(grid: &Grid, base: Coord, sides: [u16; 3]) -> Vec<NodeId> {
     let cells = frame(grid, base, sides).expect("on the grid");
     cells.into_iter().map(|cell| grid.node(cell)).collect()
 }
 
-/// The state of Fig. 4.3 of Bani-Mohammad 2008: 19 processors of a 6 x 6 mesh are free.
+/// Returns the state of Fig. 4.3 of Bani-Mohammad 2008: 19 processors of a 6 x 6 mesh are free.
 pub fn figure_4_3() -> Machine {
     let topology: Topology = "6x6".parse().expect("a mesh");
     let mut machine = Machine::new(topology);

@@ -1,15 +1,17 @@
-//! In which order processors are looked at.
+//! Order in which positions are scanned.
 
 use crate::topology::{Coord, Grid};
 
-/// Order in which the processors of a 2D grid are scanned. In 3D both mean x outermost and
-/// z innermost, the order of the 3D First Fit (Bani-Mohammad 2008, Fig. 2.5).
+/// Order in which the processors of a 2D grid are scanned. In 3D both variants are the order of the
+/// 3D First Fit: x in the outermost loop and z in the innermost loop (Bani-Mohammad 2008, Fig.
+/// 2.5).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Scan {
-    /// Row by row from the lowest, leftmost processor: y outer, x inner.
+    /// Row by row from the lowest, leftmost processor: y in the outer loop, x in the inner loop.
     #[default]
     RowMajor,
-    /// Column by column: x outer, y inner, the order of processor numbers.
+    /// Column by column, in the order of processor numbers: x in the outer loop, y in the inner
+    /// loop.
     ColumnMajor,
 }
 
@@ -18,12 +20,12 @@ impl Scan {
     pub const ALL: [(&'static str, Scan); 2] =
         [("row-major", Scan::RowMajor), ("column-major", Scan::ColumnMajor)];
 
-    /// The axes from the outermost loop to the innermost.
+    /// Returns the axes from the outermost loop to the innermost loop.
     pub fn axes(self, grid: &Grid) -> [usize; 3] {
         if self == Scan::RowMajor && grid.dimensions() == 2 { [2, 1, 0] } else { [0, 1, 2] }
     }
 
-    /// A processor's place in the order.
+    /// Returns the rank of a processor in the order.
     #[inline]
     pub fn rank(self, grid: &Grid, coord: Coord) -> u32 {
         self.axes(grid).into_iter().fold(0, |rank, axis| {

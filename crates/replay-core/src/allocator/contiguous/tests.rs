@@ -23,7 +23,7 @@ fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
 }
 
-/// Base and sides of the sub-mesh that a request gets, which is occupied.
+/// Allocates a request, occupies its processors, and returns the sub-mesh.
 fn serve(allocator: &mut dyn Allocator, machine: &mut Machine, sides: [u16; 3]) -> Option<SubMesh> {
     let mut chosen = Vec::new();
     allocator.allocate(machine, request(sides), &mut chosen).ok()?;
@@ -45,7 +45,7 @@ fn choice(name: &str, machine: &Machine, sides: [u16; 3]) -> Option<(Coord, [u16
     Some((place.base, place.sides))
 }
 
-/// A machine on which the processors at these positions are busy.
+/// Returns a machine on which the processors at these positions are busy.
 fn with_busy(topology: &str, busy: &[Coord]) -> Machine {
     let mut machine = Machine::new(topology.parse().expect("a machine"));
     let busy: Vec<_> = busy.iter().map(|&coord| grid(&machine).node(coord)).collect();
@@ -67,7 +67,7 @@ const MESH_STRATEGIES: [&str; 10] = [
 ];
 
 #[test]
-fn an_empty_mesh_is_filled_from_the_origin_and_a_full_one_refuses() {
+fn fills_an_empty_mesh_from_the_origin_and_refuses_on_a_full_one() {
     for (machine, whole) in [("6x5", [6, 5, 1]), ("3x4x2", [3, 4, 2])] {
         let mut machine = Machine::new(machine.parse().expect("a mesh"));
         for name in MESH_STRATEGIES {
@@ -117,7 +117,7 @@ fn first_fit_on_figure_4_3() {
 
 /// Bani-Mohammad 2008, Fig. 2.7: the fifth permutation fits.
 #[test]
-fn the_second_job_fits_after_a_turn() {
+fn the_second_job_fits_after_rotation() {
     for engine in ["", "engine=literal"] {
         let mut machine = Machine::new("3x3x2".parse().expect("a mesh"));
         let mut turning = build(&format!("turning-first-fit[{engine}]"), machine.topology());
@@ -131,7 +131,7 @@ fn the_second_job_fits_after_a_turn() {
 
 /// Bani-Mohammad 2008, Fig. 3.6: three jobs on a 4 x 4 x 4 mesh.
 #[test]
-fn three_jobs_in_three_dimensions() {
+fn worked_example_of_three_3d_jobs() {
     for name in ["first-fit", "turning-first-fit", "turning-first-fit[engine=literal]"] {
         let mut machine = Machine::new("4x4x4".parse().expect("a mesh"));
         let mut allocator = build(name, machine.topology());
@@ -148,25 +148,25 @@ fn three_jobs_in_three_dimensions() {
 }
 
 #[test]
-fn frame_sliding_passes_over_free_frames() {
+fn frame_sliding_misses_free_frames() {
     let machine = with_busy("6x5", &[[0, 0, 0], [3, 1, 0], [2, 3, 0]]);
     let sides = [3, 2, 1];
     assert_eq!(bases(&machine, sides, Scan::RowMajor), [[0, 1, 0], [3, 2, 0], [3, 3, 0]]);
     assert_eq!(choice("first-fit", &machine, sides), Some(([0, 1, 0], sides)));
-    // Rows that begin at x = 1: bases (1, 0) and (1, 2).
+    // All rows begin at x = 1, so the bases are (1, 0) and (1, 2).
     let mut sliding = build("frame-sliding[rows=first]", machine.topology());
     let refused = sliding.allocate(&machine, request(sides), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // 6 rows packed, 6 words combined for each of two steps along x and one along y, and
-    // the frames at (1, 0) and (1, 2).
+    // The operations are 6 packed rows, 6 combined words for each of two steps along x and one step along y, and the
+    // two frames at (1, 0) and (1, 2).
     assert_eq!(sliding.stats().census.expect("units").operations, 6 + 3 * 6 + 2);
-    // From wall to wall: (1, 0), (3, 0), (0, 2), (3, 2).
+    // Rows extend from wall to wall: the bases are (1, 0), (3, 0), (0, 2), (3, 2).
     assert_eq!(choice("frame-sliding", &machine, sides), Some(([3, 2, 0], sides)));
 }
 
 #[test]
-fn best_fit_goes_where_it_is_tightest() {
-    // A pocket of 2 x 2 at (2, 2) in a wall of busy processors.
+fn best_fit_chooses_the_tightest_position() {
+    // A free area of 2 x 2 at (2, 2), surrounded by busy processors.
     let busy: Vec<Coord> = (0..6)
         .flat_map(|x| (0..6).map(move |y| [x, y, 0]))
         .filter(|&[x, y, _]| {
@@ -183,9 +183,9 @@ fn best_fit_goes_where_it_is_tightest() {
     }
 }
 
-/// What is said of frames is what decides: the one taken has the least values, and is the first of those that have.
+/// The values in the explanation decide: the chosen base is the first base with the lowest values.
 #[test]
-fn a_preference_is_what_decides() {
+fn explained_values_decide_the_choice() {
     use best_fit::{Candidates, Surroundings};
 
     fn agrees(choice: &mut impl Choice, machine: &Machine, sides: [u16; 3]) -> usize {
@@ -209,7 +209,7 @@ fn a_preference_is_what_decides() {
         let machine = Machine::new(topology.parse().expect("a machine"));
         let grid = grid(&machine);
         for round in 0..12u64 {
-            // A third is busy, here and there.
+            // About a third of the processors, selected pseudo-randomly, is busy.
             let is_busy =
                 |place: u64| (place * 2_654_435_761 + seed * 97 + round * 7919).is_multiple_of(3);
             let coords = grid.coords().into_iter().zip(0..);
@@ -228,7 +228,7 @@ fn a_preference_is_what_decides() {
 }
 
 #[test]
-fn names_have_one_form() {
+fn names_have_one_canonical_form() {
     let canonical = |text: &str| {
         let spec = text.parse::<AllocatorSpec>();
         spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
@@ -279,7 +279,7 @@ fn strategies_defined_on_meshes_refuse_a_torus() {
 
 #[test]
 fn shapes_are_tried_in_order() {
-    // Free: column x = 0 of a 3 x 4 mesh.
+    // Only column x = 0 of a 3 x 4 mesh is free.
     let busy: Vec<Coord> = (0..8).map(|i| [1 + i / 4, i % 4, 0]).collect();
     let machine = with_busy("3x4", &busy);
     let serve = |name: &str, size: u32| {
@@ -291,7 +291,7 @@ fn shapes_are_tried_in_order() {
     assert_eq!(serve("turning-first-fit", 4), Err(Refusal::Fragmented));
     assert_eq!(serve("first-fit[shape=any]", 4), Ok(4));
     assert_eq!(serve("first-fit", 5), Err(Refusal::TooFewFree));
-    // Five processors become 3 x 2: more than are free.
+    // A request of five processors becomes 3 x 2, which is more than the number of free processors.
     let machine = with_busy("3x4", &[]);
     let mut chosen = Vec::new();
     let mut allocator = build("first-fit", machine.topology());
@@ -299,19 +299,19 @@ fn shapes_are_tried_in_order() {
     assert_eq!(chosen.len(), 6);
 }
 
-/// The literal engine counts what the published loops touch.
+/// The literal engine counts the processors that the published loops touch.
 #[test]
-fn the_literal_engine_counts_its_loops() {
+fn the_literal_engine_counts_operations() {
     let mut machine = Machine::new("3x3".parse().expect("a mesh"));
     let mut allocator = build("first-fit[engine=literal]", machine.topology());
     let mut chosen = Vec::new();
     allocator.allocate(&machine, request([2, 2, 1]), &mut chosen).expect("all is free");
     machine.occupy(&chosen);
-    // One base, four in its frame, four marked.
+    // The operations are one base, four processors of its frame, and four marked processors.
     assert_eq!(allocator.stats().census.expect("units").operations, 9);
     let refused = allocator.allocate(&machine, request([2, 2, 1]), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // Nine bases; five are free, with frames cut to 2, 2, 2, 2 and 1 processors.
+    // There are nine bases. Five are free; their frames are cut to 2, 2, 2, 2 and 1 processors.
     assert_eq!(allocator.stats().census.expect("units").operations, 9 + 9 + 9);
     machine.release(&chosen);
     allocator.on_event(&machine, MachineEvent::Released(&chosen));

@@ -6,7 +6,7 @@ use crate::allocator::registry::AllocatorSpec;
 const LITERAL: HostSelection =
     HostSelection { threshold: None, guarded: false, pick: Pick::Lowest };
 
-/// A table of slots with jobs in it, filled by hand.
+/// A table of slots. Tests assign jobs to the slots.
 struct Slots {
     cluster: Cluster,
     machine: Machine,
@@ -19,8 +19,8 @@ impl Slots {
         Self { cluster, machine: Machine::new(topology) }
     }
 
-    /// Level and hosts of a request, which it then holds.
-    fn ask(&mut self, elmer: &mut Elmer, size: u32) -> Option<(u32, Vec<u32>)> {
+    /// Allocates a request, occupies its slots, and returns its level and hosts.
+    fn allocate(&mut self, elmer: &mut Elmer, size: u32) -> Option<(u32, Vec<u32>)> {
         let mut chosen = Vec::new();
         let outcome = elmer.allocate(&self.machine, Request::of_size(size), &mut chosen);
         assert_eq!(outcome.is_err(), chosen.is_empty());
@@ -42,28 +42,29 @@ impl Slots {
 }
 
 #[test]
-fn the_table_of_the_literal_algorithm() {
+fn strict_mode_follows_the_printed_algorithm() {
     let mut table = Slots::new(6, 2);
     let mut elmer = table.elmer(LITERAL);
-    assert_eq!(table.ask(&mut elmer, 4), Some((0, vec![0, 1, 2, 3])));
+    assert_eq!(table.allocate(&mut elmer, 4), Some((0, vec![0, 1, 2, 3])));
     assert_eq!((table.free(0), table.free(1)), (2, 6));
-    assert_eq!(table.ask(&mut elmer, 3), Some((1, vec![0, 1, 2])));
-    assert_eq!(table.ask(&mut elmer, 2), Some((0, vec![4, 5])));
+    assert_eq!(table.allocate(&mut elmer, 3), Some((1, vec![0, 1, 2])));
+    assert_eq!(table.allocate(&mut elmer, 2), Some((0, vec![4, 5])));
     assert_eq!((table.free(0), table.free(1)), (0, 3));
-    assert_eq!(table.ask(&mut elmer, 4), None);
+    assert_eq!(table.allocate(&mut elmer, 4), None);
 }
 
 #[test]
-fn the_guard_prefers_idle_hosts_and_keeps_the_order_of_arrival() {
+fn guarded_mode_prefers_idle_hosts_and_keeps_the_order_of_arrival() {
     let mut table = Slots::new(6, 2);
     let mut elmer = table.elmer(HostSelection { guarded: true, ..LITERAL });
-    assert_eq!(table.ask(&mut elmer, 4), Some((0, vec![0, 1, 2, 3])));
-    // Hosts 4 and 5 have nobody.
-    assert_eq!(table.ask(&mut elmer, 3), Some((1, vec![4, 5, 0])));
-    // Level 0 of hosts 4 and 5 is free, but would put the third job above the second.
+    assert_eq!(table.allocate(&mut elmer, 4), Some((0, vec![0, 1, 2, 3])));
+    // Hosts 4 and 5 are idle.
+    assert_eq!(table.allocate(&mut elmer, 3), Some((1, vec![4, 5, 0])));
+    // Level 0 of hosts 4 and 5 is free, but at this level the third job would be above the second
+    // job.
     assert_eq!(table.free(0), 2);
-    assert_eq!(table.ask(&mut elmer, 2), Some((1, vec![1, 2])));
-    assert_eq!(table.ask(&mut elmer, 2), None);
+    assert_eq!(table.allocate(&mut elmer, 2), Some((1, vec![1, 2])));
+    assert_eq!(table.allocate(&mut elmer, 2), None);
 }
 
 #[test]
@@ -71,10 +72,10 @@ fn busy_hosts_are_not_free_in_version_2() {
     for (size, expected) in [(4, Some((1, vec![2, 3, 4, 5]))), (5, None)] {
         let mut table = Slots::new(6, 2);
         let mut elmer = table.elmer(HostSelection { threshold: Some(0.8), ..LITERAL });
-        assert_eq!(table.ask(&mut elmer, 6), Some((0, vec![0, 1, 2, 3, 4, 5])));
+        assert_eq!(table.allocate(&mut elmer, 6), Some((0, vec![0, 1, 2, 3, 4, 5])));
         elmer
             .on_event(&table.machine, MachineEvent::HostsObserved(&[1.0, 0.9, 0.3, 0.3, 0.2, 0.0]));
-        assert_eq!(table.ask(&mut elmer, size), expected);
+        assert_eq!(table.allocate(&mut elmer, size), expected);
     }
 }
 
@@ -85,22 +86,25 @@ fn every_free_host_is_drawn_equally_often() {
     for _ in 0..6000 {
         let mut table = Slots::new(6, 2);
         table.machine.occupy(&[table.cluster.slot(2, 0)]);
-        let (level, hosts) = table.ask(&mut elmer, 2).expect("they are free");
+        let (level, hosts) = table.allocate(&mut elmer, 2).expect("they are free");
         assert_eq!(level, 0);
         hosts.iter().for_each(|&host| hits[host as usize] += 1);
     }
     assert_eq!(hits[2], 0);
-    // 2400 expected each, standard deviation 38.
+    // The expected number of hits per host is 2400, with standard deviation 38.
     assert!(hits.iter().enumerate().all(|(h, &n)| h == 2 || (2250..2550).contains(&n)), "{hits:?}");
     elmer.begin(&RunSetup::default()).expect("it works");
-    let again = Slots::new(6, 2).ask(&mut elmer, 3);
-    assert_eq!(again, Slots::new(6, 2).ask(&mut Slots::new(6, 2).elmer(HostSelection::PLAIN), 3));
+    let again = Slots::new(6, 2).allocate(&mut elmer, 3);
+    assert_eq!(
+        again,
+        Slots::new(6, 2).allocate(&mut Slots::new(6, 2).elmer(HostSelection::PLAIN), 3)
+    );
 }
 
 proptest! {
-    /// Fig. 6.8 and 6.9 as they stand: the level is the first at which enough hosts are free.
+    /// Checks Figs. 6.8 and 6.9: the level is the first level at which enough hosts are free.
     #[test]
-    fn the_level_is_that_of_the_definition(
+    fn the_level_agrees_with_the_definition(
         busy in proptest::collection::vec(any::<bool>(), 24),
         utilization in proptest::collection::vec(0..=10u32, 8),
         size in 1..=9u32,
@@ -129,7 +133,7 @@ proptest! {
         let mut elmer = Elmer::new(table.cluster, selection, Hosts::PLAIN, seed);
         elmer.on_event(&table.machine, MachineEvent::HostsObserved(&utilization));
         let before = table.machine.clone();
-        let found = table.ask(&mut elmer, size);
+        let found = table.allocate(&mut elmer, size);
         prop_assert_eq!(found.as_ref().map(|(level, _)| *level), expected);
         if let (Some((_, hosts)), Some(candidates)) = (found, candidates) {
             prop_assert!(hosts.iter().all(|host| candidates.contains(host)));
@@ -155,11 +159,11 @@ fn names_have_one_canonical_form() {
         assert_eq!(canonical(expected).as_deref(), Ok(expected));
     }
     for (text, complaint) in [
-        ("elmer[version=1,threshold=0.5]", "threshold and version say the same"),
-        ("elmer[threshold=1]", "threshold is 1, but must be below"),
+        ("elmer[version=1,threshold=0.5]", "threshold and version are alternatives"),
+        ("elmer[threshold=1]", "threshold is 1, but must be below 1"),
         ("elmer[demand=0]", "is not a number above 0, at most 1"),
         ("elmer[period=nan]", "is not a number above 0, at most 1000000"),
-        ("elmer[version=3]", "none of 1, 2"),
+        ("elmer[version=3]", "not one of 1, 2"),
     ] {
         let error = canonical(text).expect_err(text).to_string();
         assert!(error.contains(complaint), "{error}");
@@ -167,7 +171,7 @@ fn names_have_one_canonical_form() {
 }
 
 #[test]
-fn whoever_shares_hosts_needs_elmer_and_elmer_needs_hosts() {
+fn shared_hosts_require_elmer_and_elmer_requires_hosts() {
     let build = |name: &str, machine: &str| {
         let spec: AllocatorSpec = name.parse().expect("a strategy");
         let built = spec.build(&machine.parse().expect("a machine"), 0);

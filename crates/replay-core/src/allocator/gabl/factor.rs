@@ -1,15 +1,16 @@
-//! The shape of a request that comes without one.
+//! Selection of a shape for a request without shape.
 
 use std::cmp::Reverse;
 
 use crate::allocator::submesh::distinct;
 use crate::topology::Grid;
 
-/// The box of exactly `size` processors and least total side length, longest side first,
-/// or as the mesh lets it lie; it may be longer than the mesh, which GABL then divides.
-/// `None` if `size` is zero or a side would exceed the range of coordinates.
+/// Returns the box of exactly `size` processors with the smallest total side length. The box has
+/// the first orientation that fits the mesh. If no orientation fits, the longest side comes first,
+/// and GABL divides the box. Returns `None` if `size` is zero or if a side would exceed the range
+/// of coordinates.
 ///
-/// Cost: the root of size in 2D, its power 5/6 in 3D.
+/// Cost: `size` to the power of 1/2 in 2D, and to the power of 5/6 in 3D.
 pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
     let dimensions = grid.dimensions();
     let shortest = if dimensions == 2 { 1 } else { size };
@@ -26,7 +27,7 @@ pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
     distinct(longest_first, dimensions).find(fits).or(Some(longest_first))
 }
 
-/// The divisors of `n` up to its root of this degree, in increasing order.
+/// Returns the divisors of `n` up to the root of `n` of this degree, in increasing order.
 fn divisors(n: u32, degree: u32) -> impl Iterator<Item = u32> {
     (1..=n)
         .take_while(move |&d| u64::from(d).pow(degree) <= u64::from(n))
@@ -44,23 +45,23 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_as_square_as_the_number_allows() {
+    fn shapes_are_as_square_as_possible() {
         assert_eq!(shape(12, "8x8"), [4, 3, 1]);
         assert_eq!(shape(12, "3x8"), [3, 4, 1]);
         assert_eq!(shape(13, "8x8"), [13, 1, 1]);
         assert_eq!(shape(1, "8x8"), [1, 1, 1]);
         assert_eq!(shape(24, "8x8x8"), [4, 3, 2]);
         assert_eq!(shape(24, "2x3x9"), [2, 3, 4]);
-        // 9 x 2 x 2 is as long in all, but longer.
+        // The sums of the sides of 6 x 3 x 2 and 9 x 2 x 2 are larger.
         assert_eq!(shape(36, "16x16x16"), [4, 3, 3]);
         assert_eq!(shape(27, "4x4x2"), [3, 3, 3]);
         assert_eq!(shape(65_521, "255x257"), [65_521, 1, 1]);
         assert_eq!(most_square(0, &grid("8x8")), None);
     }
 
-    /// Against all boxes of the volume.
+    /// Compares with all boxes of the volume.
     #[test]
-    fn no_box_of_the_volume_is_shorter() {
+    fn shapes_have_the_least_total_side_length() {
         let length = |sides: [u16; 3]| sides.iter().sum::<u16>();
         for size in 1..=150u16 {
             let pairs = (1..=size).flat_map(|a| (1..=size).map(move |b| (a, b)));

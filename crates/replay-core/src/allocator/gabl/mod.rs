@@ -1,18 +1,19 @@
-//! GABL, Greedy Available Busy List (Bani-Mohammad 2008, section 4.2): non-contiguous
-//! allocation on 2D and 3D meshes in few large sub-meshes.
+//! GABL, Greedy Available Busy List (Bani-Mohammad 2008, section 4.2): non-contiguous allocation on
+//! 2D and 3D meshes in few large sub-meshes.
 //!
-//! The whole request is searched by Turning Busy List. Where there is no place for it, its
-//! longer side shrinks, one step after another, to the largest sub-mesh that is free and
-//! does not overshoot what is still wanted; that one is taken, and the same shape is tried
-//! again, until exactly the requested number is handed out. A single processor can always
-//! be placed while one is free, so every request for no more than are free is served; no
-//! processor is lost. A shape longer than the mesh is legal. As printed, a failed search
-//! would repeat for ever; here it shrinks the shape.
+//! Turning Busy List searches for a sub-mesh of the whole request. If no such sub-mesh is free, the
+//! longest side of the shape shrinks step by step, until a sub-mesh of the shape is free and has no
+//! more processors than the job still needs. This sub-mesh is allocated, and the same shape is
+//! tried again, until exactly the requested number of processors is allocated. A single processor
+//! can always be allocated while any processor is free. Therefore every request is served if enough
+//! processors are free, and no processor is lost. A shape may be longer than the mesh. In the
+//! published procedure a failed search would be repeated for ever; in this implementation a failed
+//! search shrinks the shape.
 //!
-//! Cost per decision with m sub-meshes allocated and b searches, as printed: b m^2 subtractions of
-//! boxes, times the orientations; per release: m. The fast engine keeps a map of what is free: a
-//! search without success costs N / 64 words times the logarithm of the sides, one with success
-//! m subtractions and as many looks at the map.
+//! Cost of the published procedure with m allocated sub-meshes and b searches: b m^2 subtractions
+//! of boxes for each orientation per decision, and m steps per release. The fast engine has a map
+//! of free processors. A search without success costs N / 64 words times the logarithm of the
+//! sides; a search with success costs m subtractions and m lookups in the map.
 
 mod factor;
 mod names;
@@ -23,8 +24,8 @@ pub use shrink::TieShrink;
 
 use std::collections::HashMap;
 
+use super::busy_list::describe_search;
 use super::busy_list::placer::Placer;
-use super::busy_list::told;
 use super::explain::ExplanationLog;
 use super::submesh::{SubMesh, volume};
 use super::{
@@ -33,33 +34,32 @@ use super::{
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// The GABL allocator. A request without shape gets the most nearly square one of exactly
-/// its size, whether or not that fits the machine; one with a shape takes the volume of
-/// that.
+/// The GABL allocator. A request without shape begins with the shape of exactly its size that is
+/// nearest to a square, even if this shape does not fit the machine. A request with a shape gets as
+/// many processors as the volume of the shape.
 ///
-/// Its census counts executions of Step 6 as searches (one shape each, in all its
-/// orientations), and subtractions of a prohibited region from a plane of bases, or from
-/// a piece of one, as operations.
+/// The searches of its [`Census`] are the executions of Step 6; each execution searches for one
+/// shape in all orientations. The operations are the subtractions of a prohibited region from a
+/// plane of bases, or from a piece of a plane.
 #[derive(Clone, Debug)]
 pub struct Gabl {
     placer: Placer,
     tie_shrink: TieShrink,
-    /// By size, the most nearly square shape.
+    /// Cache by size: the shape nearest to a square.
     shapes: HashMap<u32, [u16; 3]>,
     blocks: u32,
     searches: u64,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
-/// What [`Gabl`] leaves open.
+/// Options of [`Gabl`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GablOptions {
-    /// Whether all orientations of a shape are tried, both for the whole request and for
-    /// its parts.
+    /// Whether all orientations of a shape are tried, for the whole request and for its parts.
     pub rotate: bool,
-    /// Which of equally long sides shrinks.
+    /// Choice of the side that shrinks if several sides are equally long.
     pub tie_shrink: TieShrink,
-    /// How the search is carried out.
+    /// Implementation of the search.
     pub engine: Engine,
 }
 
@@ -70,7 +70,7 @@ impl Default for GablOptions {
 }
 
 impl Gabl {
-    /// An allocator for a mesh; wrapped dimensions are used as if they did not wrap.
+    /// Creates an allocator for a mesh. Wrapped dimensions are treated as if they did not wrap.
     pub fn new(grid: &Grid, options: GablOptions) -> Self {
         Self {
             placer: Placer::new(grid, options.rotate, options.engine).with_map(),
@@ -78,12 +78,12 @@ impl Gabl {
             shapes: HashMap::new(),
             blocks: 0,
             searches: 0,
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// The same with sub-meshes allocated already, entered in this order. They must lie on
-    /// the mesh and be disjoint, and their processors busy on the machine.
+    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
+    /// disjoint, and busy on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
@@ -101,13 +101,13 @@ impl Gabl {
     fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
         let listed = self.placer.units();
         let placed = self.placer.place(sides);
-        self.notes.say(|| told(self.placer.grid(), listed, sides, placed));
+        self.explanation.sentence(|| describe_search(self.placer.grid(), listed, sides, placed));
         placed
     }
 
-    /// Steps 3 to 7: appends sub-meshes of `job` processors in all, none with longer sides
-    /// than the one before; their number. `None` if not even a single processor can be
-    /// placed.
+    /// Executes Steps 3 to 7: appends sub-meshes with a total of `job` processors and returns the
+    /// number of sub-meshes. The sides of each sub-mesh are at most as long as the sides of the
+    /// previous sub-mesh. Returns `None` if not even a single processor can be placed.
     fn allocate_parts(
         &mut self,
         job: u64,
@@ -136,8 +136,8 @@ impl Gabl {
 
 impl Allocator for Gabl {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
-        self.placer.stopped_by(&setup.stop);
+        self.explanation = setup.explanation.clone();
+        self.placer.set_stop(&setup.stop);
         self.placer.reset();
         (self.blocks, self.searches) = (0, 0);
         Ok(())
@@ -170,7 +170,8 @@ impl Allocator for Gabl {
                     self.placer.release(chosen);
                     chosen.clear();
                     self.placer.check()?;
-                    // Only a machine with busy processors that no job of ours holds.
+                    // This code is reached only if processors are busy that this allocator has not
+                    // allocated.
                     return Err(Refusal::Fragmented);
                 }
             },

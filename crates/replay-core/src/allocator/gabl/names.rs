@@ -1,4 +1,4 @@
-//! `gabl`.
+//! Table of `gabl`.
 
 use super::{Gabl, GablOptions, TieShrink};
 use crate::allocator::busy_list::{ENGINE, MESH};
@@ -13,20 +13,18 @@ impl AllocatorOptions for GablOptions {
     }
 }
 
-/// The one strategy.
+/// Returns the table of `gabl`.
 pub fn table() -> Table<GablOptions> {
     let gabl = Entry::new("gabl", GablOptions::default())
         .about(
-            "Greedy Available Busy List: the whole request in one free sub-mesh, else in \
-             the largest ones that are free, shrinking the longer side; never refuses; \
-             b m^2 steps with m sub-meshes allocated and b searches.",
+            "Greedy Available Busy List: one free sub-mesh for the whole request; if there is none, several free sub-meshes, found by shrinking the longest side. Never refuses if enough processors are free. b m^2 steps with m allocated sub-meshes and b searches.",
         )
         .source("Bani-Mohammad 2008, section 4.2")
-        .param("rotate", kind::yes_no(), "whether sub-meshes may be turned", |o| &mut o.rotate)
+        .param("rotate", kind::yes_no(), "whether sub-meshes may be rotated", |o| &mut o.rotate)
         .param(
             "tie-shrink",
             kind::one_of(&TieShrink::ALL),
-            "of equally long sides the first (a) or the last (b) shrinks",
+            "side that shrinks if several sides are equally long: the first (a) or the last (b)",
             |o| &mut o.tie_shrink,
         )
         .param("engine", kind::one_of(&Engine::ALL), ENGINE, |o| &mut o.engine);

@@ -1,21 +1,22 @@
 //! Step 4 of GABL: the next smaller shape.
 
-/// Which of equally long sides shrinks; the source leaves it open.
+/// Choice of the side that shrinks if several sides are equally long. The source does not specify
+/// this choice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum TieShrink {
-    /// The first of them in the order x, y, z.
+    /// The first of the longest sides in the order x, y, z.
     #[default]
     First,
-    /// The last.
+    /// The last of the longest sides in the order x, y, z.
     Last,
 }
 
 impl TieShrink {
-    /// Both with their names: the sides of a request are a, b (and c).
+    /// Every rule with its name. The papers call the sides of a request a, b and, in 3D, c.
     pub const ALL: [(&'static str, TieShrink); 2] =
         [("a", TieShrink::First), ("b", TieShrink::Last)];
 
-    /// Takes one off the longest side. `None` if no side is longer than one.
+    /// Shortens the longest side by one. Returns `None` if no side is longer than one.
     pub fn shrink(self, sides: &mut [u16; 3]) -> Option<()> {
         let longest = sides.iter().copied().max().filter(|&side| side > 1)?;
         let is_longest = |side: &u16| *side == longest;
@@ -32,17 +33,17 @@ impl TieShrink {
 mod tests {
     use super::*;
 
-    fn path(tie: TieShrink, mut sides: [u16; 3]) -> Vec<[u16; 3]> {
+    fn shapes(tie: TieShrink, mut sides: [u16; 3]) -> Vec<[u16; 3]> {
         std::iter::from_fn(|| tie.shrink(&mut sides).map(|()| sides)).collect()
     }
 
     #[test]
     fn the_longest_side_shrinks_down_to_one_processor() {
         let down = [[3, 2, 1], [2, 2, 1], [1, 2, 1], [1, 1, 1]];
-        assert_eq!(path(TieShrink::First, [4, 2, 1]), down);
+        assert_eq!(shapes(TieShrink::First, [4, 2, 1]), down);
         let down = [[3, 2, 1], [2, 2, 1], [2, 1, 1], [1, 1, 1]];
-        assert_eq!(path(TieShrink::Last, [4, 2, 1]), down);
-        assert_eq!(path(TieShrink::First, [2, 2, 2]), [[1, 2, 2], [1, 1, 2], [1, 1, 1]]);
-        assert_eq!(path(TieShrink::Last, [2, 2, 2]), [[2, 2, 1], [2, 1, 1], [1, 1, 1]]);
+        assert_eq!(shapes(TieShrink::Last, [4, 2, 1]), down);
+        assert_eq!(shapes(TieShrink::First, [2, 2, 2]), [[1, 2, 2], [1, 1, 2], [1, 1, 1]]);
+        assert_eq!(shapes(TieShrink::Last, [2, 2, 2]), [[2, 2, 1], [2, 1, 1], [1, 1, 1]]);
     }
 }

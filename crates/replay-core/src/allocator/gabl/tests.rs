@@ -2,13 +2,13 @@ use super::*;
 use crate::allocator::busy_list::cases::{busy, grid, meshes, nodes, unit, units};
 use proptest::prelude::*;
 
-/// The state of Figure 4.3: 6 x 6 processors, 19 of them free.
+/// State of Figure 4.3: 6 x 6 processors, 19 of them free.
 fn figure_4_3() -> Vec<SubMesh> {
     [[1, 4, 5, 5], [0, 2, 1, 3], [4, 3, 5, 3], [5, 2, 5, 2]].map(|a| unit(&a)).to_vec()
 }
 
-/// The sub-meshes a job of these sides gets on a mesh where `held` are busy, and the
-/// number of searches.
+/// Returns the sub-meshes that a job with these sides gets if the sub-meshes `held` are busy, and
+/// the number of searches.
 fn parts(
     machine: &str,
     held: &[SubMesh],
@@ -48,11 +48,11 @@ fn addresses(parts: &[[u16; 4]]) -> Vec<SubMesh> {
 }
 
 #[test]
-fn a_request_longer_than_the_mesh_is_divided() {
-    // Tried: 8x2; then 7x2, 6x2 (found), 2x2 (found).
+fn divides_a_request_longer_than_the_mesh() {
+    // GABL tries 8x2; then 7x2, 6x2 (found), 2x2 (found).
     let expected = (addresses(&[[0, 0, 5, 1], [2, 2, 3, 3]]), 3);
     assert_eq!(figure_parts([8, 2, 1]), Ok(expected.clone()));
-    // Lying the other way: the same sub-meshes by turning.
+    // If the request has the other orientation, turning gives the same sub-meshes.
     assert_eq!(figure_parts([2, 8, 1]), Ok(expected));
 }
 
@@ -64,7 +64,7 @@ fn shapes_shrink_along_the_longer_side() {
 }
 
 #[test]
-fn all_that_is_free_can_be_had() {
+fn a_job_can_have_all_free_processors() {
     let expected =
         addresses(&[[0, 0, 5, 0], [0, 1, 5, 1], [2, 2, 4, 2], [2, 3, 3, 3], [0, 4, 0, 5]]);
     assert_eq!(figure_parts([19, 1, 1]).map(|(parts, _)| parts), Ok(expected));
@@ -72,15 +72,15 @@ fn all_that_is_free_can_be_had() {
 }
 
 #[test]
-fn a_request_that_fits_is_one_sub_mesh() {
+fn a_request_that_fits_gets_one_sub_mesh() {
     assert_eq!(figure_parts([2, 4, 1]), Ok((addresses(&[[2, 0, 3, 3]]), 0)));
     assert_eq!(figure_parts([6, 2, 1]), Ok((addresses(&[[0, 0, 5, 1]]), 0)));
 }
 
-/// An 8 x 8 mesh with six free 2 x 2 blocks, three of them in a strip at the right: what
-/// buddies see as four blocks is one sub-mesh.
+/// Six buddy blocks of 2 x 2 are free on an 8 x 8 mesh. Four of these blocks form a strip at the
+/// right, and GABL allocates the strip as one sub-mesh.
 #[test]
-fn a_strip_is_seen_across_buddies() {
+fn finds_strips_across_buddy_blocks() {
     let free: Vec<_> = [(0, 0), (6, 0), (6, 2), (2, 4), (6, 4), (6, 6)]
         .map(|(x, y)| unit(&[x, y, x + 1, y + 1]))
         .to_vec();
@@ -96,9 +96,10 @@ fn a_strip_is_seen_across_buddies() {
 }
 
 #[test]
-fn ties_may_shrink_the_other_side() {
-    // A ring of eight free processors: nothing wider than one fits. Of the shape 2x2 one
-    // rule leaves upright pairs, the other lying ones; there are two of either, not turned.
+fn tie_shrink_selects_the_side() {
+    // In a ring of eight free processors only shapes of width one fit. The shape 2x2 shrinks to
+    // vertical pairs by one rule, and to horizontal pairs by the other rule. Without rotation two
+    // pairs of each orientation fit.
     let middle = [unit(&[1, 1, 1, 1])];
     let shapes = |tie_shrink| {
         let options = GablOptions { rotate: false, tie_shrink, engine: Engine::Fast };
@@ -112,24 +113,25 @@ fn ties_may_shrink_the_other_side() {
 }
 
 #[test]
-fn in_space_the_longest_of_three_sides_shrinks() {
-    // A cube with one processor busy: no row is longer than two.
+fn the_longest_of_three_sides_shrinks() {
+    // In a cube with one busy processor, no row has more than two processors.
     let corner = [unit(&[0, 0, 0, 0, 0, 0])];
     let (parts, searches) =
         parts("2x2x2", &corner, [7, 1, 1], GablOptions::default()).expect("7 are free");
     assert_eq!(parts.iter().map(|part| part.volume()).sum::<u32>(), 7);
     assert!(parts.iter().all(|part| part.sides.iter().max() <= Some(&2)));
-    // Tried: 6x1x1 to 3x1x1, 2x1x1 (found, three times), 1x1x1 (found).
+    // GABL tries 6x1x1 to 3x1x1, 2x1x1 (found, three times), 1x1x1 (found).
     assert_eq!((parts.len(), searches), (4, 8));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Dynamic optimality and exactness through a random history; sub-meshes are free and
-    /// disjoint (`occupy` panics otherwise) and shrink; releases restore the empty list.
+    /// In a random history, every request gets exactly its size if enough processors are free. The
+    /// sub-meshes of a job are free and disjoint (otherwise `occupy` panics), and their sides do
+    /// not increase. After all jobs have been released the list is empty.
     #[test]
-    fn whatever_is_free_can_be_had(
+    fn serves_every_request_that_free_processors_allow(
         grid in meshes(),
         history in proptest::collection::vec((0.0..1.0f64, 0u8..3), 1..40),
         rotate: bool,
@@ -174,7 +176,8 @@ proptest! {
         prop_assert_eq!(machine.free_count(), machine.processors());
     }
 
-    /// The same for shapes, which need not fit the mesh, from any state.
+    /// In any state, a request with a shape is served iff the number of free processors is at least
+    /// the volume of the shape. The shape need not fit the mesh.
     #[test]
     fn a_shape_is_served_iff_its_volume_is_free(
         grid in meshes(),
@@ -205,15 +208,16 @@ proptest! {
     }
 }
 
-/// A machine on which somebody else holds processors breaks the contract; it is refused.
+/// A machine on which processors of another owner are busy violates the contract. The request is
+/// refused.
 #[test]
-fn a_strange_machine_is_refused() {
+fn refuses_on_a_machine_with_other_owners() {
     let grid = grid("2x2");
     let mut gabl = Gabl::new(&grid, GablOptions::default());
     let empty = busy(&grid, &[]);
     let mut chosen = Vec::new();
     assert_eq!(gabl.allocate(&empty, Request::of_size(3), &mut chosen), Ok(()));
-    // The machine never hears of the three.
+    // The three processors are not occupied on the machine.
     let mut more = Vec::new();
     assert_eq!(gabl.allocate(&empty, Request::of_size(2), &mut more), Err(Refusal::Fragmented));
     assert!(more.is_empty());

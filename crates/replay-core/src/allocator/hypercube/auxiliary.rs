@@ -1,32 +1,30 @@
-//! The auxiliary free list (AFL; Turner 1995, chapter 3): what a mesh leaves of its subcube
-//! is handed out, too.
+//! The auxiliary free list (AFL; Turner 1995, chapter 3): the parts of a subcube that a mesh leaves unused are also
+//! allocated.
 //!
-//! A job gets exactly its X x Y processors, embedded in a subcube. The aligned subcubes
-//! that they leave go to the auxiliary free list, owned by the job. A request is first
-//! looked for there: the first cube of the smallest dimension that is large enough, split
-//! as in the [free list](super::free_list), the halves staying with their owner. Otherwise
-//! a subcube comes from a cubic strategy, in the thesis the free list. Messages of a mesh
-//! and of jobs in what it leaves never share a channel under e-cube routing (theorem 1).
+//! A job gets exactly its X x Y processors, embedded in a subcube. The processors of the subcube that the mesh does not
+//! use form aligned subcubes. These *unused cubes* are added to the auxiliary free list; the job is their *owner*. A
+//! request first searches this list for the first cube of the smallest sufficient dimension. The cube is split as in
+//! the [free list](super::free_list), and the remaining halves keep their owner. If the list has no sufficient cube,
+//! the job gets a subcube from a cubic strategy, which is the free list in the thesis. Under e-cube routing, messages
+//! of a mesh never share a channel with messages of the jobs in its unused cubes (theorem 1).
 //!
-//! When a job ends, its mesh and those of its cubes that nobody holds are
-//! [coalesced](super::coalesce) and given back to the cubic strategy; cubes of it that
-//! others hold have no owner from then on. The thesis is in two minds about a subcube that
-//! came from the auxiliary list and whose owner still runs: by the figure it is given back
-//! like any other ([`Release::Literal`]), by a remark it could return to its owner
-//! ([`Release::Owner`]). Given back, it merges with free subcubes, and a part of the result
-//! that is no part of what the owner left can go to a job whose messages then meet the
-//! owner's: theorem 1 does not cover it. With [`Release::Owner`] the same happens now and
-//! then, where an owner ends before its tenants and within the subcube of a third job.
-//! [`Release::Heir`] is this program's own and rules it out. Cubes that return to an owner
-//! do not merge in the auxiliary list.
+//! When a job ends, its mesh and its unused cubes that are not allocated are [coalesced](super::coalesce) and returned
+//! to the cubic strategy. Cubes of this job that other jobs use then have no owner. The thesis is ambiguous about the
+//! end of a job whose subcube came from the auxiliary list while the owner of the subcube still runs. According to the
+//! figure, the subcube returns to the cubic strategy ([`Release::Literal`]). According to a remark, it could return to
+//! its owner ([`Release::Owner`]). In the first case the subcube merges with free subcubes. A later job can then get a
+//! part of the merged subcube that is not an unused cube of the owner. The messages of this job can share channels with
+//! the messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`] channels can also be shared,
+//! if a job in a cube of a third job ends before the jobs in its own unused cubes. [`Release::Heir`] is an extension
+//! that prevents this. Cubes that return to an owner do not merge in the auxiliary list.
 //!
-//! Cost per decision: O(n) from a list, and O(k) for each of the at most O(k^2) cubes that
-//! are left; that of the cubic strategy where it is asked; the processors handed out.
+//! Cost per decision: O(n) for taking a cube from a list; O(k) for each of the at most O(k^2) unused cubes;
+//! the cost of the cubic strategy if it is used; and one step per allocated processor.
 
 use super::chains::Chains;
 use super::coalesce::Coalescer;
 use super::cube::Cube;
-use super::cubic::{Subcubes, mesh_of, points, subcube_in_words};
+use super::cubic::{Subcubes, describe_subcube, mesh_of, points};
 use super::lists::CubeLists;
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
@@ -37,27 +35,27 @@ use crate::allocator::{
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
-/// Where a subcube goes that came from the auxiliary list, if it can have an owner.
+/// Destination of a subcube from the auxiliary list when its job ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Release {
-    /// To the cubic strategy, as every other: the thesis's figure.
+    /// The subcube always returns to the cubic strategy, as in the figure of the thesis.
     #[default]
     Literal,
-    /// To the auxiliary list, if the owner still runs.
+    /// The subcube returns to the auxiliary list if its owner still runs, otherwise to the cubic strategy.
     Owner,
-    /// The same; if the owner has ended, to the job from whose cubes the owner's subcube
-    /// came if that still runs, and so on.
+    /// The subcube returns to the auxiliary list if its owner still runs. If the owner has ended, the job that owned
+    /// the owner's subcube becomes the owner, if that job still runs, and so on.
     Heir,
 }
 
 impl Release {
-    /// All with their names.
+    /// Every release rule with its name.
     pub const ALL: [(&'static str, Release); 3] =
         [("literal", Release::Literal), ("owner", Release::Owner), ("heir", Release::Heir)];
 }
 
-/// The auxiliary free list over a cubic strategy. [`Census::operations`] counts subcubes
-/// that are handed out, left or given back.
+/// The auxiliary free list on top of a cubic strategy. [`Census::operations`] counts the subcubes that are allocated,
+/// left unused or returned.
 #[derive(Clone, Debug)]
 pub struct Auxiliary<S> {
     n: u32,
@@ -65,19 +63,19 @@ pub struct Auxiliary<S> {
     release: Release,
     subcubes: S,
     lists: CubeLists,
-    /// Bases of cubes in the auxiliary list, by the base of their owner's subcube.
+    /// Bases of the cubes in the auxiliary list, by the base of the owner's subcube.
     owned: Chains,
-    /// Bases of subcubes that came from there, by that of the job which lent them.
+    /// Bases of subcubes taken from the auxiliary list, by the base of the lender's subcube.
     lent: Chains,
-    /// By the base of a job's subcube.
+    /// Running jobs by the base of their subcube.
     jobs: Vec<Option<Holding>>,
     coalescer: Coalescer,
     pieces: Vec<Cube>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
-/// What a job holds.
+/// Subcube and mesh of a running job.
 #[derive(Clone, Copy, Debug)]
 struct Holding {
     host: Cube,
@@ -85,7 +83,7 @@ struct Holding {
 }
 
 impl<S: Subcubes> Auxiliary<S> {
-    /// An auxiliary free list for `cube`, over `subcubes` of it.
+    /// Creates an auxiliary free list for `cube`. `subcubes` is the cubic strategy, which must belong to `cube`.
     pub fn new(cube: &Hypercube, rule: SidesRule, release: Release, subcubes: S) -> Self {
         let n = u32::from(cube.dimensions());
         Self {
@@ -100,21 +98,22 @@ impl<S: Subcubes> Auxiliary<S> {
             coalescer: Coalescer::new(n),
             pieces: Vec::new(),
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// The cubic strategy.
+    /// Returns the cubic strategy.
     pub fn subcubes(&self) -> &S {
         &self.subcubes
     }
 
-    /// The auxiliary list.
+    /// Returns the auxiliary list.
     pub fn lists(&self) -> &CubeLists {
         &self.lists
     }
 
-    /// The owner of a cube in the auxiliary list, by the lowest processor of its subcube.
+    /// Returns the owner of a cube in the auxiliary list. The owner is identified by the lowest processor of its
+    /// subcube.
     pub fn owner(&self, cube: Cube) -> Option<NodeId> {
         self.lists.has(cube).then(|| self.owned.owner(cube.base).map(NodeId)).flatten()
     }
@@ -126,8 +125,8 @@ impl<S: Subcubes> Auxiliary<S> {
         self.census.operations += 1;
     }
 
-    /// A subcube of `k` dimensions from the auxiliary list, and the base of its owner.
-    fn take_left(&mut self, k: u32) -> Option<(Cube, u32)> {
+    /// Takes a subcube of `k` dimensions from the auxiliary list. Returns the subcube and the base of its owner.
+    fn take_unused(&mut self, k: u32) -> Option<(Cube, u32)> {
         let mut cube = self.lists.smallest(k)?;
         self.lists.remove(cube);
         let owner = self.owned.remove(cube.base)?;
@@ -139,11 +138,11 @@ impl<S: Subcubes> Auxiliary<S> {
         Some((cube, owner))
     }
 
-    /// A free processor is nobody's from now on. What it leaves of a cube in the auxiliary list stays
-    /// there; it comes back without owner.
-    fn lose(&mut self, node: Cube) {
+    /// Removes a free processor that goes out of service. If it is in a cube of the auxiliary list, the rest of this
+    /// cube stays in the list. When the processor returns to service, it has no owner.
+    fn withdraw(&mut self, node: Cube) {
         let listed = (0..=self.n).find_map(|k| self.lists.of(k).find(|cube| cube.includes(node)));
-        let Some(mut cube) = listed else { return self.subcubes.lose(node) };
+        let Some(mut cube) = listed else { return self.subcubes.withdraw(node) };
         self.lists.remove(cube);
         let Some(owner) = self.owned.remove(cube.base) else { return };
         while cube.dimension() > 0 {
@@ -154,15 +153,15 @@ impl<S: Subcubes> Auxiliary<S> {
         }
     }
 
-    /// Notes who lent the subcube of a job.
+    /// Records the owner of the subcube that a job gets from the auxiliary list.
     fn lend(&mut self, host: Cube, owner: u32) {
         if self.release != Release::Literal {
             self.lent.push(host.base, owner);
         }
     }
 
-    /// Forgets what the job with this base has lent, and who lent to it, whom it returns:
-    /// it ends.
+    /// Called when the job with this base ends. Removes the records of subcubes that the job lent and of the subcube
+    /// that was lent to it. Returns the job that lent this subcube.
     fn settle(&mut self, base: u32) -> Option<u32> {
         let lender = self.lent.remove(base);
         let heir = lender.filter(|_| self.release == Release::Heir);
@@ -176,7 +175,7 @@ impl<S: Subcubes> Auxiliary<S> {
 
 impl<S: Subcubes> Allocator for Auxiliary<S> {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.subcubes.clear();
         self.lists.clear();
         self.owned.clear();
@@ -193,19 +192,21 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let mesh = mesh_of(&mut self.sides, self.n, request, machine.free_count())?;
-        let host = match self.take_left(mesh.dimension()) {
+        let host = match self.take_unused(mesh.dimension()) {
             Some((cube, owner)) => {
-                self.notes.say(|| {
-                    format!("what the job at processor {owner} leaves of its subcube has room")
+                self.explanation.sentence(|| {
+                    format!("the unused part of the subcube of the job at processor {owner} is large enough")
                 });
-                self.notes.say(|| subcube_in_words(mesh, Some(cube), self.n));
+                self.explanation.sentence(|| describe_subcube(mesh, Some(cube), self.n));
                 self.lend(cube, owner);
                 cube
             }
             None => {
                 let cube = self.subcubes.take(mesh.dimension());
-                self.notes.say(|| "no job leaves enough of its subcube".to_string());
-                self.notes.say(|| subcube_in_words(mesh, cube, self.n));
+                self.explanation.sentence(|| {
+                    "no job leaves a large enough part of its subcube unused".to_string()
+                });
+                self.explanation.sentence(|| describe_subcube(mesh, cube, self.n));
                 cube.ok_or(Refusal::Fragmented)?
             }
         };
@@ -251,7 +252,7 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
                 self.census.busy_list -= 1;
             }
             MachineEvent::NodesDown(nodes) => {
-                points(nodes).for_each(|node| self.lose(node));
+                points(nodes).for_each(|node| self.withdraw(node));
             }
             MachineEvent::NodesUp(nodes) => {
                 points(nodes).for_each(|node| self.subcubes.give(node));
@@ -261,14 +262,14 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // What a job leaves of its subcube is smaller than what was free before.
+        // The unused cubes of a job are smaller than the cubes that were free before the job started.
         let refusals_last = true;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {
         match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {
-            // The mesh may be larger than the request by its rule.
+            // The mesh may be larger than the request.
             Ok(mesh) => Bounds::up_to(mesh.processors().into(), request),
             Err(_) => Bounds { servable: false, ..Bounds::exact(request) },
         }

@@ -1,23 +1,23 @@
-//! Aligned blocks of free processors, of every size at once.
+//! Bits for aligned blocks of free processors, for every block size.
 //!
-//! Processors are numbered by address or along a Gray code. Level j has a bit for each
-//! aligned block of 2^j of these numbers: whether all of it is free.
+//! Processors are numbered by address or along a Gray code. Level j has a bit for each aligned
+//! block of 2^j consecutive numbers. The bit is set if the whole block is free.
 
 use super::cube::Cube;
 use super::gray;
 use super::node_set::{NodeSet, words_of};
 
-/// What numbers the processors.
+/// Numbering of the processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Numbering {
-    /// Their addresses.
+    /// Processors are numbered by address.
     Address,
-    /// Their places in the binary reflected Gray code.
+    /// Processors are numbered by their position in the binary reflected Gray code.
     Gray,
 }
 
-/// The tree of blocks. A change of 2^k consecutive numbers costs their words, and one word
-/// on each level above.
+/// The tree of blocks. Changing 2^k processors with consecutive numbers costs one step per word of
+/// these processors, and one word on each higher level.
 #[derive(Clone, Debug)]
 pub struct BlockTree {
     n: u32,
@@ -26,7 +26,7 @@ pub struct BlockTree {
 }
 
 impl BlockTree {
-    /// On a hypercube of `n` dimensions, all processors free.
+    /// Creates the tree of a hypercube of `n` dimensions with all processors free.
     pub fn new(n: u32, numbering: Numbering) -> Self {
         let full = |level: u32| {
             let bits = 1usize << (n - level);
@@ -36,17 +36,17 @@ impl BlockTree {
         Self { n, numbering, levels: (0..=n).map(full).collect() }
     }
 
-    /// The bits of blocks of 2^`level`.
+    /// Returns the bits of the blocks of 2^`level` processors.
     pub fn level(&self, level: u32) -> &[u64] {
         &self.levels[level as usize]
     }
 
-    /// Whether block `block` of 2^`level` is free.
+    /// Returns whether block `block` of 2^`level` processors is free.
     pub fn is_free(&self, level: u32, block: u32) -> bool {
         self.level(level)[block as usize / 64] >> (block % 64) & 1 == 1
     }
 
-    /// The processors of block `block` of 2^`level`.
+    /// Returns the processors of block `block` of 2^`level` processors.
     pub fn block(&self, level: u32, block: u32) -> Cube {
         let (first, stars) = (block << level, (1 << level) - 1);
         let base = match self.numbering {
@@ -73,7 +73,7 @@ impl BlockTree {
                 words_of(cube).for_each(|word| set(word, bits));
             }
             Numbering::Gray => {
-                // Where it spans the lowest dimensions the places are consecutive.
+                // If the cube spans the lowest dimensions, its positions are consecutive.
                 let run = cube.stars.trailing_ones();
                 let others = Cube { stars: cube.stars >> run, base: cube.base >> run };
                 for block in others.nodes() {
@@ -99,7 +99,7 @@ impl BlockTree {
     }
 }
 
-/// Bit i: bits 2i and 2i + 1 are both set.
+/// Returns a word whose bit i is set if bits 2i and 2i + 1 are both set.
 fn pairs(bits: u64) -> u64 {
     let mut pairs = bits & bits >> 1 & 0x5555_5555_5555_5555;
     pairs = (pairs | pairs >> 1) & 0x3333_3333_3333_3333;

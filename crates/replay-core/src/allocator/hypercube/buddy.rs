@@ -1,16 +1,18 @@
 //! The buddy strategy: aligned ranges of addresses.
 //!
-//! A subcube of k dimensions is a range of 2^k free processors that begins at a multiple of
-//! 2^k; the lowest is taken (Turner 1995, section 2.2; Chang and Mohapatra 1998). Of all
-//! subcubes of k dimensions it sees 2^(n-k).
+//! For a request of k dimensions the strategy considers all ranges of 2^k free processors that
+//! begin at a multiple of 2^k. The strategy allocates the lowest of these ranges (Turner 1995,
+//! section 2.2; Chang and Mohapatra 1998). The strategy recognises 2^(n-k) of the subcubes of k
+//! dimensions.
 //!
-//! Cost per decision: the words of one level of the tree of blocks, N / 2^k / 64.
+//! Cost per decision: one step for each of the N / 2^k / 64 words of one level of the tree of
+//! blocks.
 
 use super::block_tree::{BlockTree, Numbering};
 use super::cube::Cube;
 use super::cubic::Subcubes;
 
-/// Free subcubes as the buddy strategy sees them.
+/// Free subcubes recognised by the buddy strategy.
 #[derive(Clone, Debug)]
 pub struct Buddy {
     n: u32,
@@ -18,7 +20,7 @@ pub struct Buddy {
 }
 
 impl Buddy {
-    /// For a hypercube of `n` dimensions.
+    /// Creates the state for a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         Self { n, tree: BlockTree::new(n, Numbering::Address) }
     }
@@ -35,7 +37,7 @@ impl Subcubes for Buddy {
         self.tree.mark(cube, true);
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.tree.mark(cube, false);
     }
 
@@ -44,7 +46,7 @@ impl Subcubes for Buddy {
     }
 }
 
-/// The lowest bit that is set.
+/// Returns the lowest set bit.
 pub(super) fn first_bit(words: &[u64]) -> Option<u32> {
     let word = words.iter().position(|&word| word != 0)?;
     Some(word as u32 * 64 + words[word].trailing_zeros())

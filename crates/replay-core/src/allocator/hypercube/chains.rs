@@ -1,10 +1,10 @@
-//! Lists of members, one for each owner: members and owners are processors' numbers.
+//! Linked lists of the members of each owner. Members and owners are processor numbers.
 
-/// No processor.
+/// Value that marks the absence of a processor.
 const NONE: u32 = u32::MAX;
 
-/// A chain of members for each owner, in the order in which they came. Every operation
-/// takes constant time.
+/// A chain of members for each owner, in the order of insertion. Every operation takes constant
+/// time.
 #[derive(Clone, Debug)]
 pub struct Chains {
     links: Vec<Link>,
@@ -20,28 +20,28 @@ struct Link {
 }
 
 impl Chains {
-    /// Empty chains for numbers below `count`.
+    /// Creates empty chains for numbers below `count`.
     pub fn new(count: usize) -> Self {
         let alone = Link { owner: NONE, before: NONE, after: NONE };
         Self { links: vec![alone; count], ends: vec![[NONE; 2]; count] }
     }
 
-    /// Takes all members out.
+    /// Removes all members.
     pub fn clear(&mut self) {
         *self = Self::new(self.links.len());
     }
 
-    /// The owner of a member.
+    /// Returns the owner of a member.
     pub fn owner(&self, member: u32) -> Option<u32> {
         some(self.links[member as usize].owner)
     }
 
-    /// The first member of an owner.
+    /// Returns the first member of an owner.
     pub fn first(&self, owner: u32) -> Option<u32> {
         some(self.ends[owner as usize][0])
     }
 
-    /// Appends a member, which has no owner.
+    /// Appends a member, which must not have an owner.
     pub fn push(&mut self, member: u32, owner: u32) {
         let [first, last] = &mut self.ends[owner as usize];
         let before = std::mem::replace(last, member);
@@ -52,7 +52,7 @@ impl Chains {
         self.links[member as usize] = Link { owner, before, after: NONE };
     }
 
-    /// Takes a number out; the owner that it had.
+    /// Removes a member and returns its owner.
     pub fn remove(&mut self, member: u32) -> Option<u32> {
         let Link { owner, before, after } = self.links[member as usize];
         let [first, last] = &mut self.ends[some(owner)? as usize];

@@ -1,10 +1,9 @@
-//! Coalescing: complementary subcubes become one, dimension by dimension (Turner 1995,
-//! figure 3.8).
+//! Coalescing: merging complementary subcubes, dimension by dimension (Turner 1995, figure 3.8).
 
 use super::cube::Cube;
 use super::lists::CubeLists;
 
-/// Merges subcubes, with lists to work in.
+/// Merges subcubes; the fields are scratch memory.
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     n: u32,
@@ -12,21 +11,22 @@ pub struct Coalescer {
 }
 
 impl Coalescer {
-    /// For subcubes of a hypercube of `n` dimensions.
+    /// Creates a coalescer for subcubes of a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         Self { n, lists: CubeLists::new(n) }
     }
 
-    /// Merges disjoint cubes: from the smallest dimension upwards, each cube in order with
-    /// the first one that is complementary to it and not merged yet. What comes of it can
-    /// merge in the next dimension. They come back largest first.
+    /// Merges disjoint cubes, from the smallest dimension upwards. Within a dimension, each cube in
+    /// order merges with the first complementary cube that has not merged yet. A merged cube can
+    /// merge again in the next dimension. On return, `cubes` contains the resulting cubes, largest
+    /// first.
     pub fn coalesce(&mut self, cubes: &mut Vec<Cube>) {
         cubes.drain(..).for_each(|cube| self.lists.push(cube));
         for dimension in 0..self.n {
             let mut next = self.lists.first(dimension);
             while let Some(cube) = next {
                 let partner = self.lists.partner(cube);
-                // The partner may be the one that would come next.
+                // The partner may be the cube that follows in the list.
                 partner.into_iter().for_each(|partner| self.lists.remove(partner));
                 next = self.lists.after(cube);
                 if let Some(merged) = partner.and_then(|partner| cube.merged(partner)) {

@@ -5,57 +5,61 @@ use std::str::FromStr;
 
 use crate::topology::NodeId;
 
-/// A subcube: the processors whose number agrees with `base` outside the bits of `stars`.
+/// A subcube: all processors whose number equals `base` in every bit that is not set in `stars`.
 ///
-/// It is written from the highest dimension to the lowest with a star for each dimension
-/// that it spans; [`Cube::text`] prints it, and [`FromStr`] reads it back.
+/// The ternary string of a subcube has one symbol per dimension, highest dimension first. The
+/// symbol is a star if the subcube spans the dimension. [`Cube::text`] prints the ternary string,
+/// and [`FromStr`] parses it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Cube {
-    /// The dimensions it spans.
+    /// The spanned dimensions, as bits.
     pub stars: u32,
-    /// The fixed bits, 0 under the stars: its lowest processor.
+    /// The fixed bits; the bits of spanned dimensions are 0. The value is also the number of the
+    /// lowest processor.
     pub base: u32,
 }
 
 impl Cube {
-    /// The whole hypercube of `n` dimensions.
+    /// Returns the whole hypercube of `n` dimensions.
     pub fn whole(n: u32) -> Self {
         Self { stars: (1 << n) - 1, base: 0 }
     }
 
-    /// Number of dimensions it spans.
+    /// Returns the number of spanned dimensions.
     #[inline]
     pub fn dimension(self) -> u32 {
         self.stars.count_ones()
     }
 
-    /// Number of processors.
+    /// Returns the number of processors.
     #[inline]
     pub fn processors(self) -> usize {
         1 << self.dimension()
     }
 
-    /// Whether a processor belongs to it.
+    /// Returns whether a processor belongs to the subcube.
     #[inline]
     pub fn contains(self, node: u32) -> bool {
         node & !self.stars == self.base
     }
 
-    /// Whether every processor of `other` belongs to it.
+    /// Returns whether every processor of `other` belongs to the subcube.
     #[inline]
     pub fn includes(self, other: Self) -> bool {
         other.stars & !self.stars == 0 && self.contains(other.base)
     }
 
-    /// Hamming distance: the number of dimensions that both fix, differently. It is 0 if
-    /// they share processors and 1 if they are adjacent.
+    /// Returns the Hamming distance: the number of dimensions that both subcubes fix, but to
+    /// different values. The distance is 0 if the subcubes share processors, and 1 if they are
+    /// adjacent.
     #[inline]
     pub fn distance(self, other: Self) -> u32 {
         ((self.base ^ other.base) & !(self.stars | other.stars)).count_ones()
     }
 
-    /// The cube of twice the size, if the two are complementary: the same stars, and fixed
-    /// bits that differ in one place.
+    /// Returns the cube that consists of both subcubes if they are complementary; otherwise `None`.
+    /// Two subcubes are complementary if they have the same stars, and if their fixed bits differ
+    /// in exactly one dimension.
     #[inline]
     pub fn merged(self, other: Self) -> Option<Self> {
         let differing = self.base ^ other.base;
@@ -63,22 +67,24 @@ impl Cube {
             .then_some(Self { stars: self.stars | differing, base: self.base & !differing })
     }
 
-    /// The halves along one of its dimensions, 0 first.
+    /// Returns the halves along a spanned dimension; the half with bit 0 comes first.
     #[inline]
     pub fn halves(self, dimension: u32) -> (Self, Self) {
         let (bit, stars) = (1 << dimension, self.stars & !(1 << dimension));
         (Self { stars, base: self.base }, Self { stars, base: self.base | bit })
     }
 
-    /// The halves along the highest of its dimensions; it has at least one.
+    /// Returns the halves along the highest spanned dimension; the cube must span at least one
+    /// dimension.
     #[inline]
     pub fn split(self) -> (Self, Self) {
         self.halves(self.stars.ilog2())
     }
 
-    /// This cube, given in addresses relative to `host`: its bit i is the i-th lowest
-    /// dimension of the host. Order must be kept: with the dimensions shuffled, routes of
-    /// neighbouring jobs meet (Turner 1995, theorem 1).
+    /// Converts this cube from addresses relative to `host` to absolute addresses. Bit i of a
+    /// relative address is the i-th lowest dimension of the host. The order of dimensions must be
+    /// preserved: with shuffled dimensions, routes of neighbouring jobs share channels (Turner
+    /// 1995, theorem 1).
     pub fn within(self, host: Self) -> Self {
         Self {
             stars: deposit(self.stars, host.stars),
@@ -86,19 +92,19 @@ impl Cube {
         }
     }
 
-    /// Its processors along a binary reflected Gray code, from the lowest: consecutive ones
-    /// are neighbours.
+    /// Returns the processors along a binary reflected Gray code, beginning at the lowest
+    /// processor. Consecutive processors are neighbours.
     pub fn nodes(self) -> impl Iterator<Item = NodeId> {
         let mut at = self.base;
         (1..=self.processors() as u32).map(move |next| {
             let node = NodeId(at);
-            // The last step leaves the cube's dimensions behind, and is not used.
+            // The result of the last step is outside the cube and is not used.
             at ^= deposit(next & next.wrapping_neg(), self.stars);
             node
         })
     }
 
-    /// Its ternary string on a hypercube of `n` dimensions.
+    /// Returns the ternary string on a hypercube of `n` dimensions.
     pub fn text(self, n: u32) -> String {
         let symbol = |bit| match (self.stars >> bit & 1, self.base >> bit & 1) {
             (1, _) => '*',
@@ -109,8 +115,8 @@ impl Cube {
     }
 }
 
-/// Bit i of `value` goes to the i-th lowest bit that is set in `places`; further bits of
-/// `value` are dropped.
+/// Moves bit i of `value` to the i-th lowest set bit of `places`. Bits of `value` for which
+/// `places` has no set bit are dropped.
 pub fn deposit(value: u32, places: u32) -> u32 {
     let (mut rest, mut result, mut bit) = (places, 0, 0);
     while rest != 0 {
@@ -124,9 +130,9 @@ pub fn deposit(value: u32, places: u32) -> u32 {
     result
 }
 
-/// What is no ternary string.
+/// Error: the text is not a ternary string.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{0}\" is no subcube (write 0, 1 or * for each dimension, up to 31, highest first)")]
+#[error("\"{0}\" is not a subcube (write 0, 1 or * for each dimension, up to 31, highest first)")]
 pub struct CubeError(String);
 
 impl FromStr for Cube {
@@ -150,7 +156,8 @@ impl FromStr for Cube {
 }
 
 impl fmt::Display for Cube {
-    /// Without leading zeros, of which a cube does not know how many it has.
+    /// Writes the ternary string without leading zeros, because the cube does not know the
+    /// dimension of its hypercube.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = u32::BITS - (self.stars | self.base).leading_zeros();
         f.write_str(&self.text(bits.max(1)))
@@ -166,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn ternary_strings_read_back() {
+    fn ternary_strings_parse_and_display() {
         for text in ["0**10*", "******", "000000", "110111"] {
             assert_eq!(cube(text).text(6), text);
         }
@@ -176,7 +183,7 @@ mod tests {
         assert!("*".repeat(32).parse::<Cube>().is_err());
     }
 
-    /// `0*` and `11` are adjacent and yet do not merge.
+    /// `0*` and `11` are adjacent but do not merge.
     #[test]
     fn only_complementary_cubes_merge() {
         assert_eq!(cube("0*").distance(cube("11")), 1);
@@ -188,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_along_the_highest_star() {
+    fn split_halves_along_the_highest_star() {
         assert_eq!(cube("1**0*").split(), (cube("10*0*"), cube("11*0*")));
         assert_eq!(cube("1**0*").halves(0), (cube("1**00"), cube("1**01")));
     }

@@ -1,7 +1,7 @@
-//! Cubic strategies: a job gets one subcube, the least in which its mesh can be embedded.
+//! Cubic strategies: a job gets one subcube, the smallest in which its mesh can be embedded.
 //!
-//! What the subcube has beyond the mesh is lost (internal fragmentation). A job is refused
-//! if the strategy sees no free subcube, however many processors are free (external
+//! Processors of the subcube outside the mesh are lost (internal fragmentation). A job is refused
+//! if the strategy recognises no free subcube, even if enough processors are free (external
 //! fragmentation).
 
 use super::cube::Cube;
@@ -14,23 +14,24 @@ use crate::allocator::{
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
-/// Hands out free subcubes of a hypercube.
+/// Allocates free subcubes of a hypercube.
 pub trait Subcubes: Send {
-    /// Takes a free subcube of `k` dimensions; `None` if it sees none. What is not seen can
-    /// be seen only after something is given back.
+    /// Takes a free subcube of `k` dimensions. Returns `None` if the strategy recognises no free
+    /// subcube. After a failed search, the search fails again until [`give`](Self::give) is called.
     fn take(&mut self, k: u32) -> Option<Cube>;
 
-    /// Takes back any subcube of which no processor is free.
+    /// Marks the processors of a subcube as free; all of them must be busy.
     fn give(&mut self, cube: Cube);
 
-    /// Takes any free subcube, seen or not: it is nobody's until it is given back.
-    fn lose(&mut self, cube: Cube);
+    /// Takes a free subcube out of service until [`give`](Self::give) returns it. The strategy need
+    /// not recognise the subcube.
+    fn withdraw(&mut self, cube: Cube);
 
-    /// Begins anew: the whole hypercube is free.
+    /// Resets the state: the whole hypercube is free.
     fn clear(&mut self);
 }
 
-/// The subcubes of single processors.
+/// Returns, for each processor, the subcube of this single processor.
 pub fn points(nodes: &[NodeId]) -> impl Iterator<Item = Cube> + '_ {
     nodes.iter().map(|node| Cube { stars: 0, base: node.0 })
 }
@@ -44,8 +45,8 @@ impl Subcubes for Box<dyn Subcubes> {
         (**self).give(cube);
     }
 
-    fn lose(&mut self, cube: Cube) {
-        (**self).lose(cube);
+    fn withdraw(&mut self, cube: Cube) {
+        (**self).withdraw(cube);
     }
 
     fn clear(&mut self) {
@@ -53,20 +54,20 @@ impl Subcubes for Box<dyn Subcubes> {
     }
 }
 
-/// A cubic strategy. [`Census::operations`] counts subcubes handed out and given back.
+/// A cubic strategy. [`Census::operations`] counts the subcubes that are allocated and released.
 #[derive(Clone, Debug)]
 pub struct Cubic<S> {
     n: u32,
     sides: Sides,
     subcubes: S,
-    /// By the base of a job's subcube: its stars.
+    /// The stars of each job's subcube, by the base of the subcube.
     held: Vec<u32>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl<S: Subcubes> Cubic<S> {
-    /// A strategy that takes its subcubes from `subcubes`, which is of `cube`.
+    /// Creates a strategy that takes its subcubes from `subcubes`, which must belong to `cube`.
     pub fn new(cube: &Hypercube, rule: SidesRule, subcubes: S) -> Self {
         let n = u32::from(cube.dimensions());
         Self {
@@ -75,24 +76,25 @@ impl<S: Subcubes> Cubic<S> {
             subcubes,
             held: vec![0; cube.processors()],
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// What hands out the subcubes.
+    /// Returns the allocator of subcubes.
     pub fn subcubes(&self) -> &S {
         &self.subcubes
     }
 }
 
-/// The mesh of a request on a hypercube of `n` dimensions, if its subcube has no more
-/// processors than are free.
+/// Returns the mesh of a request on a hypercube of `n` dimensions, if its subcube has at most
+/// `free` processors.
 ///
 /// # Errors
-/// [`Refusal::TooFewFree`] otherwise, and if it needs more dimensions than there are.
+/// [`Refusal::TooFewFree`] if the subcube has more than `free` processors, or more dimensions than
+/// the hypercube.
 pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Result<Mesh, Refusal> {
     let sides = sides.of(request).ok_or(Refusal::TooFewFree)?;
-    // No side of a mesh that fits has more bits than the hypercube dimensions.
+    // If the mesh fits, no side needs more bits than the hypercube has dimensions.
     if sides.iter().any(|&side| side > 1 << n) {
         return Err(Refusal::TooFewFree);
     }
@@ -103,19 +105,19 @@ pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Resu
     Ok(mesh)
 }
 
-/// What became of the search for the subcube of a mesh, in words.
-pub fn subcube_in_words(mesh: Mesh, found: Option<Cube>, n: u32) -> String {
+/// Describes the result of the search for the subcube of a mesh.
+pub fn describe_subcube(mesh: Mesh, found: Option<Cube>, n: u32) -> String {
     let (processors, k) = (mesh.processors(), mesh.dimension());
     let wanted = format!("its mesh of {processors} processors needs a subcube of {k} dimensions");
     match found {
         Some(cube) => format!("{wanted}: {} is free", cube.text(n)),
-        None => format!("{wanted}: the strategy sees none that is free"),
+        None => format!("{wanted}: the strategy recognises none that is free"),
     }
 }
 
 impl<S: Subcubes> Allocator for Cubic<S> {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.subcubes.clear();
         self.census = Census::default();
         Ok(())
@@ -129,7 +131,7 @@ impl<S: Subcubes> Allocator for Cubic<S> {
     ) -> Result<(), Refusal> {
         let mesh = mesh_of(&mut self.sides, self.n, request, machine.free_count())?;
         let cube = self.subcubes.take(mesh.dimension());
-        self.notes.say(|| subcube_in_words(mesh, cube, self.n));
+        self.explanation.sentence(|| describe_subcube(mesh, cube, self.n));
         let cube = cube.ok_or(Refusal::Fragmented)?;
         mesh.append_to(cube, chosen);
         mesh.append_rest_to(cube, chosen);
@@ -151,7 +153,7 @@ impl<S: Subcubes> Allocator for Cubic<S> {
                 }
             }
             MachineEvent::NodesDown(nodes) => {
-                points(nodes).for_each(|node| self.subcubes.lose(node));
+                points(nodes).for_each(|node| self.subcubes.withdraw(node));
             }
             MachineEvent::NodesUp(nodes) => {
                 points(nodes).for_each(|node| self.subcubes.give(node));
@@ -161,14 +163,14 @@ impl<S: Subcubes> Allocator for Cubic<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // Whatever subcubes a strategy recognizes, it takes one of them if one is free.
+        // If a subcube that the strategy recognises is free, the strategy takes such a subcube.
         let refusals_last = true;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {
         match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {
-            // The whole subcube.
+            // The job gets the whole subcube.
             Ok(mesh) => Bounds::up_to(1 << mesh.dimension(), request),
             Err(_) => Bounds { servable: false, ..Bounds::exact(request) },
         }

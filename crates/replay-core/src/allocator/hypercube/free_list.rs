@@ -1,20 +1,20 @@
-//! The free list (Kim, Das and Lin 1991; Turner 1995, sections 2.2 and 3.3.2), with
-//! complete recognition.
+//! The free list (Kim, Das and Lin 1991; Turner 1995, sections 2.2 and 3.3.2), with complete
+//! recognition.
 //!
-//! Free subcubes are kept disjoint, in a list for each dimension. A request takes the first
-//! cube of the smallest dimension that is large enough and splits it, along its highest
-//! dimension each time; the 1-halves go to the lists. A cube given back merges with the
-//! first cube complementary to it, what comes of that with the next, and so on.
+//! There is a list of disjoint free subcubes for each dimension. A request takes the first cube of
+//! the smallest sufficient dimension and splits it repeatedly along its highest dimension. The
+//! 1-halves are added to the lists. A returned cube merges with the first complementary cube in the
+//! lists; the merged cube again merges with a complementary cube, and so on.
 //!
-//! The thesis says that every free subcube is recognised, but not how cubes are given back.
-//! Merging alone does not do it: eight processors of a hypercube of three dimensions, given
-//! back in the order 001, 011, 010, 110, 100, 101, 000, 111, end as `0*1`, `*10`, `10*`,
-//! `000` and `111`, and nothing merges. So if the lists have no cube that is large enough,
-//! the free processors are searched for any subcube ([recognition](super::recognition)),
-//! and the first one is carved out of the listed cubes.
+//! The thesis states that every free subcube is recognised, but it does not state how cubes are
+//! returned. Merging is not sufficient. For example, if the eight processors of a hypercube of
+//! three dimensions are returned in the order 001, 011, 010, 110, 100, 101, 000, 111, the lists
+//! contain `0*1`, `*10`, `10*`, `000` and `111`, and no two of these cubes can merge. If the lists
+//! have no sufficient cube, the strategy therefore searches the free processors for any subcube
+//! ([recognition](super::recognition)). The first subcube found is carved out of the listed cubes.
 //!
-//! Cost per decision: O(n) from the lists, with O(n^2) for a cube given back; O(3^n / 64)
-//! at most for a search.
+//! Cost per decision: O(n) for taking a cube from the lists, O(n^2) for returning a cube, and at
+//! most O(3^n / 64) for a search.
 
 use super::cube::Cube;
 use super::cubic::Subcubes;
@@ -29,15 +29,15 @@ pub struct FreeList {
     lists: CubeLists,
     free: NodeSet,
     recogniser: Recogniser,
-    /// No subcube of so many dimensions is free: a search has failed, and nothing was given
-    /// back since.
+    /// Smallest dimension for which a search has failed since a cube was last returned. No subcube
+    /// of this or a larger dimension is free.
     none_from: u32,
-    /// Cubes that are carved.
+    /// Scratch list of the listed cubes that overlap the cube being carved.
     carved: Vec<Cube>,
 }
 
 impl FreeList {
-    /// For a hypercube of `n` dimensions.
+    /// Creates the lists of a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         let mut list = Self {
             n,
@@ -51,13 +51,13 @@ impl FreeList {
         list
     }
 
-    /// The listed cubes.
+    /// Returns the listed cubes.
     pub fn lists(&self) -> &CubeLists {
         &self.lists
     }
 
-    /// Splits a listed cube down to `k` dimensions and takes it: each time the 0-half if
-    /// `keep` says so, and the 1-half otherwise.
+    /// Splits a listed cube repeatedly until it has `k` dimensions, and takes the result. Each step
+    /// keeps the 0-half if `keep` returns true for this half, and the 1-half otherwise.
     pub(super) fn take_from(&mut self, cube: Cube, k: u32, keep: impl Fn(Cube) -> bool) -> Cube {
         self.lists.remove(cube);
         let mut cube = cube;
@@ -71,8 +71,8 @@ impl FreeList {
         cube
     }
 
-    /// Takes a free cube that is not listed as one: listed cubes that overlap it are split,
-    /// along dimensions that it fixes, until it is made of listed cubes.
+    /// Takes a free cube that need not be listed. The listed cubes that overlap it are split along
+    /// dimensions that the free cube fixes, until the free cube consists of listed cubes.
     pub(super) fn carve(&mut self, cube: Cube) {
         for dimension in 0..=self.n {
             let overlaps = |other: &Cube| other.distance(cube) == 0;
@@ -93,7 +93,8 @@ impl FreeList {
         self.free.remove(cube);
     }
 
-    /// The first free subcube of `k` dimensions that `accept` accepts, listed or not.
+    /// Returns the first free subcube of `k` dimensions for which `accept` returns true. The
+    /// subcube need not be listed.
     pub(super) fn recognise(
         &mut self,
         k: u32,
@@ -138,7 +139,7 @@ impl Subcubes for FreeList {
         self.none_from = self.n + 1;
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.carve(cube);
     }
 

@@ -2,13 +2,13 @@
 
 use super::cube::Cube;
 
-/// The codeword at an index: neighbouring indices have codewords that differ in one bit.
+/// Returns the codeword at an index. The codewords of consecutive indices differ in one bit.
 #[inline]
 pub fn code(index: u32) -> u32 {
     index ^ (index >> 1)
 }
 
-/// The index of a codeword.
+/// Returns the index of a codeword.
 #[inline]
 pub fn index(code: u32) -> u32 {
     let mut index = code ^ (code >> 16);
@@ -18,10 +18,10 @@ pub fn index(code: u32) -> u32 {
     index ^ (index >> 1)
 }
 
-/// Calls `visit` with the subcubes that the codewords of the indices from `low` to below
-/// `high` make up, left to right: the longest runs whose length is a power of two that
-/// divides their beginning. Such a run of 2^i codewords is a subcube of i dimensions
-/// (Turner 1995, lemma 2).
+/// Divides the range of indices from `low` to below `high` into runs, and calls `visit` with the
+/// subcube of each run, in ascending order. The length of a run is a power of two, and the start of
+/// the run is a multiple of this length. Runs are as long as possible. The codewords of a run of
+/// 2^i indices form a subcube of i dimensions (Turner 1995, lemma 2).
 pub fn blocks(low: u32, high: u32, mut visit: impl FnMut(Cube)) {
     let mut at = low;
     while at < high {
@@ -38,13 +38,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_of_three_bits() {
+    fn code_of_three_bits() {
         let words: Vec<String> = (0..8).map(|i| format!("{:03b}", code(i))).collect();
         assert_eq!(words, ["000", "001", "011", "010", "110", "111", "101", "100"]);
         assert!((0..1 << 15).all(|i| index(code(i)) == i));
     }
 
-    /// The codewords 1010, 1011, 1001, 1000 are 10**.
+    /// The codewords 1010, 1011, 1001 and 1000 form the subcube 10**.
     #[test]
     fn aligned_runs_are_subcubes() {
         let of = |low, high| {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_hold_the_codewords_of_their_range() {
+    fn blocks_contain_the_codewords_of_their_range() {
         for (low, high) in (0..=32).flat_map(|high| (0..=high).map(move |low| (low, high))) {
             let mut held = Vec::new();
             blocks(low, high, |cube| held.extend(cube.nodes().map(|node| index(node.0))));

@@ -1,12 +1,14 @@
 //! The Gray code strategy (Chen and Shin 1987): ranges along one Gray code.
 //!
-//! A subcube of k dimensions is two neighbouring blocks of 2^(k-1) processors in the order
-//! of the binary reflected Gray code, which closes to a ring: positions r 2^(k-1) to
-//! (r + 2) 2^(k-1) - 1, with the least r at which all of them are free. Of the subcubes of
-//! k dimensions it sees 2^(n-k+1) for 0 < k < n, twice as many as the buddy strategy. The
-//! thesis of Turner has the number, the rule is from the paper.
+//! The binary reflected Gray code arranges the processors in a ring. A subcube of k dimensions
+//! consists of two neighbouring blocks of 2^(k-1) processors of this ring: the positions r 2^(k-1)
+//! to (r + 2) 2^(k-1) - 1. The strategy takes the smallest r at which all of these positions are
+//! free. The strategy recognises 2^(n-k+1) of the subcubes of k dimensions for 0 < k < n. The buddy
+//! strategy recognises half of this number. The number of recognised subcubes is from the thesis of
+//! Turner; the rule is from the paper of Chen and Shin.
 //!
-//! Cost per decision: the words of one level of the tree of blocks, N / 2^(k-1) / 64.
+//! Cost per decision: one step for each of the N / 2^(k-1) / 64 words of one level of the tree of
+//! blocks.
 
 use super::block_tree::{BlockTree, Numbering};
 use super::buddy::first_bit;
@@ -21,12 +23,12 @@ pub struct GrayCode {
 }
 
 impl GrayCode {
-    /// For a hypercube of `n` dimensions.
+    /// Creates the state for a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         Self { n, tree: BlockTree::new(n, Numbering::Gray) }
     }
 
-    /// The first subcube of `k` dimensions that it sees.
+    /// Returns the first free subcube of `k` dimensions that the strategy recognises.
     fn first(&self, k: u32) -> Option<Cube> {
         let Some(half) = k.checked_sub(1) else {
             return first_bit(self.tree.level(0)).map(|place| self.tree.block(0, place));
@@ -38,7 +40,7 @@ impl GrayCode {
             let pairs = word & (word >> 1 | next);
             (pairs != 0).then(|| at as u32 * 64 + pairs.trailing_zeros())
         });
-        // Around the end of the ring.
+        // The last subcube wraps around the end of the ring.
         let closing = || {
             let last = count - 1;
             (self.tree.is_free(half, 0) && self.tree.is_free(half, last)).then_some(last)
@@ -59,7 +61,7 @@ impl Subcubes for GrayCode {
         self.tree.mark(cube, true);
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.tree.mark(cube, false);
     }
 

@@ -1,44 +1,45 @@
-//! Lists of disjoint subcubes, one list for each dimension, in order of insertion.
+//! Data structure of disjoint subcubes: one list per dimension, in order of insertion.
 
 use super::cube::Cube;
 use crate::topology::Hypercube;
 
-/// Lists for 0 to 15 dimensions.
+/// Number of lists: one for each dimension from 0 to 15.
 const LISTS: usize = Hypercube::MAX_DIMENSIONS as usize + 1;
 
-/// No cube, and no neighbour in a list.
+/// Value that marks the absence of a cube or of a neighbour in a list.
 const NONE: u32 = u32::MAX;
 
-/// Disjoint subcubes of one hypercube, in a list for each dimension. Every operation takes
-/// constant time but [`CubeLists::partner`], which looks at one place for each dimension
-/// of the hypercube: disjoint cubes have different bases, so a cube is found by its base.
+/// Disjoint subcubes of one hypercube, with one list for each dimension. Disjoint cubes have
+/// different bases, so the base identifies a cube. Every operation takes constant time, except
+/// [`CubeLists::partner`], which checks one entry per dimension of the hypercube.
 #[derive(Clone, Debug)]
 pub struct CubeLists {
     n: u32,
-    /// By the base of a listed cube.
+    /// Entry of each listed cube, by the base of the cube.
     entries: Vec<Entry>,
-    /// First and last base of each list.
+    /// First base of each list.
     heads: [u32; LISTS],
+    /// Last base of each list.
     tails: [u32; LISTS],
-    /// Bit i: list i has a cube.
+    /// Bit i is set if list i has a cube.
     filled: u32,
-    /// Insertions so far.
+    /// Number of insertions so far.
     clock: u64,
     len: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Stars of the cube with this base; NONE if there is none.
+    /// The stars of the cube with this base; NONE if there is no such cube.
     stars: u32,
     before: u32,
     after: u32,
-    /// When it was inserted.
+    /// Insertion time, by `clock`.
     age: u64,
 }
 
 impl CubeLists {
-    /// Empty lists for a hypercube of `n` dimensions.
+    /// Creates empty lists for a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         let empty = Entry { stars: NONE, before: NONE, after: NONE, age: 0 };
         Self {
@@ -52,22 +53,22 @@ impl CubeLists {
         }
     }
 
-    /// Number of cubes in all lists.
+    /// Returns the number of cubes in all lists.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether no list has a cube.
+    /// Returns whether all lists are empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Empties the lists.
+    /// Clears the lists.
     pub fn clear(&mut self) {
         *self = Self::new(self.n);
     }
 
-    /// Whether this cube is listed.
+    /// Returns whether a cube is listed.
     pub fn has(&self, cube: Cube) -> bool {
         self.entries[cube.base as usize].stars == cube.stars
     }
@@ -88,7 +89,7 @@ impl CubeLists {
         self.len += 1;
     }
 
-    /// Takes a listed cube out.
+    /// Removes a listed cube.
     pub fn remove(&mut self, cube: Cube) {
         debug_assert!(self.has(cube), "{cube} is not listed");
         let list = cube.dimension() as usize;
@@ -109,30 +110,31 @@ impl CubeLists {
         self.len -= 1;
     }
 
-    /// The first cube of the smallest dimension that is at least `k`.
+    /// Returns the first cube of the smallest dimension that is at least `k`.
     pub fn smallest(&self, k: u32) -> Option<Cube> {
         let lists = self.filled.checked_shr(k)?;
         (lists != 0).then(|| self.at(self.heads[(k + lists.trailing_zeros()) as usize]))
     }
 
-    /// The first cube of a dimension.
+    /// Returns the first cube of a dimension.
     pub fn first(&self, dimension: u32) -> Option<Cube> {
         let base = self.heads[dimension as usize];
         (base != NONE).then(|| self.at(base))
     }
 
-    /// The cube after a listed one of the same dimension.
+    /// Returns the cube after a listed cube in the list of its dimension.
     pub fn after(&self, cube: Cube) -> Option<Cube> {
         let base = self.entries[cube.base as usize].after;
         (base != NONE).then(|| self.at(base))
     }
 
-    /// The cubes of a dimension in order.
+    /// Returns the cubes of a dimension in order.
     pub fn of(&self, dimension: u32) -> impl Iterator<Item = Cube> + '_ {
         std::iter::successors(self.first(dimension), |&cube| self.after(cube))
     }
 
-    /// The first in its list of the cubes that are complementary to `cube`.
+    /// Returns the cube that is complementary to `cube`; if several listed cubes are complementary,
+    /// returns the first of them in the list.
     pub fn partner(&self, cube: Cube) -> Option<Cube> {
         let mut first: Option<&Entry> = None;
         let mut found = 0;
@@ -149,7 +151,7 @@ impl CubeLists {
         first.map(|_| Cube { stars: cube.stars, base: found })
     }
 
-    /// The listed cube with this base.
+    /// Returns the listed cube with this base.
     pub fn at(&self, base: u32) -> Cube {
         Cube { stars: self.entries[base as usize].stars, base }
     }
@@ -186,10 +188,10 @@ mod tests {
         assert_eq!((lists.len(), lists.smallest(0)), (0, None));
     }
 
-    /// `0*0` has two partners; the one inserted first counts. Adjacent cubes of other stars
-    /// are none.
+    /// `0*0` has two partners; the partner that was inserted first is returned. Adjacent cubes with
+    /// different stars are not partners.
     #[test]
-    fn partners_are_complementary_and_the_first() {
+    fn returns_the_first_complementary_cube() {
         let mut lists = CubeLists::new(3);
         lists.push(cube("0*1"));
         lists.push(cube("1*0"));

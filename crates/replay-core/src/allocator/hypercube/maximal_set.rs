@@ -1,18 +1,19 @@
-//! The maximal set of subcubes (MSS; Dutt and Hayes 1988, 1991): best fit in a set of
-//! disjoint free subcubes that are as large as can be.
+//! The maximal set of subcubes (MSS; Dutt and Hayes 1988, 1991): best fit in a set of disjoint free
+//! subcubes that are as large as possible.
 //!
-//! Of two sets of disjoint free subcubes the one whose dimensions, sorted, come first is
-//! greater; to find a greatest one is NP-hard. Here the set is made greedily: the largest
-//! subcube of all free processors, then the largest of those it leaves, and so on; of
-//! equally large ones that of least stars, then of least base. The set depends on nothing
-//! but which processors are free, and begins with a subcube as large as any that is free:
-//! so recognition is complete. A request for k dimensions gets a part of the smallest cube
-//! in the set that is large enough, the first in order: the part with the lowest stars.
-//! The paper merges cubes given back by a heuristic of its own; making the set anew is this
-//! program's choice. In the thesis of Turner the strategy is called MPP.
+//! Sets of disjoint free subcubes are compared by their lists of dimensions, sorted from the
+//! largest down; the lexicographically greater list wins. Finding a greatest set is NP-hard. This
+//! implementation builds the set greedily: the largest free subcube, then the largest subcube of
+//! the remaining free processors, and so on. Among equally large subcubes, it takes the subcube
+//! with the smallest stars; if several subcubes have these stars, the subcube with the smallest
+//! base. The set depends only on the free processors, and begins with a largest free subcube, so
+//! recognition is complete. A request for k dimensions gets a part of the first cube of the
+//! smallest sufficient dimension in the set: the part with the lowest stars. The paper merges
+//! returned cubes by a heuristic; this implementation rebuilds the set. In the thesis of Turner the
+//! strategy is called MPP.
 //!
-//! Cost per decision: a search for each dimension from the largest that can be free down to
-//! the one taken, together O(3^n / 64) at most.
+//! Cost per decision: one search for each dimension, from the largest dimension that can be free
+//! down to the allocated dimension; in total at most O(3^n / 64).
 
 use std::ops::ControlFlow;
 
@@ -22,23 +23,23 @@ use super::cubic::Subcubes;
 use super::node_set::NodeSet;
 use super::recognition::Recogniser;
 
-/// Free subcubes as a maximal set.
+/// The maximal set of free subcubes.
 #[derive(Clone, Debug)]
 pub struct MaximalSet {
     n: u32,
     free: NodeSet,
     recogniser: Recogniser,
-    /// Of the set, the first cube by dimension, for dimensions from `known` on.
+    /// First cube of the set, by dimension; valid for dimensions of at least `known`.
     first: Vec<Option<Cube>>,
     known: u32,
-    /// Free processors that no cube of `known` dimensions or more in the set holds.
+    /// Free processors that are not in a cube of the set with `known` dimensions or more.
     rest: NodeSet,
-    /// The same before the dimension that is being added.
+    /// Value of `rest` before the cubes of the current dimension were added.
     before: NodeSet,
 }
 
 impl MaximalSet {
-    /// For a hypercube of `n` dimensions.
+    /// Creates the state for a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         let empty = NodeSet::new(n);
         let mut set = Self {
@@ -54,8 +55,8 @@ impl MaximalSet {
         set
     }
 
-    /// Forgets the set: the free processors have changed.
-    fn forget(&mut self) {
+    /// Clears the set after a change of the free processors.
+    fn clear_set(&mut self) {
         self.first.fill(None);
         self.rest.copy_from(&self.free);
         self.known = self.n + 1;
@@ -96,22 +97,22 @@ impl Subcubes for MaximalSet {
         let cube = self.first[k as usize..].iter().flatten().next()?;
         let cube = Cube { stars: deposit((1 << k) - 1, cube.stars), base: cube.base };
         self.free.remove(cube);
-        self.forget();
+        self.clear_set();
         Some(cube)
     }
 
     fn give(&mut self, cube: Cube) {
         self.free.insert(cube);
-        self.forget();
+        self.clear_set();
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.free.remove(cube);
-        self.forget();
+        self.clear_set();
     }
 
     fn clear(&mut self) {
         self.free.set_to(Cube::whole(self.n));
-        self.forget();
+        self.clear_set();
     }
 }

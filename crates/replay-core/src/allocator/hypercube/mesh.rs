@@ -1,57 +1,59 @@
-//! A mesh embedded in a subcube by Gray codes, and what it leaves of the subcube
-//! (Turner 1995, sections 3.2 and 3.3).
+//! Embedding of a mesh in a subcube by Gray codes, and the part of the subcube that the mesh leaves
+//! unused (Turner 1995, sections 3.2 and 3.3).
 //!
-//! A mesh of X x Y lies in a subcube of k = ceil(log2 X) + ceil(log2 Y) dimensions: mesh
-//! node (x, y) at the relative address made of the codeword of x, high, and that of y, low.
-//! Neighbours in the mesh are neighbours in the hypercube. In the thesis meshes have two
-//! dimensions; a third is embedded the same way, below the other two.
+//! A mesh of X x Y is embedded in a subcube of k = ceil(log2 X) + ceil(log2 Y) dimensions. The
+//! relative address of mesh node (x, y) consists of the codeword of x in the high bits and the
+//! codeword of y in the low bits. Neighbours in the mesh are neighbours in the hypercube. Meshes of
+//! the thesis have two dimensions. In this implementation a mesh may have a third dimension, whose
+//! codeword uses the lowest bits.
 
 use super::cube::{Cube, deposit};
 use super::gray;
 use super::sides::bits;
 use crate::topology::NodeId;
 
-/// Where a mesh lies in its subcube.
+/// Position of a mesh in its subcube.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mesh {
     sides: [u32; 3],
-    /// Relative dimensions of x, y and z.
+    /// Number of bits of the relative address that x, y and z use.
     bits: [u32; 3],
 }
 
-/// Which positions along a side.
+/// Range of positions along a side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
-    /// Those of the mesh.
+    /// Positions of the mesh.
     Used,
-    /// Those beyond it.
+    /// Positions beyond the mesh.
     Left,
-    /// All of them, as one run.
+    /// All positions in a single run.
     All,
 }
 
 impl Mesh {
-    /// A mesh of these sides, each at least 1.
+    /// Creates a mesh with these sides; each side must be at least 1.
     pub fn new(sides: [u32; 3]) -> Self {
         Self { sides, bits: sides.map(bits) }
     }
 
-    /// Dimensions of its subcube.
+    /// Returns the dimension of the subcube.
     pub fn dimension(&self) -> u32 {
         self.bits.iter().sum()
     }
 
-    /// Number of its processors.
+    /// Returns the number of processors of the mesh.
     pub fn processors(&self) -> u32 {
         self.sides.iter().product()
     }
 
-    /// Appends what the mesh leaves of its subcube to `cubes`, as few aligned subcubes as
-    /// there can be, in relative addresses (the thesis's Partition).
+    /// Appends the unused part of the subcube to `cubes`, as the smallest number of aligned
+    /// subcubes, in relative addresses (the thesis's Partition).
     ///
-    /// The side that leaves most goes first: all that lies beyond it is left whole. What is
-    /// left beyond the other sides is taken from the positions that the mesh uses on those
-    /// before. Of sides that leave the same, x goes before y (the thesis does not say).
+    /// The side with the largest unused part comes first: the positions beyond the mesh along this
+    /// side are not divided along the other sides. The unused parts along each further side contain
+    /// only positions that the mesh uses along the previous sides. If sides have equal unused
+    /// parts, x comes before y (the thesis does not specify the order).
     pub fn append_leftover(&self, cubes: &mut Vec<Cube>) {
         let left =
             |i: usize| ((1 << self.bits[i]) - self.sides[i]) << (self.dimension() - self.bits[i]);
@@ -65,16 +67,17 @@ impl Mesh {
         }
     }
 
-    /// Appends the mesh itself to `cubes`, as aligned subcubes in relative addresses (the
-    /// thesis's cluster partition).
+    /// Appends the mesh itself to `cubes`, as aligned subcubes in relative addresses (the thesis's
+    /// cluster partition).
     pub fn append_region(&self, cubes: &mut Vec<Cube>) {
         self.append_parts([Part::Used; 3], 0, cubes);
     }
 
-    /// Appends every combination of a run along x, y and z; those along side `outer` change
-    /// slowest.
+    /// Appends every combination of a run along x, a run along y and a run along z. The run along
+    /// side `outer` changes slowest.
     fn append_parts(&self, parts: [Part; 3], outer: usize, cubes: &mut Vec<Cube>) {
-        // A run along side i, in its place in relative addresses.
+        // Calls `visit` with the runs along side i, shifted to its dimensions in relative
+        // addresses.
         let runs = |i: usize, visit: &mut dyn FnMut(Cube)| {
             let below: u32 = self.bits[i + 1..].iter().sum();
             let mut visit =
@@ -97,14 +100,14 @@ impl Mesh {
         });
     }
 
-    /// Appends the processors of the mesh in `host`, a subcube of its dimension: x fastest,
-    /// then y, then z.
+    /// Appends the processors of the mesh in `host`, a subcube of the mesh's dimension; x varies
+    /// fastest, then y, then z.
     pub fn append_to(&self, host: Cube, nodes: &mut Vec<NodeId>) {
         nodes.reserve(self.processors() as usize);
         self.walk(host, [0; 3], self.sides, nodes);
     }
 
-    /// Appends the processors of `host` that the mesh leaves.
+    /// Appends the processors of `host` outside the mesh.
     pub fn append_rest_to(&self, host: Cube, nodes: &mut Vec<NodeId>) {
         let [x, y, z] = self.sides;
         let [all_x, all_y, all_z] = self.bits.map(|bits| 1 << bits);
@@ -115,7 +118,7 @@ impl Mesh {
 
     /// Appends the processors at positions from `low` to below `high`.
     fn walk(&self, host: Cube, low: [u32; 3], high: [u32; 3], nodes: &mut Vec<NodeId>) {
-        // By side, the host's dimension for each of its bits.
+        // Dimension of the host that corresponds to each bit, by side.
         let mut dimensions = [[0u32; 16]; 3];
         let mut rest = host.stars;
         for i in [2, 1, 0] {
@@ -128,7 +131,7 @@ impl Mesh {
             let below: u32 = self.bits[i + 1..].iter().sum();
             deposit(gray::code(low[i]) << below, host.stars)
         };
-        // From one codeword to the next one bit changes.
+        // Consecutive codewords differ in one bit.
         let next = |i: usize, at: &mut u32, position: u32| {
             *at ^= dimensions[i][(position + 1).trailing_zeros() as usize % 16];
         };

@@ -1,30 +1,31 @@
 //! Strategies for hypercubes.
 //!
-//! A job asks for a mesh, its own or one by a [rule](sides), which is
-//! [embedded](mesh) in a subcube by Gray codes. Subcubes are written as ternary strings
-//! such as `0**10*`, highest dimension first. Source of most: S. W. Turner, "Processor
-//! scheduling in a distributed-memory computing environment", PhD thesis, Michigan State
-//! University, 1995; what it only mentions is from the papers it cites, as each file says.
+//! A job requests a mesh: its own shape, or a mesh that a [rule](sides) selects. The mesh is [embedded](mesh) in a
+//! subcube by Gray codes.
+//! Subcubes are written as ternary strings such as `0**10*`, highest dimension first. Most strategies are described
+//! in S. W. Turner, "Processor scheduling in a distributed-memory computing environment", PhD thesis, Michigan State
+//! University, 1995. Strategies that the thesis only mentions follow the papers that it cites; each file states its
+//! source.
 //!
-//! | room | strategy | subcubes of k dimensions it sees |
+//! | module | strategy | recognised subcubes of k dimensions |
 //! |---|---|---|
 //! | [`buddy`] | aligned ranges of addresses | 2^(n-k) |
 //! | [`gray_code`] | ranges along a Gray code | 2^(n-k+1) for 0 < k < n |
-//! | [`modified_buddy`] | an aligned range and one of its partners | (n-k+1) 2^(n-k) for k > 0 |
+//! | [`modified_buddy`] | an aligned range and one partner of this range | (n-k+1) 2^(n-k) for k > 0 |
 //! | [`multiple_gray_code`] | ranges along several Gray codes | all, with all codes |
 //! | [`free_list`] | lists of free subcubes (FL) | all, C(n,k) 2^(n-k) |
 //! | [`maximal_set`] | best fit in a maximal set of free subcubes (MSS) | all |
-//! | [`auxiliary`] | what meshes leave of their subcubes, over any of these (AFL) | |
+//! | [`auxiliary`] | unused parts of allocated subcubes, on top of any of these strategies (AFL) | |
 //! | [`non_cubic`] | a job in several adjacent subcubes of the free list | |
 //!
-//! | room | concept |
+//! | module | concept |
 //! |---|---|
 //! | [`cube`], [`gray`] | subcubes, Gray codes |
-//! | [`sides`], [`mesh`] | the mesh of a job; its place in a subcube and what it leaves |
-//! | [`cubic`] | what strategies of one subcube share |
-//! | [`block_tree`], [`lists`], [`node_set`] | free processors by aligned block, as listed subcubes, as a set |
-//! | [`chains`] | what a job owns |
-//! | [`names`] | what users call all this |
+//! | [`sides`], [`mesh`] | the mesh of a job; its embedding in a subcube and the unused part |
+//! | [`cubic`] | common code of strategies with one subcube per job |
+//! | [`block_tree`], [`lists`], [`node_set`] | free processors: by aligned block, as lists of subcubes, as a set |
+//! | [`chains`] | cubes by owner |
+//! | [`names`] | names and parameters |
 //! | [`recognition`], [`coalesce`] | finding every free subcube; merging subcubes |
 
 pub mod auxiliary;

@@ -1,10 +1,12 @@
-//! The modified buddy strategy (Al-Dhelaan and Bose 1989): a block and one of its partners.
+//! The modified buddy strategy (Al-Dhelaan and Bose 1989): a subcube consists of a block and a
+//! partner of this block.
 //!
-//! A subcube of k dimensions is an aligned range r of 2^(k-1) addresses and any range whose
-//! number differs from r in one bit. The least r that is free and has a free partner is
-//! taken, with the partner that differs in the lowest bit. Of the subcubes of k > 0
-//! dimensions it sees (n-k+1) 2^(n-k). The thesis of Turner only says that it searches
-//! better than the Gray code; the partners are from other literature.
+//! Aligned ranges of 2^(k-1) addresses are numbered. Two ranges are partners if their numbers
+//! differ in one bit. A subcube of k dimensions consists of a range and one of its partners. The
+//! strategy takes the lowest free range that has a free partner, and the partner that differs in
+//! the lowest bit. The strategy recognises (n-k+1) 2^(n-k) of the subcubes of k > 0 dimensions. The
+//! thesis of Turner only states that this strategy recognises more subcubes than the Gray code
+//! strategy; the definition of partners is from other literature.
 //!
 //! Cost per decision: n - k + 1 passes over the words of one level of the tree of blocks.
 
@@ -22,19 +24,20 @@ pub struct ModifiedBuddy {
 }
 
 impl ModifiedBuddy {
-    /// For a hypercube of `n` dimensions.
+    /// Creates the state for a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         Self { n, tree: BlockTree::new(n, Numbering::Address) }
     }
 
-    /// The first subcube of `k` dimensions that it sees.
+    /// Returns the first free subcube of `k` dimensions that the strategy recognises.
     fn first(&self, k: u32) -> Option<Cube> {
         let Some(half) = k.checked_sub(1) else {
             return first_bit(self.tree.level(0)).map(|node| self.tree.block(0, node));
         };
         let blocks = self.tree.level(half);
         let bits = self.n - half;
-        // The lower block of a pair along each bit; the lowest of all and its first bit.
+        // The lower blocks of the free pairs, by bit. The result is the lowest of these blocks with
+        // its lowest bit.
         blocks.iter().enumerate().find_map(|(at, &word)| {
             let pairs = |bit: u32| match bit {
                 0..6 => word & word >> (1 << bit) & LOW_HALVES[bit as usize],
@@ -61,7 +64,7 @@ impl Subcubes for ModifiedBuddy {
         self.tree.mark(cube, true);
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.tree.mark(cube, false);
     }
 

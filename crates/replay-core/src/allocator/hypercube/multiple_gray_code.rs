@@ -1,18 +1,17 @@
-//! The multiple Gray code strategy (Chen and Shin 1987): the Gray code strategy along
-//! several codes in turn.
+//! The multiple Gray code strategy (Chen and Shin 1987): the Gray code strategy with several codes.
 //!
-//! A code is a binary reflected Gray code with its dimensions in another order. Along each
-//! the [Gray code strategy](super::gray_code) looks for its first subcube, and the first
-//! code that has one decides. C(n, floor(n / 2)) codes see every subcube; which they are is
-//! this program's choice. They come from a partition of all sets of dimensions into chains
-//! in which each set has one dimension more than the one before and which lie symmetrically
-//! about the middle (de Bruijn, Tengbergen and Kruyswijk 1951, with the brackets of Greene
-//! and Kleitman 1976). Each chain is completed to an order of all dimensions: every set of
-//! stars is the beginning of one of them. They are taken by their set in the middle; the
-//! first is the plain Gray code.
+//! A code is a binary reflected Gray code with permuted dimensions. The [Gray code
+//! strategy](super::gray_code) searches the codes one after the other, and the first code with a
+//! free subcube decides. C(n, floor(n / 2)) codes are sufficient to recognise every subcube. The
+//! papers do not specify the codes, so this implementation selects them. The implementation divides
+//! all sets of dimensions into symmetric chains: in a chain, each set has one dimension more than
+//! the previous set (de Bruijn, Tengbergen and Kruyswijk 1951, with the brackets of Greene and
+//! Kleitman 1976). Each chain is completed to an order of all dimensions, so that every set of
+//! stars is a prefix of one of these orders. Codes are sorted by the middle set of their chain; the
+//! first code is the plain Gray code.
 //!
-//! Cost per decision: for each code tried, k passes over N / 64 words and a walk through
-//! N / 2^(k-1) blocks if any two that are neighbours in the hypercube are free.
+//! Cost per decision: for each code that is tried, k passes over N / 64 words; and a walk through
+//! N / 2^(k-1) blocks if any two neighbouring blocks are free.
 
 use super::cube::Cube;
 use super::cubic::Subcubes;
@@ -24,25 +23,28 @@ use super::recognition::Recogniser;
 pub struct MultipleGrayCode {
     n: u32,
     free: NodeSet,
-    /// The dimensions of each code, fastest first.
+    /// Dimensions of each code; the dimension that changes fastest comes first.
     codes: Vec<Vec<u8>>,
-    /// All codes there are, so that every subcube is seen.
+    /// Whether all codes are used, so that every subcube is recognised.
     complete: bool,
     recogniser: Recogniser,
-    /// By number of stars, the bases at which the subcube with the first so many dimensions
-    /// of the code is free.
+    /// Entry i contains the bases of the free subcubes that span the first i dimensions of the
+    /// code.
     bases: Vec<Vec<u64>>,
-    /// Nothing of so many dimensions can be seen, and nothing was given back since.
+    /// Smallest dimension for which a search has failed since a cube was last returned. No free
+    /// subcube of this or a larger dimension is recognised.
     none_from: u32,
 }
 
-/// Codes with which every subcube of `n` dimensions is seen: C(n, floor(n / 2)).
+/// Returns the number of codes that are needed to recognise every subcube of a hypercube of `n`
+/// dimensions: C(n, floor(n / 2)).
 pub fn complete_codes(n: u32) -> u32 {
     (0..n / 2).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
 impl MultipleGrayCode {
-    /// For a hypercube of `n` dimensions, along the first `codes` codes, or all there are.
+    /// Creates the state for a hypercube of `n` dimensions with the first `codes` codes. If fewer
+    /// codes exist, all codes are used.
     pub fn new(n: u32, codes: u32) -> Self {
         let middle = (0..1u32 << n).filter(|set| set.count_ones() == n / 2);
         let codes: Vec<_> = middle.take(codes as usize).map(|set| order(n, set)).collect();
@@ -59,7 +61,7 @@ impl MultipleGrayCode {
         }
     }
 
-    /// The dimensions of each code, fastest first.
+    /// Returns the dimensions of each code. The dimension that changes fastest comes first.
     pub fn codes(&self) -> &[Vec<u8>] {
         &self.codes
     }
@@ -69,11 +71,11 @@ impl MultipleGrayCode {
             return super::buddy::first_bit(self.free.words()).map(|base| Cube { stars: 0, base });
         };
         if self.complete {
-            // Whether there is one at all is known sooner.
+            // A single search first decides whether any subcube is free.
             self.recogniser.first(&self.free, k)?;
         }
         let half = half as usize;
-        // How many dimensions the sets of bases have in common with the code before.
+        // Number of dimensions for which the sets of bases are shared with the previous code.
         let mut common = 0;
         for code in 0..self.codes.len() {
             if code > 0 {
@@ -114,7 +116,7 @@ impl Subcubes for MultipleGrayCode {
         self.none_from = self.n + 1;
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.free.remove(cube);
     }
 
@@ -124,9 +126,10 @@ impl Subcubes for MultipleGrayCode {
     }
 }
 
-/// The order of all dimensions whose beginnings are the chain through `set`. Read from the
-/// lowest, a dimension outside the set opens a bracket and one inside closes it: the
-/// chain goes from the closed ones over the unmatched ones, and on to the rest.
+/// Returns an order of all dimensions whose prefixes include the chain through `set`. Reading the
+/// dimensions from the lowest, a dimension outside the set opens a bracket, and a dimension in the
+/// set closes a bracket. The order consists of the dimensions that close a matched bracket, the
+/// unmatched dimensions, and the dimensions that open a matched bracket.
 fn order(n: u32, set: u32) -> Vec<u8> {
     let (mut open, mut matched) = (Vec::new(), 0u32);
     for dimension in 0..n {
@@ -141,14 +144,15 @@ fn order(n: u32, set: u32) -> Vec<u8> {
     of(matched & set).chain(of(!matched)).chain(of(matched & !set)).collect()
 }
 
-/// The bases of `words` whose neighbour along `dimension` is in `words`, too.
+/// Writes the bases of `words` whose neighbour along `dimension` is also in `words`.
 fn combine(words: &[u64], combined: &mut [u64], dimension: u8) {
     for (at, (to, word)) in combined.iter_mut().zip(words).enumerate() {
         *to = pairs(words, at, *word, dimension);
     }
 }
 
-/// The bits of a word whose neighbour along `dimension`, where they have a 0, is set, too.
+/// Returns the bits of a word that are 0 in `dimension` and whose neighbour along `dimension` is
+/// also set.
 fn pairs(words: &[u64], at: usize, word: u64, dimension: u8) -> u64 {
     match dimension {
         0..6 => word & word >> (1 << dimension) & LOW_HALVES[usize::from(dimension)],
@@ -157,8 +161,9 @@ fn pairs(words: &[u64], at: usize, word: u64, dimension: u8) -> u64 {
     }
 }
 
-/// The first two neighbouring blocks along the code, each free at its base in `bases`, as
-/// one subcube. A block spans the first `half` dimensions of the code.
+/// Returns the subcube that consists of the first two neighbouring blocks along the code that are
+/// both free. `bases` are the bases of free blocks. A block spans the first `half` dimensions of
+/// the code.
 fn first_pair(bases: &[u64], code: &[u8], half: usize) -> Option<Cube> {
     let beyond = &code[half..];
     let possible = beyond.iter().any(|&dimension| {
@@ -188,25 +193,25 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Every set of dimensions is the beginning of a code, and there are as many codes as
-    /// sets in the middle; the first is the plain Gray code.
+    /// Every set of dimensions is a prefix of a code. The number of codes equals the number of
+    /// middle sets. The first code is the plain Gray code.
     #[test]
-    fn codes_begin_with_every_set() {
+    fn every_set_of_dimensions_is_a_prefix_of_a_code() {
         for n in 0..=10u32 {
             let all = MultipleGrayCode::new(n, u32::MAX);
             assert_eq!(all.codes.len() as u32, complete_codes(n));
             assert!(all.complete);
             assert!(all.codes[0].iter().copied().eq(0..n as u8));
-            let mut beginnings = BTreeSet::from([0]);
+            let mut prefixes = BTreeSet::from([0]);
             for code in &all.codes {
                 assert_eq!(code.iter().collect::<BTreeSet<_>>().len(), n as usize);
                 let sets = code.iter().scan(0u32, |set, dimension| {
                     *set |= 1 << dimension;
                     Some(*set)
                 });
-                beginnings.extend(sets);
+                prefixes.extend(sets);
             }
-            assert_eq!(beginnings.len(), 1 << n);
+            assert_eq!(prefixes.len(), 1 << n);
         }
         assert_eq!(complete_codes(15), 6435);
         assert!(!MultipleGrayCode::new(4, 5).complete);

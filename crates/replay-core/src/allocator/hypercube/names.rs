@@ -11,33 +11,33 @@ use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, Value, kind, spelled};
 use crate::topology::{Hypercube, Topology};
 
-/// What hands out subcubes.
+/// Cubic strategy that allocates subcubes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recognition {
-    /// [`buddy`]
+    /// The buddy strategy ([`buddy`]).
     Buddy,
-    /// [`gray_code`]
+    /// The Gray code strategy ([`gray_code`]).
     GrayCode,
-    /// [`modified_buddy`]
+    /// The modified buddy strategy ([`modified_buddy`]).
     ModifiedBuddy,
-    /// [`multiple_gray_code`]
+    /// The multiple Gray code strategy ([`multiple_gray_code`]).
     MultipleGrayCode {
-        /// Number of codes, from 1 on; as many as there are if `None`.
+        /// Number of codes, at least 1; `None` for all codes.
         codes: Option<u32>,
     },
-    /// [`free_list`]
+    /// The free list ([`free_list`]).
     FreeList,
-    /// [`maximal_set`]
+    /// The maximal set ([`maximal_set`]).
     MaximalSet,
 }
 
 spelled!(Recognition, RECOGNITIONS);
 
 impl Recognition {
-    /// Its state for a hypercube of `n` dimensions.
+    /// Creates the state for a hypercube of `n` dimensions.
     ///
     /// # Errors
-    /// In words, if it has fewer codes.
+    /// A message if more codes are requested than exist for `n` dimensions.
     pub fn subcubes(self, n: u32) -> Result<Box<dyn Subcubes>, String> {
         Ok(match self {
             Self::Buddy => Box::new(buddy::Buddy::new(n)),
@@ -48,8 +48,8 @@ impl Recognition {
                 let codes = codes.unwrap_or(most);
                 if codes > most {
                     return Err(format!(
-                        "codes={codes}: with {most} every subcube of {n} dimensions is seen, and \
-                         there are no more"
+                        "codes={codes}: {most} codes recognise every subcube of {n} dimensions; use at most \
+                         {most}"
                     ));
                 }
                 Box::new(multiple_gray_code::MultipleGrayCode::new(n, codes))
@@ -70,59 +70,58 @@ impl Recognition {
 static RECOGNITIONS: LazyLock<Table<Recognition>> =
     LazyLock::new(|| Table::new("cubic strategy", entries(|it| it, |it| it)));
 
-/// An entry for each way to find subcubes, as options of any type that holds one.
+/// Returns an entry for each cubic strategy, with options of any type that contains a
+/// [`Recognition`].
 fn entries<T: Value>(
     options: fn(Recognition) -> T,
     field: fn(&mut T) -> &mut Recognition,
 ) -> Vec<Entry<T>> {
     let entry = |name, it| Entry::new(name, options(it));
-    // With so many every subcube of the largest hypercube is seen.
+    // This number of codes recognises every subcube of the largest hypercube.
     let most_codes = multiple_gray_code::complete_codes(Hypercube::MAX_DIMENSIONS.into());
     vec![
         entry("cube-buddy", Recognition::Buddy)
             .aliases(&["hypercube-buddy"])
-            .about("On a hypercube: the first free aligned range of 2^k addresses; N / 2^k steps.")
+            .about("On a hypercube: the first free aligned range of 2^k addresses; O(N / 2^k).")
             .source("Knowlton 1965; Turner 1995, section 2.2"),
         entry("gray-code", Recognition::GrayCode)
-            .about("On a hypercube: the first free range along a Gray code, which sees twice as many \
-                 subcubes as the buddy system; N / 2^k steps.")
+.about("On a hypercube: the first free range along a Gray code, which recognises twice as many \
+                 subcubes as the buddy system; O(N / 2^k).")
             .source("Chen, Shin 1987; Turner 1995, section 2.2"),
         entry("modified-buddy", Recognition::ModifiedBuddy)
-            .about("On a hypercube: a free aligned range of 2^(k-1) addresses and the first free one of \
-                 its partners; n N / 2^k steps.")
+.about("On a hypercube: a free aligned range of 2^(k-1) addresses and the first free range among \
+                 its partners; O(n N / 2^k).")
             .source("Al-Dhelaan, Bose 1989; Turner 1995, section 2.2"),
         entry("multiple-gray-code", Recognition::MultipleGrayCode { codes: None })
-            .about("On a hypercube: the first free range along the first of several Gray codes that \
-                 has one; with all codes it sees every subcube.")
+.about("On a hypercube: the first free range along the first Gray code that has a free range; with all codes, every free subcube is recognised.")
             .source("Chen, Shin 1987")
             .case(
                 "codes",
                 kind::integer(1..=most_codes).or("all"),
-                "number of codes; C(n, n/2) see every subcube of n dimensions",
+                "number of codes; C(n, n/2) codes recognise every subcube of n dimensions",
                 move |options| field(options).codes(),
             ),
         entry("cube-free-list", Recognition::FreeList)
             .aliases(&["fl"])
-            .about("On a hypercube: lists of free subcubes by dimension, the smallest that is large \
-                 enough is split (FL); sees every free subcube; O(n) steps if one is listed.")
+.about("On a hypercube: lists of free subcubes by dimension; the smallest sufficient subcube is split (FL). Every free subcube is recognised. O(n) if a sufficient subcube is listed.")
             .source("Kim, Das, Lin 1991; Turner 1995, sections 2.2 and 3.3.2"),
         entry("maximal-set", Recognition::MaximalSet)
             .aliases(&["mss"])
-            .about("On a hypercube: the smallest subcube that is large enough of a maximal set of \
-                 disjoint free subcubes (MSS); sees every free subcube.")
+.about("On a hypercube: the smallest sufficient subcube of a maximal set of disjoint free \
+                 subcubes (MSS); every free subcube is recognised.")
             .source("Dutt, Hayes 1988"),
     ]
 }
 
 const SHAPE: &str =
-    "mesh of a job without one: exact (least area), compact (sides up to 1 : 4), row";
+    "mesh of a job without shape: exact (least area), compact (sides up to 1 : 4), row";
 
 /// Options of a strategy that gives a job one whole subcube.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CubicOptions {
-    /// How subcubes are found.
+    /// Cubic strategy.
     pub recognition: Recognition,
-    /// The mesh of a job that has none.
+    /// Rule for the mesh of a job without shape.
     pub sides: SidesRule,
 }
 
@@ -134,8 +133,8 @@ impl AllocatorOptions for CubicOptions {
     }
 }
 
-/// `cube-buddy`, `gray-code`, `modified-buddy`, `multiple-gray-code`, `cube-free-list`,
-/// `maximal-set`.
+/// Returns the table of `cube-buddy`, `gray-code`, `modified-buddy`, `multiple-gray-code`,
+/// `cube-free-list` and `maximal-set`.
 pub fn cubic() -> Table<CubicOptions> {
     let options = |recognition| CubicOptions { recognition, sides: SidesRule::default() };
     let entries = entries(options, |options| &mut options.recognition);
@@ -148,11 +147,11 @@ pub fn cubic() -> Table<CubicOptions> {
 /// Options of the auxiliary free list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuxiliaryOptions {
-    /// How subcubes are found where the list has none.
+    /// Cubic strategy that is used if the auxiliary list has no sufficient cube.
     pub over: Recognition,
-    /// Where a subcube goes whose owner may still run.
+    /// Destination of a subcube from the auxiliary list when its job ends.
     pub release: Release,
-    /// The mesh of a job that has none.
+    /// Rule for the mesh of a job without shape.
     pub sides: SidesRule,
 }
 
@@ -164,7 +163,7 @@ impl AllocatorOptions for AuxiliaryOptions {
     }
 }
 
-/// `afl`.
+/// Returns the table of `afl`.
 pub fn auxiliary() -> Table<AuxiliaryOptions> {
     let options = AuxiliaryOptions {
         over: Recognition::FreeList,
@@ -174,23 +173,22 @@ pub fn auxiliary() -> Table<AuxiliaryOptions> {
     let afl = Entry::new("afl", options)
         .aliases(&["auxiliary-free-list"])
         .about(
-            "On a hypercube: exactly the mesh of the job; the subcubes that it leaves of its own are \
-             handed out first, and what it gave merges when it ends (AFL); O(n + k^2) steps over lists.",
+"On a hypercube: exactly the mesh of the job; the unused parts of its subcube are the first choice for other jobs, and merge when the job ends (AFL); O(n + k^2) with lists.",
         )
         .source("Turner 1995, chapter 3")
         .param(
             "over",
-            kind::told::<Recognition>(
+            kind::parsed::<Recognition>(
                 "cube-buddy|gray-code|modified-buddy|multiple-gray-code[codes=..]|cube-free-list|maximal-set",
             ),
-            "where subcubes come from that the list does not have",
+            "cubic strategy used if the list has no sufficient cube",
             |options| &mut options.over,
         )
         .param(
             "release",
             kind::one_of(&Release::ALL),
-            "where a subcube of the list goes when its job ends: to the free subcubes (literal), to the \
-             owner if that runs (owner), or to whom the owner's subcube came from as well (heir)",
+"destination of a subcube of the list when its job ends: the free subcubes (literal), the \
+             owner if it still runs (owner), or also the lender of the owner's subcube (heir)",
             |options| &mut options.release,
         )
         .param("shape", kind::one_of(&SidesRule::ALL), SHAPE, |options| &mut options.sides);
@@ -200,9 +198,9 @@ pub fn auxiliary() -> Table<AuxiliaryOptions> {
 /// Options of non-cubic allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NonCubicOptions {
-    /// Most subcubes of a job.
+    /// Maximum number of subcubes of a job.
     pub cubes: u32,
-    /// Whether each must be next to another of the job.
+    /// Whether each subcube of a job must be adjacent to another subcube of the job.
     pub adjacent: bool,
 }
 
@@ -212,36 +210,35 @@ impl AllocatorOptions for NonCubicOptions {
     }
 }
 
-/// `non-cubic`.
+/// Returns the table of `non-cubic`.
 pub fn non_cubic() -> Table<NonCubicOptions> {
     const MOST: u32 = Hypercube::MAX_DIMENSIONS as u32 + 1;
     let non_cubic = Entry::new("non-cubic", NonCubicOptions { cubes: MOST, adjacent: true })
         .aliases(&["nc"])
         .about(
-            "On a hypercube: a job of p processors in a subcube of the free list for each bit of p, each \
-             next to one of the others.",
+"On a hypercube: a job of p processors gets a subcube of the free list for each 1 in the binary form of p; each subcube is adjacent to another subcube of the job.",
         )
         .source("Kim, Das, Lin 1991; Turner 1995, section 3.1")
         .param(
             "cubes",
             kind::integer(1..=MOST),
-            "most subcubes of a job; with fewer its size is rounded up",
+            "maximum number of subcubes of a job; the size of a job is rounded up so that it needs no more subcubes",
             |options| &mut options.cubes,
         )
         .param(
             "adjacent",
             kind::yes_no(),
-            "whether a subcube must be next to another of the job",
+            "whether each subcube must be adjacent to another subcube of the job",
             |options| &mut options.adjacent,
         );
     Table::new("allocator", [non_cubic])
 }
 
-/// The hypercube of a machine.
+/// Returns the hypercube of a machine.
 fn cube_of(topology: &Topology) -> Result<&Hypercube, String> {
     match topology {
         Topology::Hypercube(cube) => Ok(cube),
-        _ => Err("needs a hypercube, like hypercube:7".to_string()),
+        _ => Err("needs a hypercube such as hypercube:7".to_string()),
     }
 }
 
@@ -250,7 +247,7 @@ mod tests {
     use crate::allocator::registry::AllocatorSpec;
 
     #[test]
-    fn names_say_no_more_than_needed() {
+    fn names_have_one_canonical_form() {
         for (typed, canonical) in [
             ("FL", "cube-free-list"),
             ("mss[shape=exact]", "maximal-set"),
@@ -269,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_problem() {
         for (typed, words) in [
             ("gray-code[codes=2]", "unknown parameter \"codes\""),
             ("multiple-gray-code[codes=0]", "not an integer from 1 to 6435"),
@@ -283,6 +280,6 @@ mod tests {
         let afl: AllocatorSpec = "afl".parse().expect("a strategy");
         let mesh = "4x4".parse().expect("a machine");
         let error = afl.build(&mesh, 0).err().expect("no hypercube").to_string();
-        assert_eq!(error, "allocator \"afl\": needs a hypercube, like hypercube:7");
+        assert_eq!(error, "allocator \"afl\": needs a hypercube such as hypercube:7");
     }
 }

@@ -1,8 +1,8 @@
-//! Sets of processors of a hypercube.
+//! A set of processors of a hypercube.
 
 use super::cube::Cube;
 
-/// Bits of a word whose number has a 0 at a place, by place.
+/// The masks of a word by position: mask p contains the bits whose index has a 0 at position p.
 pub const LOW_HALVES: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -12,8 +12,8 @@ pub const LOW_HALVES: [u64; 6] = [
     0x0000_0000_ffff_ffff,
 ];
 
-/// A set of processors, a bit each. Operations on a subcube of k dimensions cost k steps
-/// and a word for each 64 processors of it, or for each processor if it lies thinly.
+/// A set of processors with one bit per processor. An operation on a subcube of k dimensions costs
+/// k steps, and one step for each word that contains processors of the subcube.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeSet {
     words: Vec<u64>,
@@ -21,39 +21,39 @@ pub struct NodeSet {
 }
 
 impl NodeSet {
-    /// The empty set on a hypercube of `n` dimensions.
+    /// Creates the empty set on a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         Self { words: vec![0; (1usize << n).div_ceil(64)], count: 0 }
     }
 
-    /// The words: processor p is bit p % 64 of word p / 64.
+    /// Returns the words: processor p is bit p % 64 of word p / 64.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Number of processors in the set.
+    /// Returns the number of processors in the set.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether no processor is in the set.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a processor is in the set.
+    /// Returns whether a processor is in the set.
     #[inline]
     pub fn has(&self, node: u32) -> bool {
         self.words[node as usize / 64] >> (node % 64) & 1 == 1
     }
 
-    /// Whether all processors of the cube are in the set.
+    /// Returns whether all processors of the cube are in the set.
     pub fn includes(&self, cube: Cube) -> bool {
         let pattern = Self::pattern(cube);
         words_of(cube).all(|word| self.words[word] & pattern == pattern)
     }
 
-    /// Adds the processors of the cube, none of which is in the set.
+    /// Adds the processors of the cube. None of these processors may be in the set.
     pub fn insert(&mut self, cube: Cube) {
         let pattern = Self::pattern(cube);
         for word in words_of(cube) {
@@ -63,7 +63,7 @@ impl NodeSet {
         self.count += cube.processors();
     }
 
-    /// Removes the processors of the cube, all of which are in the set.
+    /// Removes the processors of the cube. All of these processors must be in the set.
     pub fn remove(&mut self, cube: Cube) {
         let pattern = Self::pattern(cube);
         for word in words_of(cube) {
@@ -73,7 +73,7 @@ impl NodeSet {
         self.count -= cube.processors();
     }
 
-    /// The bits that a cube has in each word it touches.
+    /// Returns the bits of a cube in a word. The bits are equal in all words that the cube touches.
     pub fn pattern(cube: Cube) -> u64 {
         let mut pattern = 1u64 << (cube.base % 64);
         let mut stars = cube.stars % 64;
@@ -84,27 +84,27 @@ impl NodeSet {
         pattern
     }
 
-    /// Becomes the set of all processors of the cube and no other.
+    /// Replaces the set by the processors of the cube.
     pub fn set_to(&mut self, cube: Cube) {
         self.words.fill(0);
         self.count = 0;
         self.insert(cube);
     }
 
-    /// Becomes a copy of a set on the same hypercube.
+    /// Replaces the set by a copy of a set on the same hypercube.
     pub fn copy_from(&mut self, other: &Self) {
         self.words.copy_from_slice(&other.words);
         self.count = other.count;
     }
 }
 
-/// The words that a cube touches, lowest first.
+/// Returns the words that a cube touches, lowest first.
 pub fn words_of(cube: Cube) -> impl Iterator<Item = usize> {
     let (base, stars) = (cube.base / 64, cube.stars / 64);
     let mut next = Some(0u32);
     std::iter::from_fn(move || {
         let offset = next?;
-        // The next number with no bits outside the stars.
+        // The next number in which only bits of the stars are set.
         let following = offset.wrapping_sub(stars) & stars;
         next = (following != 0).then_some(following);
         Some((base | offset) as usize)
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_follows_its_cubes() {
+    fn sets_contain_the_processors_of_their_cubes() {
         let mut set = NodeSet::new(8);
         let cubes: [Cube; 3] = ["1**0*10*", "0**1****", "11111111"].map(|t| t.parse().expect(t));
         cubes.into_iter().for_each(|cube| set.insert(cube));

@@ -1,18 +1,18 @@
-//! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job in several
-//! subcubes, each next to one of the others.
+//! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job gets several subcubes. Each subcube is
+//! adjacent to another subcube of the job.
 //!
-//! A job of p processors gets a subcube for each bit of p that is 1, the largest first, so
-//! that it has exactly p: 11 processors in cubes of 3, 1 and 0 dimensions. If it may have
-//! at most so many cubes, p is rounded up to the next number with as few ones: with two
-//! cubes 11 becomes 12, in cubes of 3 and 2 dimensions. The first cube comes from the
-//! [free list](super::free_list). Each further one is the first listed cube of the smallest
-//! dimension that is large enough and adjacent to one that the job has, split towards the
-//! job where only one half is adjacent; if there is none, the first adjacent one of all
-//! free subcubes. The thesis gives the example and no order of search. A job is refused if
-//! one of its cubes is not to be had. Jobs in several subcubes can meet in the network.
+//! A job of p processors gets a subcube for each 1 in the binary representation of p, the largest subcube first. The
+//! job thus gets exactly p processors: for example, 11 processors in cubes of 3, 1 and 0 dimensions. If the number of
+//! cubes is limited, p is rounded up to the next number with at most this number of ones in its binary representation.
+//! For example, with at most two cubes, 11 becomes 12: cubes of 3 and 2 dimensions. The first cube comes from the [free
+//! list](super::free_list). Each further cube is the first listed cube of the smallest sufficient dimension that is
+//! adjacent to a cube of the job. When it is split and only one half is adjacent to the job, the adjacent half is used.
+//! If no listed cube is adjacent, all free subcubes are searched, and the first adjacent subcube is taken. The thesis
+//! gives this example, but it does not specify the order of the search. A job is refused if one of its cubes is not
+//! available. Messages of jobs with several subcubes can share channels.
 //!
-//! Cost per decision: for each cube the listed cubes times the cubes that the job has; a
-//! search of O(3^n / 64) at most where that finds none.
+//! Cost per decision: for each cube of the job, the number of listed cubes times the number of cubes of the job; and a
+//! search of at most O(3^n / 64) if no listed cube fits.
 
 use super::cube::Cube;
 use super::cubic::{Subcubes, points};
@@ -24,26 +24,26 @@ use crate::allocator::{
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
-/// Non-cubic allocation. [`Census::operations`] counts subcubes handed out and given back.
+/// Non-cubic allocation. [`Census::operations`] counts the subcubes that are allocated and released.
 #[derive(Clone, Debug)]
 pub struct NonCubic {
     n: u32,
     list: FreeList,
-    /// Most cubes of a job.
+    /// Maximum number of cubes of a job.
     cubes: u32,
     /// Whether cubes of a job must be adjacent.
     adjacent: bool,
-    /// By the base of a cube that is handed out: its stars.
+    /// The stars of each allocated cube, by the base of the cube.
     held: Vec<u32>,
-    /// The cubes of the job at hand.
+    /// Cubes of the current job.
     taken: Vec<Cube>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl NonCubic {
-    /// For `cube`; a job has at most `cubes` subcubes, at least one, and each is `adjacent`
-    /// to one of those before or may be anywhere.
+    /// Creates the strategy for `cube`. A job has at most `cubes` subcubes; `cubes` must be at least one. If `adjacent`
+    /// is set, each subcube must be adjacent to a previous subcube of the job.
     pub fn new(cube: &Hypercube, cubes: u32, adjacent: bool) -> Self {
         let n = u32::from(cube.dimensions());
         Self {
@@ -54,16 +54,17 @@ impl NonCubic {
             held: vec![0; cube.processors()],
             taken: Vec::new(),
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// The free subcubes.
+    /// Returns the free subcubes.
     pub fn list(&self) -> &FreeList {
         &self.list
     }
 
-    /// Takes a subcube of `k` dimensions, adjacent to those taken if it must be.
+    /// Takes a subcube of `k` dimensions. If adjacency is required, the subcube is adjacent to a subcube that the job
+    /// already has.
     fn take(&mut self, k: u32) -> Option<Cube> {
         if self.taken.is_empty() || !self.adjacent {
             return self.list.take(k);
@@ -82,7 +83,7 @@ impl NonCubic {
     }
 }
 
-/// The least number from `size` on with at most `ones` ones, at least one.
+/// Returns the smallest number that is at least `size` and has at most `ones` bits set; `ones` must be at least 1.
 fn rounded(size: u32, ones: u32) -> u32 {
     let mut size = size;
     while size.count_ones() > ones {
@@ -93,7 +94,7 @@ fn rounded(size: u32, ones: u32) -> u32 {
 
 impl Allocator for NonCubic {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.list.clear();
         self.census = Census::default();
         Ok(())
@@ -116,12 +117,12 @@ impl Allocator for NonCubic {
         while rest != 0 {
             let k = rest.ilog2();
             let found = self.take(k);
-            self.notes.say(|| match found {
+            self.explanation.sentence(|| match found {
                 Some(cube) => format!("a subcube of {k} dimensions: {} is free", cube.text(self.n)),
-                None => format!("a subcube of {k} dimensions: none is seen"),
+                None => format!("a subcube of {k} dimensions: none is recognised"),
             });
             let Some(cube) = found else {
-                // Last come, first back, so that halves merge as they were split.
+                // Cubes are returned in reverse order, so that halves merge as they were split.
                 for cube in self.taken.drain(..).rev() {
                     self.list.give(cube);
                 }
@@ -154,7 +155,7 @@ impl Allocator for NonCubic {
                 }
             }
             MachineEvent::NodesDown(nodes) => {
-                points(nodes).for_each(|node| self.list.lose(node));
+                points(nodes).for_each(|node| self.list.withdraw(node));
             }
             MachineEvent::NodesUp(nodes) => {
                 points(nodes).for_each(|node| self.list.give(node));
@@ -164,7 +165,8 @@ impl Allocator for NonCubic {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // A subcube that must be next to another one may be missed because the first was taken elsewhere.
+        // If later subcubes must be adjacent to the first subcube, the position of the first subcube can cause the
+        // refusal.
         let refusals_last = !self.adjacent;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }
@@ -183,9 +185,9 @@ impl Allocator for NonCubic {
 mod tests {
     use super::*;
 
-    /// The thesis's example, and carries.
+    /// Checks the example of the thesis, and sizes for which rounding carries over several bits.
     #[test]
-    fn sizes_are_rounded_to_the_cubes_allowed() {
+    fn sizes_are_rounded_to_the_allowed_number_of_cubes() {
         assert_eq!((rounded(11, 3), rounded(11, 2), rounded(11, 1)), (11, 12, 16));
         assert_eq!((rounded(7, 2), rounded(128, 1), rounded(127, 6)), (8, 128, 128));
     }

@@ -1,19 +1,18 @@
-//! Complete recognition: every subcube that consists of free processors.
+//! Complete recognition: finding every subcube that consists of free processors.
 //!
-//! A subcube of k dimensions is its k stars and a base. The bases at which all processors
-//! are free are found for all bases at once: the set of free processors, a bit each, is
-//! combined with itself shifted along each star in turn. Sets of stars that share their
-//! highest ones share that work, a combination that comes out empty ends the search below
-//! it, and along a dimension of 64 processors or more a combination has half the words.
-//! All 3^n subcubes of n dimensions thus cost O(3^n / 64) steps at most, and the usual
-//! search far fewer.
+//! A subcube of k dimensions is given by its k stars and a base. The search finds all bases for a
+//! set of stars at once: it combines the bit set of free processors with the same bit set shifted
+//! along each star. Sets of stars with the same highest stars share this work. The search skips all
+//! sets of stars whose highest stars leave no base. Each combination along a dimension of 64
+//! processors or more halves the number of words. In total, the 3^n subcubes of a hypercube of n
+//! dimensions cost at most O(3^n / 64) steps; a typical search costs far fewer.
 
 use std::ops::ControlFlow;
 
 use super::cube::{Cube, deposit};
 use super::node_set::{LOW_HALVES, NodeSet};
 
-/// A search for subcubes, with its buffers.
+/// A search for subcubes, with reusable buffers.
 #[derive(Clone, Debug)]
 pub struct Recogniser {
     n: u32,
@@ -21,19 +20,20 @@ pub struct Recogniser {
 }
 
 impl Recogniser {
-    /// For a hypercube of `n` dimensions.
+    /// Creates a search on a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         let words = (1usize << n).div_ceil(64);
         Self { n, buffer: vec![0; words * n as usize] }
     }
 
-    /// The first subcube of `k` dimensions in the set: least stars, then least base.
+    /// Returns the first subcube of `k` dimensions in the set: the subcube with the smallest stars,
+    /// then the smallest base.
     pub fn first(&mut self, free: &NodeSet, k: u32) -> Option<Cube> {
         self.find(free, k, &mut ControlFlow::Break)
     }
 
-    /// Shows `visit` every subcube of `k` dimensions in the set, in order of stars and then
-    /// of base, until it breaks.
+    /// Calls `visit` with every subcube of `k` dimensions in the set, in order of stars and then of
+    /// bases, until `visit` breaks.
     pub fn find<B>(
         &mut self,
         free: &NodeSet,
@@ -54,9 +54,9 @@ struct Search<'a, F> {
 }
 
 impl<B, F: FnMut(Cube) -> ControlFlow<B>> Search<'_, F> {
-    /// Tries all sets of `need` stars below `limit` beside `stars`, for which `words` has a
-    /// bit for each base: of the dimensions from 64 processors up, those that are no stars
-    /// number the words.
+    /// Tries all sets of stars that consist of `stars` and `need` further stars below `limit`.
+    /// `words` has one bit for each base. Words are numbered by the dimensions of 64 processors or
+    /// more that are not stars.
     fn below(
         &mut self,
         words: &[u64],
@@ -95,8 +95,8 @@ impl<B, F: FnMut(Cube) -> ControlFlow<B>> Search<'_, F> {
     }
 }
 
-/// Writes to `combined` the bases of `words` whose neighbour along `star` is in `words`,
-/// too. `false` if there is none.
+/// Writes to `combined` the bases of `words` whose neighbour along `star` is also in `words`.
+/// Returns `false` if there is no such base.
 fn combine(words: &[u64], combined: &mut [u64], star: u32) -> bool {
     let mut any = 0;
     if star < 6 {
@@ -121,7 +121,7 @@ fn combine(words: &[u64], combined: &mut [u64], star: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocator::hypercube::tests::plain;
+    use crate::allocator::hypercube::tests::reference;
     use proptest::prelude::*;
 
     proptest! {
@@ -129,7 +129,7 @@ mod tests {
 
         /// Every subcube is found once, in order.
         #[test]
-        fn finds_what_a_plain_search_finds(
+        fn agrees_with_the_reference_search(
             n in 0u32..=8,
             busy in proptest::collection::vec(any::<u32>(), 0..60),
         ) {
@@ -144,7 +144,7 @@ mod tests {
             let mut recogniser = Recogniser::new(n);
             for k in 0..=n + 1 {
                 let expected: Vec<Cube> =
-                    plain::subcubes(n, k).filter(|cube| cube.nodes().all(|node| free.has(node.0))).collect();
+                    reference::subcubes(n, k).filter(|cube| cube.nodes().all(|node| free.has(node.0))).collect();
                 let mut found = Vec::new();
                 let all: Option<()> = recogniser.find(&free, k, &mut |cube| {
                     found.push(cube);

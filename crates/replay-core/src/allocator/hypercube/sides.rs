@@ -1,22 +1,23 @@
-//! The mesh that a job asks for: its own, or one by a rule.
+//! The mesh that a job requests: its own shape, or a mesh that a rule selects.
 //!
-//! Jobs of traces have no shape, and the thesis of Turner, which allocates meshes, gives no
-//! rule (600 processors are 20 x 30 there without a reason). The rules here are this
-//! program's own.
+//! Jobs of traces have no shape. The thesis of Turner allocates meshes, but it gives no rule for
+//! their sides (it uses 20 x 30 for 600 processors without giving a reason). The rules in this
+//! module are specific to this implementation.
 
 use crate::allocator::Request;
 
-/// How a number of processors becomes the sides of a mesh, x <= y.
+/// Rule that converts a number of processors into the sides of a mesh with x <= y.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum SidesRule {
-    /// The mesh in the smallest subcube, of those the one of least area, of those the most
-    /// nearly square. Its subcube is the least that holds the job; a prime number of
-    /// processors becomes a row.
+    /// The mesh with the smallest subcube; among several such meshes, the mesh with the smallest
+    /// area, then the mesh nearest to a square. The subcube of this mesh is the smallest subcube
+    /// that can hold the job. A prime number of processors becomes a row.
     #[default]
     Exact,
-    /// The same among meshes of y <= 4 x, which may have more processors than asked for.
+    /// The best mesh by the criteria of `Exact` among meshes with y <= 4 x. The mesh may have more
+    /// processors than requested.
     Compact,
-    /// A row: consecutive codewords of a Gray code.
+    /// A row, which consists of consecutive codewords of a Gray code.
     Row,
 }
 
@@ -25,7 +26,7 @@ impl SidesRule {
     pub const ALL: [(&'static str, SidesRule); 3] =
         [("exact", SidesRule::Exact), ("compact", SidesRule::Compact), ("row", SidesRule::Row)];
 
-    /// The sides for `size` processors, at least one.
+    /// Returns the sides for `size` processors; `size` must be at least one.
     fn sides(self, size: u32) -> [u32; 2] {
         if self == SidesRule::Row {
             return [1, size];
@@ -38,27 +39,29 @@ impl SidesRule {
     }
 }
 
-/// Bits that number the positions along a side: ceil(log2 side).
+/// Returns the number of bits that are needed to number the positions along a side: ceil(log2
+/// side).
 pub fn bits(side: u32) -> u32 {
     u32::BITS - side.saturating_sub(1).leading_zeros()
 }
 
-/// The sides of requests on a hypercube; those by the rule are found once.
+/// Sides of requests on a hypercube. Sides that the rule selects are cached.
 #[derive(Clone, Debug)]
 pub struct Sides {
     rule: SidesRule,
-    /// By size; zeros where not found yet.
+    /// Cached sides by size; zeros if not computed yet.
     known: Vec<[u16; 2]>,
 }
 
 impl Sides {
-    /// For requests of up to 2^`n` processors.
+    /// Creates the sides for requests of up to 2^`n` processors.
     pub fn new(n: u32, rule: SidesRule) -> Self {
         Self { rule, known: vec![[0; 2]; (1 << n) + 1] }
     }
 
-    /// The sides of the mesh that the request asks for: its shape, or what the rule makes
-    /// of its size. `None` if it asks for no processor, or for more than there are.
+    /// Returns the sides of the requested mesh: the shape of the request, or the sides that the
+    /// rule selects. Returns `None` if the request has no processors, or more processors than the
+    /// machine.
     pub fn of(&mut self, request: Request) -> Option<[u32; 3]> {
         let known = self.known.get_mut(request.size as usize)?;
         if let Some(shape) = request.shape {
@@ -68,7 +71,7 @@ impl Sides {
             return None;
         }
         if *known == [0; 2] {
-            // At most 2^15 processors: each side fits.
+            // There are at most 2^15 processors, so each side fits.
             *known = self.rule.sides(request.size).map(|side| side as u16);
         }
         Some([u32::from(known[0]), u32::from(known[1]), 1])
@@ -84,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_by_rule() {
+    fn returns_the_sides_of_each_rule() {
         assert_eq!(of(SidesRule::Exact, 600), [24, 25, 1]);
         assert_eq!(of(SidesRule::Exact, 12), [3, 4, 1]);
         assert_eq!(of(SidesRule::Exact, 13), [1, 13, 1]);
@@ -99,8 +102,8 @@ mod tests {
         assert_eq!(sides.of(Request::of_size(17)), None);
     }
 
-    /// No mesh of x <= y that holds the job ranks lower, and its subcube is the least that
-    /// holds the job.
+    /// Compares with all meshes with x <= y that can hold the job: none of them is better by the
+    /// rule. The subcube of the selected mesh is the smallest subcube that can hold the job.
     #[test]
     fn rules_find_the_best_of_all_meshes() {
         for size in 1..=300u32 {

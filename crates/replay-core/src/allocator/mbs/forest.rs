@@ -1,37 +1,38 @@
-//! The blocks a machine can be divided into, and which are buddies.
+//! Blocks into which a machine can be divided, and their buddies.
 //!
-//! Sides of blocks are powers of two. The *initial blocks* together cover the machine;
-//! each divides into equal buddies, these again, down to single processors. A *class* is
-//! the number of divisions between a block and a processor, so that a block of class c
-//! has `arity`^c processors. Within a class blocks have an order, that of the lists of
-//! free blocks; a [`BlockId`] counts classes upwards and blocks in that order.
+//! Sides of blocks are powers of two. The *initial blocks* cover the machine. Each initial block is
+//! divided into equal buddies, and each buddy is divided again, down to single processors. The
+//! *class* of a block is the number of divisions between the block and a single processor. A block
+//! of class c therefore has `arity`^c processors. The blocks of a class are in the order of the
+//! list of free blocks. [`BlockId`]s are numbered by ascending class, and in this order within a
+//! class.
 //!
-//! Initial blocks come from the binary digits of the sides: a side of 10 is a segment of
-//! 8 and a segment of 2. The products of such segments are the initial blocks of
-//! [`Division::Halves`]; cut into squares or cubes they are those of
-//! [`Division::Corners`], which are the same as those of the greedy rule (tile with the
-//! largest square, then treat the strips on the right and on top): a mesh of 12 x 10
-//! gives the nine blocks of Lo et al., figure 4. Memory is proportional to the number of
-//! processors.
+//! Initial blocks are determined by the binary digits of the sides: a side of 10 is divided into a
+//! segment of 8 and a segment of 2. The initial blocks of [`Division::Halves`] are the products of
+//! such segments. For [`Division::Corners`] these products are cut into squares or cubes. The
+//! result is the same as for the greedy rule (tile with the largest squares, then treat the strips
+//! on the right and on top in the same way): a mesh of 12 x 10 has the nine blocks of Lo et al.,
+//! figure 4. Memory is proportional to the number of processors.
 
 use crate::allocator::submesh::SubMesh;
 use crate::topology::{Grid, NodeId};
 
-/// How a block falls into buddies.
+/// Division of a block into buddies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Division {
-    /// Every dimension halved: four squares in 2D, eight cubes in 3D.
+    /// Every dimension is halved: four squares in 2D, eight cubes in 3D.
     Corners,
-    /// The longest side halved, of equal sides the last: two boxes.
+    /// The longest side is halved, which gives two boxes. If several sides are equally long, the
+    /// last of them is halved.
     Halves,
 }
 
 /// Order of the blocks of one class, by their bases.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ListOrder {
-    /// By z, then y, then x.
+    /// Sorted by z, then y, then x.
     RowMajor,
-    /// By x, then y, then z: by processor number.
+    /// Sorted by x, then y, then z, which is the order of processor numbers.
     ByNumber,
 }
 
@@ -56,18 +57,18 @@ struct Block {
 #[derive(Clone, Debug)]
 pub struct Forest {
     grid: Grid,
-    /// log2 of the number of buddies a block divides into.
+    /// log2 of the number of buddies into which a block divides.
     arity_log: u32,
     blocks: Vec<Block>,
-    /// First block of each class, and the end.
+    /// Id of the first block of each class; the last entry is the number of blocks.
     starts: Vec<u32>,
-    /// `arity` children of each block from class 1 on.
+    /// Children of all blocks of class 1 and above; each block has `arity` children.
     children: Vec<BlockId>,
     initial: Vec<BlockId>,
 }
 
 impl Forest {
-    /// All blocks of `grid`; where it wraps, they do not.
+    /// Creates all blocks of `grid`. Blocks do not wrap around.
     pub fn new(grid: &Grid, division: Division, order: ListOrder) -> Self {
         let axes: &[usize] = if grid.dimensions() == 2 { &[0, 1] } else { &[0, 1, 2] };
         let (arity_log, initial) = match division {
@@ -114,76 +115,77 @@ impl Forest {
         forest
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of buddies a block divides into: 2, 4 or 8.
+    /// Returns the number of buddies into which a block divides: 2, 4 or 8.
     pub fn arity(&self) -> u32 {
         1 << self.arity_log
     }
 
-    /// Processors in a block of a class.
+    /// Returns the number of processors in a block of a class.
     pub fn volume(&self, class: usize) -> u32 {
         1 << (self.arity_log * class as u32)
     }
 
-    /// How many blocks of each class a job of `size` asks for, by the digits of the size
-    /// in the base `arity`; whatever is beyond the largest class is asked for in its
-    /// blocks.
+    /// Returns the number of blocks of a class that a job of `size` processors requests. The result
+    /// is a digit of the size in base `arity`; for the largest class the result includes all higher
+    /// digits.
     pub fn digit(&self, size: u32, class: usize) -> u32 {
         let rest = size >> (self.arity_log * class as u32);
         if class + 1 == self.classes() { rest } else { rest & (self.arity() - 1) }
     }
 
-    /// Number of blocks of a class, free or not.
+    /// Returns the number of blocks of a class, both free and not free.
     pub fn len(&self, class: usize) -> usize {
         (self.starts[class + 1] - self.starts[class]) as usize
     }
 
-    /// The block with this number in the order of its class.
+    /// Returns the block of a class with this number; blocks of a class are numbered in list order.
     #[inline]
     pub fn block(&self, class: usize, number: usize) -> BlockId {
         BlockId(self.starts[class] + number as u32)
     }
 
-    /// Class of a block.
+    /// Returns the class of a block.
     #[inline]
     pub fn class(&self, block: BlockId) -> usize {
         usize::from(self.blocks[block.0 as usize].class)
     }
 
-    /// Number of a block in the order of its class.
+    /// Returns the number of a block within its class.
     #[inline]
     pub fn number(&self, block: BlockId) -> usize {
         (block.0 - self.starts[self.class(block)]) as usize
     }
 
-    /// Where a block lies.
+    /// Returns the area of a block.
     #[inline]
     pub fn area(&self, block: BlockId) -> SubMesh {
         self.blocks[block.0 as usize].area
     }
 
-    /// The block of one processor.
+    /// Returns the area of the block that consists of one processor.
     pub fn cell(&self, node: NodeId) -> SubMesh {
         SubMesh { base: self.grid.coord(node), sides: [1; 3] }
     }
 
-    /// The processor at the base of a block.
+    /// Returns the processor at the base of a block.
     #[inline]
     pub fn base(&self, block: BlockId) -> NodeId {
         self.grid.node(self.area(block).base)
     }
 
-    /// The block that a block and its buddies make up; `None` for an initial block.
+    /// Returns the block formed by a block and its buddies; `None` for an initial block.
     #[inline]
     pub fn parent(&self, block: BlockId) -> Option<BlockId> {
         self.blocks[block.0 as usize].parent
     }
 
-    /// The buddies a block divides into, that at its own base first; none for a processor.
+    /// Returns the buddies into which a block is divided; empty for a single processor. The buddy
+    /// with the same base as the block comes first.
     #[inline]
     pub fn children(&self, block: BlockId) -> &[BlockId] {
         let Some(parent) = block.0.checked_sub(self.starts[1]) else { return &[] };
@@ -191,12 +193,12 @@ impl Forest {
         &self.children[parent as usize * arity..][..arity]
     }
 
-    /// The initial blocks.
+    /// Returns the initial blocks.
     pub fn initial(&self) -> &[BlockId] {
         &self.initial
     }
 
-    /// Appends the processors of a block row-major, x fastest.
+    /// Appends the processors of a block in row-major order; x varies fastest.
     #[inline]
     pub fn append_to(&self, block: BlockId, nodes: &mut Vec<NodeId>) {
         let (base, [w, d, h]) = (self.base(block).0, self.area(block).sides.map(u32::from));
@@ -211,13 +213,14 @@ impl Forest {
     }
 }
 
-/// Boxes with powers of two as sides that cover the grid: products of the binary digits
-/// of its sides, the largest digit of a side at its low end.
+/// Returns boxes that cover the grid; their sides are powers of two. Each side of the grid is
+/// divided into segments by its binary digits, with the largest segment at the low end. The boxes
+/// are the products of these segments.
 fn segments(grid: &Grid) -> Vec<SubMesh> {
     let digits = |axis: usize| {
         let extent = grid.axes()[axis].extent;
         let powers = (0..u16::BITS).rev().map(|bit| 1 << bit).filter(move |p| extent & p != 0);
-        // What lies before a digit is the sum of the larger ones.
+        // The start of a segment is the sum of the larger binary digits.
         powers.map(move |power: u16| (extent & !(power | (power - 1)), power))
     };
     let mut boxes = Vec::new();
@@ -229,7 +232,7 @@ fn segments(grid: &Grid) -> Vec<SubMesh> {
     boxes
 }
 
-/// The largest squares or cubes that tile a box, in the given dimensions.
+/// Returns the largest squares or cubes, in the given dimensions, that tile a box.
 fn cubes(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     let least = axes.iter().map(|&axis| area.sides[axis]).min().unwrap_or(1);
     let mut tiles = vec![area];
@@ -239,7 +242,7 @@ fn cubes(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     tiles
 }
 
-/// The parts of a box halved along each of `axes`; the first dimension alternates fastest.
+/// Halves a box along each of `axes` and returns the parts. The first dimension alternates fastest.
 fn halve(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     let mut parts = vec![area];
     for &axis in axes {
@@ -258,7 +261,7 @@ fn longest(area: SubMesh) -> usize {
     (0..3).max_by_key(|&axis| area.sides[axis]).unwrap_or(0)
 }
 
-/// The initial blocks and all their parts, sorted within each class.
+/// Returns the initial blocks and all their parts by class, sorted within each class.
 fn by_class(
     initial: &[SubMesh],
     arity_log: u32,
@@ -269,7 +272,7 @@ fn by_class(
     let top = initial.iter().map(class).max().unwrap_or(0);
     let mut classes = vec![Vec::new(); top + 1];
     initial.iter().for_each(|area| classes[class(area)].push(*area));
-    // Blocks of a class are apart, so that no two have one key.
+    // Blocks of a class are disjoint, so their keys differ.
     let key = |area: &SubMesh| -> u64 {
         let [x, y, z] = area.base;
         let digits = match order {

@@ -1,15 +1,14 @@
-//! The Multiple Buddy Strategy (Lo et al. 1997, section 3.3; restated in Bani-Mohammad
-//! 2008, appendix A), in two and three dimensions, and its variants in the scheduler
-//! element of SST.
+//! The Multiple Buddy Strategy (Lo et al. 1997, section 3.3; restated in Bani-Mohammad 2008,
+//! appendix A), in two and three dimensions, and its variants in the scheduler element of SST.
 //!
-//! The machine is divided into blocks with powers of two as sides ([`forest`]); those that
-//! are free are on record by class ([`records`]). The digits of a job's size in the base
-//! 4 (2D), 8 (3D) or 2 (halves) say how many blocks of each class it asks for. From the
-//! largest class down the job gets the first free blocks in list order, made where needed
-//! from the smallest larger block; what no larger block can supply is asked for in blocks
-//! of the next class. Blocks given back merge with their buddies. A job gets exactly the
-//! processors it asks for whenever as many are free; its shape does not matter.
-//! Dimensions that wrap are treated as if they did not.
+//! The machine is divided into blocks whose sides are powers of two ([`forest`]). Free blocks are
+//! recorded by class ([`records`]). The size of a job is written in base 4 (2D), 8 (3D) or 2
+//! (halves); each digit is the number of requested blocks of one class. From the largest class
+//! down, the job gets the first free blocks in list order. If a class has too few free blocks, the
+//! smallest larger block is split. If there is no larger block, the job requests blocks of the next
+//! smaller class instead. Released blocks merge with their buddies. A job gets exactly the
+//! requested number of processors whenever enough processors are free; its shape is ignored.
+//! Wrapped dimensions are treated as if they did not wrap.
 //!
 //! | | blocks | list order | splitting |
 //! |---|---|---|---|
@@ -17,8 +16,8 @@
 //! | `octet-mbs` | cubes | processor number | on demand |
 //! | `granular-mbs` | boxes of one, two, four, ... | processor number | on demand |
 //!
-//! Cost: a decision takes O(log n) splits and the processors handed out, a release a merge
-//! or less for each processor given back.
+//! Cost: a decision takes O(log n) splits and one step per allocated processor. A release takes at
+//! most one merge per released processor.
 
 pub mod forest;
 pub mod ordered_set;
@@ -34,15 +33,15 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// When a larger block is split.
+/// Time at which a larger block is split.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Splitting {
-    /// If a class has fewer blocks than asked for: before any is taken, so that the
-    /// buddies of a split block compete with the others for the first places in the list
-    /// (Lo et al., algorithm 3).
+    /// If a class has fewer free blocks than requested, larger blocks are split before any block of
+    /// the class is taken. The new buddies and the existing blocks are then taken in list order (Lo
+    /// et al., algorithm 3).
     Ahead,
-    /// When a block is needed and its class has no more: what there is goes first
-    /// (Bani-Mohammad, appendix A; SST).
+    /// A larger block is split when a block is needed and its class has no free block. Existing
+    /// blocks are thus taken first (Bani-Mohammad, appendix A; SST).
     OnDemand,
 }
 
@@ -52,42 +51,44 @@ impl Splitting {
         [("ahead", Splitting::Ahead), ("on-demand", Splitting::OnDemand)];
 }
 
-/// The MBS allocator. [`Census::operations`] counts blocks taken, split, merged and given
-/// back.
+/// The MBS allocator. [`Census::operations`] counts the blocks that are taken, split, merged and
+/// released.
 #[derive(Debug)]
 pub struct Mbs {
     records: Records,
     splitting: Splitting,
-    /// Blocks of the job that begins at this processor.
+    /// For each processor, the number of blocks of the job that has this processor as its first
+    /// processor.
     blocks_at: Vec<u32>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Mbs {
-    /// An allocator for `grid`.
+    /// Creates an allocator for `grid`.
     pub fn new(grid: &Grid, division: Division, order: ListOrder, splitting: Splitting) -> Self {
         Self {
             records: Records::new(Forest::new(grid, division, order)),
             splitting,
             blocks_at: vec![0; grid.processors()],
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// The strategy of the paper: squares or cubes in row-major order, split ahead.
+    /// Creates the strategy of the paper: squares or cubes in row-major order, with splitting
+    /// ahead.
     pub fn classic(grid: &Grid) -> Self {
         Self::new(grid, Division::Corners, ListOrder::RowMajor, Splitting::Ahead)
     }
 
-    /// The free blocks.
+    /// Returns the records of free blocks.
     pub fn records(&self) -> &Records {
         &self.records
     }
 
-    /// Takes all processors of an area, which must be free, as one unit: another strategy
-    /// has given them to a job. [`MachineEvent::Released`] takes them back.
+    /// Takes all processors of an area as one unit, for a job that another strategy has placed. The
+    /// processors must be free. [`MachineEvent::Released`] releases the unit.
     pub fn carve(&mut self, area: SubMesh, first: NodeId) {
         self.records.carve(area);
         self.started(first, 1);
@@ -102,7 +103,7 @@ impl Mbs {
 
 impl Allocator for Mbs {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.records.reset();
         self.blocks_at.fill(0);
         self.census = Census::default();
@@ -118,8 +119,8 @@ impl Allocator for Mbs {
         if request.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
-        self.notes.say(|| self.records.in_words());
-        let (records, notes) = (&mut self.records, &self.notes);
+        self.explanation.sentence(|| self.records.describe());
+        let (records, explanation) = (&mut self.records, &self.explanation);
         let arity = records.forest().arity();
         let (mut blocks, mut missing) = (0, 0);
         for class in (0..records.forest().classes()).rev() {
@@ -138,7 +139,7 @@ impl Allocator for Mbs {
             }
             blocks += wanted - missing;
             if wanted > 0 {
-                notes.say(|| {
+                explanation.sentence(|| {
                     let bases: Vec<String> = chosen[from..]
                         .chunks(records.forest().volume(class) as usize)
                         .map(|block| block[0].0.to_string())
@@ -148,7 +149,7 @@ impl Allocator for Mbs {
                         n => format!("; the other {n} in blocks of the next size"),
                     };
                     format!(
-                        "{wanted} of {} wanted, {before} free before others are split: it takes {}{rest}",
+                        "{wanted} of {} wanted, {before} free before larger ones are split: it takes {}{rest}",
                         explain::count(records.forest().volume(class) as usize, "processor"),
                         match bases.len() {
                             0 => "none".to_string(),
@@ -193,31 +194,31 @@ impl Allocator for Mbs {
     }
 }
 
-/// What tells the variants of MBS apart.
+/// Options that distinguish the variants of MBS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MbsOptions {
-    /// How a block falls into buddies.
+    /// Division of a block into buddies.
     pub division: Division,
-    /// The order of free blocks of a class.
+    /// Order of free blocks of a class.
     pub order: ListOrder,
-    /// When a larger block is split.
+    /// Time at which a larger block is split.
     pub splitting: Splitting,
-    /// Whether it is for three dimensions only.
+    /// Whether the variant requires three dimensions.
     pub needs_3d: bool,
 }
 
 impl AllocatorOptions for MbsOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let (grid, Self { division, order, splitting, .. }) = (grid_of(topology)?, *self);
-        // In two dimensions the cubes of SST would be the squares of MBS.
+        // In two dimensions the cubes of SST would be equal to the squares of MBS.
         if self.needs_3d && grid.dimensions() == 2 {
-            return Err("needs three dimensions; in two use mbs".to_string());
+            return Err("needs three dimensions; use mbs in two dimensions".to_string());
         }
         Ok(Box::new(Mbs::new(grid, division, order, splitting)))
     }
 }
 
-/// `mbs`, `granular-mbs` and `octet-mbs`.
+/// Returns the table of `mbs`, `granular-mbs` and `octet-mbs`.
 pub fn table() -> Table<MbsOptions> {
     let of_sst = |division| MbsOptions {
         division,
@@ -233,18 +234,18 @@ pub fn table() -> Table<MbsOptions> {
     };
     let classic = Entry::new("mbs", classic)
         .aliases(&["multiple-buddy"])
-        .about("Free buddy blocks by the digits of the size; serves whatever is free; O(n).")
+        .about("Free buddy blocks by the digits of the size; never refuses if enough processors are free; O(n).")
         .source("Lo et al. 1997, section 3.3")
         .param(
             "splitting",
             kind::one_of(&Splitting::ALL),
-            "split larger blocks before the first of a class is taken, or when none is left",
+            "when larger blocks are split: before the first block of a class is taken (ahead), or when the class has no free block (on-demand)",
             |o| &mut o.splitting,
         )
         .param(
             "order",
             kind::one_of(&ListOrder::ALL),
-            "free blocks of a class by y and then x of their bases, or by x and then y (in 3D by z first or last)",
+            "order of free blocks of a class: by y and then x of their bases, or by x and then y (in 3D by z first or last)",
             |o| &mut o.order,
         );
     let granular = Entry::new("granular-mbs", of_sst(Division::Halves))

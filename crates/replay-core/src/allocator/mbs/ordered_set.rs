@@ -1,10 +1,10 @@
-//! Sets of small numbers, read in increasing order.
+//! A set of small numbers, which are read in increasing order.
 //!
-//! The lists of free pages and free blocks that the papers keep sorted: numbered in list
-//! order, such a list is a set of bits. A summary has one bit for each word that is not
-//! zero, so that finding the first member looks at a few words for any machine
-//! ([`MAX_POINTS`](crate::topology::MAX_POINTS) needs 256 of them); insertion and
-//! removal are constant time.
+//! In the papers, lists of free pages and free blocks are sorted. If entries are numbered in list
+//! order, a sorted list is equivalent to a set of bits. The summary of the set has one bit per
+//! word, which is set if the word is not zero. Finding the first member therefore reads only a few
+//! words (the summary for [`MAX_POINTS`](crate::topology::MAX_POINTS) has 256 words). Insertion and
+//! removal take constant time.
 
 const BITS: usize = u64::BITS as usize;
 
@@ -13,37 +13,37 @@ const BITS: usize = u64::BITS as usize;
 pub struct OrderedSet {
     universe: usize,
     words: Vec<u64>,
-    /// Bit w is set iff `words[w]` is not zero.
+    /// The summary: bit w is set iff `words[w]` is not zero.
     summary: Vec<u64>,
     count: usize,
 }
 
 impl OrderedSet {
-    /// The empty set of numbers below `universe`.
+    /// Creates the empty set of numbers below `universe`.
     pub fn new(universe: usize) -> Self {
         let words = vec![0; universe.div_ceil(BITS)];
         Self { universe, summary: vec![0; words.len().div_ceil(BITS)], words, count: 0 }
     }
 
-    /// Number of members.
+    /// Returns the number of members.
     #[inline]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is no member.
+    /// Returns whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether `number`, which is below the universe, is a member.
+    /// Returns whether `number`, which must be below the universe, is a member.
     #[inline]
     pub fn contains(&self, number: usize) -> bool {
         self.words[number / BITS] >> (number % BITS) & 1 == 1
     }
 
-    /// Adds a number below the universe; no effect on a member.
+    /// Adds a number, which must be below the universe. Has no effect if the number is a member.
     #[inline]
     pub fn insert(&mut self, number: usize) {
         let word = number / BITS;
@@ -52,7 +52,7 @@ impl OrderedSet {
         self.summary[word / BITS] |= 1 << (word % BITS);
     }
 
-    /// Takes a number out; no effect if it is no member.
+    /// Removes a number. Has no effect if the number is not a member.
     #[inline]
     pub fn remove(&mut self, number: usize) {
         if self.contains(number) {
@@ -60,14 +60,14 @@ impl OrderedSet {
         }
     }
 
-    /// The least member.
+    /// Returns the smallest member.
     #[inline]
     pub fn first(&self) -> Option<usize> {
         let word = self.first_word()?;
         Some(word * BITS + self.words[word].trailing_zeros() as usize)
     }
 
-    /// Takes the least member out.
+    /// Removes and returns the smallest member.
     #[inline]
     pub fn pop_first(&mut self) -> Option<usize> {
         let word = self.first_word()?;
@@ -76,7 +76,8 @@ impl OrderedSet {
         Some(word * BITS + bits.trailing_zeros() as usize)
     }
 
-    /// Takes members out in increasing order until `wanted` refuses one, which stays.
+    /// Removes members in increasing order while `wanted` returns true. The first member for which
+    /// `wanted` returns false stays in the set.
     #[inline]
     pub fn pop_while(&mut self, mut wanted: impl FnMut(usize) -> bool) {
         while let Some(word) = self.first_word() {
@@ -91,7 +92,7 @@ impl OrderedSet {
         }
     }
 
-    /// Takes every member out.
+    /// Removes all members.
     pub fn clear(&mut self) {
         self.words.fill(0);
         self.summary.fill(0);
@@ -103,7 +104,7 @@ impl OrderedSet {
         (0..self.universe).for_each(|number| self.insert(number));
     }
 
-    /// The members in increasing order.
+    /// Returns the members in increasing order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(word, &bits)| {
             let rests = std::iter::successors(Some(bits), |bits| Some(bits & (bits - 1)));
@@ -118,7 +119,7 @@ impl OrderedSet {
         Some(at * BITS + self.summary[at].trailing_zeros() as usize)
     }
 
-    /// Replaces a word by a part of it.
+    /// Replaces a word by a subset of its bits.
     #[inline]
     fn put(&mut self, word: usize, bits: u64) {
         self.count -= (self.words[word] ^ bits).count_ones() as usize;
@@ -147,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_as_a_sorted_set(
+        fn behaves_like_a_sorted_set(
             steps in proptest::collection::vec((0usize..9000, 0u8..5, 0usize..200), 1..200),
         ) {
             let (mut set, mut plain) = (OrderedSet::new(9000), BTreeSet::new());

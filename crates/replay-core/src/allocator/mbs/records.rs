@@ -1,29 +1,28 @@
 //! Free block records: the free blocks of a machine by class, in list order.
 //!
-//! A processor that is free lies in exactly one free block, and four (two, eight) free
-//! buddies are always merged: a block is on record iff all its processors are free and
-//! not all those of its parent. A block taken, split, merged or given back is constant time
-//! ([`OrderedSet`]); a job of m processors in squares causes less than m / 3 merges when it
-//! ends (Lo et al. 1997, section 3.3.4).
+//! Each free processor is in exactly one free block. If all buddies of a block are free, they are always merged. A
+//! block is therefore recorded iff all its processors are free and not all processors of its parent are free. Taking,
+//! splitting, merging or releasing a block takes constant time ([`OrderedSet`]). With squares, a job of m processors
+//! causes fewer than m / 3 merges when it ends (Lo et al. 1997, section 3.3.4).
 
 use super::forest::{BlockId, Forest};
 use super::ordered_set::OrderedSet;
 use crate::allocator::submesh::SubMesh;
 use crate::topology::NodeId;
 
-/// Which blocks are free, and which processors are bases of blocks in use.
+/// Free blocks, and bases of blocks in use.
 #[derive(Clone, Debug)]
 pub struct Records {
     forest: Forest,
     /// Free blocks of each class, numbered in list order.
     free: Vec<OrderedSet>,
-    /// The block in use whose base is this processor.
+    /// For each processor, the block in use whose base is this processor.
     used: Vec<Option<BlockId>>,
     operations: u64,
 }
 
 impl Records {
-    /// Records of an empty machine: the initial blocks.
+    /// Creates the records of an empty machine: the initial blocks are free.
     pub fn new(forest: Forest) -> Self {
         let free = (0..forest.classes()).map(|class| OrderedSet::new(forest.len(class))).collect();
         let used = vec![None; forest.len(0)];
@@ -32,24 +31,24 @@ impl Records {
         records
     }
 
-    /// The blocks on record.
+    /// Returns the blocks of the machine.
     pub fn forest(&self) -> &Forest {
         &self.forest
     }
 
-    /// Blocks taken, divided, merged and given back since the last reset.
+    /// Returns the number of blocks taken, divided, merged and released since the last reset.
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// Number of free blocks of a class.
+    /// Returns the number of free blocks of a class.
     #[inline]
     pub fn free(&self, class: usize) -> usize {
         self.free[class].len()
     }
 
-    /// How many blocks of which size are free, in words.
-    pub fn in_words(&self) -> String {
+    /// Describes the numbers of free blocks by size.
+    pub fn describe(&self) -> String {
         let classes = (0..self.free.len()).rev().filter(|&class| self.free(class) > 0);
         let words = classes.map(|class| {
             let volume = self.forest.volume(class);
@@ -61,22 +60,22 @@ impl Records {
         }
     }
 
-    /// The free blocks of a class in list order.
+    /// Returns the free blocks of a class in list order.
     pub fn free_blocks(&self, class: usize) -> impl Iterator<Item = SubMesh> + '_ {
         let blocks = self.free[class].iter().map(move |number| self.forest.block(class, number));
         blocks.map(|block| self.forest.area(block))
     }
 
-    /// Divides the first block of the smallest larger class that has one until there are
-    /// buddies of `class`: the generation of buddies of Lo et al., algorithm 2. `false`
-    /// if no larger block is free.
+    /// Finds the smallest larger class with a free block, and divides the first block of this class repeatedly until
+    /// there are buddies of class `class` (generation of buddies; Lo et al., algorithm 2). Returns `false` if no larger
+    /// block is free.
     pub fn generate(&mut self, class: usize) -> bool {
         let Some(from) = (class + 1..self.free.len()).find(|&from| !self.free[from].is_empty())
         else {
             return false;
         };
         for larger in (class + 1..=from).rev() {
-            // The lower left buddy, the only one of its class or the first, is divided on.
+            // The lower left buddy, the first block of its class, is divided further.
             if let Some(number) = self.free[larger].first() {
                 self.divide(self.forest.block(larger, number));
             }
@@ -84,8 +83,8 @@ impl Records {
         true
     }
 
-    /// Takes the first free block of a class and appends its processors. `false` if none
-    /// of the class is free; larger ones are not looked at.
+    /// Takes the first free block of a class and appends its processors. Returns `false` if the class has no free
+    /// block; larger classes are not searched.
     #[inline]
     pub fn take(&mut self, class: usize, nodes: &mut Vec<NodeId>) -> bool {
         let Some(number) = self.free[class].pop_first() else { return false };
@@ -95,14 +94,14 @@ impl Records {
         true
     }
 
-    /// Takes all processors of an area, which must be free, whatever blocks they are in.
+    /// Takes all processors of an area, which need not consist of blocks. The processors must be free.
     pub fn carve(&mut self, area: SubMesh) {
         for root in 0..self.forest.initial().len() {
             self.carve_from(self.forest.initial()[root], &area);
         }
     }
 
-    /// Takes single processors, which must be free, until [`release`](Self::release) gives them back.
+    /// Takes single processors, which must be free. [`release`](Self::release) releases them.
     pub fn carve_each(&mut self, nodes: &[NodeId]) {
         for &node in nodes {
             self.carve(self.forest.cell(node));
@@ -129,8 +128,8 @@ impl Records {
         }
     }
 
-    /// Gives back every block in use that has its base among `nodes`: those of a job, if
-    /// `nodes` are its processors.
+    /// Releases every block in use whose base is one of `nodes`. If `nodes` are the processors of a job, the blocks of
+    /// this job are released.
     pub fn release(&mut self, nodes: &[NodeId]) {
         for node in nodes {
             if let Some(block) = self.used[node.index()].take() {
@@ -139,7 +138,7 @@ impl Records {
         }
     }
 
-    /// Forgets all blocks in use.
+    /// Clears all blocks in use.
     pub fn reset(&mut self) {
         self.free.iter_mut().for_each(OrderedSet::clear);
         self.used.fill(None);
@@ -165,7 +164,7 @@ impl Records {
         self.operations += 1;
     }
 
-    /// Records a block as free and merges it with its buddies as far as they are free.
+    /// Records a block as free and merges it with its free buddies, repeatedly.
     fn put_back(&mut self, mut block: BlockId) {
         let class = self.forest.class(block);
         self.free[class].insert(self.forest.number(block));
@@ -184,7 +183,7 @@ impl Records {
     }
 }
 
-/// Whether `inner` lies within `outer`.
+/// Returns whether `outer` contains `inner`.
 fn contains(outer: &SubMesh, inner: &SubMesh) -> bool {
     let (end, inner_end) = (outer.end(), inner.end());
     (0..3).all(|i| outer.base[i] <= inner.base[i] && inner_end[i] <= end[i])

@@ -1,12 +1,12 @@
-mod plain;
+mod list_implementation;
 
-use self::plain::Plain;
+use self::list_implementation::ListImplementation;
 use super::*;
 use crate::allocator::registry::AllocatorSpec;
 use crate::topology::Coord;
 use proptest::prelude::*;
 
-/// A machine and an allocator that see the same history.
+/// A machine and an allocator with the same history.
 struct Bench {
     machine: Machine,
     grid: Grid,
@@ -28,7 +28,7 @@ impl Bench {
         let served = self.mbs.allocate(&self.machine, Request::of_size(size), &mut chosen);
         assert_eq!(served, Ok(()));
         assert_eq!(chosen.len(), size as usize);
-        // Panics if a processor is busy or named twice.
+        // `occupy` panics if a processor is busy or chosen twice.
         self.machine.occupy(&chosen);
         chosen
     }
@@ -38,7 +38,7 @@ impl Bench {
         self.mbs.on_event(&self.machine, MachineEvent::Released(nodes));
     }
 
-    /// Starts a job and names the blocks it got: `sides` are their sides in order.
+    /// Starts a job and returns its blocks. `sides` are the expected sides of the blocks, in order.
     fn bases(&mut self, size: u32, sides: &[u16]) -> (Vec<Unit>, Vec<NodeId>) {
         let nodes = self.start(size);
         assert_eq!(self.mbs.stats().census.expect("units").blocks as usize, sides.len());
@@ -71,9 +71,9 @@ fn squares<const N: usize>(squares: [(u16, u16, u16); N]) -> Vec<Unit> {
     squares.into_iter().map(|(side, x, y)| ([x, y, 0], side)).collect()
 }
 
-/// V-MBS1 of the specification.
+/// Vector V-MBS1 of the specification.
 #[test]
-fn three_jobs_on_8x8() {
+fn worked_example_on_8x8() {
     for mut bench in both("8x8") {
         let (first, a) = bench.bases(10, &[2, 2, 1, 1]);
         assert_eq!(first, squares([(2, 0, 0), (2, 2, 0), (1, 0, 2), (1, 1, 2)]));
@@ -90,9 +90,9 @@ fn three_jobs_on_8x8() {
     }
 }
 
-/// V-MBS2 of the specification.
+/// Vector V-MBS2 of the specification.
 #[test]
-fn three_jobs_on_16x16() {
+fn worked_example_on_16x16() {
     for mut bench in both("16x16") {
         let (first, _) = bench.bases(72, &[8, 2, 2]);
         assert_eq!(first, squares([(8, 0, 0), (2, 8, 0), (2, 10, 0)]));
@@ -107,9 +107,9 @@ fn three_jobs_on_16x16() {
     }
 }
 
-/// V-MBS3 of the specification: dispersed although a free strip of 2 x 8 exists.
+/// Vector V-MBS3 of the specification: the job is dispersed although a strip of 2 x 8 is free.
 #[test]
-fn a_job_of_16_in_four_squares() {
+fn a_job_of_16_gets_four_squares() {
     for mut bench in both("8x8") {
         let free = squares([(2, 0, 0), (2, 6, 0), (2, 6, 2), (2, 2, 4), (2, 6, 4), (2, 6, 6)]);
         for (x, y) in (0..4).flat_map(|y| (0..4).map(move |x| (2 * x, 2 * y))) {
@@ -127,7 +127,7 @@ fn a_job_of_16_in_four_squares() {
     }
 }
 
-/// Lo et al., figure 3 (a): five processors get <2,0,2> and <5,0,1>.
+/// Lo et al., figure 3 (a): a job of five processors gets the blocks <2,0,2> and <5,0,1>.
 #[test]
 fn a_job_of_five_gets_two_blocks() {
     for mut bench in both("8x8") {
@@ -143,10 +143,10 @@ fn a_job_of_five_gets_two_blocks() {
     }
 }
 
-/// With one square free at (6, 6) and two wanted, the square split ahead gives both; on
-/// demand the free one goes first.
+/// One square is free at (6, 6), and a job requests two squares. With splitting ahead, both squares
+/// come from the split square. With splitting on demand, the free square is taken first.
 #[test]
-fn splitting_ahead_lets_new_buddies_compete() {
+fn splitting_ahead_considers_new_buddies_first() {
     let [mut ahead, mut on_demand] = both("8x8");
     for bench in [&mut ahead, &mut on_demand] {
         for (base, side) in [([4, 0, 0], 4), ([0, 4, 0], 4), ([4, 4, 0], 2), ([6, 4, 0], 2)] {
@@ -166,7 +166,7 @@ fn splitting_ahead_lets_new_buddies_compete() {
 }
 
 #[test]
-fn reset_forgets_the_machine() {
+fn begin_resets_the_allocator() {
     let mut bench = Bench::new("12x10", Mbs::classic);
     let first = bench.start(77);
     bench.start(20);
@@ -180,7 +180,7 @@ fn reset_forgets_the_machine() {
 }
 
 #[test]
-fn cubes_fall_into_octets() {
+fn cubes_divide_into_octets() {
     let mut bench = Bench::new("4x4x4", Mbs::classic);
     let nodes = bench.start(10);
     let coords: Vec<_> = nodes.iter().map(|&node| bench.grid.coord(node)).collect();
@@ -202,29 +202,30 @@ fn variants() -> Vec<(Division, ListOrder, Splitting)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(160))]
 
-    /// Every variant chooses what the plain lists choose, serves whatever is free with
-    /// exactly as many processors, keeps on record the maximal free blocks, and has the
-    /// initial blocks again when all jobs have ended.
+    /// Every variant makes the same choices as the list implementation. If enough processors are
+    /// free, every variant serves a request with exactly the requested number of processors. The
+    /// recorded blocks are the maximal free blocks. When all jobs have ended, exactly the initial
+    /// blocks are free.
     #[test]
-    fn agrees_with_plain_lists(
+    fn agrees_with_the_list_implementation(
         machine in proptest::sample::select(vec!["8x8", "12x10", "torus:7x9", "16x16", "1x13", "4x4x4", "6x5x7", "8x2x3"]),
         (division, order, splitting) in proptest::sample::select(variants()),
         history in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..30),
     ) {
         let mut bench = Bench::new(machine, |grid| Mbs::new(grid, division, order, splitting));
-        let mut plain = Plain::new(&bench.grid, division, order, splitting);
-        let whole = plain.free.clone();
+        let mut list_implementation = ListImplementation::new(&bench.grid, division, order, splitting);
+        let whole = list_implementation.free.clone();
         let mut held: Vec<(Vec<SubMesh>, Vec<NodeId>)> = Vec::new();
         for (share, end) in history {
             if end && !held.is_empty() {
                 let (units, nodes) = held.swap_remove((share * held.len() as f64) as usize);
                 bench.end(&nodes);
-                plain.release(units);
+                list_implementation.release(units);
             }
             let free = bench.machine.free_count();
             if free > 0 {
                 let size = 1 + ((free - 1) as f64 * share * share) as u32;
-                let units = plain.allocate(size);
+                let units = list_implementation.allocate(size);
                 let nodes = bench.start(size);
                 let mut expected = Vec::new();
                 units.iter().for_each(|unit| unit.append_to(&bench.grid, &mut expected));
@@ -236,23 +237,23 @@ proptest! {
             prop_assert_eq!(bench.mbs.stats().census.expect("units").busy_list as usize, units);
             for class in 0..bench.mbs.records.forest().classes() {
                 let volume = bench.mbs.records.forest().volume(class);
-                let expected: Vec<_> = plain.free.get(&volume).into_iter().flat_map(|l| l.values().copied()).collect();
+                let expected: Vec<_> = list_implementation.free.get(&volume).into_iter().flat_map(|l| l.values().copied()).collect();
                 prop_assert_eq!(bench.mbs.records.free_blocks(class).collect::<Vec<_>>(), expected);
             }
         }
         for (units, nodes) in held {
             bench.end(&nodes);
-            plain.release(units);
+            list_implementation.release(units);
         }
-        plain.free.retain(|_, list| !list.is_empty());
-        prop_assert!(plain.free.iter().eq(whole.iter().filter(|(_, list)| !list.is_empty())));
+        list_implementation.free.retain(|_, list| !list.is_empty());
+        prop_assert!(list_implementation.free.iter().eq(whole.iter().filter(|(_, list)| !list.is_empty())));
         let records = bench.mbs.records();
         let free: usize = (0..records.forest().classes()).map(|class| records.free(class)).sum();
         prop_assert_eq!(free, records.forest().initial().len());
     }
 
-    /// A block is on record iff all its processors are free and not all of its parent's;
-    /// carved areas of any shape are no exception.
+    /// A block is recorded iff all its processors are free and not all processors of its parent are
+    /// free. This also holds after areas of any shape have been carved.
     #[test]
     fn records_are_the_maximal_free_blocks(
         machine in proptest::sample::select(vec!["9x14", "16x16", "5x6x7"]),

@@ -12,7 +12,7 @@ fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
 }
 
-/// Corners of what a request gets.
+/// Allocates a request, occupies its processors, and returns the corners of its box.
 fn corners(midplane: &mut Midplane, machine: &mut Machine, request: Request) -> [[u16; 3]; 2] {
     let mut chosen = Vec::new();
     midplane.allocate(machine, request, &mut chosen).expect("it fits");
@@ -25,12 +25,12 @@ fn jobs_get_whole_units() {
     let mut machine = machine("16x16x24");
     let mut midplane =
         Midplane::new(grid(&machine), MIDPLANE, Shaping::default(), true).expect("whole units");
-    // 513 processors need two midplanes, along x first.
+    // 513 processors need two midplanes; a row along x is tried first.
     let first = corners(&mut midplane, &mut machine, Request::of_size(513));
     assert_eq!(first, [[0, 0, 0], [15, 7, 7]]);
     assert_eq!(machine.free_count(), 10 * 512);
-    // 8 x 9 x 20 is 1 x 2 x 3 midplanes, but one at either x is busy. Turned to 9 x 8 x 20
-    // it is 2 x 1 x 3, which fits at y = 1.
+    // A job of 8 x 9 x 20 needs 1 x 2 x 3 midplanes, but a midplane is busy at each x. Rotated to
+    // 9 x 8 x 20 the job needs 2 x 1 x 3 midplanes, which fit at y = 1.
     let second = corners(&mut midplane, &mut machine, request([8, 9, 20]));
     assert_eq!(second, [[0, 8, 0], [15, 15, 23]]);
     let third = corners(&mut midplane, &mut machine, Request::of_size(1));
@@ -46,7 +46,7 @@ fn jobs_get_whole_units() {
     let mut none = Vec::new();
     let refused = midplane.allocate(&machine, Request::of_size(3 * 512), &mut none);
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // More than three are needed: by number, and rounded up.
+    // Both sizes need more than three midplanes.
     for size in [3 * 512 + 1, 4 * 512] {
         let refused = midplane.allocate(&machine, Request::of_size(size), &mut none);
         assert_eq!(refused, Err(Refusal::TooFewFree));
@@ -54,7 +54,7 @@ fn jobs_get_whole_units() {
 }
 
 #[test]
-fn without_turning_the_first_orientation_decides() {
+fn without_rotation_only_the_given_orientation_is_tried() {
     let mut machine = machine("16x16x24");
     let grid = grid(&machine).clone();
     let mut fixed = Midplane::new(&grid, MIDPLANE, Shaping::default(), false).expect("whole");
@@ -65,7 +65,7 @@ fn without_turning_the_first_orientation_decides() {
 }
 
 #[test]
-fn the_machine_is_made_of_whole_units() {
+fn rejects_machines_without_whole_units() {
     let build = |name: &str, topology: &str| {
         let spec: AllocatorSpec = name.parse().map_err(|e: NameError| e.to_string())?;
         let built = spec.build(&topology.parse().expect("a machine"), 0);
@@ -90,10 +90,9 @@ fn the_machine_is_made_of_whole_units() {
 }
 
 proptest! {
-    /// Units are taken as First Fit takes processors of the grid of units; on a torus boxes
-    /// run over the edge.
+    /// Compares with First Fit on the grid of units. On a torus boxes may wrap around the edge.
     #[test]
-    fn agrees_with_a_first_fit_on_units(
+    fn agrees_with_first_fit_on_the_grid_of_units(
         (machine, unit, small) in proptest::sample::select(vec![
             ("6x4x6", [2, 2, 2], "3x2x3"),
             ("torus:8x6x3", [2, 2, 1], "torus:4x3x3"),

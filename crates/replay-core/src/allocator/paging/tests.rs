@@ -3,10 +3,10 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::topology::Coord;
 use proptest::prelude::*;
 
-/// Index and processors.
+/// Index and processors of a page.
 type Page = (usize, Vec<NodeId>);
 
-/// A machine and an allocator that see the same history.
+/// A machine and an allocator with the same history.
 struct Bench {
     machine: Machine,
     paging: Paging,
@@ -27,7 +27,7 @@ impl Bench {
         let mut chosen = Vec::new();
         let served = self.paging.allocate(&self.machine, Request::of_size(size), &mut chosen);
         assert_eq!(served, Ok(()));
-        // Panics if a processor is busy or named twice.
+        // `occupy` panics if a processor is busy or chosen twice.
         self.machine.occupy(&chosen);
         chosen
     }
@@ -43,9 +43,9 @@ impl Bench {
     }
 }
 
-/// V-PAG0 of the specification.
+/// Vector V-PAG0 of the specification.
 #[test]
-fn single_processors_go_in_row_major_order() {
+fn takes_single_processors_in_row_major_order() {
     let mut bench = Bench::new("4x4", Curve::RowMajor, 0);
     let first = bench.start(6);
     assert_eq!(
@@ -60,9 +60,10 @@ fn single_processors_go_in_row_major_order() {
     assert_eq!(third, expected, "the six released ones, (1, 2) and (2, 2)");
 }
 
-/// V-PAG1 of the specification: 3 pages for a job of 3 x 3, a quarter of them lost.
+/// Vector V-PAG1 of the specification: a job of 3 x 3 gets 3 pages; a quarter of their processors
+/// is lost.
 #[test]
-fn pages_are_taken_whole() {
+fn allocates_whole_pages() {
     let mut bench = Bench::new("4x4", Curve::RowMajor, 1);
     let nodes = bench.start(9);
     assert_eq!(nodes.len(), 12);
@@ -79,9 +80,10 @@ fn pages_are_taken_whole() {
     assert_eq!(bench.paging.stats().census.expect("units").busy_list, 0);
 }
 
-/// The pages of V-PAG1 from the last taken to the first, each row-major.
+/// The pages of vector V-PAG1 are used from the last allocated page to the first; each page is
+/// row-major.
 #[test]
-fn pages_are_walked_against_the_order_of_allocation() {
+fn last_taken_reverses_the_order_of_allocation() {
     let mut bench = Bench::walked("4x4", Curve::RowMajor, 1, Walk::LastTaken);
     let nodes = bench.start(9);
     let coords = bench.coords(&nodes);
@@ -92,8 +94,8 @@ fn pages_are_walked_against_the_order_of_allocation() {
 }
 
 #[test]
-fn border_pages_count_what_they_hold() {
-    // Pages of 4 x 4, 2 x 4 (right), 4 x 1 (top) and 2 x 1 (corner).
+fn border_pages_count_their_processors() {
+    // The pages are 4 x 4, 2 x 4 (at the right), 4 x 1 (at the top) and 2 x 1 (in the corner).
     let mut bench = Bench::new("6x5", Curve::RowMajor, 2);
     let taken = [17, 5]
         .map(|size| (bench.start(size).len(), bench.paging.stats().census.expect("units").blocks));
@@ -102,7 +104,7 @@ fn border_pages_count_what_they_hold() {
 }
 
 #[test]
-fn reset_forgets_the_machine() {
+fn begin_resets_the_allocator() {
     let mut bench = Bench::new("7x5", Curve::Snake, 1);
     let first = bench.start(11);
     bench.paging.begin(&RunSetup::default()).expect("it works");
@@ -148,8 +150,9 @@ fn names_have_one_canonical_form() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Against a sorted list of (index, processors): the first pages until the job has
-    /// enough, whatever is free is served, and release restores the list.
+    /// Compares with a sorted list of (index, processors). A job gets the first pages until it has
+    /// enough processors. Every request is served if enough processors are free. A release restores
+    /// the list.
     #[test]
     fn takes_the_first_free_pages(
         machine in proptest::sample::select(vec!["8x8", "7x5", "torus:9x6", "4x3x5", "6x6x6", "1x70"]),
@@ -194,7 +197,7 @@ proptest! {
         prop_assert_eq!(bench.paging.stats().census.expect("units").busy_list, 0);
     }
 
-    /// Every processor lies on one page, at the place its coordinates say.
+    /// Every processor is on exactly one page, which its coordinates determine.
     #[test]
     fn pages_tile_the_machine(x in 1u16..20, y in 1u16..20, size in 0u32..5) {
         let grid = Grid::mesh2(x, y).expect("small");

@@ -1,32 +1,34 @@
-//! The next smaller size of a job: Chang and Mohapatra, section 3.2.
+//! Rules for the next smaller size of a job (Chang and Mohapatra, section 3.2).
 
 use crate::allocator::Request;
 use crate::allocator::submesh::ShapeRule;
 use crate::topology::{Grid, Topology};
 
-/// How a strategy makes a request smaller by one step.
+/// Rule that makes a request smaller by one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Folding {
-    /// The longer side is halved, rounded up. A job without a shape has the most nearly square of
-    /// exactly its size. On a hypercube a job without a shape gets a cube of one dimension less.
+    /// The longer side is halved and rounded up. A job without shape is treated as a job with the
+    /// shape of exactly its size that is nearest to a square. On a hypercube a job without shape
+    /// gets a cube with one dimension less.
     Side,
-    /// The next smaller square of side 2^i: a quarter of the processors.
+    /// The next smaller square of side 2^i, with a quarter of the processors.
     Square,
-    /// Half as many processors, rounded up, wherever they are.
+    /// Half of the processors, rounded up, at any positions.
     Count,
 }
 
 /// A smaller request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Folded {
-    /// What is asked for instead.
+    /// The smaller request.
     pub request: Request,
-    /// How many processes of the larger request each processor takes over.
+    /// Number of processes of the larger request per processor of the smaller request.
     pub ratio: u32,
 }
 
 impl Folding {
-    /// The request made smaller by one step; `None` if that is not possible.
+    /// Returns the request that results from one folding step; `None` if the request cannot be made
+    /// smaller.
     pub fn fold(self, request: Request, topology: &Topology) -> Option<Folded> {
         let request = match self {
             Folding::Square => return square(request),
@@ -34,11 +36,11 @@ impl Folding {
                 (Some(sides), _) => of_sides(halved(sides)?),
                 (None, Topology::Grid(grid)) => match sides(request.size, grid) {
                     Some(sides) => of_sides(halved(sides)?),
-                    // It asks for more than the whole machine.
+                    // The job requests more processors than the machine has.
                     None => count(request.size)?,
                 },
                 (None, Topology::Hypercube(_)) => subcube(request.size)?,
-                (None, Topology::Cluster(_) | Topology::MultiTorus(_)) => count(request.size)?,
+                (None, _) => count(request.size)?,
             },
             Folding::Count => match (request.shape, topology) {
                 (Some(sides), _) => of_sides(halved(sides)?),
@@ -50,7 +52,7 @@ impl Folding {
     }
 }
 
-/// The sides with the first of the longest halved.
+/// Halves the first of the longest sides.
 fn halved(mut sides: [u16; 3]) -> Option<[u16; 3]> {
     let longest = *sides.iter().max()?;
     let side = sides.iter_mut().find(|side| **side == longest && longest > 1)?;
@@ -67,7 +69,8 @@ fn sides(size: u32, grid: &Grid) -> Option<[u16; 3]> {
     ShapeRule::Factors.shape(size, grid)
 }
 
-/// The subcube of one dimension less than the least that holds the job.
+/// Returns a request for a subcube with one dimension less than the smallest subcube that can hold
+/// the job.
 fn subcube(size: u32) -> Option<Request> {
     let dimension = size.next_power_of_two().ilog2().checked_sub(1)?;
     Some(Request::of_size(1 << dimension))
@@ -77,8 +80,8 @@ fn count(size: u32) -> Option<Request> {
     (size > 1).then(|| Request::of_size(size.div_ceil(2)))
 }
 
-/// Half the side of the least square of side 2^i that holds the job; less if such a square has as
-/// many processors as a narrow job asks for.
+/// Halves the side of the smallest square of side 2^i that can hold the job. The side of a narrow
+/// job is halved repeatedly, until the square has fewer processors than the job requests.
 fn square(request: Request) -> Option<Folded> {
     let of_size = request.size.saturating_sub(1).isqrt() + 1;
     let of_shape = request.shape.map_or(1, |[width, height, _]| u32::from(width.max(height)));
@@ -95,7 +98,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sizes, one fold after another, to the last.
+    /// Returns the size of a request and the sizes after each folding step.
     fn steps(folding: Folding, request: Request, machine: &str) -> Vec<u32> {
         let topology = machine.parse().expect("a machine");
         let next = |last: &Request| Some(folding.fold(*last, &topology)?.request);
@@ -111,7 +114,7 @@ mod tests {
         let topology = "32x32".parse().expect("a mesh");
         let folded = Folding::Side.fold(shaped([9, 5, 1]), &topology).expect("it can be folded");
         assert_eq!((folded.request.shape, folded.ratio), (Some([5, 5, 1]), 2));
-        // Of equal sides the first.
+        // If sides are equal, the first side is halved.
         let again = Folding::Side.fold(folded.request, &topology).expect("it can be folded");
         assert_eq!(again.request, Request::shaped(15, Some([3, 5, 1])));
         assert_eq!(steps(Folding::Side, shaped([1, 1, 1]), "32x32"), [1]);
@@ -123,7 +126,7 @@ mod tests {
     #[test]
     fn a_square_loses_three_quarters() {
         let topology = "32x32".parse().expect("a mesh");
-        // 17 x 17 holds a square of 32.
+        // 17 x 17 needs a square of side 32.
         let folded =
             Folding::Square.fold(shaped([17, 17, 1]), &topology).expect("it can be folded");
         assert_eq!((folded.request.shape, folded.ratio), (Some([16, 16, 1]), 4));
@@ -132,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_machine_has_is_halved() {
+    fn requests_larger_than_the_machine_are_halved() {
         assert_eq!(
             steps(Folding::Side, Request::of_size(100), "4x4"),
             [100, 50, 25, 13, 8, 4, 2, 1]
@@ -145,13 +148,13 @@ mod tests {
         let cube = "hypercube:10";
         assert_eq!(steps(Folding::Side, Request::of_size(600), cube)[..3], [600, 512, 256]);
         assert_eq!(steps(Folding::Side, Request::of_size(8), cube), [8, 4, 2, 1]);
-        // A mesh keeps its other side, and its cube loses a dimension as well.
+        // The shorter side of a mesh does not change, and its cube also loses a dimension.
         assert_eq!(steps(Folding::Side, shaped([20, 30, 1]), cube)[..3], [600, 300, 150]);
     }
 
     proptest! {
         #[test]
-        fn every_reduction_ends(sides in [1..33u16, 1..33u16, 1..2u16], by_shape in any::<bool>()) {
+        fn every_reduction_ends_at_one_processor(sides in [1..33u16, 1..33u16, 1..2u16], by_shape in any::<bool>()) {
             let mut request = shaped(sides);
             if !by_shape {
                 request.shape = None;

@@ -1,10 +1,11 @@
-//! Dimensions of requests, and their mean over the system.
+//! Dimensions of requests, and the mean dimension of all requests in the system.
 
 use crate::allocator::Request;
 use crate::topology::Topology;
 
-/// The dimension of the least cube that holds the request: of a mesh on a hypercube, of the cube in
-/// which it is embedded side by side; elsewhere of as many processors.
+/// Returns the dimension of the smallest cube that can hold the request. For a request with a shape
+/// on a hypercube, this is the cube in which the shape is embedded. Otherwise the cube has at least
+/// the requested number of processors.
 pub fn dimension(request: Request, topology: &Topology) -> u32 {
     match (request.shape, topology) {
         (Some(sides), Topology::Hypercube(_)) => sides.iter().map(|&side| log2(side.into())).sum(),
@@ -16,7 +17,7 @@ fn log2(processors: u32) -> u32 {
     processors.next_power_of_two().ilog2()
 }
 
-/// The dimensions that the jobs in the system asked for, waiting or running.
+/// Dimensions of the requests of all waiting and running jobs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InSystem {
     jobs: u64,
@@ -24,19 +25,19 @@ pub struct InSystem {
 }
 
 impl InSystem {
-    /// A job joins the queue.
-    pub fn arrives(&mut self, dimension: u32) {
+    /// Adds a job that joins the queue.
+    pub fn add(&mut self, dimension: u32) {
         self.jobs += 1;
         self.dimensions += u64::from(dimension);
     }
 
-    /// A job is done.
-    pub fn departs(&mut self, dimension: u32) {
+    /// Removes a job that has ended.
+    pub fn remove(&mut self, dimension: u32) {
         self.jobs -= 1;
         self.dimensions -= u64::from(dimension);
     }
 
-    /// The mean, to the nearest dimension; halves upwards.
+    /// Returns the mean dimension, rounded to the nearest integer; halves are rounded up.
     pub fn mean(&self) -> u32 {
         let jobs = self.jobs.max(1);
         ((2 * self.dimensions + jobs) / (2 * jobs)) as u32
@@ -57,15 +58,15 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_over_all_who_wait_or_run() {
+    fn the_mean_covers_all_jobs_in_the_system() {
         let mut system = InSystem::default();
         assert_eq!(system.mean(), 0);
-        [5, 2, 2].into_iter().for_each(|dimension| system.arrives(dimension));
+        [5, 2, 2].into_iter().for_each(|dimension| system.add(dimension));
         assert_eq!(system.mean(), 3);
-        system.departs(5);
+        system.remove(5);
         assert_eq!(system.mean(), 2);
-        system.arrives(3);
-        system.arrives(3);
+        system.add(3);
+        system.add(3);
         assert_eq!(system.mean(), 3);
     }
 }

@@ -1,42 +1,43 @@
-//! Jobs on fewer processors than they ask for.
+//! Jobs on fewer processors than they request.
 //!
-//! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems",
-//! ICDCS 1996. A wrapper around any strategy folds a job, step by step, into a smaller one that runs
+//! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems", ICDCS 1996. These
+//! strategies decorate any other strategy. A strategy *folds* a job: each step makes the job smaller and its run time
 //! longer.
 //!
 //! | name | when a job is folded |
 //! |---|---|
-//! | `rsr` | restricted size reduction: when the inner strategy has refused it, at most t steps |
-//! | `greedy-limit` | the same without a bound, down to one processor |
+//! | `rsr` | restricted size reduction: after a refusal by the inner strategy, by at most t steps |
+//! | `greedy-limit` | after a refusal, by any number of steps, down to one processor |
 //! | `limit` | always, to the size of a k-cube, 2^k processors |
-//! | `average-limit` | always, to the mean dimension that the jobs in the system ask for |
+//! | `average-limit` | always, to the mean dimension of the requests in the system |
 //!
-//! The limits are those of C. Yu and C. R. Das, ICPP 1994, as the paper describes them. It does not say
-//! how the mean is rounded; here to the nearest dimension.
+//! The limits are from C. Yu and C. R. Das, ICPP 1994, as described in the paper. The paper does not state how
+//! the mean is rounded; here it is rounded to the nearest dimension.
 //!
-//! A step is the inner strategy's own ([`Folding`]); how much longer a job then takes is a [`Speedup`].
-//! Estimates grow as run times do. A job that is refused all its sizes waits, and begins again with its
-//! own size after the next departure.
+//! The size of a step depends on the inner strategy ([`Folding`]). A [`Speedup`] determines the longer run time.
+//! Estimates are multiplied by the same factor as run times. A job that is refused at all its sizes waits. When the
+//! next running job ends, the waiting job is tried again, beginning with its requested size.
 //!
 //! # Schedulers
 //!
-//! A scheduler names a job and lets the strategy decide, so that every discipline that takes refusals
-//! works, whatever the speed-up. It sees a waiting job with the fewest processors on which it may run
-//! ([`Bounds::min_processors`]): it names the head as soon as so many are free, and queues in order of size
-//! go by them. What EASY promises its head is the size asked for, with `guard=place` a place for
-//! one of the sizes that it may get; jobs that overtake it are backfilled
-//! by their estimate unfolded, so that one that is folded may delay the head. Conservative backfilling
-//! works with none of these strategies: it reserves processors and time when a job arrives, and how
-//! many and how long is decided only when the job starts.
+//! A scheduler selects a job and the strategy decides whether to fold it. Every scheduler that supports refusals
+//! therefore works with every speed-up. The size of a waiting job is the minimum number of processors on which it may
+//! run ([`Bounds::min_processors`]): the scheduler selects the head as soon as this number of processors is free, and
+//! queues ordered by size use this number. EASY reserves the requested size for the head of its queue. With
+//! `guard=place` it reserves a placement for one of the sizes that the head may get. Jobs are backfilled by their
+//! estimates without folding, so a backfilled job that is folded may delay the head. Conservative backfilling does not
+//! support these strategies: it reserves processors and time when a job arrives, but the number of processors and the
+//! run time are decided only at the start.
 //!
 //! # Jobs larger than the machine
 //!
-//! They can run where every strategy of a grid folds them to what fits; elsewhere they are bad input.
+//! A job that is larger than the machine can run if the strategy always folds it to a size that fits. Otherwise such a
+//! job is an input error.
 //!
 //! # Strategies that never refuse
 //!
-//! They refuse only where fewer processors are free than the job asks for. The paper folds no job for
-//! that; `extend=yes` does.
+//! Some inner strategies refuse a request only if fewer processors are free than the job requests. The paper does not
+//! fold jobs after a refusal for this reason. With `extend=yes` these jobs are folded too.
 
 mod fold;
 mod limit;
@@ -55,20 +56,19 @@ use crate::machine::Machine;
 use crate::topology::{NodeId, Topology};
 use crate::workload::Job;
 
-/// What a job gets instead of what it asks for.
+/// Smaller request that a folded job gets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reduction {
     /// The request that is served.
     pub request: Request,
-    /// Steps from the job's own request.
+    /// Number of folding steps.
     pub folds: u32,
-    /// Run time over the run time at the size asked for.
+    /// Run time divided by the run time at the requested size.
     pub stretch: f64,
 }
 
 impl Reduction {
-    /// A job as it runs then: with fewer processors, and run time and estimate longer, rounded up to
-    /// whole ticks.
+    /// Returns the folded job: with fewer processors, and with longer run time and estimate, rounded up to whole ticks.
     pub fn of(&self, job: Job) -> Job {
         let longer = |ticks: i64| (ticks as f64 * self.stretch).ceil() as i64;
         let Request { size, shape, .. } = self.request;
@@ -79,21 +79,21 @@ impl Reduction {
 /// When jobs are folded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// When they are refused, by no more than so many steps.
+    /// Jobs are folded after a refusal, by a limited number of steps.
     Refused {
-        /// Steps, t.
+        /// Maximum number of steps, t.
         most: u32,
     },
-    /// Always, to 2^`dimension` processors.
+    /// Jobs are always folded to 2^`dimension` processors.
     Limit {
-        /// k.
+        /// Dimension k of the limit.
         dimension: u32,
     },
-    /// When they are to start, to the mean dimension of all requests in the system.
+    /// Jobs are folded to the mean dimension of all requests in the system, computed when the job is to start.
     Average,
 }
 
-/// A strategy that folds jobs for another one.
+/// A strategy that folds the jobs of another strategy.
 pub struct Reduced {
     inner: Box<dyn Allocator>,
     rule: Rule,
@@ -101,14 +101,14 @@ pub struct Reduced {
     speedup: Speedup,
     topology: Topology,
     refused_sizes: u64,
-    /// That of the last allocation.
+    /// Reduction of the last allocation.
     reduction: Option<Reduction>,
     in_system: InSystem,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Reduced {
-    /// Folds jobs for `inner` on `topology`.
+    /// Creates a strategy that folds jobs for `inner` on `topology`.
     pub fn new(
         inner: Box<dyn Allocator>,
         rule: Rule,
@@ -124,11 +124,11 @@ impl Reduced {
             refused_sizes: 0,
             reduction: None,
             in_system: InSystem::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
-    /// Makes a request smaller by one step, if that is possible.
+    /// Makes a request smaller by one step. Returns `false` if the request cannot be made smaller.
     fn fold(&self, at: &mut Fold) -> bool {
         let folded = self.folding.fold(at.request, &self.topology);
         if let Some(Folded { request, ratio }) = folded {
@@ -138,12 +138,11 @@ impl Reduced {
         folded.is_some()
     }
 
-    /// The request folded until it needs no more than a cube of this dimension, and no more than the
-    /// machine.
+    /// Folds the request until it needs at most a cube of this dimension and fits the machine.
     fn limited(&self, request: Request, dimension: u32) -> Fold {
         let most = match &self.topology {
             Topology::Hypercube(cube) => dimension.min(cube.dimensions().into()),
-            Topology::Grid(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => dimension,
+            _ => dimension,
         };
         let exceeds = |request: Request| {
             request.size as usize > self.topology.processors()
@@ -154,7 +153,7 @@ impl Reduced {
         at
     }
 
-    /// The fewest processors of a request, ever and now.
+    /// Returns the minimum number of processors for a request: in any state of the system, and in the current state.
     fn least(&self, request: Request) -> (u32, u32) {
         match self.rule {
             Rule::Refused { most } => {
@@ -170,7 +169,7 @@ impl Reduced {
         }
     }
 
-    /// Whether the inner strategy can serve one of the sizes that the request may get.
+    /// Returns whether the inner strategy can serve one of the sizes that the request may get.
     fn is_servable(&mut self, request: Request) -> bool {
         let (most, mut at) = match self.rule {
             Rule::Refused { most } => (most, Fold::none(request)),
@@ -195,12 +194,12 @@ impl Reduced {
     }
 }
 
-/// A request on its way to smaller ones.
+/// A request and the steps by which it was folded.
 #[derive(Clone, Copy)]
 struct Fold {
     request: Request,
     steps: u32,
-    /// Processes that a processor has taken over.
+    /// Number of processes per processor.
     ratio: u64,
 }
 
@@ -229,12 +228,12 @@ impl Decorator for Reduced {
             refused_sizes: self.refused_sizes,
             reduction: self.reduction,
             in_system: self.in_system,
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }))
     }
 
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         (self.refused_sizes, self.reduction) = (0, None);
         self.in_system = InSystem::default();
         self.inner.begin(setup)
@@ -251,16 +250,17 @@ impl Decorator for Reduced {
             Rule::Limit { dimension } => (0, self.limited(request, dimension)),
             Rule::Average => (0, self.limited(request, self.in_system.mean())),
         };
-        // Who goes by the least that a job may ever have can ask too early; no size is refused then.
+        // A scheduler that uses the smallest possible size of a job can try too early. Such an attempt does not count
+        // as a refusal.
         if self.rule == Rule::Average && at.request.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
         let mut refusal = Refusal::TooFewFree;
         loop {
-            // No strategy has to know of jobs that are larger than the machine.
-            self.notes.say(|| {
+            // Inner strategies need not handle jobs larger than the machine.
+            self.explanation.sentence(|| {
                 let steps = explain::count(at.steps as usize, "step");
-                format!("asked for {} processors, {steps} of folding", at.request.size)
+                format!("request for {} processors, {steps} of folding", at.request.size)
             });
             let outcome = match at.request.size as usize > machine.processors() {
                 true => Err(Refusal::TooFewFree),
@@ -271,8 +271,10 @@ impl Decorator for Reduced {
                     self.reduction = self.reduction(request, at);
                     return Ok(());
                 }
-                Err(Refusal::Cancelled(stopped)) => return Err(stopped.into()),
-                // Processors were free for one of its sizes.
+                Err(ended @ (Refusal::Cancelled(_) | Refusal::Postponed { .. })) => {
+                    return Err(ended);
+                }
+                // Enough processors were free for one of the sizes.
                 Err(Refusal::Fragmented) => refusal = Refusal::Fragmented,
                 Err(Refusal::TooFewFree) => {}
             }
@@ -287,8 +289,8 @@ impl Decorator for Reduced {
         if self.rule == Rule::Average {
             let dimension = |request| limit::dimension(request, &self.topology);
             match event {
-                MachineEvent::JobQueued(request) => self.in_system.arrives(dimension(request)),
-                MachineEvent::JobFinished(request) => self.in_system.departs(dimension(request)),
+                MachineEvent::JobQueued(request) => self.in_system.add(dimension(request)),
+                MachineEvent::JobFinished(request) => self.in_system.remove(dimension(request)),
                 _ => {}
             }
         }
@@ -299,9 +301,9 @@ impl Decorator for Reduced {
         let inner = self.inner.capabilities();
         Capabilities {
             keeps_schedule: false,
-            // By the mean of the sizes in the system, arrivals change what a request is folded to.
+            // If jobs are folded to the mean size, arrivals change the folded size of a request.
             refusals_last: inner.refusals_last && self.rule != Rule::Average,
-            // A job is folded by what was refused, and by the jobs in the system.
+            // Folding depends on earlier refusals, and on the jobs in the system.
             chooses_by_free: false,
             folds: true,
             ..inner
@@ -310,7 +312,7 @@ impl Decorator for Reduced {
 
     fn bounds(&mut self, request: Request) -> Bounds {
         let (least, now) = self.least(request);
-        // A job that is larger than the machine is folded at least until it fits.
+        // A job larger than the machine is folded at least until it fits.
         let mut at = Fold::none(request);
         while at.request.size as usize > self.topology.processors() && self.fold(&mut at) {}
         Bounds {
@@ -321,7 +323,7 @@ impl Decorator for Reduced {
         }
     }
 
-    /// A refused job was refused at other sizes, too.
+    /// Returns `false`, because a refused job was refused at several sizes.
     fn refusal_covers(&mut self, _refused: Request, _asked: Request) -> bool {
         false
     }

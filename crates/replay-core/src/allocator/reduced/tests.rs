@@ -13,7 +13,7 @@ fn build(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
     (spec.build(&topology, 1).expect("it works there"), Machine::new(topology))
 }
 
-/// Processors, folds and stretch of a request that is served and then holds them.
+/// Allocates a request and occupies its processors; returns processors, folds and stretch.
 fn serve(
     allocator: &mut dyn Allocator,
     machine: &mut Machine,
@@ -28,12 +28,12 @@ fn serve(
 }
 
 #[test]
-fn a_refused_job_is_folded_no_more_often_than_allowed() {
+fn a_refused_job_is_folded_at_most_t_times() {
     for (t, expected) in [(1, None), (2, Some((4, 2, 4.0))), (3, Some((4, 2, 4.0)))] {
         let (mut rsr, mut machine) = build(&format!("rsr[t={t}]"), "hypercube:4");
         assert_eq!(serve(rsr.as_mut(), &mut machine, 8), Some((8, 0, 1.0)));
         assert_eq!(serve(rsr.as_mut(), &mut machine, 4), Some((4, 0, 1.0)));
-        // Four of sixteen are free.
+        // Four of sixteen processors are free.
         assert_eq!(rsr.bounds(Request::of_size(16)).min_processors, 16 >> t);
         assert_eq!(serve(rsr.as_mut(), &mut machine, 16), expected, "{t}");
         assert_eq!(rsr.stats().refused_sizes, Some(2));
@@ -41,7 +41,7 @@ fn a_refused_job_is_folded_no_more_often_than_allowed() {
 }
 
 #[test]
-fn greedy_goes_down_to_one_processor() {
+fn greedy_folds_down_to_one_processor() {
     let (mut greedy, mut machine) = build("greedy-limit[inner=cube-buddy]", "hypercube:4");
     for size in [8, 4, 2, 1] {
         assert_eq!(serve(greedy.as_mut(), &mut machine, size), Some((size as usize, 0, 1.0)));
@@ -51,7 +51,7 @@ fn greedy_goes_down_to_one_processor() {
 }
 
 #[test]
-fn a_limit_holds_on_an_idle_machine() {
+fn a_limit_applies_on_an_idle_machine() {
     let (mut limit, mut machine) = build("limit[k=2,inner=cube-buddy]", "hypercube:7");
     assert_eq!(serve(limit.as_mut(), &mut machine, 128), Some((4, 5, 32.0)));
     assert_eq!(serve(limit.as_mut(), &mut machine, 3), Some((4, 0, 1.0)));
@@ -79,14 +79,14 @@ fn squares_lose_three_quarters_and_run_four_times_as_long() {
 }
 
 #[test]
-fn who_never_refuses_folds_nobody_unless_told_to() {
+fn strategies_that_never_refuse_need_extend() {
     let topology: Topology = "4x4".parse().expect("a mesh");
     let built = |name: &str| {
         let spec: AllocatorSpec = name.parse().expect("a strategy");
         spec.build(&topology, 1).map(drop).map_err(|error| error.to_string())
     };
     assert!(built("rsr[inner=random]").expect_err("never refuses").contains("extend=yes"));
-    assert!(built("rsr[inner=rsr]").expect_err("twice").contains("folds jobs itself"));
+    assert!(built("rsr[inner=rsr]").expect_err("twice").contains("already folds jobs"));
     assert_eq!(built("limit[k=3,inner=random]"), Ok(()));
     let (mut extended, mut machine) = build("rsr[extend=yes,inner=random]", "4x4");
     assert_eq!(serve(extended.as_mut(), &mut machine, 12), Some((12, 0, 1.0)));
@@ -126,7 +126,7 @@ fn names_have_one_canonical_form() {
 }
 
 #[test]
-fn a_limit_that_folds_nobody_is_refused() {
+fn rejects_a_limit_that_never_folds() {
     for (machine, most) in
         [("4x4", 3), ("5x4", 4), ("hypercube:7", 7), ("cluster:100x2", 6), ("2x1", 0)]
     {
@@ -147,7 +147,7 @@ fn a_limit_that_folds_nobody_is_refused() {
 }
 
 #[test]
-fn what_is_usual_on_a_machine_is_one_strategy_with_what_is_typed_out() {
+fn defaults_have_the_identity_of_explicit_values() {
     for (machine, short, long) in [
         ("8x8", "rsr", "rsr[inner=first-fit]"),
         ("hypercube:6", "rsr[t=2]", "rsr[t=2,inner=cube-buddy]"),
@@ -160,25 +160,26 @@ fn what_is_usual_on_a_machine_is_one_strategy_with_what_is_typed_out() {
     }
 }
 
-/// Who may be given more than is free is asked before that many are; that is no refusal.
+/// A strategy may be tried before enough processors for a folded size are free; this does not count
+/// as a refusal.
 #[test]
-fn a_strategy_that_never_refuses_is_not_counted_as_if_it_did() {
+fn too_early_attempts_are_not_counted_as_refusals() {
     let jobs: Vec<Job> = (0..60).map(|i| job(i + 1, i, 7, 1 + (5 * i as u32) % 16)).collect();
     for (name, refuses) in
         [("average-limit[inner=random]", false), ("average-limit[inner=cube-buddy]", true)]
     {
         let (recorder, overhead) = run(&jobs, name, "hypercube:4").expect("it runs");
         let system = recorder.metrics(0, 16, &overhead);
-        // Asked in vain it was, or nothing would be tested.
+        // Attempts must have failed, or the test would check nothing.
         assert!(overhead.attempts > jobs.len() as u64, "{name} {overhead:?}");
         assert_eq!(system.refusals > 0, refuses, "{name} {system:?}");
         assert_eq!(system.refused_sizes, Some(system.refusals), "{name}");
     }
 }
 
-/// Larger than the machine by itself, not as it is folded.
+/// A job larger than the machine runs if it is folded to a size that fits.
 #[test]
-fn a_job_larger_than_the_machine_runs_where_it_is_folded() {
+fn a_job_larger_than_the_machine_runs_if_folded() {
     let jobs = [job(1, 0, 10, 128)];
     for (name, machine, size, end) in [
         ("limit[k=4]", "hypercube:5", 16, 80),
@@ -222,7 +223,8 @@ fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
     Job { number, submit, run, estimate: run, size, shape: None, line: 0, limit: None }
 }
 
-/// The second job would wait for the first; folded once it runs twice as long on half.
+/// Without folding the second job would wait for the first job. After one fold the second job runs
+/// twice as long on half the processors.
 #[test]
 fn a_folded_job_starts_early_and_runs_longer() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 10, 8)];
@@ -235,7 +237,8 @@ fn a_folded_job_starts_early_and_runs_longer() {
     assert_eq!(system.utilization, (4.0 * 100.0 + 4.0 * 20.0) / 800.0);
     assert_eq!((system.refused_sizes, system.folded_percent), (Some(1), Some(50.0)));
     assert_eq!((system.mean_fold_stretch, system.lost_efficiency_percent), (Some(2.0), Some(0.0)));
-    // By Amdahl's law a serial share of one half: 0.625 of the time on 4, 0.5625 on 8.
+    // Amdahl's law with a serial fraction of one half. Relative to one processor, the run time is
+    // 0.625 on 4 processors and 0.5625 on 8.
     let (half, overhead) =
         run(&jobs, "rsr[speedup=amdahl[serial=0.5]]", "hypercube:3").expect("it runs");
     assert_eq!(half.ends()[1], 12);
@@ -244,9 +247,10 @@ fn a_folded_job_starts_early_and_runs_longer() {
 }
 
 proptest! {
-    /// Nobody is folded beyond t, every job ends, and its time is that of its folds.
+    /// No job is folded more than t times, every job ends, and its run time corresponds to its
+    /// folds.
     #[test]
-    fn every_job_runs_as_long_as_its_folds_say(
+    fn run_times_correspond_to_folds(
         jobs in proptest::collection::vec((0i64..200, 1i64..50, 1u32..=16), 1..40),
         t in 1u32..4,
         inner in proptest::sample::select(vec!["cube-buddy", "cube-free-list", "afl", "gray-code"]),
@@ -263,15 +267,16 @@ proptest! {
             prop_assert!(*start >= job.submit);
             folded += usize::from(times > 1);
         }
-        let ours = recorder.metrics(0, 16, &overhead).folded_percent.expect("it folds");
+        let measured = recorder.metrics(0, 16, &overhead).folded_percent.expect("it folds");
         let percent = 100.0 * folded as f64 / jobs.len() as f64;
-        prop_assert!((ours - percent).abs() < 1e-9);
+        prop_assert!((measured - percent).abs() < 1e-9);
     }
 }
 
-/// 9 x 9 takes a cube of eight dimensions, 5 x 9 one of seven.
+/// A mesh of 9 x 9 needs a cube of eight dimensions, and a mesh of 5 x 9 a cube of seven
+/// dimensions.
 #[test]
-fn what_no_size_can_have_is_known_at_once() {
+fn rejects_jobs_that_no_size_can_serve() {
     let request = Request { shape: Some([9, 9, 1]), ..Request::of_size(81) };
     for (name, can) in [
         ("cube-buddy", false),
@@ -285,7 +290,7 @@ fn what_no_size_can_have_is_known_at_once() {
         assert_eq!(allocator.bounds(request).servable, can, "{name}");
         assert!(allocator.bounds(Request::of_size(128)).servable, "{name}");
     }
-    // The first job could run, but nothing does.
+    // The first job could run, but the run is rejected before it starts.
     let jobs = [job(1, 0, 10, 4), Job { shape: request.shape, ..job(2, 50, 10, 81) }];
     let (mut afl, machine) = build("afl", "hypercube:7");
     let (stop, mut recorder) = (CancelToken::new(), SystemRecorder::new(jobs.len()));
@@ -299,40 +304,43 @@ fn what_no_size_can_have_is_known_at_once() {
     assert!(run(&jobs, "average-limit[inner=afl]", "hypercube:7").is_ok());
 }
 
-/// Starts and ends by hand. Jobs 1 and 2 hold six of eight processors; job 3 asks for all, may be
-/// folded once, and is refused both; job 4 would fit, but nobody overtakes.
+/// Compares start and end times with results computed by hand. Jobs 1 and 2 hold six of eight
+/// processors. Job 3 requests all processors, may be folded once, and is refused at both sizes.
+/// Job 4 would fit, but does not overtake job 3.
 #[test]
-fn a_refused_head_waits_and_begins_again_from_its_full_size() {
+fn a_refused_head_waits_and_restarts_from_its_full_size() {
     let others = [job(1, 0, 100, 4), job(2, 0, 50, 2)];
     let queue = [job(3, 1, 10, 8), job(4, 2, 5, 1)];
     let times = |jobs: &[Job], name| {
         let (recorder, overhead) = run(jobs, name, "hypercube:3").expect("it runs");
         (recorder.starts().to_vec(), recorder.ends().to_vec(), overhead.refused_sizes)
     };
-    // At 50 four are free: refused 8 again, folded to 4 for 20. Job 4 follows.
+    // At 50 s four processors are free. Size 8 is refused again, and job 3 runs on 4 processors for
+    // 20 s. Then job 4 starts.
     let jobs = [others[0], others[1], queue[0], queue[1]];
     let expected = (vec![0, 0, 50, 70], vec![100, 50, 70, 75]);
     let (starts, ends, refused) = times(&jobs, "rsr[inner=cube-buddy]");
     assert_eq!((starts, ends), expected);
-    // The full size at 50. Nobody asks while less is free than it may be folded to.
+    // The full size is refused at 50 s. The scheduler does not try before the folded size is free.
     assert_eq!(refused, Some(1));
-    // Where both end at 50, job 3 gets all: what it was refused before does not count.
+    // If jobs 1 and 2 both end at 50 s, job 3 gets all processors: earlier refusals do not count.
     let jobs = [Job { run: 50, ..others[0] }, others[1], queue[0], queue[1]];
     let (starts, ends, _) = times(&jobs, "rsr[inner=cube-buddy]");
     assert_eq!((starts, ends), (vec![0, 0, 50, 60], vec![50, 50, 60, 65]));
-    // With two folds it starts on arrival on two processors, for 40.
+    // If two folds are allowed, job 3 starts on arrival on two processors and runs for 40 s.
     let jobs = [others[0], others[1], queue[0], queue[1]];
     let (starts, ends, _) = times(&jobs, "rsr[t=2,inner=cube-buddy]");
     assert_eq!((starts, ends), (vec![0, 0, 1, 41], vec![100, 50, 41, 46]));
 }
 
-/// A limit folds once and for all; a job at its limit that is refused waits like any other.
+/// With a limit, a job is folded only to the limit. If it is refused at this size, it waits like
+/// any other job.
 #[test]
 fn a_limit_folds_no_further_when_it_is_refused() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 50, 2), job(3, 1, 10, 8)];
     let (recorder, _) = run(&jobs, "limit[k=2,inner=cube-buddy]", "hypercube:3").expect("it runs");
     assert_eq!((recorder.starts(), recorder.ends()), (&[0, 0, 50][..], &[100, 50, 70][..]));
-    // On an idle machine as well, where RSR would not.
+    // A limit folds a job even on an idle machine. RSR would not fold this job.
     let idle = [job(1, 0, 10, 8)];
     let ends = |name| run(&idle, name, "hypercube:3").expect("it runs").0.ends().to_vec();
     assert_eq!((ends("limit[k=0,inner=cube-buddy]"), ends("rsr[t=7]")), (vec![80], vec![10]));

@@ -54,7 +54,7 @@ fn names_have_one_canonical_form() {
 }
 
 #[test]
-fn mistakes_get_advice() {
+fn misspelled_names_get_hints() {
     let error = canonical("mc1x2").expect_err("unknown");
     assert!(error.contains("did you mean \"mc1x1\""), "{error}");
     let error = canonical("mm[tei=1,2,3,4]").expect_err("unknown key");
@@ -73,13 +73,13 @@ fn mistakes_get_advice() {
     assert!(error.contains("only mc1x1"), "{error}");
     assert!(canonical("random[tie=1,2,3,4]").is_err());
     let error = canonical("gabl[rotate=maybe]").expect_err("unknown value");
-    assert!(error.contains("none of no, yes"), "{error}");
+    assert!(error.contains("not one of no, yes"), "{error}");
     let error = canonical("busy-list[shpae=factors]").expect_err("unknown key");
     assert!(error.contains("did you mean \"shape\""), "{error}");
 }
 
 #[test]
-fn parameters_without_effect_tell_nothing_apart() {
+fn parameters_without_effect_do_not_change_the_identity() {
     let strategy =
         |text: &str| text.parse::<AllocatorSpec>().expect("a known allocator").identity();
     for (text, same) in [
@@ -91,7 +91,7 @@ fn parameters_without_effect_tell_nothing_apart() {
     ] {
         assert_eq!(strategy(text), strategy(same), "{text}");
     }
-    // As ids of cells have had it since their format 2.
+    // Ids of cells have used this order since format 2.
     assert_eq!(strategy("mc1x1[tie=4,26,40,12,order=scan]"), "mc1x1[order=scan,tie=4,13,20,6]");
     for (text, other) in [
         ("mc1x1[tie=auto,shadows=8]", "mc1x1[tie=auto]"),
@@ -104,7 +104,7 @@ fn parameters_without_effect_tell_nothing_apart() {
     }
 }
 
-/// Grids put typed values into typed options; the way by the text must lead to the same.
+/// Typed values set from a grid must give the same strategy as values parsed from the name.
 #[test]
 fn typed_values_are_those_of_the_text() {
     let base: AllocatorSpec = "mc1x1[wall=per-wall]".parse().expect("known");
@@ -131,9 +131,10 @@ fn typed_values_are_those_of_the_text() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Through a random history of starts and ends every strategy names distinct free
-    /// processors: exactly as many as asked for if it says that it never refuses, at least
-    /// as many otherwise. After all jobs have left, the machine can be given whole.
+    /// After any history of starts and ends, every strategy chooses distinct free processors. A
+    /// strategy that declares that it never refuses chooses exactly the requested number; other
+    /// strategies choose at least the requested number. After all jobs have ended, one job can get
+    /// the whole machine.
     #[test]
     fn every_strategy_keeps_the_contract(
         machine in proptest::sample::select(vec!["10x10", "7x5", "8x8", "torus:6x6", "4x3x5", "4x4x4", "torus[z]:3x3x4", "hypercube:6", "cluster:40"]),
@@ -143,12 +144,12 @@ proptest! {
         let topology: Topology = machine.parse().expect("a machine");
         for name in standard().names() {
             let spec: AllocatorSpec = name.parse().expect("known");
-            // Who repeats a log decides nothing.
+            // The strategy that repeats a log makes no decisions.
             if spec.recorded() { continue; }
             let tie: TieRule = tie.parse().expect("legal");
-            // Not all that take a vector tune it themselves.
+            // Not every strategy with a tie vector supports self-tuning.
             let Ok(spec) = spec.with_tie(tie) else { continue };
-            // Some strategies are defined on some machines only, and say so.
+            // Some strategies support only some machines and return an error on other machines.
             let Ok(mut allocator) = spec.build(&topology, 1) else { continue };
             allocator.begin(&RunSetup::default()).expect("it works");
             let Capabilities { keeps_schedule, folds, .. } = allocator.capabilities();
@@ -169,10 +170,11 @@ proptest! {
                         prop_assert!(chosen.len() >= size as usize, "{}", spec);
                         prop_assert!(!keeps_schedule || chosen.len() == size as usize, "{}", spec);
                         prop_assert!(allocator.stats().census.is_none_or(|census| census.blocks > 0), "{}", spec);
-                        // Frames, squares and pages of one size: the most is what everybody gets.
+                        // Frames, squares and pages have fixed sizes, so a job that is not folded
+                        // always gets the maximum of its bounds.
                         let largest = allocator.bounds(Request::of_size(size)).max_processors;
                         prop_assert!(folds || chosen.len() as u64 == largest, "{}", spec);
-                        // `occupy` panics if a processor is busy or named twice.
+                        // `occupy` panics if a processor is busy or chosen twice.
                         machine.occupy(&chosen);
                         held.push(chosen);
                     }

@@ -1,8 +1,8 @@
-//! Sub-meshes: boxes of processors, the shapes of jobs, and turning them.
+//! Sub-meshes: boxes of processors, shapes of jobs, and their rotation.
 //!
-//! Papers on contiguous allocation write a 2D sub-mesh `<x, y, w, h>` or
-//! `(x, y, x', y')`; here it is a base and sides in three dimensions, the third of a 2D
-//! grid being 0 and 1.
+//! Papers on contiguous allocation write a 2D sub-mesh as `<x, y, w, h>` or `(x, y, x', y')`. In
+//! this crate a sub-mesh consists of a base and sides in three dimensions. On a 2D grid the third
+//! coordinate is 0, and the third side is 1.
 
 mod shape;
 mod shapes;
@@ -14,39 +14,39 @@ pub use turning::{ROTATE, distinct, permutations, turned};
 
 use crate::topology::{Coord, Grid, NodeId};
 
-/// A box of processors. On a wrapped dimension it may run past the last position.
+/// A box of processors. On a wrapped dimension it may extend past the last position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SubMesh {
     /// The lowest corner.
     pub base: Coord,
-    /// Processors along x, y, z; at least one each.
+    /// Number of processors along x, y, z. Each number is at least one.
     pub sides: [u16; 3],
 }
 
 impl SubMesh {
-    /// The box with these corners, both inside.
+    /// Creates the box with these corners. Both corners are in the box.
     pub fn spanning(base: Coord, end: Coord) -> Self {
         Self { base, sides: std::array::from_fn(|i| end[i] - base[i] + 1) }
     }
 
-    /// The highest corner, inside; it may lie past the last position of a wrapped
-    /// dimension.
+    /// Returns the highest corner, which is in the box. The corner may be past the last position of
+    /// a wrapped dimension.
     pub fn end(&self) -> Coord {
         std::array::from_fn(|i| self.base[i] + self.sides[i] - 1)
     }
 
-    /// Number of processors.
+    /// Returns the number of processors.
     pub fn volume(&self) -> u32 {
         volume(self.sides) as u32
     }
 
-    /// Whether the two share a processor of a mesh.
+    /// Returns whether the two sub-meshes share a processor of a mesh.
     pub fn overlaps(&self, other: &Self) -> bool {
         let (end, other_end) = (self.end(), other.end());
         (0..3).all(|i| self.base[i] <= other_end[i] && other.base[i] <= end[i])
     }
 
-    /// Appends the processors row-major: x fastest, then y, then z.
+    /// Appends the processors in row-major order; x varies fastest, then y, then z.
     pub fn append_to(&self, grid: &Grid, nodes: &mut Vec<NodeId>) {
         let at = |i: usize, offset: u16| (self.base[i] + offset) % grid.axes()[i].extent;
         let [w, d, h] = self.sides;
@@ -59,7 +59,7 @@ impl SubMesh {
     }
 }
 
-/// Number of processors in a box of these sides, which need not fit any machine.
+/// Returns the number of processors in a box with these sides. The box need not fit any machine.
 pub fn volume(sides: [u16; 3]) -> u64 {
     sides.into_iter().map(u64::from).product()
 }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_come_row_by_row() {
+    fn appends_processors_row_by_row() {
         assert_eq!(
             nodes("4x4", [1, 2, 0], [2, 2, 1]),
             [[1, 2, 0], [2, 2, 0], [1, 3, 0], [2, 3, 0]]
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn corners_lie_inside() {
+    fn corners_are_included() {
         let s = SubMesh::spanning([1, 4, 0], [5, 5, 0]);
         assert_eq!((s.sides, s.end(), s.volume()), ([5, 2, 1], [5, 5, 0], 10));
         assert!(s.overlaps(&SubMesh::spanning([5, 5, 0], [5, 5, 0])));

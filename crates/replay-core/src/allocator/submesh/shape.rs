@@ -1,17 +1,18 @@
-//! Shapes for jobs that come without one.
+//! Rules that select the sides of jobs without shape.
 
 use super::volume;
 use crate::topology::Grid;
 
-/// How a number of processors becomes side lengths.
+/// Rule that converts a number of processors into side lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShapeRule {
-    /// The box of least total side length that holds the job, of least volume among
-    /// those; it may hold more processors than asked for.
+    /// The box with the smallest total side length that can hold the job. If several boxes have
+    /// this length, the box with the smallest volume. The box may hold more processors than
+    /// requested.
     #[default]
     NearSquare,
-    /// The box of exactly that volume and least total side length; where none fits the
-    /// machine, as `NearSquare`.
+    /// The box of exactly the requested volume with the smallest total side length. If no such box
+    /// fits the machine, the box of `NearSquare`.
     Factors,
 }
 
@@ -20,11 +21,11 @@ impl ShapeRule {
     pub const ALL: [(&'static str, ShapeRule); 2] =
         [("near-square", ShapeRule::NearSquare), ("factors", ShapeRule::Factors)];
 
-    /// The same for strategies that try exact factors first.
+    /// Every rule with its name, for strategies whose default is `Factors`.
     pub const FACTORS_FIRST: [(&'static str, ShapeRule); 2] = [Self::ALL[1], Self::ALL[0]];
 
-    /// Side lengths for `size` processors on `grid`: within its extents, longest first
-    /// where the extents allow. `None` if the grid has fewer processors.
+    /// Returns side lengths for `size` processors that fit `grid`. The longest side comes first if
+    /// it fits in this orientation. Returns `None` if the grid has fewer than `size` processors.
     pub fn shape(self, size: u32, grid: &Grid) -> Option<[u16; 3]> {
         let fitting = || boxes(size, grid);
         let compact = |shape: &[u16; 3]| {
@@ -41,7 +42,8 @@ impl ShapeRule {
     }
 }
 
-/// Boxes within the grid that hold `size` and would not with a smaller last side.
+/// Returns the boxes that fit the grid and can hold `size` processors, but could not hold them if
+/// the last side were shorter.
 fn boxes(size: u32, grid: &Grid) -> impl Iterator<Item = [u16; 3]> {
     let [x, y, z] = grid.axes().map(|axis| axis.extent);
     let flat = grid.dimensions() == 2;

@@ -1,4 +1,4 @@
-//! Which frames a request may have.
+//! Selection of the frames that are tried for a request.
 
 use std::cmp::Reverse;
 
@@ -8,16 +8,17 @@ use super::volume;
 use crate::allocator::Request;
 use crate::topology::Grid;
 
-/// What `shape=` means where all of [`Shaping`] can be chosen.
-pub const SHAPE: &str = "sides of a job that comes without: exact and most nearly square, least total side length, or every exact factorisation in turn";
+/// Meaning of the parameter `shape`, for strategies that support every [`Shaping`].
+pub const SHAPE: &str = "sides of a job without shape: exact factors nearest to a square, least total side length, or \
+    every exact factorisation in turn";
 
-/// How a job that comes without a shape gets frames.
+/// Rule that selects the frames of a job without shape.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Shaping {
-    /// One frame, by a rule.
+    /// A single frame, which a rule selects.
     One(ShapeRule),
-    /// Every frame of exactly the job's size that fits the machine, the most nearly square
-    /// first; where there is none, the nearly square one that holds it.
+    /// Every frame of exactly the job's size that fits the machine; the frame nearest to a square comes first. If there
+    /// is no such frame, the nearly square frame that can hold the job.
     Any,
 }
 
@@ -28,7 +29,7 @@ impl Default for Shaping {
 }
 
 impl Shaping {
-    /// Every way with its name.
+    /// Every rule with its name.
     pub const ALL: [(&'static str, Shaping); 3] = [
         ("factors", Shaping::One(ShapeRule::Factors)),
         ("near-square", Shaping::One(ShapeRule::NearSquare)),
@@ -36,29 +37,28 @@ impl Shaping {
     ];
 }
 
-/// The frames to be tried for a request, in order. Frames of sizes asked for before are
-/// remembered.
+/// Frames that are tried for a request, in order. Frames are cached by size.
 #[derive(Clone, Debug)]
 pub struct Shapes {
     grid: Grid,
     shaping: Shaping,
     turn: bool,
-    /// By size; empty where nobody has asked.
+    /// Cached frames by size; empty for a size that has not been requested yet.
     by_size: Vec<Vec<[u16; 3]>>,
     given: Vec<[u16; 3]>,
-    /// Room for the frames of a request beside another.
+    /// Scratch list for the frames of a second request.
     smaller: Vec<[u16; 3]>,
 }
 
 impl Shapes {
-    /// Frames on `grid`; with `turn` also their other permutations.
+    /// Creates frames on `grid`. If `turn`, the other permutations of each frame are included.
     pub fn new(grid: &Grid, shaping: Shaping, turn: bool) -> Self {
         let (by_size, given, smaller) = (Vec::new(), Vec::new(), Vec::new());
         Self { grid: grid.clone(), shaping, turn, by_size, given, smaller }
     }
 
-    /// The frames for a request; none if it asks for more processors than the grid has, or
-    /// for a shape with a side of 0.
+    /// Returns the frames for a request. There are no frames if the request exceeds the number of processors of the
+    /// grid, or if its shape has a side of 0.
     pub fn of(&mut self, request: Request) -> &[[u16; 3]] {
         if let Some(shape) = request.shape {
             self.given.clear();
@@ -81,8 +81,8 @@ impl Shapes {
         &self.by_size[size]
     }
 
-    /// Whether every frame of `asked` that fits the grid holds one of `refused`, so that none of the
-    /// former is free where none of the latter is.
+    /// Returns whether every frame of `asked` that fits the grid contains a frame of `refused`. In this case no frame
+    /// of `asked` is free if no frame of `refused` is free.
     pub fn cover(&mut self, refused: Request, asked: Request) -> bool {
         let mut smaller = std::mem::take(&mut self.smaller);
         smaller.clear();
@@ -98,7 +98,8 @@ impl Shapes {
         covered
     }
 
-    /// Processors of the largest frame for a request, and at least those it asks for.
+    /// Returns the number of processors of the largest frame for a request, or the requested number if the requested
+    /// number is larger.
     pub fn largest(&mut self, request: Request) -> u64 {
         let largest = self.of(request).iter().map(|&sides| volume(sides)).max();
         largest.unwrap_or(0).max(u64::from(request.size))
@@ -121,7 +122,7 @@ impl Shapes {
     }
 }
 
-/// Frames of exactly `size` processors that fit the grid, in every orientation.
+/// Returns the frames of exactly `size` processors that fit the grid, in every orientation.
 fn factorisations(size: u32, grid: &Grid) -> Vec<[u16; 3]> {
     let extents = grid.axes().map(|axis| axis.extent);
     let mut frames = Vec::new();
@@ -146,12 +147,12 @@ mod tests {
         let topology: Topology = machine.parse().expect("a machine");
         let mut shapes = Shapes::new(topology.grid().expect("a grid"), shaping, turn);
         let first = shapes.of(request).to_vec();
-        assert_eq!(shapes.of(request), first, "the second answer is remembered");
+        assert_eq!(shapes.of(request), first, "the second answer comes from the cache");
         first
     }
 
     #[test]
-    fn sizes_become_frames() {
+    fn returns_the_frames_of_a_size() {
         let of = |shaping, turn, size| frames("4x6", shaping, turn, Request::of_size(size));
         assert_eq!(of(Shaping::default(), false, 8), [[4, 2, 1]]);
         assert_eq!(of(Shaping::default(), true, 8), [[4, 2, 1], [2, 4, 1]]);
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_given_shape_is_kept() {
+    fn keeps_a_given_shape() {
         let request = Request::shaped(5, Some([2, 3, 1]));
         assert_eq!(frames("4x6", Shaping::Any, false, request), [[2, 3, 1]]);
         assert_eq!(frames("4x6", Shaping::Any, true, request), [[2, 3, 1], [3, 2, 1]]);

@@ -1,22 +1,21 @@
-//! Turning a frame: its permutations of sides.
+//! Rotation of a frame: the permutations of its sides.
 
-/// What `rotate=` means.
-pub const ROTATE: &str =
-    "also try the other permutations of the sides (two in 2D, six in 3D), as turning-... does";
+/// Meaning of the parameter `rotate`.
+pub const ROTATE: &str = "whether the other permutations of the sides (two in 2D, six in 3D) are also tried, as turning-... does";
 
-/// Permutations of three sides in the order of the Turning First Fit (Bani-Mohammad 2008,
-/// section 2.2.1); each entry says which side of the request lies along x, y, z.
+/// Permutations of three sides in the order of Turning First Fit (Bani-Mohammad 2008, section
+/// 2.2.1). Each entry contains the indices of the request's sides that are used along x, y, z.
 const PERMUTATIONS: [[usize; 3]; 6] =
     [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// The permutations of a frame in that order: six in 3D, two in 2D, where the third side
-/// stays. Frames with equal sides come repeatedly.
+/// Returns the permutations of a frame in the published order: six in 3D and two in 2D. In 2D the
+/// third side does not change. If sides are equal, the same frame occurs repeatedly.
 pub fn permutations(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16; 3]> + Clone {
     let legal = move |p: &&[usize; 3]| dimensions == 3 || p[2] == 2;
     PERMUTATIONS.iter().filter(legal).map(move |p| p.map(|side| sides[side]))
 }
 
-/// The same, each frame once: no search for it can end otherwise the second time.
+/// Returns the distinct permutations of a frame in the published order.
 pub fn distinct(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16; 3]> {
     let all = permutations(sides, dimensions);
     let before = all.clone();
@@ -24,7 +23,8 @@ pub fn distinct(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16
     all.enumerate().filter(new).map(|(_, turned)| turned)
 }
 
-/// The frame, and if it may be turned its other permutations, each once.
+/// Returns the frame. If `turn` is set, it is followed by its other permutations, without
+/// duplicates.
 pub fn turned(sides: [u16; 3], dimensions: usize, turn: bool) -> impl Iterator<Item = [u16; 3]> {
     distinct(sides, dimensions).take(if turn { PERMUTATIONS.len() } else { 1 })
 }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn permutations_come_in_the_published_order() {
+    fn permutations_are_in_the_published_order() {
         let turned = |sides, dimensions| turned(sides, dimensions, true).collect::<Vec<_>>();
         assert_eq!(
             turned([1, 2, 3], 3),

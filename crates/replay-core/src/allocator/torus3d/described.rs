@@ -1,4 +1,4 @@
-//! A `topology.yaml` as a parameter: boxes, and the machine that it describes.
+//! A `topology.yaml` as the value of a parameter. The file describes boxes and a machine.
 
 use std::fmt;
 use std::fs::File;
@@ -10,28 +10,28 @@ use crate::lines::LONGEST_TEXT;
 use crate::placement::config::Config;
 use crate::topology::Topology;
 
-/// A file as it was when it was named.
+/// Path of a file, and its content at the time when the parameter was parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
     path: String,
     text: Arc<str>,
-    /// Whether it is written as its content, which tells files apart, and not as its path, by which it is found.
+    /// Whether [`Display`](fmt::Display) writes a hash of the content. Otherwise it writes the path.
     by_content: bool,
 }
 
 impl Described {
-    /// What it says of the topology of this name, or of the one that the file has as its default.
+    /// Parses the topology named `entry`, or the default topology of the file.
     ///
     /// # Errors
-    /// What is wrong with the file, in words with line and key.
+    /// A message with line and key if the file is not valid.
     pub fn config(&self, entry: Option<&str>) -> Result<Config, String> {
         Config::read(&self.text, &self.path, entry, None).map_err(|error| error.to_string())
     }
 
-    /// The machine of that.
+    /// Returns the machine of the topology named `entry`.
     ///
     /// # Errors
-    /// The same, or why it is no machine.
+    /// A message if the file is not valid or describes no machine.
     pub fn machine(&self, entry: Option<&str>) -> Result<Topology, String> {
         let Config { name, layout, warnings, .. } = self.config(entry)?;
         layout.machine().ok_or_else(|| {
@@ -44,7 +44,7 @@ impl Described {
         })
     }
 
-    /// The same, written as its content.
+    /// Returns the parameter in the form that is displayed as a hash of the file's content.
     pub fn by_content(&self) -> Self {
         Self { by_content: true, ..self.clone() }
     }
@@ -60,7 +60,7 @@ impl FromStr for Described {
         match read {
             Err(error) => Err(format!("cannot be read: {error}")),
             Ok(_) if text.len() as u64 > LONGEST_TEXT => {
-                Err(format!("more than {LONGEST_TEXT} bytes"))
+                Err(format!("has more than {LONGEST_TEXT} bytes"))
             }
             Ok(_) => Ok(Self { path: path.to_string(), text: text.into(), by_content: false }),
         }

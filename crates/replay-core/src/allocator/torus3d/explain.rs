@@ -1,4 +1,4 @@
-//! What the rule tells of a decision to whoever listens.
+//! Explanations of decisions.
 
 use super::Placements;
 use super::selection_rules::SelectionRule;
@@ -7,47 +7,50 @@ use crate::allocator::Request;
 use crate::allocator::candidate_set::{CandidateSet, ScoredCandidate};
 use crate::allocator::explain::{self, Listing};
 use crate::placement::Layout;
-use crate::placement::decide::Ask;
+use crate::placement::decide::Query;
 use crate::placement::segments;
 use crate::placement::torus::cells_of;
 use crate::topology::NodeId;
 
-/// A place: torus, placement, anchor.
+/// Position of a box: torus, placement, anchor.
 type At = [usize; 3];
 
-/// A place that competes, what is compared, and what it is told as.
-struct Competitor {
+/// A candidate box and the value by which it is compared.
+struct CandidateBox {
     at: At,
     value: i128,
 }
 
 impl Placements {
-    /// Tells which boxes are free, what they come to, and who wins by that.
-    pub(super) fn tell(&mut self, asked: &segments::Request, request: Request) {
+    /// Records the free boxes, their values, and the winner.
+    pub(super) fn explain_decision(&mut self, asked: &segments::Request, request: Request) {
         if let Some(tuner) = self.tied.as_ref().and_then(Tied::tuner) {
-            self.notes.say(|| {
-                let [shadows, since] = tuner.told();
+            self.explanation.sentence(|| {
+                let [shadows, since] = tuner.shadows_and_starts();
                 let shadows = explain::count(shadows, "shadow machine");
                 let since = explain::count(since, "start");
                 format!(
-                    "by the past, on {shadows}, the way of least expected loss is {}; they were looked at {since} ago",
-                    tuner.way()
+                    "on {shadows}, the rule of least expected loss so far is {}; the shadows were evaluated {since} ago",
+                    tuner.selection_rule()
                 )
             });
         }
-        let competitors =
-            match self.tied.as_ref().is_some_and(|tied| tied.way() != SelectionRule::Slurm) {
-                true => self.tell_sums(asked.size, request),
-                false => self.tell_costs(asked),
-            };
-        if let Some(first) = competitors.first() {
-            self.notes.winner(self.processors(first.at));
+        let candidates = match self
+            .tied
+            .as_ref()
+            .is_some_and(|tied| tied.selection_rule() != SelectionRule::Slurm)
+        {
+            true => self.explain_sums(asked.size, request),
+            false => self.explain_costs(asked),
+        };
+        if let Some(first) = candidates.first() {
+            self.explanation.winner(self.processors(first.at));
         }
-        self.notes.rivals(|| self.in_pictures(&competitors));
+        self.explanation.candidates(|| self.candidate_set(&candidates));
     }
 
-    /// Tells the weighted sums; the places by them.
-    fn tell_sums(&mut self, size: u32, request: Request) -> Vec<Competitor> {
+    /// Records the weighted sums. Returns the boxes sorted by sum.
+    fn explain_sums(&mut self, size: u32, request: Request) -> Vec<CandidateBox> {
         let Some(tied) = &mut self.tied else { return Vec::new() };
         let weights = tied.weights();
         let mut all = tied.sums(size, request.times);
@@ -60,10 +63,10 @@ impl Placements {
             words(one).into_iter().chain(numbers).collect::<Vec<String>>()
         };
         let about = format!(
-            "free boxes of {size} that compete, by the sum of their weighted terms; the least wins, the first of equals"
+            "candidate boxes of {size} with their weighted terms; the least sum wins, the first of equals"
         );
-        self.notes.list(|| Listing::of(about, &columns, all.iter().map(row)));
-        // It keeps the order of equals.
+        self.explanation.list(|| Listing::of(about, &columns, all.iter().map(row)));
+        // The sort is stable: equal sums keep their order.
         all.sort_by_key(|one| one.sum);
         let sum = |one: &Weighed| {
             let terms = weights.iter().zip(&one.terms);
@@ -74,31 +77,32 @@ impl Placements {
                 false => format!("{} = {}", terms.join(" + "), one.sum),
             }
         };
-        let told = |one: &Weighed| format!("{}, {}", words(one).join(" at "), sum(one));
+        let describe = |one: &Weighed| format!("{}, {}", words(one).join(" at "), sum(one));
         if let Some(first) = all.first() {
-            self.notes.say(|| format!("the winner: {}", told(first)));
+            self.explanation.sentence(|| format!("the winner: {}", describe(first)));
         }
         if let Some(next) = all.get(1) {
-            self.notes.say(|| format!("the next best: {}", told(next)));
+            self.explanation.sentence(|| format!("the next best: {}", describe(next)));
         }
-        let competitor =
-            |one: &Weighed| Competitor { at: [0, one.at[0], one.at[1]], value: one.sum };
-        all.iter().map(competitor).collect()
+        let candidate_box =
+            |one: &Weighed| CandidateBox { at: [0, one.at[0], one.at[1]], value: one.sum };
+        all.iter().map(candidate_box).collect()
     }
 
-    /// Tells the costs of Slurm's rule; the places of the torus and orientation that win, by them.
-    fn tell_costs(&mut self, asked: &segments::Request) -> Vec<Competitor> {
+    /// Records the costs of Slurm's rule. Returns the boxes of the winning torus and orientation,
+    /// sorted by cost.
+    fn explain_costs(&mut self, asked: &segments::Request) -> Vec<CandidateBox> {
         let size = asked.segment.unwrap_or(asked.size);
         let mut rows = Vec::new();
-        // Of a job in several parts each place changes what the next costs.
+        // If a job has several parts, each placed part changes the costs of the next part.
         let winner = match asked.segment {
             Some(_) => None,
             None => {
-                let ask = Ask { size, required: None, weights: None };
+                let ask = Query { size, required: None, weights: None };
                 self.decider.decide(&self.layout, &mut self.machine, &ask)
             }
         };
-        let mut competitors: Vec<Competitor> = Vec::new();
+        let mut candidates: Vec<CandidateBox> = Vec::new();
         for (at, (torus, open)) in self.layout.toruses().iter().zip(&mut self.machine).enumerate() {
             let costs = match asked.segment {
                 None => self.decider.costs(at, torus, open, size),
@@ -116,7 +120,7 @@ impl Placements {
                         && (pick.torus, pick.placement) == (at, index)
                     {
                         let at = [at, index, anchor];
-                        competitors.push(Competitor { at, value: cost.into() });
+                        candidates.push(CandidateBox { at, value: cost.into() });
                     }
                     let cost = cost.map_or(String::new(), |cost| cost.to_string());
                     let words = words(&self.layout, [at, index, anchor]);
@@ -124,7 +128,7 @@ impl Placements {
                 }
             }
         }
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             format!(
                 "boxes of {size} on the menu that are free: {}",
                 explain::count(rows.len(), "anchor")
@@ -133,39 +137,40 @@ impl Placements {
         if !rows.is_empty() {
             let several = match self.layout.toruses().len() {
                 1 => "",
-                _ => "of several tori that have one the fullest wins; ",
+                _ => "the fullest torus with a free box wins; ",
             };
             let about = format!(
-                "free boxes in the order in which they are looked at; {several}the first orientation wins, in it the one that costs the fewest free places of the next larger box"
+                "free boxes in scan order; {several}the first orientation wins, and within it the box that costs the fewest free places of the next larger box"
             );
-            self.notes.list(|| Listing::of(about, &["box", "at", "cost"], rows));
+            self.explanation.list(|| Listing::of(about, &["box", "at", "cost"], rows));
         }
-        competitors.sort_by_key(|one| one.value);
-        let of = |one: &Competitor| {
+        candidates.sort_by_key(|one| one.value);
+        let of = |one: &CandidateBox| {
             let named = words(&self.layout, one.at).join(" at ");
             format!("{named}, which costs {}", explain::count(one.value as usize, "place"))
         };
-        if let Some(first) = competitors.first() {
-            self.notes.say(|| format!("the winner: {}", of(first)));
-            self.notes.say(|| match competitors.get(1) {
+        if let Some(first) = candidates.first() {
+            self.explanation.sentence(|| format!("the winner: {}", of(first)));
+            self.explanation.sentence(|| match candidates.get(1) {
                 Some(next) => format!("the next best: {}", of(next)),
                 None => "no other of its orientation is free".to_string(),
             });
         }
-        competitors
+        candidates
     }
 
-    /// The processors of a box.
+    /// Returns the processors of a box.
     fn processors(&self, [torus, placement, anchor]: At) -> Vec<NodeId> {
         let mask = self.layout.toruses()[torus].placements()[placement].mask(anchor);
         let numbers = cells_of(mask).filter_map(|cell| self.layout.node(torus, cell));
         numbers.map(|number| self.nodes[number as usize]).collect()
     }
 
-    /// Who competes, as boxes.
-    fn in_pictures(&self, competitors: &[Competitor]) -> CandidateSet {
-        let by_sums = self.tied.as_ref().is_some_and(|tied| tied.way() != SelectionRule::Slurm);
-        let rival = |(place, one): (usize, &Competitor)| {
+    /// Returns the candidate boxes in the form that is needed to plot them.
+    fn candidate_set(&self, candidates: &[CandidateBox]) -> CandidateSet {
+        let by_sums =
+            self.tied.as_ref().is_some_and(|tied| tied.selection_rule() != SelectionRule::Slurm);
+        let candidate = |(place, one): (usize, &CandidateBox)| {
             let [torus, placement, anchor] = one.at;
             let cost = if by_sums { 0 } else { one.value };
             ScoredCandidate {
@@ -179,13 +184,14 @@ impl Placements {
                 weights: Vec::new(),
             }
         };
-        let first = competitors.iter().take(explain::LISTED).enumerate().map(rival).collect();
-        let more = competitors.len().saturating_sub(explain::LISTED);
+        let first = candidates.iter().take(explain::LISTED).enumerate().map(candidate).collect();
+        let more = candidates.len().saturating_sub(explain::LISTED);
         CandidateSet { vector: None, first, more }
     }
 }
 
-/// A box in words: its sides, and where it is; of several tori with the name of its own.
+/// Describes a box by its sides and its position, with the name of the torus if the machine has
+/// several tori.
 fn words(layout: &Layout, [torus, placement, anchor]: At) -> [String; 2] {
     let torus = &layout.toruses()[torus];
     let placement = &torus.placements()[placement];

@@ -1,18 +1,18 @@
-//! How often a size of boxes is taken to be asked for.
+//! Frequencies of box sizes, from which the worth of a box is computed.
 
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What multiplies the size of a box in its worth.
+/// Factor by which the size of a box is multiplied to compute its worth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Frequencies {
-    /// As often as among the jobs that started so far and the one that asks, in thousandths.
+    /// Frequency of the size in thousandths, among the jobs that have started so far and the requesting job.
     Seen,
-    /// Every size alike.
+    /// The same factor for every size.
     One,
-    /// Weights by size, ascending; sizes that are not here weigh nothing.
+    /// Weights by size, sorted by ascending size. Sizes that are not in the list have weight 0.
     Listed(Arc<[(u32, u64)]>),
 }
 
@@ -20,7 +20,7 @@ impl Frequencies {
     /// The largest weight.
     const MAX: u64 = 1_000_000;
 
-    /// The frequency of a size, of which so many of all jobs `seen` were.
+    /// Returns the frequency of a size that `seen` of `all` jobs requested.
     pub fn of(&self, size: u32, seen: u64, all: u64) -> u64 {
         match self {
             Self::Seen => 1000 * seen / all.max(1),
@@ -35,13 +35,13 @@ impl Frequencies {
         let mut weights = pairs.collect::<Result<Vec<_>, _>>()?;
         weights.sort_unstable();
         match weights.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(twice) => Err(format!("size {} is there twice", twice[0].0)),
-            None if weights.is_empty() => Err("there is no size".to_string()),
+            Some(twice) => Err(format!("size {} is listed twice", twice[0].0)),
+            None if weights.is_empty() => Err("no size is listed".to_string()),
             None => Ok(Self::Listed(weights.into())),
         }
     }
 
-    /// The lines `size,weight` of a file; a heading, empty lines and what follows `#` are passed over.
+    /// Reads lines `size,weight` from a file; a header, empty lines and text after `#` are ignored.
     fn read(path: &Path) -> Result<Self, String> {
         let within = |why: String| format!("{}: {why}", path.display());
         let text = std::fs::read_to_string(path).map_err(|e| within(e.to_string()))?;
@@ -68,7 +68,7 @@ fn pair(text: &str, between: char) -> Result<(u32, u64), String> {
     }
 }
 
-/// A list is written with `:` and `+`; what is none of the words and has no `:` is a file.
+/// Parses `seen`, `one`, or a list written with `:` and `+`; any other text without `:` is the path of a file.
 impl FromStr for Frequencies {
     type Err = String;
 
@@ -76,7 +76,7 @@ impl FromStr for Frequencies {
         match text {
             "seen" => Ok(Self::Seen),
             "one" => Ok(Self::One),
-            "" => Err("there is no size".to_string()),
+            "" => Err("no size is listed".to_string()),
             _ if text.contains(':') && !Path::new(text).exists() => {
                 Self::listed(text.split('+').map(|one| pair(one, ':')))
             }
@@ -85,7 +85,7 @@ impl FromStr for Frequencies {
     }
 }
 
-/// As it is read; of a file what stood in it, so that a name says all.
+/// Writes the parsed form. The content of a file is written as a list, so that the name does not depend on the file.
 impl fmt::Display for Frequencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_come_from_a_list() {
+    fn parses_a_list_of_weights() {
         let listed = read("64:5+8:1000").expect("a list");
         assert_eq!([8, 16, 64].map(|size| listed.of(size, 1, 2)), [1000, 0, 5]);
         assert_eq!(listed.to_string(), "8:1000+64:5");
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(read("seen").map(|seen| seen.of(8, 1, 4)), Ok(250));
         assert_eq!(read("one").map(|one| one.of(8, 1, 4)), Ok(1));
         for (bad, why) in [
-            ("8:1+8:2", "size 8 is there twice"),
+            ("8:1+8:2", "size 8 is listed twice"),
             ("8:x", "weight \"x\""),
             ("0:1", "size \"0\""),
             ("8:1000001", "1,000,000"),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_come_from_a_file() {
+    fn reads_weights_from_a_file() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("sizes.csv");
         let file = |text: &str| {
@@ -141,8 +141,8 @@ mod tests {
         assert_eq!(known.to_string(), "8:1000+64:5");
         for (text, why) in [
             ("size,weight\n8;1\n", "line 2: \"8;1\" is not SIZE,WEIGHT"),
-            ("8,1\n8,2\n", "sizes.csv: size 8 is there twice"),
-            ("size,weight\n", "there is no size"),
+            ("8,1\n8,2\n", "sizes.csv: size 8 is listed twice"),
+            ("size,weight\n", "no size is listed"),
         ] {
             let error = file(text).expect_err(text);
             assert!(error.contains(why) && error.contains("sizes.csv"), "{error}");

@@ -1,11 +1,12 @@
-//! Boxes from a menu on a 3D torus: the placement rule that Slurm ships since 26.05.
+//! Boxes from a menu on a 3D torus: the placement rule of Slurm since release 26.05.
 //!
-//! The rule itself is in [`placement`](crate::placement); here it serves the jobs of a replay, on a mesh, a torus, or several
-//! tori with holes. The list of boxes is that of a `topology.yaml` or a [menu](crate::placement::menu). The first processes
-//! run on the nodes in the rule's rank order.
+//! The rule is implemented in [`placement`](crate::placement). This module applies the rule to the jobs of a replay on
+//! a mesh, a torus, or several tori with holes. The list of boxes comes from a `topology.yaml` or from a
+//! [menu](crate::placement::menu). Processes are assigned to nodes in the rank order of the rule.
 //!
-//! Cost: for each free anchor of the job's size a count of the free anchors of the next larger box that it
-//! meets, in words of 64, until one meets none. Starts and ends change the bits of the anchors that they meet.
+//! Cost: for each free anchor of the job's size, the overlapping free anchors of the next larger box are counted, 64
+//! anchors per step. The scan stops at an anchor that overlaps none of these larger anchors. Starts and ends of jobs
+//! change the bits of the overlapping anchors.
 
 mod described;
 mod explain;
@@ -31,53 +32,57 @@ use super::{
 use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::placement::decide::{Decider, Pick};
-use crate::placement::open::Open;
+use crate::placement::free_anchors::FreeAnchors;
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
 use crate::placement::{Layout, Torus, fragmentation, rank};
 use crate::topology::{NodeId, Topology};
 
-/// What becomes of a job whose size is not on the menu.
+/// Treatment of a job whose size is not on the menu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fit {
-    /// It can never start, as in Slurm.
+    /// The job can never start, as in Slurm.
     Exact,
-    /// It gets the smallest box that holds it.
+    /// The job gets the smallest box that can hold it.
     Up,
 }
 
-/// The rule on a machine.
+/// The placement rule on a machine.
 #[derive(Clone, Debug)]
 pub struct Placements {
     layout: Arc<Layout>,
     decider: Decider,
-    /// By processor its number among the nodes of the layout, and the other way round.
+    /// For each processor, the number of its node in the layout.
     numbers: Arc<[u32]>,
+    /// Processor of each node of the layout.
     nodes: Arc<[NodeId]>,
     /// Sizes on the menu, ascending.
     sizes: Vec<u32>,
-    /// By two sizes, as far as it was asked: whether every box of the second holds one of the first.
+    /// Cache for pairs of sizes: whether every box of the second size contains a box of the first size.
     hold: HashMap<[u32; 2], bool>,
     fit: Fit,
-    /// Parts of larger jobs, and whether all sets of their places are searched.
+    /// Size of the parts into which larger jobs are divided, and whether all sets of positions of the parts are
+    /// searched.
     segment: Option<(u32, bool)>,
-    /// What decides instead of Slurm's rule.
+    /// Rule that decides in place of Slurm's rule; `None` for Slurm's rule.
     tied: Option<Tied>,
-    machine: Vec<Open>,
-    /// By the first process's node: the boxes of a running job.
+    machine: Vec<FreeAnchors>,
+    /// Boxes of each running job, by the node of its first process.
     places: HashMap<NodeId, Vec<Pick>>,
-    /// What it is made from anew when the sizes of the jobs are known, if its menu goes by them.
-    to_come: Option<(PlacementOptions, Topology, u64)>,
-    /// The most that its fragmentation can be.
+    /// Options from which the strategy is rebuilt when the sizes of the jobs are known; `None` if the menu does not
+    /// depend on these sizes.
+    rebuild_from: Option<(PlacementOptions, Topology, u64)>,
+    /// Largest possible fragmentation.
     most_blocked: u64,
     census: Census,
-    notes: ExplanationLog,
-    /// Breaks off decisions.
+    explanation: ExplanationLog,
+    /// Token that cancels decisions.
     stop: CancelToken,
 }
 
 impl Placements {
-    /// The rule on a machine with these processors, each by its number in the layout; Slurm's, if there is no other.
+    /// Creates the rule on a machine. `numbers` contains the node number of each processor in the layout. If `tied` is
+    /// `None`, Slurm's rule decides.
     fn new(
         numbers: Vec<u32>,
         layout: Layout,
@@ -101,7 +106,7 @@ impl Placements {
         let most_blocked = fragmentation::most(&layout);
         let (layout, hold) = (Arc::new(layout), HashMap::new());
         let (numbers, nodes) = (numbers.into(), nodes.into());
-        let (census, notes) = (Census::default(), ExplanationLog::default());
+        let (census, explanation) = (Census::default(), ExplanationLog::default());
         Self {
             layout,
             decider,
@@ -114,20 +119,20 @@ impl Placements {
             tied,
             machine,
             places,
-            to_come: None,
+            rebuild_from: None,
             most_blocked,
             census,
-            notes,
+            explanation,
             stop: CancelToken::new(),
         }
     }
 
-    /// The same, to be made anew on `machine` when the sizes of the jobs are known.
+    /// Stores the options from which the strategy is rebuilt on `machine` when the sizes of the jobs are known.
     fn for_sizes(self, options: PlacementOptions, machine: Topology, seed: u64) -> Self {
-        Self { to_come: Some((options, machine, seed)), ..self }
+        Self { rebuild_from: Some((options, machine, seed)), ..self }
     }
 
-    /// Gives back the boxes of a job.
+    /// Releases the boxes of a job.
     fn release(&mut self, nodes: &[NodeId]) {
         let Some(first) = nodes.first() else { return };
         if let Some(tied) = &mut self.tied {
@@ -141,7 +146,7 @@ impl Placements {
         self.census.busy_list = self.census.busy_list.saturating_sub(picks.len() as u32);
     }
 
-    /// Where processors are: by torus their cells.
+    /// Returns the cells of processors, by torus.
     fn cells_of(&self, nodes: &[NodeId]) -> Vec<Vec<u32>> {
         let mut cells = vec![Vec::new(); self.layout.toruses().len()];
         for node in nodes {
@@ -151,7 +156,7 @@ impl Placements {
         cells
     }
 
-    /// The places of a job.
+    /// Returns the boxes for a job.
     fn picks(&mut self, asked: &segments::Request, request: Request) -> Option<Vec<Pick>> {
         match &mut self.tied {
             Some(tied) => tied.decide(asked.size, request.times).map(|pick| vec![pick]),
@@ -159,8 +164,8 @@ impl Placements {
         }
     }
 
-    /// The request as the rule sees it; `None` if no placement will ever do.
-    fn asked(&self, size: u32) -> Option<segments::Request> {
+    /// Converts a request for the rule; `None` if no placement can ever serve the request.
+    fn to_rule_request(&self, size: u32) -> Option<segments::Request> {
         let on_menu = |size: &u32| self.sizes.binary_search(size).is_ok();
         let several = |part: u32| part < size && size.is_multiple_of(part);
         let (segment, exact) = self.segment.filter(|it| several(it.0)).unzip();
@@ -179,38 +184,40 @@ impl Placements {
     }
 }
 
-/// An idle machine of which all anchors are counted.
-fn idle(decider: &Decider, layout: &Layout) -> Vec<Open> {
+/// Returns an idle machine on which all anchors have been counted.
+fn idle(decider: &Decider, layout: &Layout) -> Vec<FreeAnchors> {
     let mut machine = decider.machine(layout, layout.all());
-    machine.iter_mut().zip(layout.toruses()).for_each(|(open, torus)| open.learn_all(torus));
+    machine.iter_mut().zip(layout.toruses()).for_each(|(open, torus)| open.compute_all(torus));
     machine
 }
 
 impl Allocator for Placements {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        let (notes, stop) = (setup.notes.clone(), setup.stop.clone());
-        if let Some((options, machine, seed)) = self.to_come.take_if(|_| !setup.jobs.is_empty()) {
-            // A job that asks for more than the machine has is an error of its own.
+        let (explanation, stop) = (setup.explanation.clone(), setup.stop.clone());
+        if let Some((options, machine, seed)) =
+            self.rebuild_from.take_if(|_| !setup.jobs.is_empty())
+        {
+            // Jobs larger than the machine are reported by other code.
             let sizes = setup.jobs.iter().map(|job| job.size);
             let mut sizes: Vec<u32> =
                 sizes.filter(|&size| size as usize <= self.numbers.len()).collect();
             sizes.sort_unstable();
             sizes.dedup();
-            *self = Self { notes, stop, ..options.placements(&machine, &sizes, seed)? };
+            *self = Self { explanation, stop, ..options.placements(&machine, &sizes, seed)? };
             return Ok(());
         }
-        (self.notes, self.stop) = (notes, stop);
+        (self.explanation, self.stop) = (explanation, stop);
         self.machine = idle(&self.decider, &self.layout);
         self.places.clear();
-        self.tied = self.tied.take().map(Tied::again);
+        self.tied = self.tied.take().map(Tied::reset);
         self.census = Census::default();
         Ok(())
     }
 
-    /// A job in one part has a place where a box of its size is free. Those in several are placed by a
-    /// heuristic.
+    /// Returns `true` only for jobs in one part, because such a job gets a box whenever a box of its size is free. Jobs
+    /// in several parts are placed by a heuristic.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
-        let both = self.asked(refused.size).zip(self.asked(asked.size));
+        let both = self.to_rule_request(refused.size).zip(self.to_rule_request(asked.size));
         let Some((refused, asked)) = both else { return false };
         if refused.segment.is_some() || asked.segment.is_some() {
             return false;
@@ -229,14 +236,16 @@ impl Allocator for Placements {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        // A shadow may have been left out since.
+        // After cancellation a shadow may be out of date.
         self.stop.check()?;
-        let Some(asked) = self.asked(request.size) else { return Err(Refusal::Fragmented) };
+        let Some(asked) = self.to_rule_request(request.size) else {
+            return Err(Refusal::Fragmented);
+        };
         if asked.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
-        if self.notes.are_read() {
-            self.tell(&asked, request);
+        if self.explanation.is_recording() {
+            self.explain_decision(&asked, request);
         }
         let picks = self.picks(&asked, request).ok_or(Refusal::Fragmented)?;
         let mut job = self.layout.none();
@@ -270,7 +279,7 @@ impl Allocator for Placements {
             MachineEvent::NodesDown(nodes) => {
                 let all = self.cells_of(nodes);
                 if let (Some(tied), [cells]) = (&mut self.tied, &all[..]) {
-                    tied.withdraw(cells.iter().copied(), machine.walls_off());
+                    tied.withdraw(cells.iter().copied(), machine.has_down_walls());
                 }
                 let machines = self.machine.iter_mut().zip(self.layout.toruses()).zip(all);
                 machines.for_each(|((open, torus), cells)| open.take_cells(torus, cells));
@@ -290,7 +299,7 @@ impl Allocator for Placements {
     fn capabilities(&self) -> Capabilities {
         let chooses_by_free = self.tied.is_none();
         Capabilities {
-            // Parts of a job are placed one after the other unless all sets of places are searched.
+            // Parts of a job are placed one after the other unless all sets of positions are searched.
             refusals_last: self.segment.is_none_or(|(_, exact)| exact),
             chooses_by_free,
             rejects_unsupported_sizes: true,
@@ -300,22 +309,22 @@ impl Allocator for Placements {
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {
-        match self.asked(request.size) {
+        match self.to_rule_request(request.size) {
             Some(asked) => Bounds::up_to(asked.size.into(), request),
             None => Bounds { servable: false, ..Bounds::exact(request) },
         }
     }
 
     fn stats(&self) -> Stats {
-        let blocked = self.machine.iter().map(Open::blocked).sum::<Option<u64>>();
+        let blocked = self.machine.iter().map(FreeAnchors::blocked).sum::<Option<u64>>();
         let menu_fragmentation = blocked.map(|blocked| [blocked, self.most_blocked]);
         Stats { census: Some(self.census), menu_fragmentation, ..Stats::default() }
     }
 
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
-        // Whoever asks a copy gives back many boxes first.
-        let machine = self.machine.iter().map(Open::unasked).collect();
-        let tied = self.tied.as_ref().map(Tied::unasked);
+        // Copies are used after many boxes have been released, so caches are not copied.
+        let machine = self.machine.iter().map(FreeAnchors::without_cache).collect();
+        let tied = self.tied.as_ref().map(Tied::detached);
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
         let (numbers, nodes) = (self.numbers.clone(), self.nodes.clone());
         let (sizes, hold) = (self.sizes.clone(), self.hold.clone());
@@ -331,10 +340,10 @@ impl Allocator for Placements {
             fit: self.fit,
             segment: self.segment,
             places: self.places.clone(),
-            to_come: None,
+            rebuild_from: None,
             most_blocked: self.most_blocked,
             census: self.census,
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
             stop: self.stop.clone(),
         }))
     }

@@ -10,19 +10,19 @@ use super::{Fit, Placements};
 use crate::allocator::options::grid_of;
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, kind};
-use crate::placement::menu::{Anchors, Menu, Where, wrapped};
-use crate::placement::ties::{CandidateFilter, Handles, HandlesError};
+use crate::placement::menu::{AnchorRule, Anchors, Menu, wrapped};
+use crate::placement::ties::{CandidateFilter, TermWeights, TermWeightsError};
 use crate::placement::{Layout, Torus};
 use crate::topology::Topology;
 
-/// What `slurm-torus3d` and `placements` can be told.
+/// Options of `slurm-torus3d` and `placements`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlacementOptions {
     /// Whether the machine must be a torus in three dimensions.
     torus_only: bool,
-    /// Who says which boxes there are, and on which machine, instead of a menu.
+    /// File that defines the boxes and the machine, instead of a menu.
     file: Option<Described>,
-    /// Which topology of the file.
+    /// Name of the topology in the file.
     entry: Option<String>,
     menu: Menu,
     turned: bool,
@@ -30,9 +30,9 @@ pub struct PlacementOptions {
     flush: bool,
     fit: Fit,
     segment: Option<u32>,
-    /// Whether all sets of parts are searched.
+    /// Whether all sets of positions of a job's parts are searched.
     exact: bool,
-    /// The terms that decide instead of Slurm's rule.
+    /// The rule that decides among free boxes.
     tie: Tie,
     shapes: Shapes,
     slack: Slack,
@@ -40,14 +40,14 @@ pub struct PlacementOptions {
     tuning: Tuning,
 }
 
-/// What decides.
+/// Rule that decides among free boxes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Tie {
     /// Slurm's rule.
     Slurm,
-    /// These weights.
-    Weights(Handles),
-    /// What did best so far; Slurm's rule for parts of jobs and on several tori.
+    /// Fixed weights of terms.
+    Weights(TermWeights),
+    /// The rule with the smallest loss so far. On several tori, and for jobs in parts, Slurm's rule decides.
     Auto,
 }
 
@@ -55,9 +55,9 @@ const SLURM: &str = "slurm";
 const AUTO: &str = "auto";
 
 impl FromStr for Tie {
-    type Err = HandlesError;
+    type Err = TermWeightsError;
 
-    fn from_str(text: &str) -> Result<Self, HandlesError> {
+    fn from_str(text: &str) -> Result<Self, TermWeightsError> {
         match text {
             SLURM => Ok(Self::Slurm),
             AUTO => Ok(Self::Auto),
@@ -71,17 +71,17 @@ impl fmt::Display for Tie {
         match self {
             Self::Slurm => f.write_str(SLURM),
             Self::Auto => f.write_str(AUTO),
-            Self::Weights(handles) => handles.fmt(f),
+            Self::Weights(weights) => weights.fmt(f),
         }
     }
 }
 
-/// How much less compact a box may be than the most compact one that is free.
+/// Tolerance for the compactness of a box, relative to the most compact free box.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Slack {
-    /// By this share; 0 stands for any.
+    /// A fixed fraction; 0 if there is no limit.
     Share(f64),
-    /// By what did best so far.
+    /// The fraction with the smallest loss so far.
     Auto,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for Slack {
     }
 }
 
-/// Which boxes of a size compete by their terms.
+/// Selection of the boxes of a size that are compared by their terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shapes {
     All,
@@ -114,17 +114,17 @@ enum Shapes {
 }
 
 impl PlacementOptions {
-    /// The terms at work on this torus, if they decide.
+    /// Returns the weighted terms for a torus; `None` if Slurm's rule decides.
     fn tied(&self, torus: &Arc<Torus>, wrapped: [bool; 3], seed: u64) -> Option<Tied> {
-        let rivals = match (self.shapes, self.slack) {
+        let filter = match (self.shapes, self.slack) {
             (Shapes::First, _) => Some(CandidateFilter::First),
             (Shapes::All, Slack::Share(0.0)) => Some(CandidateFilter::All),
             (Shapes::All, Slack::Share(slack)) => Some(CandidateFilter::Compact(slack)),
             (Shapes::All, Slack::Auto) => None,
         };
         let choice = match self.tie {
-            Tie::Weights(handles) => Choice::Fixed(handles, rivals.unwrap_or_default()),
-            Tie::Auto if !self.is_slurms() => Choice::Tuned(rivals, self.tuning, seed),
+            Tie::Weights(weights) => Choice::Fixed(weights, filter.unwrap_or_default()),
+            Tie::Auto if !self.is_slurms() => Choice::Tuned(filter, self.tuning, seed),
             Tie::Auto | Tie::Slurm => return None,
         };
         let rule = Rule { choice, frequencies: self.frequencies.clone() };
@@ -133,7 +133,7 @@ impl PlacementOptions {
 }
 
 impl PlacementOptions {
-    /// Whether Slurm's rule decides on one torus.
+    /// Returns whether Slurm's rule decides on a machine with one torus.
     fn is_slurms(&self) -> bool {
         match self.tie {
             Tie::Slurm => true,
@@ -142,15 +142,15 @@ impl PlacementOptions {
         }
     }
 
-    /// Parts of jobs, and whether all sets of their places are searched.
+    /// Returns the size of the parts of jobs, and whether all sets of positions of the parts are searched.
     fn parts(&self) -> Option<(u32, bool)> {
         self.segment.map(|segment| (segment, self.exact))
     }
 
-    /// The tori of a machine with their boxes.
+    /// Returns the tori of a machine with their boxes.
     fn layout(&self, machine: &Topology, sizes: &[u32]) -> Result<Layout, String> {
         let Some(file) = &self.file else {
-            let place = Where { anchors: self.anchors, flush: self.flush };
+            let place = AnchorRule { anchors: self.anchors, flush: self.flush };
             return self.menu.layout(machine, place, self.turned, sizes);
         };
         let described = file.machine(self.entry.as_deref())?;
@@ -160,7 +160,8 @@ impl PlacementOptions {
         }
     }
 
-    /// The strategy on a machine, for jobs of these sizes if the menu goes by them: a menu that is empty as long as nobody knows them.
+    /// Creates the strategy on a machine. `sizes` are the sizes of the jobs. A menu that depends on these sizes is
+    /// empty while the sizes are not known.
     pub fn placements(
         &self,
         machine: &Topology,
@@ -174,19 +175,20 @@ impl PlacementOptions {
                     Topology::MultiTorus(all) => all.parts().first().map(|part| &part.grid),
                     _ => machine.grid(),
                 };
-                // The boxes of a file go around on every axis.
+                // The boxes of a file wrap around on every axis.
                 let walled = grid.filter(|_| self.file.is_none());
                 self.tied(torus, walled.map_or([true; 3], wrapped), seed)
             }
             toruses if matches!(self.tie, Tie::Weights(_)) => {
                 return Err(format!(
-                    "tie compares boxes of one torus, and this machine has {}; tie=slurm goes by the rule for several",
+                    "tie compares boxes of one torus, and this machine has {} tori; use tie=slurm",
                     toruses.len()
                 ));
             }
             _ => None,
         };
-        let numbers = layout.numbers(machine).ok_or("the machine has other processors")?;
+        let numbers =
+            layout.numbers(machine).ok_or("the machine and the file have different processors")?;
         let placements = Placements::new(numbers, layout, self.fit, self.parts(), tied);
         Ok(match self.menu {
             Menu::Trace if self.file.is_none() => {
@@ -203,22 +205,28 @@ impl AllocatorOptions for PlacementOptions {
             Topology::MultiTorus(_) => true,
             _ => {
                 let grid = grid_of(topology)?;
-                // Along an axis of two both ways around are the same.
+                // Along an axis of extent two, both directions lead to the same neighbour.
                 let wraps = grid.axes().iter().all(|axis| axis.wrapped || axis.extent <= 2);
                 wraps && grid.dimensions() == 3
             }
         };
         if self.torus_only && !is_torus {
-            return Err("needs a torus in three dimensions; placements works on meshes too".into());
+            return Err("needs a torus in three dimensions; use placements on a mesh".into());
         }
         if self.slack == Slack::Auto && (self.tie != Tie::Auto || self.is_slurms()) {
-            return Err("slack=auto goes with tie=auto".into());
+            return Err("slack=auto requires tie=auto".into());
         }
         if self.slack == Slack::Auto && self.shapes == Shapes::First {
-            return Err("slack=auto lets boxes of all shapes compete, shapes=first does not".into());
+            return Err(
+                "slack=auto compares boxes of all shapes and cannot be used with shapes=first"
+                    .into(),
+            );
         }
         if matches!(self.tie, Tie::Weights(_)) && self.segment.is_some() {
-            return Err("segment is a rule of Slurm's; it does not work with weights of tie".into());
+            return Err(
+                "segment is a parameter of Slurm's rule and cannot be used with weights in tie"
+                    .into(),
+            );
         }
         Ok(Box::new(self.placements(topology, &[], seed)?))
     }
@@ -228,11 +236,11 @@ impl AllocatorOptions for PlacementOptions {
     }
 
     fn reduced(&self) -> Self {
-        // Only a list has orientations to be left out.
+        // Orientations can be omitted only if the menu is a list.
         let turned = self.turned && matches!(self.menu, Menu::List(_));
         let mut reduced = Self { turned, ..self.clone() };
         match &self.file {
-            // The file has boxes, and where they may be.
+            // The file defines the boxes and their positions.
             Some(file) => {
                 (reduced.menu, reduced.anchors, reduced.turned) =
                     (Menu::Powers, Anchors::Aligned, false);
@@ -243,7 +251,7 @@ impl AllocatorOptions for PlacementOptions {
         reduced.exact &= reduced.segment.is_some();
         reduced.flush |= reduced.file.is_some();
         if self.is_slurms() && self.segment.is_some() {
-            // Both say the same of parts: that which is usual.
+            // Both rules treat parts in the same way, so the default rule is written.
             reduced.tie = if self.torus_only { Tie::Slurm } else { Tie::Auto };
         }
         if self.is_slurms() {
@@ -260,9 +268,9 @@ impl AllocatorOptions for PlacementOptions {
     }
 }
 
-/// `slurm-torus3d`, `placements`.
+/// Returns the table of `slurm-torus3d` and `placements`.
 pub fn table() -> Table<PlacementOptions> {
-    let usual = |torus_only, fit, tie| PlacementOptions {
+    let with_defaults = |torus_only, fit, tie| PlacementOptions {
         torus_only,
         file: None,
         entry: None,
@@ -285,105 +293,117 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "file",
                 kind::typed("FILE").listed("FILE").or("none"),
-                "a topology.yaml that says which boxes there are, instead of menu, anchors and orient, and which machine: several tori, cells without a node. --machine FILE says the same",
+                "a topology.yaml that defines the machine (several tori and cells without nodes are possible) and, in \
+                    place of menu, anchors and orient, the boxes; --machine FILE is equivalent",
                 |o: &mut PlacementOptions| &mut o.file,
             )
             .param(
                 "topology",
                 kind::typed("NAME").listed("NAME").or("none"),
-                "which topology of the file, if not the one with cluster_default: true or the first",
+                "name of the topology in the file; by default the topology with cluster_default: true, otherwise the \
+                    first topology",
                 |o| &mut o.entry,
             )
             .param(
                 "menu",
                 kind::typed("pow2|all|tpu-v4|trace|list:AxBxC+..").listed("pow2|all|tpu-v4|trace|list:AxBxC+.."),
-                "boxes that jobs may have: sides of powers of two or the machine's, all (machines of up to 512 processors), slices of TPU v4 pods, the most compact ones for every size of the trace, or these",
+                "boxes that jobs may have: boxes whose sides are powers of two or sides of the machine, all boxes \
+                    (machines of up to 512 processors), slices of TPU v4 pods, the most compact boxes for every size \
+                    of the trace, or a list",
                 |o| &mut o.menu,
             )
             .param(
                 "anchors",
                 kind::one_of(&Anchors::ALL),
-                "positions of a box: apart by its sides, by half of them, or by one processor",
+                "distance between positions of a box: its sides, half its sides, or one processor",
                 |o| &mut o.anchors,
             )
             .param(
                 "flush",
                 kind::yes_no(),
-                "on an axis that does not wrap: whether the last position lies flush with the wall, also where that is no multiple",
+                "on an axis that does not wrap: whether the last position is flush with the wall even if it is not a multiple of the distance",
                 |o| &mut o.flush,
             )
             .param(
                 "orient",
                 kind::one_of(&[("given", false), ("all", true)]),
-                "boxes of a list as they stand, or turned in every way; those of other menus are turned",
+                "orientation of the boxes of a list: as given, or all; boxes of other menus have all orientations",
                 |o| &mut o.turned,
             )
             .param(
                 "fit",
                 kind::one_of(&[("exact", Fit::Exact), ("up", Fit::Up)]),
-                "a job whose size no box has: it is left out of the run, or it gets the next larger box",
+                "if no box has the size of a job, the job is omitted from the run (exact) or gets the next larger box \
+                    (up)",
                 |o| &mut o.fit,
             )
             .param(
                 "segment",
                 kind::integer(1..=1_000_000).or("none"),
-                "processors of each part of a larger job whose size is a multiple; a part is a box",
+                "number of processors of a part; a job whose size is a larger multiple is divided into parts, and \
+                    each part gets a box",
                 |o| &mut o.segment,
             )
             .param(
                 "exact-segments",
                 kind::yes_no(),
-                "with segment: where one part after the other finds no place, search all sets of places for one that does, which can take long; no tries again as Slurm does, and can miss some",
+                "with segment, if placing one part after the other fails: yes searches all sets of positions, which \
+                    can take long; with no, the search is repeated as in Slurm and can miss a solution",
                 |o| &mut o.exact,
             )
             .param(
                 "tie",
                 kind::typed("slurm|auto|LF,EQ,NF,WF,EF,DL"),
-                "slurm for the rule that Slurm ships; auto for one that tunes itself during the replay, by the past alone (with segment, and on several tori, it is slurm); or weights, those left out being 0: worth of larger and of equal boxes lost, contact with busy neighbours and with walls, neighbours that end together, delay of larger boxes by estimates",
+                "slurm: the rule that Slurm ships; auto: a rule that tunes itself during the replay, from past jobs \
+                    only (slurm with segment, and on several tori); or the weights of six terms (0 if omitted): worth \
+                    of lost larger boxes, worth of lost equal boxes, contact with busy neighbours, contact with \
+                    walls, neighbours that end at the same time, delay of larger boxes by estimates",
                 |o| &mut o.tie,
             )
             .param(
                 "shapes",
                 kind::one_of(&[("all", Shapes::All), ("first", Shapes::First)]),
-                "with tie: boxes of all shapes and orientations compete, or those of the first that fits",
+                "with tie: boxes of all shapes and orientations are compared, or only boxes of the first shape and \
+                    orientation that fits",
                 |o| &mut o.shapes,
             )
             .param(
                 "slack",
 kind::typed("0..100|auto"),
-                "with tie, above 0: only boxes compete whose pairwise distances are at most 1 + slack times the least; auto tunes it with tie=auto",
+                "with tie: if slack is above 0, only boxes whose sum of pairwise distances is at most (1 + slack) \
+                    times the least sum are compared; with tie=auto, auto tunes the slack",
                 |o| &mut o.slack,
             )
             .param(
                 "freq",
                 kind::typed("seen|one|FILE|SIZE:WEIGHT+..").listed("seen|one|FILE|SIZE:WEIGHT+.."),
-                "with tie: boxes are worth their size times how often it was asked for so far (jobs that started, and the one that asks), or 1, or its weight in a file of lines size,weight or in a list",
+                "with tie: the worth of a box is its size times the frequency of the size among the jobs that started and the requesting job (seen), 1 (one), or a weight from a file of lines size,weight or from a list",
                 |o| &mut o.frequencies,
             )
             .param(
                 "shadows",
                 kind::integer(1..=64),
-                "tie=auto: machines beside the real one, each with a way of its own; the cost is that of so many decisions more",
+                "tie=auto: number of shadow machines, each replaying the jobs with its own rule; each shadow machine adds one decision per job",
                 |o| &mut o.tuning.shadows,
             )
             .param(
                 "every",
                 kind::integer(16..=1_000_000),
-                "tie=auto: starts from one look at these machines to the next",
+                "tie=auto: number of job starts between comparisons of the shadow machines",
                 |o| &mut o.tuning.every,
             )
             .param(
                 "memory",
                 kind::integer(16..=100_000_000),
-                "tie=auto: starts after which what was observed counts 1/e",
+                "tie=auto: number of job starts after which the weight of an observation falls to 1/e",
                 |o| &mut o.tuning.memory,
             )
     };
-    let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact, Tie::Slurm)).about(
-        "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. Jobs of a size that is not on the menu are left out of the run, and counted. O(free positions) per decision.",
+    let slurm = Entry::new("slurm-torus3d", with_defaults(true, Fit::Exact, Tie::Slurm)).about(
+        "Boxes from a menu on a 3D torus by the rule that Slurm ships: in the first orientation that fits, the position that takes the fewest free positions from the next larger box. Jobs whose size is not on the menu are omitted from the run and counted. O(free positions) per decision.",
     );
-    let placements = Entry::new("placements", usual(false, Fit::Up, Tie::Auto)).about(
-        "Boxes from a menu on any mesh or torus, by a rule that tunes itself during the replay, or by that of slurm-torus3d with tie=slurm. A job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap the last position lies flush with the wall. O(free positions) per decision, and as much for every shadow machine.",
+    let placements = Entry::new("placements", with_defaults(false, Fit::Up, Tie::Auto)).about(
+        "Boxes from a menu on any mesh or torus, by a rule that tunes itself during the replay, or by the rule of slurm-torus3d with tie=slurm. A job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap, the last position is flush with the wall. O(free positions) per decision, and again for every shadow machine.",
     );
     Table::new("allocator", [with_parameters(slurm), with_parameters(placements)])
 }

@@ -1,90 +1,95 @@
-//! The ways to choose among boxes that a self-tuned strategy and a search look at.
+//! Rules that select among free boxes. The self-tuning strategy and searches compare these rules.
 
 use std::fmt;
 
-use crate::placement::ties::{CandidateFilter, Handles};
+use crate::placement::ties::{CandidateFilter, TermWeights};
 
-/// A way to choose among the free boxes of a size.
+/// A rule that selects among the free boxes of a size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SelectionRule {
     /// Slurm's rule.
     Slurm,
-    /// The least weighted sum of terms.
-    Terms(Handles, CandidateFilter),
+    /// The free box with the smallest weighted sum of terms is selected.
+    Terms(TermWeights, CandidateFilter),
 }
 
 impl SelectionRule {
-    /// Terms and rivals; of Slurm's rule, which has none, those that say nothing.
-    pub fn terms(self) -> (Handles, CandidateFilter) {
+    /// Returns the weights and the filter. For Slurm's rule, which has no weights and no filter, returns neutral
+    /// values.
+    pub fn terms(self) -> (TermWeights, CandidateFilter) {
         match self {
-            Self::Terms(handles, rivals) => (handles, rivals),
-            Self::Slurm => (Handles::default(), CandidateFilter::First),
+            Self::Terms(weights, filter) => (weights, filter),
+            Self::Slurm => (TermWeights::default(), CandidateFilter::First),
         }
     }
 }
 
-/// As parameters of `placements`.
+/// Writes the rule as parameters of `placements`.
 impl fmt::Display for SelectionRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Slurm => f.write_str("tie=slurm"),
-            Self::Terms(handles, CandidateFilter::All) => write!(f, "tie={handles}"),
-            Self::Terms(handles, CandidateFilter::First) => write!(f, "tie={handles},shapes=first"),
-            Self::Terms(handles, CandidateFilter::Compact(slack)) => {
-                write!(f, "tie={handles},slack={slack}")
+            Self::Terms(weights, CandidateFilter::All) => write!(f, "tie={weights}"),
+            Self::Terms(weights, CandidateFilter::First) => write!(f, "tie={weights},shapes=first"),
+            Self::Terms(weights, CandidateFilter::Compact(slack)) => {
+                write!(f, "tie={weights},slack={slack}")
             }
         }
     }
 }
 
-/// A way and where it stands among the others.
+/// A selection rule and its position in the space of rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    /// The way.
-    pub way: SelectionRule,
+    /// The selection rule.
+    pub rule: SelectionRule,
     at: [f64; 7],
 }
 
-/// Weights of LF where DL has 1, and at last where it has 0: a free larger box may be worth nothing to the delay of one,
-/// up to much more, for delays are counted in units of time.
+/// Weights of LF and DL. The weight of DL is 0 in the last entries and 1 in all other entries. The weights of LF cover
+/// a wide range, because the terms have different units: LF counts boxes and DL counts time.
 const LARGER: [[i64; 2]; 6] = [[0, 1], [100, 1], [10_000, 1], [1_000_000, 1], [1, 0], [0, 0]];
 
-/// Weights of NF and of EF: none, to break ties of the others, and against a lost box.
+/// Weights of NF and of EF: 0, a weight that only breaks ties of the other terms, and a weight that outweighs a lost
+/// box.
 const CONTACT: [i64; 3] = [0, 1, 10_000];
 
-/// Slacks; those below 0 stand for all shapes.
+/// Slacks. A negative value means that boxes of all shapes are compared.
 const SLACKS: [f64; 4] = [-1.0, 1.0, 0.25, 0.05];
 
-/// How far Slurm's rule is from all others, along an axis of its own.
-const APART: f64 = 2.0;
+/// Distance of Slurm's rule from all other rules, along a separate axis.
+const SLURM_DISTANCE: f64 = 2.0;
 
-/// All ways that are looked at: Slurm's rule, and what weights and slacks make. Walls have a weight
-/// where the machine `has_walls`. Of all shapes or those of a fixed slack, if `rivals` says which.
-pub fn points(has_walls: bool, rivals: Option<CandidateFilter>) -> Vec<Point> {
+/// Returns all rules: Slurm's rule, and all combinations of weights and slacks. Walls have a weight if the machine
+/// `has_walls`. If `filter` is given, all rules use this filter. Otherwise the rules use all shapes, and each of the
+/// slacks.
+pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
     let slack = |slack: f64| {
         if slack < 0.0 { CandidateFilter::All } else { CandidateFilter::Compact(slack) }
     };
-    let rivals: Vec<(f64, CandidateFilter)> = match rivals {
-        Some(rivals) => vec![(0.0, rivals)],
+    let filter: Vec<(f64, CandidateFilter)> = match filter {
+        Some(filter) => vec![(0.0, filter)],
         None => (0..).map(f64::from).zip(SLACKS.map(slack)).collect(),
     };
-    let mut points =
-        vec![Point { way: SelectionRule::Slurm, at: [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, APART] }];
+    let mut points = vec![Point {
+        rule: SelectionRule::Slurm,
+        at: [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, SLURM_DISTANCE],
+    }];
     let walls = if has_walls { &[0, 1][..] } else { &[0] };
-    for &(step, rivals) in &rivals {
+    for &(step, filter) in &filter {
         for (level, [larger, delay]) in (0..).map(f64::from).zip(LARGER) {
             let equals = if larger == 0 { &[0][..] } else { &[0, 1] };
             for &equal in equals {
                 for (touch, contact) in (0..).map(f64::from).zip(CONTACT) {
                     for (near, ends) in (0..).map(f64::from).zip(CONTACT) {
                         for &wall in walls {
-                            // Of one term alone the weight says nothing.
+                            // If only one term has a weight, all weights are equivalent.
                             let alone = (larger, delay) == (0, 0);
                             let heavy = CONTACT[2];
                             if alone && (contact == heavy || ends == heavy) {
                                 continue;
                             }
-                            let handles = Handles {
+                            let weights = TermWeights {
                                 larger,
                                 equal: equal * larger,
                                 contact,
@@ -93,7 +98,7 @@ pub fn points(has_walls: bool, rivals: Option<CandidateFilter>) -> Vec<Point> {
                                 delay,
                             };
                             let at = [level, equal as f64, touch, near, step, wall as f64, 0.0];
-                            points.push(Point { way: SelectionRule::Terms(handles, rivals), at });
+                            points.push(Point { rule: SelectionRule::Terms(weights, filter), at });
                         }
                     }
                 }
@@ -104,7 +109,7 @@ pub fn points(has_walls: bool, rivals: Option<CandidateFilter>) -> Vec<Point> {
 }
 
 impl Point {
-    /// Squared, in steps.
+    /// Returns the squared distance between two points, in steps.
     pub fn distance(&self, other: &Point) -> f64 {
         self.at.iter().zip(other.at).map(|(one, other)| (one - other).powi(2)).sum()
     }
@@ -115,20 +120,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_are_all_different_and_read_back() {
-        for (walls, rivals) in [(false, None), (true, None), (true, Some(CandidateFilter::All))] {
-            let ways = points(walls, rivals);
+    fn rules_are_distinct_and_parse() {
+        for (walls, filter) in [(false, None), (true, None), (true, Some(CandidateFilter::All))] {
+            let rules = points(walls, filter);
             let names: std::collections::HashSet<String> =
-                ways.iter().map(|point| point.way.to_string()).collect();
-            assert_eq!(names.len(), ways.len());
+                rules.iter().map(|point| point.rule.to_string()).collect();
+            assert_eq!(names.len(), rules.len());
             for name in names {
                 let spec = format!("placements[{name}]");
                 let spec = spec.parse::<crate::allocator::registry::AllocatorSpec>();
                 assert_eq!(spec.expect(&name).to_string(), format!("placements[{name}]"));
             }
-            for (i, one) in ways.iter().enumerate() {
+            for (i, one) in rules.iter().enumerate() {
                 assert_eq!(one.distance(one), 0.0);
-                assert!(ways[..i].iter().all(|other| one.distance(other) > 0.0), "{}", one.way);
+                assert!(rules[..i].iter().all(|other| one.distance(other) > 0.0), "{}", one.rule);
             }
         }
     }

@@ -28,7 +28,7 @@ fn start_at(
 
 /// Vector V18 of the rule, as jobs of a replay.
 #[test]
-fn a_torus_without_a_file_is_filled_by_the_rule() {
+fn places_jobs_by_the_rule_without_a_file() {
     let menu = "slurm-torus3d[menu=list:2x2x2+2x2x4+4x4x4+8x8x8,orient=all]";
     let mut bench = built(menu, "torus:8x8x8").expect("works");
     let corners = [64, 8, 16, 8, 64, 16, 8].map(|size| {
@@ -47,40 +47,50 @@ fn end((allocator, machine): &mut (Box<dyn Allocator>, Machine), cells: &[[u16; 
     allocator.on_event(machine, MachineEvent::Released(&nodes));
 }
 
-/// Three boxes of four: one is busy for long, of the others a half each, the first for 10 s, the
-/// second for 1,000 s.
+/// There are three boxes of four processors. One box is busy for a long time. The other two boxes are half busy: the
+/// first for 10 s, and the second for 1,000 s.
 #[test]
-fn a_job_goes_where_it_delays_larger_ones_least() {
+fn minimizes_the_delay_of_larger_jobs() {
     let halves = |tie: &str| {
         let name = format!("placements[menu=list:2x1x1+4x1x1{tie}]");
         let mut bench = built(&name, "12x1").expect("works");
-        let limits =
-            [10, 5, 1000, 5].map(|limit| Times { now: 100, limit: Some(limit), job: None });
+        let limits = [10, 5, 1000, 5].map(|limit| Times {
+            now: 100,
+            limit: Some(limit),
+            submitted: None,
+            job: None,
+        });
         let jobs = limits.map(|times| start_at(&mut bench, 2, times).expect("fits"));
         assert_eq!(jobs.each_ref().map(|cells| cells[0][0]), [0, 2, 4, 6]);
-        start_at(&mut bench, 4, Times { now: 100, limit: Some(1000), job: None }).expect("fits");
+        start_at(&mut bench, 4, Times { now: 100, limit: Some(1000), submitted: None, job: None })
+            .expect("fits");
         end(&mut bench, &jobs[1]);
         end(&mut bench, &jobs[3]);
         bench
     };
-    // What a new job that runs so long gets, 5 s later.
-    let begins = |tie: &str, limit: Option<u32>| {
+    // Returns the position of a new job with this estimate, 5 s later.
+    let first_position = |tie: &str, limit: Option<u32>| {
         let cells =
-            start_at(&mut halves(tie), 2, Times { now: 105, limit, job: None }).expect("fits");
+            start_at(&mut halves(tie), 2, Times { now: 105, limit, submitted: None, job: None })
+                .expect("fits");
         cells[0][0]
     };
     let delay = ",tie=0,0,0,0,0,1";
-    assert_eq!(begins(",tie=slurm", Some(500)), 2, "Slurm's rule takes the first of equals");
-    assert_eq!(begins(delay, Some(500)), 6);
-    assert_eq!(begins(delay, Some(5)), 2);
-    // Without an estimate: the mean of the others, about 400 s.
-    assert_eq!(begins(delay, None), 6);
-    // Beside the neighbour that ends with it.
-    let together = ",tie=0,0,0,0,1";
-    assert_eq!(begins(together, Some(5)), 2);
-    assert_eq!(begins(together, Some(1000)), 6);
-    assert_eq!(begins(together, None), 2, "nobody knows with whom it ends");
-    // Another replay begins with nothing seen.
+    assert_eq!(
+        first_position(",tie=slurm", Some(500)),
+        2,
+        "Slurm's rule takes the first of equals"
+    );
+    assert_eq!(first_position(delay, Some(500)), 6);
+    assert_eq!(first_position(delay, Some(5)), 2);
+    // Without an estimate the mean of the other jobs, about 400 s, is used.
+    assert_eq!(first_position(delay, None), 6);
+    // The job is placed next to the job that ends at the same time.
+    let same_end = ",tie=0,0,0,0,1";
+    assert_eq!(first_position(same_end, Some(5)), 2);
+    assert_eq!(first_position(same_end, Some(1000)), 6);
+    assert_eq!(first_position(same_end, None), 2, "its end is not known");
+    // A new replay starts without statistics.
     let mut bench = halves(delay);
     bench.0.begin(&RunSetup::default()).expect("it works");
     bench.1 = Machine::new(bench.1.topology().clone());
@@ -88,7 +98,7 @@ fn a_job_goes_where_it_delays_larger_ones_least() {
 }
 
 #[test]
-fn weights_take_the_place_of_slurms_rule() {
+fn weights_replace_the_rule_of_slurm() {
     let name = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.to_string());
     assert_eq!(name("slurm-torus3d[tie=slurm]").as_deref(), Ok("slurm-torus3d"));
     assert_eq!(name("placements[tie=auto]").as_deref(), Ok("placements"));
@@ -101,20 +111,20 @@ fn weights_take_the_place_of_slurms_rule() {
     }
     let segments = built("slurm-torus3d[menu=list:2x2x2,segment=8,tie=1]", "torus:4x4x4").err();
     assert!(segments.expect("refused").contains("segment"));
-    // Walls first: the corner of a mesh rather than its middle.
+    // With a weight on walls the corners of a mesh are preferred to its middle.
     let mut mesh = built("placements[menu=list:1x1x1,tie=0,0,0,1]", "3x3").expect("works");
     let corners: Vec<_> = (0..4).map(|_| start(&mut mesh, 1).expect("fits")[0]).collect();
     assert_eq!(corners, [[0, 0, 0], [0, 2, 0], [2, 0, 0], [2, 2, 0]]);
 }
 
 #[test]
-fn what_is_released_is_free_again_in_the_order_of_ranks() {
+fn released_boxes_are_reused_in_rank_order() {
     let mut bench = built("slurm-torus3d", "torus:4x4x4").expect("works");
     let first = start(&mut bench, 8).expect("fits");
     // A cube along its Morton curve, x fastest.
     let cube =
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]];
-    // Of the boxes of 8 the flat ones come first.
+    // The flat boxes of 8 come first.
     assert_eq!(first[0], [0, 0, 0]);
     assert_eq!(start(&mut bench, 64), Err(Refusal::TooFewFree));
     end(&mut bench, &first);
@@ -137,7 +147,7 @@ fn sizes_off_the_menu_never_start_or_are_rounded_up() {
 }
 
 #[test]
-fn parts_of_a_job_are_boxes_of_their_own() {
+fn parts_of_a_job_are_separate_boxes() {
     let name = "slurm-torus3d[menu=list:2x2x2,segment=8]";
     let mut bench = built(name, "torus:4x4x4").expect("works");
     assert_eq!(start(&mut bench, 24).map(|cells| cells.len()), Ok(24));
@@ -149,19 +159,19 @@ fn parts_of_a_job_are_boxes_of_their_own() {
 }
 
 #[test]
-fn the_rule_of_slurm_is_for_toruses() {
+fn slurm_torus3d_requires_a_3d_torus() {
     let refused = |name, machine| built(name, machine).err().expect("refused");
     assert!(refused("slurm-torus3d", "4x4x4").contains("needs a torus"));
     assert!(refused("slurm-torus3d", "torus:4x4").contains("three dimensions"));
     assert!(refused("placements[menu=all]", "32x32").contains("512"));
-    // The last position is flush with the wall.
+    // The box at the last position ends at the wall.
     let mut mesh = built("placements[menu=list:2x2x1]", "5x2").expect("works");
     assert_eq!(start(&mut mesh, 4).map(|cells| cells[0]), Ok([0, 0, 0]));
     assert_eq!(start(&mut mesh, 4).map(|cells| cells[0]), Ok([2, 0, 0]));
     assert_eq!(start(&mut mesh, 4), Err(Refusal::TooFewFree));
 }
 
-/// On a torus boxes go around an axis of two as around the others; on a mesh it has walls.
+/// On a torus, boxes wrap around an axis of extent two, as around all other axes. On a mesh this axis has walls.
 #[test]
 fn an_axis_of_two_of_a_torus_has_no_walls() {
     use crate::placement::menu::wrapped;
@@ -174,10 +184,11 @@ fn an_axis_of_two_of_a_torus_has_no_walls() {
     assert_eq!(of("2x2x2"), [false; 3]);
 }
 
-/// Who asks counts itself: the box of a size that nobody asked for yet is worth something to it.
+/// The frequencies include the requesting job, so a box of its size has a worth even if this size has not been
+/// requested before.
 #[test]
-fn who_asks_is_counted() {
-    // The first job prefers the place beside the fewest equal boxes: on a row of five that is at a wall.
+fn the_requesting_job_is_counted() {
+    // The first job prefers the position that overlaps the fewest equal boxes. On a row of five it is next to a wall.
     let mut bench = built("placements[menu=list:2x1x1,tie=0,1,anchors=all]", "5x1").expect("works");
     let cells = start(&mut bench, 2).expect("fits");
     assert_eq!(cells[0][0], 0);
@@ -187,7 +198,8 @@ fn who_asks_is_counted() {
     assert_eq!(cells[0][0], 1, "it meets two others there");
 }
 
-/// Allocators that go by a file, on the machine that it describes; processors are numbered as in the rule's vectors.
+/// Builds an allocator from a file, on the machine that the file describes; processors are numbered as in the rule's
+/// vectors.
 fn described(toruses: &str, parameters: &str) -> (Box<dyn Allocator>, Machine) {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     let text = format!("- topology: t\n  torus3d:\n    toruses:\n{toruses}");
@@ -195,7 +207,7 @@ fn described(toruses: &str, parameters: &str) -> (Box<dyn Allocator>, Machine) {
     let path = file.path().display();
     let spec: AllocatorSpec =
         format!("slurm-torus3d[file={path}{parameters}]").parse().expect("a strategy");
-    let machine = spec.described().expect("a machine").expect("it says one");
+    let machine = spec.described().expect("a machine").expect("the file describes a machine");
     (spec.build(&machine, 0).expect("works"), Machine::new(machine))
 }
 
@@ -219,12 +231,12 @@ const SQUARE: &str = "{dims: {x: 2, y: 2, z: 1}}";
 
 /// Vectors V10 and V11 of the rule, as jobs of a replay.
 #[test]
-fn of_several_tori_the_fuller_one_wins() {
+fn the_fuller_of_several_tori_wins() {
     let tori = torus("a", "nodes: 'a[0-7]'", SQUARE) + &torus("b", "nodes: 'b[0-7]'", SQUARE);
     let mut bench = described(&tori, "");
     assert_eq!(bench.1.processors(), 16);
     let (allocator, machine) = &mut bench;
-    // Somebody else's, as long as the allocator is told so.
+    // These processors go out of service.
     let busy = [10, 11, 14, 15].map(NodeId);
     machine.withdraw(&busy);
     allocator.on_event(machine, MachineEvent::NodesDown(&busy));
@@ -233,7 +245,7 @@ fn of_several_tori_the_fuller_one_wins() {
     let (allocator, machine) = &mut bench;
     machine.restore(&busy);
     allocator.on_event(machine, MachineEvent::NodesUp(&busy));
-    // Both have as many free: the first.
+    // Both tori have the same number of free processors, so the first torus wins.
     assert_eq!(numbers(&mut bench, 4), Some(vec![2, 3, 6, 7]));
     assert_eq!(numbers(&mut bench, 4), Some(vec![10, 11, 14, 15]));
     assert_eq!(numbers(&mut bench, 4), None);
@@ -245,7 +257,7 @@ fn of_several_tori_the_fuller_one_wins() {
 
 /// Vector V12: the cell (3, 1, 0) is a hole.
 #[test]
-fn a_box_with_a_hole_is_nobodys() {
+fn boxes_with_holes_are_not_allocated() {
     let whole = "regions: [{dims: {x: 4, y: 1, z: 1}, nodes: 'n[0-3]'}, {anchor: {y: 1}, dims: {x: 3, y: 1, z: 1}, nodes: 'n[4-6]'}]";
     let one = "{dims: {x: 1, y: 1, z: 1}}";
     let tori = torus("a", whole, &format!("{one}, {SQUARE}"));
@@ -256,7 +268,7 @@ fn a_box_with_a_hole_is_nobodys() {
     let mut bench = described(&tori, "");
     assert_eq!(numbers(&mut bench, 4), Some(vec![0, 1, 4, 5]));
     assert_eq!(numbers(&mut bench, 4), None, "the other has a hole");
-    // With terms instead of costs, too.
+    // Weighted terms give the same result.
     let mut bench = described(&tori, ",tie=1");
     assert_eq!(numbers(&mut bench, 4), Some(vec![0, 1, 4, 5]));
     assert_eq!(numbers(&mut bench, 4), None);

@@ -1,4 +1,4 @@
-//! Boxes by weighted terms instead of Slurm's rule: [`Ties`] with what a replay knows.
+//! Selection of boxes by weighted terms: combines [`Ties`] with the statistics of a replay.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,72 +9,73 @@ use super::tuned::{Tuner, Tuning};
 use crate::allocator::Times;
 use crate::cancel::CancelToken;
 use crate::placement::decide::Pick;
-use crate::placement::ties::{CandidateFilter, Handles, Question, Ties};
+use crate::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use crate::placement::{Layout, Placement, Torus};
 use crate::topology::NodeId;
 
-/// What decides instead of Slurm's rule, always or sometimes.
+/// Rule that decides in place of Slurm's rule: always, or while its loss is smallest.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rule {
-    /// The way to choose.
+    /// Choice of the selection rule.
     pub choice: Choice,
-    /// How often sizes are asked for.
+    /// Frequencies of sizes.
     pub frequencies: Frequencies,
 }
 
-/// A way to choose, or the way to find it.
+/// A fixed selection rule, or a self-tuning rule.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Choice {
-    /// These terms.
-    Fixed(Handles, CandidateFilter),
-    /// What did best so far, among these rivals if it is told which, from this seed.
+    /// Fixed weights and filter.
+    Fixed(TermWeights, CandidateFilter),
+    /// The rule with the smallest loss so far. The values are the filter of all rules (`None` if the filter is tuned
+    /// too), the options of the tuning, and the seed.
     Tuned(Option<CandidateFilter>, Tuning, u64),
 }
 
-/// The terms at work on one torus or mesh.
+/// Weighted terms on one torus or mesh.
 #[derive(Clone, Debug)]
 pub struct Tied {
     ties: Ties,
     rule: Rule,
-    /// What changes the way, if it tunes itself.
+    /// Tuner of the selection rule; `None` if the rule is fixed.
     tuner: Option<Box<Tuner>>,
-    /// By placement: what a free box of it is worth, its size times the size's frequency.
+    /// Worth of a free box by placement: its size times the frequency of the size.
     worth: Vec<u64>,
-    /// By size on the menu: jobs that started.
+    /// Number of started jobs, by size on the menu.
     seen: HashMap<u32, u64>,
     started: u64,
-    /// By the first process's node: the place of a running job.
+    /// Box of each running job, by the node of its first process.
     places: HashMap<NodeId, [usize; 2]>,
-    /// The instant from which the terms count time, that of the first request.
+    /// Time of the first request. The terms use times relative to this time.
     origin: Option<i64>,
-    /// Of the jobs with an estimate that started: how many, and the sum of estimates.
+    /// Number and sum of the estimates of all started jobs that have an estimate.
     estimates: (u64, u64),
 }
 
-/// A place that competes.
+/// A candidate box.
 pub struct Weighed {
     /// Placement and anchor.
     pub at: [usize; 2],
-    /// What is compared.
+    /// Weighted sum.
     pub sum: i128,
-    /// The terms that have a weight, in the order of [`Tied::weights`].
+    /// Terms that have a weight, in the order of [`Tied::weights`].
     pub terms: Vec<i128>,
 }
 
-/// The terms that have a weight, by their place in [`Handles::TERMS`].
-fn weights(handles: Handles) -> impl Iterator<Item = (usize, i64)> {
-    handles.entries().into_iter().enumerate().filter(|(_, weight)| *weight != 0)
+/// Returns the terms that have a weight, by index in [`TermWeights::TERMS`].
+fn nonzero_weights(weights: TermWeights) -> impl Iterator<Item = (usize, i64)> {
+    weights.entries().into_iter().enumerate().filter(|(_, weight)| *weight != 0)
 }
 
 impl Tied {
-    /// On an idle machine.
+    /// Creates the terms on an idle machine.
     pub fn new(torus: Arc<Torus>, wrapped: [bool; 3], rule: Rule) -> Self {
         let layout = Arc::new(Layout::new([torus.clone()]));
         let ties = Ties::with_walls(torus, wrapped);
         let tuner = match rule.choice {
             Choice::Fixed(..) => None,
-            Choice::Tuned(rivals, tuning, seed) => {
-                Some(Box::new(Tuner::new(&ties, layout, rivals, tuning, seed)))
+            Choice::Tuned(filter, tuning, seed) => {
+                Some(Box::new(Tuner::new(&ties, layout, filter, tuning, seed)))
             }
         };
         Self::on(ties, rule, tuner)
@@ -94,17 +95,18 @@ impl Tied {
         }
     }
 
-    /// The same on an idle machine, with nothing seen and nothing learned.
-    pub fn again(self) -> Self {
-        let ties = self.ties.again();
-        let tuner = self.tuner.map(|tuner| Box::new(tuner.again(&ties)));
+    /// Resets the state to an idle machine without statistics.
+    pub fn reset(self) -> Self {
+        let ties = self.ties.into_idle();
+        let tuner = self.tuner.map(|tuner| Box::new(tuner.reset(&ties)));
         Self::on(ties, self.rule, tuner)
     }
 
-    /// A copy that many boxes are given back to before anybody asks. It learns no more.
-    pub fn unasked(&self) -> Self {
+    /// Returns a copy without caches and without learning. The copy is used for queries after many boxes have been
+    /// released.
+    pub fn detached(&self) -> Self {
         Self {
-            ties: self.ties.unasked(),
+            ties: self.ties.without_cache(),
             rule: self.rule.clone(),
             tuner: self.tuner.as_ref().map(|tuner| Box::new(tuner.settled())),
             worth: self.worth.clone(),
@@ -116,34 +118,34 @@ impl Tied {
         }
     }
 
-    /// How it chooses now.
-    pub fn way(&self) -> SelectionRule {
+    /// Returns the current selection rule.
+    pub fn selection_rule(&self) -> SelectionRule {
         match (&self.tuner, self.rule.choice) {
-            (Some(tuner), _) => tuner.way(),
-            (None, Choice::Fixed(handles, rivals)) => SelectionRule::Terms(handles, rivals),
+            (Some(tuner), _) => tuner.selection_rule(),
+            (None, Choice::Fixed(weights, filter)) => SelectionRule::Terms(weights, filter),
             (None, Choice::Tuned(..)) => SelectionRule::Slurm,
         }
     }
 
-    /// What tunes it, if something does.
+    /// Returns the tuner; `None` if the rule is fixed.
     pub fn tuner(&self) -> Option<&Tuner> {
         self.tuner.as_deref()
     }
 
-    /// The place for a job of a size on the menu; `None` if no box of it is free.
+    /// Returns the box for a job of a size on the menu; `None` if no box of this size is free.
     pub fn decide(&mut self, size: u32, times: Times) -> Option<Pick> {
         self.weigh(size);
         let now = self.now(times);
-        let (estimate, told) = self.estimate(times);
+        let (estimate, has_estimate) = self.estimate(times);
         if let Some(tuner) = &mut self.tuner {
-            tuner.ask(now);
+            tuner.advance_to(now);
         }
-        let (handles, rivals) = self.way().terms();
+        let (weights, filter) = self.selection_rule().terms();
         let Self { ties, worth, tuner, .. } = self;
-        let question = Question { size, handles, rivals, worth, now, estimate, told };
+        let query = TieQuery { size, weights, filter, worth, now, estimate, has_estimate };
         let pick = match tuner {
-            None => ties.decide(&question),
-            Some(tuner) => tuner.place(ties, &question),
+            None => ties.decide(&query),
+            Some(tuner) => tuner.place(ties, &query),
         };
         if let (None, Some(tuner)) = (&pick, &mut self.tuner) {
             tuner.refused(size);
@@ -151,41 +153,43 @@ impl Tied {
         pick
     }
 
-    /// What [`decide`](Self::decide) would compare: places, as a placement and its anchor, each with its sum and with the
-    /// terms of it that have a [weight](Self::weights), before the weights multiply them. None where Slurm's rule decides.
+    /// Returns the candidates of [`decide`](Self::decide), each with its weighted sum and its terms. Only terms with a
+    /// [weight](Self::weights) are included; they are not multiplied by their weights. Empty if Slurm's rule decides.
     pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
-        let SelectionRule::Terms(handles, rivals) = self.way() else { return Vec::new() };
+        let SelectionRule::Terms(weights, filter) = self.selection_rule() else {
+            return Vec::new();
+        };
         self.weigh(size);
         let now = self.now(times);
-        let (estimate, told) = self.estimate(times);
+        let (estimate, has_estimate) = self.estimate(times);
         let worth = &self.worth;
-        let mut sums = |handles| {
-            self.ties.sums(&Question { size, handles, rivals, worth, now, estimate, told })
+        let mut sums = |weights| {
+            self.ties.sums(&TieQuery { size, weights, filter, worth, now, estimate, has_estimate })
         };
-        let all = sums(handles).into_iter();
+        let all = sums(weights).into_iter();
         let mut all: Vec<Weighed> =
             all.map(|(at, sum)| Weighed { at, sum, terms: Vec::new() }).collect();
-        for (term, _) in weights(handles) {
-            let (_, is_less) = Handles::TERMS[term];
-            for (one, (_, value)) in all.iter_mut().zip(sums(Handles::only(term))) {
+        for (term, _) in nonzero_weights(weights) {
+            let (_, is_less) = TermWeights::TERMS[term];
+            for (one, (_, value)) in all.iter_mut().zip(sums(TermWeights::only(term))) {
                 one.terms.push(if is_less { -value } else { value });
             }
         }
         all
     }
 
-    /// The names of the terms that have a weight, with what multiplies them in the sum.
+    /// Returns the names of the terms that have a weight, with their factors in the sum.
     pub fn weights(&self) -> Vec<(&'static str, i64)> {
         let signed = |(term, weight): (usize, i64)| {
-            let (name, is_less) = Handles::TERMS[term];
+            let (name, is_less) = TermWeights::TERMS[term];
             (name, if is_less { -weight } else { weight })
         };
-        let (handles, _) = self.way().terms();
-        weights(handles).map(signed).collect()
+        let (weights, _) = self.selection_rule().terms();
+        nonzero_weights(weights).map(signed).collect()
     }
 
-    /// A job starts where it was decided; its first process is at this node. With `stop` raised nothing that is
-    /// decided later is of any use.
+    /// Starts a job on the selected box. `first` is the node of its first process. If the call is cancelled, the state
+    /// must not be used for later decisions.
     pub fn start(
         &mut self,
         first: NodeId,
@@ -196,24 +200,24 @@ impl Tied {
     ) {
         let place = [pick.placement, pick.anchor];
         let now = self.now(times);
-        let (estimate, told) = self.estimate(times);
+        let (estimate, has_estimate) = self.estimate(times);
         let end = now.saturating_add(estimate);
-        let (handles, rivals) = self.way().terms();
+        let (weights, filter) = self.selection_rule().terms();
         let Self { ties, worth, tuner, .. } = self;
         if let Some(tuner) = tuner {
-            let question = Question { size, handles, rivals, worth, now, estimate, told };
-            tuner.start(first.index() as u64, &question, end, stop);
+            let query = TieQuery { size, weights, filter, worth, now, estimate, has_estimate };
+            tuner.start(first.index() as u64, &query, end, stop);
         }
-        ties.start(place, end, told);
+        ties.start(place, end, has_estimate);
         self.places.insert(first, place);
-        if told {
+        if has_estimate {
             self.estimates = (self.estimates.0 + 1, self.estimates.1.saturating_add(estimate));
         }
         self.started += 1;
         *self.seen.entry(size).or_default() += 1;
     }
 
-    /// The job ends whose first process is at this node.
+    /// Ends the job whose first process is at `first`.
     pub fn finish(&mut self, first: NodeId) {
         if let Some(place) = self.places.remove(&first) {
             self.ties.finish(place);
@@ -223,7 +227,7 @@ impl Tied {
         }
     }
 
-    /// Free cells go out of service.
+    /// Takes free cells out of service.
     pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, are_walls: bool) {
         let cells: Vec<u32> = cells.into_iter().collect();
         if let Some(tuner) = &mut self.tuner {
@@ -232,7 +236,7 @@ impl Tied {
         self.ties.withdraw(cells, are_walls);
     }
 
-    /// They are back.
+    /// Returns cells to service.
     pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
         let cells: Vec<u32> = cells.into_iter().collect();
         if let Some(tuner) = &mut self.tuner {
@@ -241,7 +245,7 @@ impl Tied {
         self.ties.restore(cells);
     }
 
-    /// What boxes are worth when a job of this size asks, which counts itself.
+    /// Updates the worth of boxes for a request of this size. The request itself is included in the frequencies.
     fn weigh(&mut self, size: u32) {
         let frequency = |one: &Placement| {
             let seen = self.seen.get(&one.size).copied().unwrap_or(0);
@@ -252,14 +256,14 @@ impl Tied {
         self.worth = self.ties.torus().placements().iter().map(worth).collect();
     }
 
-    /// Seconds since the first request. Nobody asks before it.
+    /// Returns the seconds since the first request.
     fn now(&mut self, times: Times) -> u64 {
         let origin = *self.origin.get_or_insert(times.now);
         times.now.saturating_sub(origin).max(0) as u64
     }
 
-    /// How long a job says that it will run, and whether it does; else the mean of what others said
-    /// so far.
+    /// Returns the estimated run time of a job and `true`. If the job has no estimate, returns the mean of all
+    /// estimates so far and `false`.
     fn estimate(&self, times: Times) -> (u64, bool) {
         match times.limit {
             Some(limit) => (u64::from(limit.max(1)), true),

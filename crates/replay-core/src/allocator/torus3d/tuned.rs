@@ -1,17 +1,18 @@
-//! A rule of placement that tunes itself during a replay, as that of [MC1x1](crate::allocator::centre)
-//! does.
+//! A placement rule that is tuned during a replay, like the tie vector of [MC1x1](crate::allocator::centre).
 //!
-//! Beside the real machine some *shadow* machines see the same jobs start and end, each of them placed by
-//! a [way](super::ways) of its own. What a shadow loses is processor-time: its free processors while the job that
-//! was refused first has enough of them there but no box, and the processors of jobs that run on the real
-//! machine and found no box on it. Every so many starts a map of all ways takes in what each shadow
-//! lost more or less than the others, the past fades, the real machine goes on with the way of least
-//! expected loss, and one shadow, each in its turn, with another way.
+//! In addition to the real machine there are several *shadow* machines, which replay the same starts and ends of jobs.
+//! Each shadow has its own [selection rule](super::selection_rules). The loss of a shadow is measured in processor-time
+//! and has two parts. The first part counts the free processors of the shadow while enough processors, but no box, are
+//! free for the first refused job. The second part counts the processors of jobs that run on the real machine but found
+//! no box on the shadow. At regular intervals, the losses of the shadows, relative to each other, are added to a map of
+//! all rules; older observations decay. The real machine then continues with the rule that has the smallest expected
+//! loss. One shadow continues with another rule; a different shadow is selected each time.
 //!
-//! A choice depends on the seed and on what came before it, on nothing that is still to come: a shadow
-//! starts no job before the real machine does, for nobody could say when it would end.
+//! A choice depends on the seed and on earlier events, but not on later events. Events are the calls that the strategy
+//! receives: a refusal that the engine derives from an earlier refusal is not observed. A shadow never starts a job
+//! before the real machine starts it, because the end of the job would not be known.
 //!
-//! Cost: that of a decision for every shadow and once more for the real machine, in time and memory.
+//! Cost in time and memory: the cost of a decision for every shadow and for the real machine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,18 +24,18 @@ use super::selection_rules::{Point, SelectionRule, points};
 use crate::allocator::loss_model::DecayingLossModel;
 use crate::cancel::CancelToken;
 use crate::placement::Layout;
-use crate::placement::decide::{Ask, Decider, Pick};
-use crate::placement::ties::{CandidateFilter, Question, Ties};
+use crate::placement::decide::{Decider, Pick, Query};
+use crate::placement::ties::{CandidateFilter, TieQuery, Ties};
 use crate::placement::torus::{Cells, cells_of};
 
-/// How a way is tuned.
+/// Options of the tuning of a selection rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
-    /// Shadow machines, at least one.
+    /// Number of shadow machines, at least one.
     pub shadows: u32,
-    /// Starts from one look at the shadows to the next, at least one.
+    /// Number of job starts between two evaluations of the shadows, at least one.
     pub every: u32,
-    /// Starts after which what was observed counts 1/e.
+    /// Number of job starts after which the weight of an observation has decayed to 1/e.
     pub memory: u32,
 }
 
@@ -44,83 +45,86 @@ impl Default for Tuning {
     }
 }
 
-/// What chooses a way by the past.
+/// Selects the rule with the smallest expected loss.
 #[derive(Clone, Debug)]
 pub struct Tuner {
-    rivals: Option<CandidateFilter>,
+    filter: Option<CandidateFilter>,
     tuning: Tuning,
     seed: u64,
     rng: ChaCha8Rng,
-    ways: Arc<[Point]>,
-    past: DecayingLossModel,
+    points: Arc<[Point]>,
+    loss_model: DecayingLossModel,
     layout: Arc<Layout>,
     decider: Decider,
     shadows: Vec<Shadow>,
-    /// The shadow that changes its way next.
+    /// Index of the next shadow whose rule is changed.
     next: usize,
     best: usize,
-    /// Starts since the last look at the shadows.
+    /// Number of job starts since the last evaluation of the shadows.
     since: u32,
-    /// The time of the latest request, and jobs that ended after it.
+    /// Time of the latest request.
     now: u64,
+    /// Jobs that ended after the latest request.
     ended: Vec<u64>,
-    /// The size that was refused first since a job ended.
+    /// The first size that has been refused since a job last ended.
     head: Option<u32>,
 }
 
-/// A machine beside the real one.
+/// A shadow machine.
 #[derive(Clone, Debug)]
 struct Shadow {
     point: usize,
     ties: Ties,
-    /// By running job: its place, or its size if it found none.
+    /// Box of each running job, or the size of the job if it found no box.
     places: HashMap<u64, Result<[usize; 2], u32>>,
-    /// Processors of jobs that found none.
+    /// Total number of processors of the running jobs that found no box.
     missing: u64,
-    /// Whether no box of the size that was refused first is free.
+    /// Whether no box of the first refused size is free.
     has_no_box: bool,
     loss: f64,
     /// Cells that go out of service when their jobs end.
     leaving: Cells,
-    /// Whether cells out of service are walls to their neighbours.
+    /// Whether cells out of service count as walls of their neighbours.
     are_walls: bool,
 }
 
 impl SelectionRule {
-    /// The place for a job, whose question says all but how to choose. Of a machine that is one torus.
+    /// Selects the box for a job by this rule. The weights and the filter of the query are ignored. The machine must be
+    /// a single torus or mesh.
     pub fn place(
         self,
         layout: &Layout,
         decider: &Decider,
         ties: &mut Ties,
-        question: &Question<'_>,
+        query: &TieQuery<'_>,
     ) -> Option<Pick> {
         match self {
             Self::Slurm => {
-                let ask = Ask { size: question.size, required: None, weights: None };
-                decider.decide(layout, std::slice::from_mut(ties.open()), &ask)
+                let slurm_query = Query { size: query.size, required: None, weights: None };
+                decider.decide(layout, std::slice::from_mut(ties.open()), &slurm_query)
             }
-            Self::Terms(handles, rivals) => ties.decide(&Question { handles, rivals, ..*question }),
+            Self::Terms(weights, filter) => ties.decide(&TieQuery { weights, filter, ..*query }),
         }
     }
 }
 
 impl Tuner {
-    /// For a machine that is one idle torus or mesh; of all shapes or slacks, if `rivals` does not say which.
+    /// Creates a tuner for a machine that is a single idle torus or mesh. If `filter` is `None`, the tuned rules
+    /// include all shapes and all slacks.
     pub fn new(
         ties: &Ties,
         layout: Arc<Layout>,
-        rivals: Option<CandidateFilter>,
+        filter: Option<CandidateFilter>,
         tuning: Tuning,
         seed: u64,
     ) -> Self {
-        let ways: Arc<[Point]> = points(ties.has_walls(), rivals).into();
+        let points: Arc<[Point]> = points(ties.has_walls(), filter).into();
         let mut tuner = Self {
-            rivals,
+            filter,
             tuning,
             seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
-            past: DecayingLossModel::new(ways.len()),
+            loss_model: DecayingLossModel::new(points.len()),
             decider: Decider::new(&layout),
             layout,
             shadows: Vec::new(),
@@ -130,51 +134,51 @@ impl Tuner {
             now: 0,
             ended: Vec::new(),
             head: None,
-            ways,
+            points,
         };
         for _ in 0..tuning.shadows {
-            let point = tuner.past.draw(&mut tuner.rng);
+            let point = tuner.loss_model.draw(&mut tuner.rng);
             tuner.shadows.push(Shadow::new(ties, point));
         }
         tuner
     }
 
-    /// The same on the same machine, now idle, with nothing learned.
-    pub fn again(self, ties: &Ties) -> Self {
-        Self::new(ties, self.layout, self.rivals, self.tuning, self.seed)
+    /// Resets the tuner to an idle machine without observations.
+    pub fn reset(self, ties: &Ties) -> Self {
+        Self::new(ties, self.layout, self.filter, self.tuning, self.seed)
     }
 
-    /// One that goes on with the way of least expected loss and learns no more.
+    /// Returns a copy that always uses the current rule and does not learn.
     pub fn settled(&self) -> Self {
-        let (ways, past) = (self.ways.clone(), DecayingLossModel::new(0));
+        let (points, loss_model) = (self.points.clone(), DecayingLossModel::new(0));
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
         let (rng, tuning) = (self.rng.clone(), Tuning { every: u32::MAX, ..self.tuning });
         let (shadows, ended) = (Vec::new(), Vec::new());
-        Self { ways, past, layout, decider, rng, tuning, shadows, ended, ..*self }
+        Self { points, loss_model, layout, decider, rng, tuning, shadows, ended, ..*self }
     }
 
-    /// The place for a job on the real machine.
-    pub fn place(&self, ties: &mut Ties, question: &Question<'_>) -> Option<Pick> {
-        self.way().place(&self.layout, &self.decider, ties, question)
+    /// Selects the box for a job on the real machine.
+    pub fn place(&self, ties: &mut Ties, query: &TieQuery<'_>) -> Option<Pick> {
+        self.selection_rule().place(&self.layout, &self.decider, ties, query)
     }
 
-    /// The way of least expected loss; Slurm's rule as long as nothing is known.
-    pub fn way(&self) -> SelectionRule {
-        self.ways[self.best].way
+    /// Returns the rule with the smallest expected loss. Before the first evaluation this is Slurm's rule.
+    pub fn selection_rule(&self) -> SelectionRule {
+        self.points[self.best].rule
     }
 
-    /// How many shadows there are, and how many jobs started since they were last looked at.
-    pub fn told(&self) -> [usize; 2] {
+    /// Returns the number of shadows, and the number of job starts since the last evaluation of the shadows.
+    pub fn shadows_and_starts(&self) -> [usize; 2] {
         [self.shadows.len(), self.since as usize]
     }
 
-    /// A request is made at this time.
-    pub fn ask(&mut self, now: u64) {
-        let passed = now.saturating_sub(self.now) as f64;
+    /// Advances the shadows to the time of a request.
+    pub fn advance_to(&mut self, now: u64) {
+        let elapsed = now.saturating_sub(self.now) as f64;
         self.now = self.now.max(now);
-        if passed > 0.0 {
+        if elapsed > 0.0 {
             for shadow in &mut self.shadows {
-                shadow.loss += passed * shadow.losing(self.head) as f64;
+                shadow.loss += elapsed * shadow.losing(self.head) as f64;
             }
         }
         if !self.ended.is_empty() {
@@ -189,7 +193,7 @@ impl Tuner {
         }
     }
 
-    /// The request that was [made](Self::ask) is refused.
+    /// Records that the request after [`advance_to`](Self::advance_to) was refused.
     pub fn refused(&mut self, size: u32) {
         if self.head.is_none() {
             self.head = Some(size);
@@ -199,26 +203,26 @@ impl Tuner {
         }
     }
 
-    /// It is served: a job starts that will end then by its estimate. With `stop` raised not in all shadows.
-    pub fn start(&mut self, job: u64, question: &Question<'_>, end: u64, stop: &CancelToken) {
-        let Self { shadows, ways, layout, decider, .. } = self;
+    /// Starts a job on the shadows; `end` is its estimated end. After cancellation some shadows are skipped.
+    pub fn start(&mut self, job: u64, query: &TieQuery<'_>, end: u64, stop: &CancelToken) {
+        let Self { shadows, points, layout, decider, .. } = self;
         for shadow in shadows.iter_mut().take_while(|_| !stop.is_raised()) {
-            let way = ways[shadow.point].way;
-            let pick = way.place(layout, decider, &mut shadow.ties, question);
-            shadow.start(job, question, end, pick.map(|pick| [pick.placement, pick.anchor]));
+            let selection_rule = points[shadow.point].rule;
+            let pick = selection_rule.place(layout, decider, &mut shadow.ties, query);
+            shadow.start(job, query, end, pick.map(|pick| [pick.placement, pick.anchor]));
         }
-        if self.head == Some(question.size) {
+        if self.head == Some(query.size) {
             self.forget_head();
         }
         self.since += 1;
     }
 
-    /// A job ends.
+    /// Records the end of a job.
     pub fn end(&mut self, job: u64) {
         self.ended.push(job);
     }
 
-    /// Cells go out of service; nothing that is still to come counts them.
+    /// Takes cells out of service. From now on these cells do not count in losses.
     pub fn withdraw(&mut self, cells: &[u32], are_walls: bool) {
         for shadow in &mut self.shadows {
             let open = shadow.ties.open().free();
@@ -230,7 +234,7 @@ impl Tuner {
         }
     }
 
-    /// They are back.
+    /// Returns cells to service.
     pub fn restore(&mut self, cells: &[u32]) {
         for shadow in &mut self.shadows {
             let (leaving, down): (Vec<u32>, Vec<u32>) =
@@ -246,15 +250,15 @@ impl Tuner {
         self.shadows.iter_mut().for_each(|shadow| shadow.has_no_box = false);
     }
 
-    /// Looks at the shadows: learns, chooses, and moves one of them.
+    /// Evaluates the shadows: adds their losses to the map, chooses the best rule, and changes the rule of one shadow.
     fn tune(&mut self) {
-        let Self { ways, past, shadows, tuning, .. } = self;
-        let look = |shadow: &mut Shadow| (shadow.point, std::mem::take(&mut shadow.loss));
-        let lost: Vec<(usize, f64)> = shadows.iter_mut().map(look).collect();
-        let distance = |from: usize, to: usize| ways[from].distance(&ways[to]);
-        past.learn(&lost, f64::from(tuning.every), f64::from(tuning.memory), distance);
-        self.best = past.best();
-        let point = past.draw(&mut self.rng);
+        let Self { points, loss_model, shadows, tuning, .. } = self;
+        let observe = |shadow: &mut Shadow| (shadow.point, std::mem::take(&mut shadow.loss));
+        let lost: Vec<(usize, f64)> = shadows.iter_mut().map(observe).collect();
+        let distance = |from: usize, to: usize| points[from].distance(&points[to]);
+        loss_model.learn(&lost, f64::from(tuning.every), f64::from(tuning.memory), distance);
+        self.best = loss_model.best();
+        let point = loss_model.draw(&mut self.rng);
         if let Some(shadow) = shadows.get_mut(self.next) {
             shadow.point = point;
         }
@@ -267,7 +271,7 @@ impl Shadow {
         let cells = ties.torus().cells();
         Self {
             point,
-            ties: ties.unasked(),
+            ties: ties.without_cache(),
             places: HashMap::new(),
             missing: 0,
             has_no_box: false,
@@ -277,19 +281,19 @@ impl Shadow {
         }
     }
 
-    /// Processors that it loses as it stands, where this size was refused first.
+    /// Returns the number of processors that the shadow currently loses. `head` is the first refused size.
     fn losing(&mut self, head: Option<u32>) -> u64 {
         let free = u64::from(self.ties.open().count());
         let stuck = head.is_some_and(|size| self.has_no_box && free >= u64::from(size));
         self.missing + if stuck { free } else { 0 }
     }
 
-    fn start(&mut self, job: u64, question: &Question<'_>, end: u64, place: Option<[usize; 2]>) {
+    fn start(&mut self, job: u64, query: &TieQuery<'_>, end: u64, place: Option<[usize; 2]>) {
         match place {
-            Some(place) => self.ties.start(place, end, question.told),
-            None => self.missing += u64::from(question.size),
+            Some(place) => self.ties.start(place, end, query.has_estimate),
+            None => self.missing += u64::from(query.size),
         }
-        self.places.insert(job, place.ok_or(question.size));
+        self.places.insert(job, place.ok_or(query.size));
     }
 
     fn end(&mut self, job: u64) {

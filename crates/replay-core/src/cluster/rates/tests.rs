@@ -7,7 +7,8 @@ fn barrier(version: usize) -> Application {
     Application::Barrier(Barrier::VERSIONS[version - 1])
 }
 
-/// Jobs in order of start, each with its level and its hosts, the barrier process first.
+/// Returns the rates of jobs. The jobs are in the order of their starts. Each job has an
+/// application, a level and a list of hosts; the first host runs the barrier process.
 fn rates(kernel: Kernel, jobs: &[(Application, u32, &[u32])]) -> Vec<f64> {
     let cluster = Cluster::new(6, 3).expect("small");
     let mut slots = Slots::new(cluster);
@@ -25,7 +26,7 @@ fn close(left: f64, right: f64) -> bool {
 }
 
 #[test]
-fn the_highest_goes_at_full_speed_and_a_busy_one_leaves_nothing() {
+fn the_highest_job_runs_at_full_speed_and_a_busy_one_leaves_nothing() {
     let busy = Application::BUSY;
     assert_eq!(
         rates(Kernel::Preemptive, &[(busy, 0, &[0, 1, 2]), (busy, 1, &[2, 3]), (busy, 1, &[4])]),
@@ -41,9 +42,9 @@ fn the_highest_goes_at_full_speed_and_a_busy_one_leaves_nothing() {
 }
 
 #[test]
-fn a_barrier_job_leaves_what_its_other_processes_do_not_use() {
+fn a_barrier_job_leaves_the_idle_time_of_its_other_processes() {
     let all: &[u32] = &[0, 1, 2, 3, 4, 5];
-    // Compute 27 ms, wait 11 ms: 11 / 38 of each host but the first is left.
+    // A process computes 27 ms and waits 11 ms, so 11 / 38 of each host except the first remains.
     let left = 11.0 / 38.0;
     let ep = rates(Kernel::Preemptive, &[(barrier(1), 0, all), (Application::Ep, 1, all)]);
     assert!(close(ep[0], 1.0) && close(ep[1], 5.0 * left / 6.0), "{ep:?}");
@@ -52,13 +53,14 @@ fn a_barrier_job_leaves_what_its_other_processes_do_not_use() {
         let both = rates(Kernel::Preemptive, &[(barrier(2), 0, all), (barrier(3), 1, &low)]);
         assert_eq!(both, [1.0, 0.0]);
     }
-    // E5: a subset that keeps off that host; its own barrier process has the least.
+    // E5: the low job runs on a subset without the host of the high barrier process. The barrier
+    // process of the low job has the smallest share.
     let subset = rates(Kernel::Preemptive, &[(barrier(1), 0, all), (barrier(3), 1, &[5, 1, 2])]);
     assert!(close(subset[1], left), "{subset:?}");
 }
 
 #[test]
-fn without_preemption_every_phase_costs_what_the_equations_say() {
+fn without_preemption_every_phase_costs_the_delay_of_the_equations() {
     let kernel = Kernel::NonPreemptive { delay: 0.002 };
     let all: &[u32] = &[0, 1, 2, 3, 4, 5];
     let phase = 0.038;
@@ -73,7 +75,7 @@ fn without_preemption_every_phase_costs_what_the_equations_say() {
 }
 
 #[test]
-fn in_a_circle_the_first_that_started_is_the_higher() {
+fn in_a_priority_cycle_the_job_that_started_first_is_higher() {
     let cluster = Cluster::new(2, 3).expect("small");
     let mut slots = Slots::new(cluster);
     slots.take(&[cluster.slot(0, 0), cluster.slot(1, 2)], 0);
@@ -86,7 +88,7 @@ fn in_a_circle_the_first_that_started_is_the_higher() {
 }
 
 #[test]
-fn who_does_not_work_uses_nothing() {
+fn jobs_that_do_not_work_use_no_processor() {
     let cluster = Cluster::new(1, 2).expect("small");
     let mut slots = Slots::new(cluster);
     slots.take(&[cluster.slot(0, 0)], 0);
@@ -99,7 +101,7 @@ fn who_does_not_work_uses_nothing() {
 }
 
 proptest! {
-    /// The definition, read literally: a job waits for all that are above it anywhere.
+    /// Direct evaluation of the definition: a job waits for all jobs that are above it on any host.
     #[test]
     fn rates_are_those_of_the_definition(
         jobs in proptest::collection::vec((0..4usize, any::<u8>(), 1..=10u32), 1..8),
@@ -112,7 +114,7 @@ proptest! {
             if hosts.is_empty() {
                 continue;
             }
-            // In order of start from the top: no circles.
+            // Priorities follow the order of starts, so there are no cycles.
             let nodes: Vec<_> = hosts.iter().map(|&host| cluster.slot(host, number)).collect();
             slots.take(&nodes, residents.len() as u32);
             let application = match kind {
@@ -122,10 +124,10 @@ proptest! {
             };
             residents.push(Resident { application, hosts });
         }
-        let mut known = Rates::new(Kernel::Preemptive);
-        let known = known.of(&slots, &residents, |_| true).to_vec();
+        let mut computed = Rates::new(Kernel::Preemptive);
+        let computed = computed.of(&slots, &residents, |_| true).to_vec();
         let mut used = [0.0f64; 6];
-        for (resident, &rate) in residents.iter().zip(&known) {
+        for (resident, &rate) in residents.iter().zip(&computed) {
             let before = used;
             let left = |host: u32| (1.0 - before[host as usize]).max(0.0);
             let processes = resident.processes();

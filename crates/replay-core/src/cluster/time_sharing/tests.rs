@@ -53,7 +53,7 @@ fn elmer(machine: &str, guarded: bool) -> Elmer {
     Elmer::new(topology.cluster().expect("a cluster"), selection, Hosts::PLAIN, 0)
 }
 
-/// The jobs of the vector: 4, 3, 2, 4 and 1 hosts of six, in this order.
+/// Returns jobs that request 4, 3, 2, 4 and 1 of six hosts, in this order.
 fn vector() -> Vec<Job> {
     vec![job(0, 100, 4), job(1, 200, 3), job(2, 300, 2), job(3, 400, 4), job(4, 500, 1)]
 }
@@ -69,14 +69,15 @@ fn jobs_move_up_when_one_ends_and_the_head_of_the_queue_starts() {
             (0, 0, &[0, 1, 2, 3][..]),
             (1, 1, &[0, 1, 2]),
             (2, 2, &[4, 5]),
-            // Nothing passes the fourth job, though the fifth would fit.
+            // The fourth job blocks the fifth, although the fifth job would fit.
             (3, 100, &[0, 1, 2, 3]),
         ]
     );
-    // The fifth takes the place above the fourth: the fault of the literal algorithm.
+    // The fifth job gets the slot above the fourth job. This is a flaw of the literal algorithm.
     assert_eq!(starts[4], (4, 100, &[3][..]));
-    // Below the first, the second job gets nothing: 200 ticks after 100. The fourth then waits for
-    // the second on hosts 0 to 2 until 300, and for the fifth on host 3 until 600.
+    // The second job gets no processor time while it is below the first job; from 100 on it runs
+    // for 200 ticks. The fourth job then waits for the second job on hosts 0 to 2 until 300, and
+    // for the fifth job on host 3 until 600.
     assert_eq!(log.ends, [(0, 100), (1, 300), (2, 302), (4, 600), (3, 1000)]);
 }
 
@@ -84,8 +85,8 @@ fn jobs_move_up_when_one_ends_and_the_head_of_the_queue_starts() {
 fn the_guard_keeps_the_fifth_job_below_the_fourth() {
     let log = run("cluster:6x2", &vector(), &mut elmer("cluster:6x2", true), None);
     let ends: Vec<_> = log.ends.iter().map(|&(job, _)| job).collect();
-    let place = |job: u32| log.starts.iter().find(|start| start.0 == job).expect("it started");
-    // Hosts 4 and 5 have nobody.
+    let place = |job: u32| log.starts.iter().find(|start| start.0 == job).expect("a start");
+    // Hosts 4 and 5 are idle.
     assert_eq!(place(1).2, [4, 5, 0]);
     assert_eq!(place(2).2, [1, 2]);
     assert!(
@@ -95,7 +96,7 @@ fn the_guard_keeps_the_fifth_job_below_the_fourth() {
 }
 
 #[test]
-fn elmers_costs_delay_the_work_and_the_release() {
+fn start_and_end_costs_delay_work_and_release() {
     let sharing = Sharing {
         hosts: Hosts { costs: true, ..Hosts::PLAIN },
         ticks_per_second: 1000.0,
@@ -105,12 +106,12 @@ fn elmers_costs_delay_the_work_and_the_release() {
     let mut service = TimeSharing::new(cluster, sharing, &[]);
     let jobs = [job(0, 1000, 6), job(0, 1000, 1)];
     let log = run("cluster:6", &jobs, &mut elmer("cluster:6", true), Some(&mut service));
-    // 103 ms, 1 s, 57 ms; 59 ms, 1 s, 13 ms.
+    // The first job takes 103 ms, 1 s and 57 ms. The second job takes 59 ms, 1 s and 13 ms.
     assert_eq!(log.ends, [(0, 1160), (1, 1160 + 1072)]);
 }
 
 #[test]
-fn a_job_that_elmer_is_still_starting_uses_no_processor() {
+fn a_starting_job_uses_no_processor() {
     let sharing = Sharing {
         hosts: Hosts { costs: true, ..Hosts::PLAIN },
         ticks_per_second: 1000.0,
@@ -120,13 +121,13 @@ fn a_job_that_elmer_is_still_starting_uses_no_processor() {
     let mut service = TimeSharing::new(cluster, sharing, &[]);
     let jobs = [job(0, 100, 1), job(0, 100, 1)];
     let log = run("cluster:1x2", &jobs, &mut elmer("cluster:1x2", true), Some(&mut service));
-    // The second is ready at 59 as well, but below the first, whose slot is free at 59 + 100 + 13.
-    // The first no longer computes from 159 on.
+    // The second job is also ready at 59, but its slot is below the slot of the first job. The
+    // first job stops computing at 159, and its slot becomes free at 59 + 100 + 13.
     assert_eq!(log.ends, [(0, 172), (1, 159 + 100 + 13)]);
 }
 
 #[test]
-fn version_2_keeps_off_hosts_that_are_busy() {
+fn version_2_avoids_busy_hosts() {
     let selection = HostSelection { threshold: Some(0.8), guarded: true, pick: Pick::Lowest };
     let cluster = Cluster::new(2, 2).expect("small");
     let mut allocator = Elmer::new(cluster, selection, Hosts::PLAIN, 0);
@@ -135,17 +136,17 @@ fn version_2_keeps_off_hosts_that_are_busy() {
     let mut service = TimeSharing::new(cluster, Sharing::PLAIN, &applications);
     let jobs = [job(0, 100, 1), job(0, 100, 1), job(1, 10, 1), job(2, 10, 1)];
     let log = run("cluster:2x2", &jobs, &mut allocator, Some(&mut service));
-    // The third shares host 1, half of which is used, and then uses it up: 20 ticks. The fourth
-    // waits for it.
+    // Host 1 is half used. The third job shares host 1 and uses the other half of the processor, so
+    // the job takes 20 ticks. The fourth job waits for the third job.
     let hosts: Vec<_> = log.starts.iter().map(|(job, now, hosts)| (*job, *now, hosts[0])).collect();
     assert_eq!(hosts, [(0, 0, 0), (1, 0, 1), (2, 1, 1), (3, 21, 1)]);
     assert_eq!(log.ends, [(2, 21), (3, 41), (0, 100), (1, 100)]);
 }
 
-/// One slot a host, drawn as they come: plain space sharing.
-struct Any;
+/// Space sharing: hosts have one slot each, and are assigned in scan order.
+struct SpaceSharing;
 
-impl Allocator for Any {
+impl Allocator for SpaceSharing {
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -174,16 +175,15 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
 
 proptest! {
     #[test]
-    fn with_one_level_it_is_space_sharing(jobs in jobs()) {
+    fn one_level_equals_space_sharing(jobs in jobs()) {
         let shared = run("cluster:6", &jobs, &mut elmer("cluster:6", true), None);
-        let plain = run("cluster:6", &jobs, &mut Any, Some(&mut RunTimes::default()));
+        let plain = run("cluster:6", &jobs, &mut SpaceSharing, Some(&mut RunTimes::default()));
         prop_assert_eq!(shared.ends, plain.ends);
     }
 
-    /// Whatever the levels, work is conserved, and with a guard nobody is worse off for those who
-    /// come later.
+    /// With a guard, jobs that arrive later do not delay earlier jobs, for any number of levels.
     #[test]
-    fn jobs_that_come_later_change_nothing(jobs in jobs(), levels in 2..4u32, cut in 1..20usize) {
+    fn later_jobs_do_not_delay_earlier_jobs(jobs in jobs(), levels in 2..4u32, cut in 1..20usize) {
         let machine = format!("cluster:6x{levels}");
         let all = run(&machine, &jobs, &mut elmer(&machine, true), None);
         let early = &jobs[..cut.min(jobs.len())];

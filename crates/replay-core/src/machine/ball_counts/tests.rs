@@ -17,7 +17,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn agree_with_a_plain_count(
+    fn agrees_with_direct_counting(
         grid in grids(), seeds in proptest::collection::vec(any::<u64>(), 2),
     ) {
         let coords = grid.coords();

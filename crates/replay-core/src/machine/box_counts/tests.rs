@@ -2,13 +2,19 @@ use super::*;
 use crate::topology::Topology;
 use proptest::prelude::*;
 
-fn plain(machine: &Machine, grid: &Grid, subset: &[bool], centre: NodeId, radius: u32) -> u32 {
+fn count_directly(
+    machine: &Machine,
+    grid: &Grid,
+    subset: &[bool],
+    centre: NodeId,
+    radius: u32,
+) -> u32 {
     let near = |n: &NodeId| grid.linf(grid.coord(centre), grid.coord(*n)) <= radius;
     machine.free_nodes().filter(|n| subset[n.index()] && near(n)).count() as u32
 }
 
 #[test]
-fn a_million_are_counted() {
+fn counts_a_million_processors() {
     let machine = Machine::new("128x64x128".parse().expect("a mesh"));
     let mut counts = BoxCounts::<u32>::new(machine.topology().grid().expect("a grid"));
     counts.update(&machine);
@@ -18,7 +24,7 @@ fn a_million_are_counted() {
 
 proptest! {
     #[test]
-    fn counts_agree_with_a_plain_count(
+    fn agrees_with_direct_counting(
         extents in proptest::collection::vec(1u16..20, 2..=3),
         wraps in any::<[bool; 3]>(),
         seeds in proptest::collection::vec(any::<u64>(), 3),
@@ -34,7 +40,7 @@ proptest! {
         let mut counts: BoxCounts = if whole { BoxCounts::new(&grid) } else { BoxCounts::of_subset(&grid, subset.clone()) };
         let mut wide: BoxCounts<u32> = BoxCounts::of_subset(&grid, subset.clone());
         for seed in seeds {
-            // Turn a pseudo-random third of the machine over and look again.
+            // Change the state of a pseudo-random quarter of the machine and count again.
             let turn: Vec<_> = machine.topology().nodes()
                 .filter(|n| (u64::from(n.0) + 1).wrapping_mul(seed | 1) >> 32 & 3 == 0).collect();
             let (free, busy): (Vec<_>, Vec<_>) = turn.iter().partition(|&&n| machine.is_free(n));
@@ -44,7 +50,7 @@ proptest! {
             wide.update(&machine);
             for centre in machine.topology().nodes() {
                 for radius in [0, 1, 2, 3, 5, 9, 30] {
-                    let expected = plain(&machine, &grid, &subset, centre, radius);
+                    let expected = count_directly(&machine, &grid, &subset, centre, radius);
                     prop_assert_eq!(counts.count(centre, radius), expected);
                     prop_assert_eq!(wide.count(centre, radius), expected);
                     let (row, lane) = (centre.index() / counts.row_length(), centre.index() % counts.row_length());

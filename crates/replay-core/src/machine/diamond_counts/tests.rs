@@ -8,14 +8,14 @@ fn byte(lanes: Bytes, i: usize) -> u8 {
 
 proptest! {
     #[test]
-    fn agree_with_a_plain_count(
+    fn agrees_with_direct_counting(
         width in 1u16..20, height in 1u16..40, seeds in proptest::collection::vec(any::<u64>(), 3),
     ) {
         let grid = Grid::mesh2(width, height).expect("small");
         let mut machine = Machine::new(Topology::Grid(grid.clone()));
         let mut counts = DiamondCounts::new(&grid).expect("a 2D mesh");
         for seed in seeds {
-            // Turn a pseudo-random quarter of the machine over and look again.
+            // Change the state of a pseudo-random quarter of the machine and count again.
             let turn: Vec<_> = machine.topology().nodes()
                 .filter(|n| (u64::from(n.0) + 1).wrapping_mul(seed | 1) >> 32 & 3 == 0).collect();
             let (free, busy): (Vec<_>, Vec<_>) = turn.into_iter().partition(|&n| machine.is_free(n));

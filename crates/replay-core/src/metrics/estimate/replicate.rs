@@ -1,72 +1,77 @@
-//! Replications in parallel, until the estimates are good enough.
+//! Parallel replications until the estimates are accurate enough.
 
 use super::{Accumulator, CONFIDENCES, Estimate, relative, student_t};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// When enough replications have been drawn.
+/// The rule that determines when enough replications have run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopRule {
-    /// Largest half-width of an interval, as a share of its mean.
+    /// Maximum half-width of an interval, as a share of the mean.
     pub relative: f64,
-    /// Confidence of the intervals, one of [`CONFIDENCES`].
+    /// Confidence of the intervals, in [`CONFIDENCES`].
     pub confidence: f64,
-    /// Fewest replications.
+    /// Minimum number of replications.
     pub minimum: u64,
-    /// Most replications.
+    /// Maximum number of replications.
     pub maximum: u64,
 }
 
 impl Default for StopRule {
-    /// 5 % of the mean at 95 % confidence, 30 to 5000 replications.
+    /// Returns the default rule: 5 % of the mean at 95 % confidence, 30 to 5000 replications.
     fn default() -> Self {
         Self { relative: 0.05, confidence: 0.95, minimum: 30, maximum: 5000 }
     }
 }
 
 impl StopRule {
-    /// Exactly this many replications, whatever the intervals.
+    /// Returns a rule with a fixed number of replications, independent of the intervals.
     #[must_use]
     pub fn exactly(replications: u64) -> Self {
         Self { minimum: replications, maximum: replications, ..Self::default() }
     }
 
-    /// What is wrong with the rule, if anything.
+    /// Returns a description of the error in the rule; `None` if the rule is valid.
     pub fn problem(&self) -> Option<String> {
         let Self { relative, confidence, minimum, maximum } = *self;
         if !CONFIDENCES.contains(&confidence) {
             let (low, high) = (CONFIDENCES.start(), CONFIDENCES.end());
-            return Some(format!("the confidence is {confidence}, but must be {low} to {high}"));
+            return Some(format!(
+                "the confidence is {confidence}; it must be from {low} to {high}"
+            ));
         }
-        // No interval of numbers that differ is ever as narrow as 0.
+        // The interval of values that differ never has a width of 0.
         if !(relative > 0.0 && relative.is_finite()) {
-            return Some(format!("the relative half-width is {relative}, but must be above 0"));
+            return Some(format!("the relative half-width is {relative}; it must be above 0"));
         }
         if minimum == 0 {
             return Some("there must be at least one replication".to_string());
         }
         if minimum > maximum {
-            return Some(format!("at least {minimum} replications, but at most {maximum}"));
+            return Some(format!(
+                "the minimum of {minimum} replications exceeds the maximum of {maximum}"
+            ));
         }
         None
     }
 }
 
-/// What replications came to.
+/// Results of replications.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicated<M> {
-    /// What each replication returned, replication by replication from 0.
+    /// Result of each replication, in the order of their numbers from 0.
     pub samples: Vec<M>,
-    /// Mean and variance of each measure over the replications.
+    /// Mean and variance of each metric over the replications.
     pub measures: Vec<Accumulator>,
-    /// Whether the watched measures meet the rule; if not, the maximum came first.
+    /// Whether the intervals of the watched metrics satisfy the rule. Otherwise the maximum number of replications was
+    /// reached.
     pub met: bool,
 }
 
 impl<M: AsRef<[f64]>> Replicated<M> {
-    /// What these replications came to, which all have the same measures.
+    /// Collects the results of replications. All replications must have the same metrics.
     #[must_use]
     pub fn of(samples: Vec<M>, met: bool) -> Self {
         let measures = samples.first().map_or(0, |first| first.as_ref().len());
@@ -79,70 +84,71 @@ impl<M: AsRef<[f64]>> Replicated<M> {
 }
 
 impl<M> Replicated<M> {
-    /// The mean of each measure with its interval. `confidence` is one of
-    /// [`CONFIDENCES`].
+    /// Returns the mean of each metric with its confidence interval. `confidence` is in [`CONFIDENCES`].
     #[must_use]
     pub fn estimates(&self, confidence: f64) -> Vec<Estimate> {
         self.measures.iter().map(|measure| measure.estimate(confidence)).collect()
     }
 }
 
-/// Why there is no estimate.
+/// Error of [`replicate`].
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ReplicateError<E> {
-    /// The rule cannot be followed.
+    /// The rule is not valid.
     #[error("stop rule: {0}")]
     Rule(String),
-    /// A replication failed; of several the first.
+    /// A replication failed. If several replications failed, the failure with the lowest replication number is
+    /// reported.
     #[error("replication {replication}: {error}")]
     Run {
-        /// Its number, from 0.
+        /// The number of the replication, from 0.
         replication: u64,
-        /// Its complaint.
+        /// The error of the replication.
         error: E,
     },
-    /// A measure to watch does not exist.
-    #[error("measure {index} cannot be watched: a replication has {measures}")]
+    /// A watched metric does not exist.
+    #[error("cannot watch measure {index}: a replication has {}", crate::number::counted(*measures as u64, "measure"))]
     Watched {
-        /// Its index.
+        /// The index of the metric.
         index: usize,
-        /// Number of measures.
+        /// The number of metrics.
         measures: usize,
     },
-    /// A replication has more or fewer measures than the first.
+    /// The number of metrics of a replication differs from the number of metrics of replication 0.
     #[error("replication {replication} has {found} measures, the first has {expected}")]
     Measures {
-        /// Its number, from 0.
+        /// The number of the replication, from 0.
         replication: u64,
-        /// Its measures.
+        /// The number of metrics of the replication.
         found: usize,
-        /// Those of replication 0.
+        /// The number of metrics of replication 0.
         expected: usize,
     },
-    /// A watched measure is infinite or no number, so its interval would never become narrow.
+    /// A watched metric is infinite or NaN, so its interval would never become narrow.
     #[error("replication {replication}: measure {index} is {value}")]
     NotFinite {
-        /// Number of the replication, from 0.
+        /// The number of the replication, from 0.
         replication: u64,
-        /// Index of the measure.
+        /// The index of the metric.
         index: usize,
-        /// Its value.
+        /// The value of the metric.
         value: f64,
     },
 }
 
-/// Replications that run side by side once the minimum is done. More would waste more when the rule is
-/// met in their midst; the result does not depend on it.
+/// Number of replications that run in parallel after the minimum. Larger batches would waste more work when the rule is
+/// satisfied within a batch. The result does not depend on the batch size.
 const BATCH: u64 = 16;
 
-/// Runs replications 0, 1, 2, ... in parallel and stops at the first R within the rule's bounds at which
-/// every `watched` measure (by index; none: at the minimum) has an interval narrow enough.
+/// Runs replications 0, 1, 2, ... in parallel and stops at the first number of replications R at which every watched
+/// metric has a sufficiently narrow interval. R is within the rule's bounds. `watched` contains the indices of the
+/// metrics; if it is empty, R is the minimum.
 ///
-/// `run` gives the measures of a replication, and must depend on nothing but its number. The result is
-/// that of running one replication after another: R is decided on replications 0 to R - 1 in order, so
-/// neither the number of threads nor the batches matter; what was run beyond R is dropped. Runs on the
-/// current rayon pool.
+/// `run` returns the metrics of a replication, which must depend only on the number of the replication. The result is
+/// the same as if replications ran one after another: R is determined from replications 0 to R - 1 in order, and
+/// results beyond R are dropped. The result therefore depends neither on the number of threads nor on the batch size.
+/// Uses the current rayon pool.
 ///
 /// ```
 /// use replay_core::metrics::estimate::{ReplicateError, StopRule, replicate};
@@ -155,8 +161,8 @@ const BATCH: u64 = 16;
 /// ```
 ///
 /// # Errors
-/// [`ReplicateError`]: an impossible rule, the first replication that fails, measures that do not match,
-/// or a watched one that is not finite.
+/// [`ReplicateError`] if the rule is not valid, if a replication fails (the first failed replication is reported), if
+/// the numbers of metrics differ, or if a watched metric is not finite.
 pub fn replicate<M, E>(
     rule: &StopRule,
     watched: &[usize],
@@ -174,7 +180,7 @@ where
     while next < rule.maximum {
         let batch = if next < rule.minimum { rule.minimum - next } else { BATCH };
         let batch = batch.min(rule.maximum - next).min(1 << 16) as usize;
-        // One replication is work enough for a thread of its own.
+        // A single replication is enough work for a parallel task.
         let outcomes: Vec<Result<M, E>> =
             (0..batch).into_par_iter().with_max_len(1).map(|i| run(next + i as u64)).collect();
         for outcome in outcomes {
@@ -192,7 +198,7 @@ where
 }
 
 impl<M: AsRef<[f64]>> Replicated<M> {
-    /// Takes the next replication.
+    /// Adds the next replication.
     fn add<E>(
         &mut self,
         replication: u64,

@@ -1,4 +1,5 @@
-//! Tests of intervals, by tables and by simulation, and of the driver against a plain loop.
+//! Tests of intervals against tables and simulation, and of [`replicate`] against a sequential
+//! loop.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,7 +10,7 @@ use rayon::ThreadPoolBuilder;
 use std::convert::Infallible;
 
 #[test]
-fn student_t_is_that_of_the_tables() {
+fn student_t_agrees_with_tables() {
     for (confidence, freedom, expected) in [
         (0.95, 1, 12.706_205),
         (0.95, 2, 4.302_653),
@@ -28,7 +29,7 @@ fn student_t_is_that_of_the_tables() {
     for confidence in [0.0, 0.0009, 0.9999999, 1.0, -1.0, 95.0, f64::NAN] {
         assert!(student_t(confidence, 9).is_nan(), "{confidence}");
     }
-    // By the closed forms for one and two degrees of freedom.
+    // Closed forms for one and two degrees of freedom.
     for confidence in [0.001, 0.3, 0.999, 0.999_999] {
         let cauchy = (std::f64::consts::FRAC_PI_2 * confidence).tan();
         let two = confidence * (2.0 / (1.0 - confidence * confidence)).sqrt();
@@ -40,7 +41,7 @@ fn student_t_is_that_of_the_tables() {
 }
 
 #[test]
-fn student_t_is_smooth_from_little_to_much_freedom() {
+fn student_t_is_continuous_where_the_expansion_begins() {
     for confidence in [0.001, 0.01, 0.3, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999_999] {
         let normal = Normal::standard().inverse_cdf(0.5 + confidence / 2.0);
         for freedom in [MANY / 2, MANY - 1, MANY] {
@@ -55,7 +56,7 @@ fn student_t_is_smooth_from_little_to_much_freedom() {
 }
 
 #[test]
-fn few_values_have_no_interval() {
+fn fewer_than_two_values_have_no_interval() {
     let none = Accumulator::default();
     assert!(none.mean().is_nan() && none.variance().is_nan());
     let one: Accumulator = [3.0].into_iter().collect();
@@ -72,12 +73,12 @@ fn few_values_have_no_interval() {
 }
 
 #[test]
-fn a_large_mean_does_not_drown_the_variance() {
+fn a_large_mean_does_not_affect_the_variance() {
     let values: Accumulator = [4.0, 7.0, 13.0, 16.0].into_iter().map(|x| x + 1e9).collect();
     assert_eq!((values.mean(), values.variance()), (1e9 + 10.0, 30.0));
 }
 
-/// Share of `trials` whose interval holds the true mean.
+/// Returns the share of the trials in which the interval contains the true mean.
 fn coverage(trials: u64, mean: f64, estimate: impl Fn(&mut ChaCha8Rng) -> Estimate) -> f64 {
     let covers = |trial| {
         let [low, high] = estimate(&mut ChaCha8Rng::seed_from_u64(trial)).interval();
@@ -87,7 +88,7 @@ fn coverage(trials: u64, mean: f64, estimate: impl Fn(&mut ChaCha8Rng) -> Estima
 }
 
 #[test]
-fn intervals_cover_the_mean_of_normal_values_as_often_as_they_say() {
+fn intervals_of_normal_values_have_the_stated_coverage() {
     const TRIALS: u64 = 20_000;
     for (confidence, count) in [(0.95, 3), (0.95, 10), (0.8, 5)] {
         let normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
@@ -102,7 +103,8 @@ fn intervals_cover_the_mean_of_normal_values_as_often_as_they_say() {
     }
 }
 
-/// The value of a replication: exponential of mean 1, its own random stream.
+/// Returns the value of a replication: an exponential number with mean 1, drawn from a random
+/// stream of this replication.
 fn exponential(seed: u64, replication: u64) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(replication);
@@ -110,7 +112,7 @@ fn exponential(seed: u64, replication: u64) -> f64 {
 }
 
 #[test]
-fn stopping_at_the_rule_keeps_most_of_the_coverage() {
+fn the_stop_rule_keeps_most_of_the_coverage() {
     let rule = StopRule { relative: 0.1, ..StopRule::default() };
     let covered = coverage(1_000, 1.0, |rng| {
         let seed = rng.next_u64();
@@ -122,8 +124,13 @@ fn stopping_at_the_rule_keeps_most_of_the_coverage() {
     assert!((0.91..0.96).contains(&covered), "{covered}");
 }
 
-/// What [`replicate`] does, one replication after another and from scratch each time.
-fn plain(rule: &StopRule, watched: &[usize], run: impl Fn(u64) -> [f64; 2]) -> (u64, bool) {
+/// Reference implementation of [`replicate`]. The reference is sequential and recomputes all
+/// statistics for each number of replications.
+fn replicate_sequentially(
+    rule: &StopRule,
+    watched: &[usize],
+    run: impl Fn(u64) -> [f64; 2],
+) -> (u64, bool) {
     for count in rule.minimum..=rule.maximum {
         let met = watched.iter().all(|&index| {
             let values = || (0..count).map(|replication| run(replication)[index]);
@@ -143,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn threads_and_batches_do_not_matter(
+    fn results_do_not_depend_on_threads_and_batches(
         seed: u64,
         relative in 0.08..0.5,
         minimum in 2_u64..40,
@@ -160,7 +167,7 @@ proptest! {
             pool.install(|| replicate(&rule, &watched, |r| Ok::<_, Infallible>(run(r))))
                 .expect("finite")
         });
-        let expected = plain(&rule, &watched, run);
+        let expected = replicate_sequentially(&rule, &watched, run);
         for result in &results {
             prop_assert_eq!((result.samples.len() as u64, result.met), expected);
             prop_assert_eq!(result, &results[0]);
@@ -173,7 +180,7 @@ proptest! {
 }
 
 #[test]
-fn measures_may_come_in_a_vector() {
+fn accepts_measures_in_a_vector() {
     let run = |replication: u64| Ok::<_, Infallible>(vec![1.0, replication as f64, f64::NAN]);
     let result = replicate(&StopRule::exactly(5), &[1], run).expect("watched measures are finite");
     assert_eq!((result.samples.len(), result.met), (5, false));
@@ -182,7 +189,7 @@ fn measures_may_come_in_a_vector() {
 }
 
 #[test]
-fn what_gives_no_estimate_says_why() {
+fn errors_describe_the_problem() {
     type Run = fn(u64) -> Result<Vec<f64>, &'static str>;
     let message = |rule: StopRule, watched: &[usize], run: Run| {
         replicate(&rule, watched, run).unwrap_err().to_string()
@@ -194,22 +201,22 @@ fn what_gives_no_estimate_says_why() {
             StopRule { confidence: 95.0, ..rule },
             &[],
             good,
-            "stop rule: the confidence is 95, but must be 0.001 to 0.999999",
+            "stop rule: the confidence is 95; it must be from 0.001 to 0.999999",
         ),
         (
             StopRule { relative: f64::NAN, ..rule },
             &[],
             good,
-            "stop rule: the relative half-width is NaN, but must be above 0",
+            "stop rule: the relative half-width is NaN; it must be above 0",
         ),
         (
             StopRule { maximum: 29, ..rule },
             &[],
             good,
-            "stop rule: at least 30 replications, but at most 29",
+            "stop rule: the minimum of 30 replications exceeds the maximum of 29",
         ),
         (StopRule::exactly(0), &[], good, "stop rule: there must be at least one replication"),
-        (rule, &[1], good, "measure 1 cannot be watched: a replication has 1"),
+        (rule, &[1], good, "cannot watch measure 1: a replication has 1 measure"),
         (
             rule,
             &[0],
@@ -228,7 +235,8 @@ fn what_gives_no_estimate_says_why() {
             |r| if r % 10 == 7 { Err("no power") } else { Ok(vec![1.0]) },
             "replication 7: no power",
         ),
-        // The first failure in order, not the first in time.
+        // The failure with the lowest replication number is reported, not the earliest failure in
+        // time.
         (
             rule,
             &[0],
@@ -249,8 +257,8 @@ fn what_gives_no_estimate_says_why() {
 }
 
 #[test]
-fn a_failure_beyond_the_stop_does_not_count() {
-    // The rule is met at 33, in the midst of the batch from 30 to 45.
+fn ignores_a_failure_beyond_the_stop() {
+    // The rule is satisfied at 33, within the batch from 30 to 45.
     let run = |replication| match replication {
         0 => Ok([9.0]),
         1..40 => Ok([1.0]),
@@ -266,7 +274,7 @@ fn a_failure_beyond_the_stop_does_not_count() {
 }
 
 #[test]
-fn a_rule_reads_from_a_table() {
+fn a_rule_parses_from_toml() {
     let rule: StopRule = toml::from_str("relative = 0.02\nmaximum = 100").expect("a rule");
     assert_eq!(rule, StopRule { relative: 0.02, maximum: 100, ..StopRule::default() });
     assert!(toml::from_str::<StopRule>("relativ = 0.02").is_err());

@@ -1,11 +1,11 @@
-//! A value of a YAML file with its line and the keys that lead to it.
+//! Values of a YAML file. Each value has its line and its path of keys, for error messages.
 
 use super::ConfigError;
 use super::yaml::{Kind, Value};
 use crate::naming::advice;
 use crate::sanitize::excerpt;
 
-/// A value and where it stands.
+/// A value with its position in the file.
 #[derive(Clone)]
 pub struct Field<'a> {
     file: &'a str,
@@ -16,23 +16,23 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The whole of a file.
+    /// Creates the root value of a file.
     pub fn root(file: &'a str, value: &'a Value) -> Self {
         Self { file, torus: String::new(), path: String::new(), line: value.line, value }
     }
 
-    /// An error about this value.
+    /// Creates an error about this value.
     pub fn error(&self, problem: String) -> ConfigError {
         let (file, torus, path) = (self.file.to_string(), self.torus.clone(), self.path.clone());
         ConfigError { file, line: self.line, torus, path, problem }
     }
 
-    /// The line, from 1.
+    /// Returns the line, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The same of a torus with a name, which errors say.
+    /// Returns the value with the name of its torus. Errors about the value contain this name.
     pub fn of_torus(&self, name: &str) -> Self {
         Self { torus: name.to_string(), ..self.clone() }
     }
@@ -42,42 +42,43 @@ impl<'a> Field<'a> {
         Self { path, line, value, ..self.clone() }
     }
 
-    /// The value of a key of a map; `None` if it is not there.
+    /// Returns the value of a key of a map; `None` if the key is missing.
     pub fn get(&self, key: &str) -> Option<Self> {
         let Kind::Map(pairs) = &self.value.kind else { return None };
         let (_, line, value) = pairs.iter().find(|pair| pair.0 == key)?;
         Some(self.child(key, *line, value))
     }
 
-    /// The value of a key that must be there.
-    pub fn need(&self, key: &str) -> Result<Self, ConfigError> {
+    /// Returns the value of a required key.
+    pub fn required(&self, key: &str) -> Result<Self, ConfigError> {
         self.get(key).ok_or_else(|| self.error(format!("the key {key} is missing")))
     }
 
-    /// Refuses other keys than these.
-    pub fn knows(&self, keys: &[&str]) -> Result<(), ConfigError> {
+    /// Fails if the map contains a key that is not in `keys`.
+    pub fn reject_unknown_keys(&self, keys: &[&str]) -> Result<(), ConfigError> {
         let Kind::Map(pairs) = &self.value.kind else { return Ok(()) };
         let Some((key, line, value)) = pairs.iter().find(|pair| !keys.contains(&&pair.0[..]))
         else {
             return Ok(());
         };
-        let advice = advice(key, keys.iter().copied(), || format!("there are {}", keys.join(", ")));
+        let advice =
+            advice(key, keys.iter().copied(), || format!("expected one of {}", keys.join(", ")));
         Err(self.child(&excerpt(key), *line, value).error(format!("unknown key; {advice}")))
     }
 
-    /// Refuses what is not a map.
-    pub fn map(&self, expected: &str) -> Result<(), ConfigError> {
+    /// Fails if the value is not a map.
+    pub fn expect_map(&self, expected: &str) -> Result<(), ConfigError> {
         match &self.value.kind {
             Kind::Map(_) => Ok(()),
-            _ => Err(self.error(format!("{} was found; {expected} was expected", self.what()))),
+            _ => Err(self.error(format!("expected {expected}, found {}", self.describe()))),
         }
     }
 
-    /// The items of a list.
+    /// Returns the items of a list.
     pub fn list(&self, expected: &str) -> Result<Vec<Self>, ConfigError> {
         match &self.value.kind {
             Kind::List(items) => Ok(items.iter().map(|item| self.item(item)).collect()),
-            _ => Err(self.error(format!("{} was found; {expected} was expected", self.what()))),
+            _ => Err(self.error(format!("expected {expected}, found {}", self.describe()))),
         }
     }
 
@@ -85,16 +86,16 @@ impl<'a> Field<'a> {
         Self { line: value.line, value, ..self.clone() }
     }
 
-    /// The items of a list, or the one map that stands for a list of one.
+    /// Returns the items of a list; a single map is returned as a list with one item.
     pub fn list_or_one(&self) -> Result<Vec<Self>, ConfigError> {
         match &self.value.kind {
             Kind::Map(_) => Ok(vec![self.clone()]),
             Kind::List(_) => self.list(""),
-            _ => Err(self.error(format!("{} was found; a list was expected", self.what()))),
+            _ => Err(self.error(format!("expected a list, found {}", self.describe()))),
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether the value is empty or null.
     pub fn is_empty(&self) -> bool {
         match &self.value.kind {
             Kind::Map(pairs) => pairs.is_empty(),
@@ -103,38 +104,39 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A text as it was written: hosts may be called 007.
+    /// Returns a text exactly as it appears in the file, because hosts may be called 007.
     pub fn text(&self) -> Result<String, ConfigError> {
         match &self.value.kind {
             Kind::Scalar(text, _) if !self.is_empty() => Ok(text.clone()),
-            _ => Err(self.error(format!("{} was found; a text was expected", self.what()))),
+            _ => Err(self.error(format!("expected a text, found {}", self.describe()))),
         }
     }
 
-    /// `true` or `false`.
-    pub fn yes_no(&self) -> Result<bool, ConfigError> {
+    /// Returns the value of a field that must be `true` or `false`.
+    pub fn boolean(&self) -> Result<bool, ConfigError> {
         let text = self.text()?;
-        let error = || self.error(format!("{} is neither true nor false", self.what()));
+        let error = || self.error(format!("{} is neither true nor false", self.describe()));
         text.to_lowercase().parse().map_err(|_| error())
     }
 
-    /// The numbers of a map with the keys x, y and z; those that are missing are 0.
+    /// Returns the numbers of a map with the keys x, y and z; the number of a missing key is 0.
     pub fn triple(&self) -> Result<[u16; 3], ConfigError> {
-        self.map("a map with the keys x, y, z")?;
-        self.knows(&super::AXES)?;
+        self.expect_map("a map with the keys x, y, z")?;
+        self.reject_unknown_keys(&super::AXES)?;
         let mut all = [0; 3];
         for (number, key) in all.iter_mut().zip(super::AXES) {
             if let Some(field) = self.get(key) {
-                let error =
-                    || field.error(format!("{} is not an integer from 0 to 65535", field.what()));
+                let error = || {
+                    field.error(format!("{} is not an integer from 0 to 65535", field.describe()))
+                };
                 *number = field.text()?.parse().map_err(|_| error())?;
             }
         }
         Ok(all)
     }
 
-    /// What stands there, for people.
-    fn what(&self) -> String {
+    /// Describes the value for error messages.
+    fn describe(&self) -> String {
         match &self.value.kind {
             Kind::Map(_) => "a map".to_string(),
             Kind::List(_) => "a list".to_string(),

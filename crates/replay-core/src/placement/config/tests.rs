@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::Config;
 
-/// A good file, to be spoilt line by line.
+/// A valid file, in which tests introduce errors.
 const GOOD: &str = "\
 - topology: first
   tree: {switches: []}
@@ -26,8 +26,8 @@ fn read(text: &str) -> Result<Config, String> {
     Config::read(text, "topology.yaml", None, None).map_err(|error| error.to_string())
 }
 
-/// The error of the good file with one piece replaced.
-fn spoilt(piece: &str, by: &str) -> String {
+/// Returns the error of the valid file in which one piece of text is replaced.
+fn error_with(piece: &str, by: &str) -> String {
     assert!(GOOD.contains(piece), "{piece}");
     read(&GOOD.replacen(piece, by, 1)).expect_err(by)
 }
@@ -43,24 +43,24 @@ fn the_default_entry_is_read_unless_another_is_named() {
     assert_eq!(named("pod").expect("good").name, "pod");
     assert_eq!(
         named("first").expect_err("a tree"),
-        "f:1: the topology first holds tree, not torus3d"
+        "f:1: the topology first contains tree, not torus3d"
     );
     assert_eq!(
         named("pdo").expect_err("none"),
-        "f:1: no topology is called pdo; there are first, pod"
+        "f:1: no topology is called pdo; the file contains first, pod"
     );
     assert_eq!(
-        spoilt("topology: pod", "topology: first"),
-        "topology.yaml:3: topology: the topology of line 1 is called first too"
+        error_with("topology: pod", "topology: first"),
+        "topology.yaml:3: topology: the topology on line 1 is also called first"
     );
     let two = GOOD.replace("topology: first\n", "topology: first\n  cluster_default: true\n");
     assert_eq!(
         read(&two).expect_err("two defaults"),
-        "topology.yaml:5: cluster_default: the topology of line 1 is the default too"
+        "topology.yaml:5: cluster_default: the topology on line 1 is also the default"
     );
-    // Without a default the first is read.
+    // Without a default the first topology is read.
     let first = GOOD.replace("  cluster_default: true\n", "");
-    assert!(read(&first).expect_err("a tree").contains("holds tree"));
+    assert!(read(&first).expect_err("a tree").contains("contains tree"));
 }
 
 #[test]
@@ -72,41 +72,41 @@ fn spacing_and_seed_default_by_axis() {
 }
 
 #[test]
-fn every_defect_has_its_line_and_key() {
+fn every_error_has_a_line_and_a_key() {
     let toruses = "torus3d/toruses";
     let cases = [
         // E1
         (
             "torus3d:\n    toruses:",
             "flat: {}\n  torus3d:\n    -",
-            "6: torus3d: a list was found; a map with the key toruses was expected",
+            "6: torus3d: expected a map with the key toruses, found a list",
         ),
         (
             "        placements:\n          - dims: {x: 2, y: 2, z: 1}",
             "        placements: 3\n        ignored:\n          - dims: {x: 2, y: 2, z: 1}",
-            "11: torus a: torus3d/toruses/ignored: unknown key; there are name, dims, nodes, regions, placements",
+            "11: torus a: torus3d/toruses/ignored: unknown key; expected one of name, dims, nodes, regions, placements",
         ),
         (
             "regions: {anchor: {x: 1}, dims: {x: 1, y: 2, z: 1}, nodes: 'm[1-2]'}",
             "placements: 3",
-            "16: torus b: torus3d/toruses/placements: \"3\" was found; a list was expected",
+            "16: torus b: torus3d/toruses/placements: expected a list, found \"3\"",
         ),
         (
             "regions: {anchor: {x: 1}, dims: {x: 1, y: 2, z: 1}, nodes: 'm[1-2]'}",
             "regions: m",
-            "16: torus b: torus3d/toruses/regions: \"m\" was found; a list was expected",
+            "16: torus b: torus3d/toruses/regions: expected a list, found \"m\"",
         ),
         // E2
         (
             "  torus3d:",
             "  tree: {switches: 1}\n  torus3d:",
-            "5: tree: stands beside torus3d; a topology is of one kind",
+            "5: tree: cannot be combined with torus3d; a topology has one kind",
         ),
         // E3
         (
             "name: b",
             "name: a",
-            "14: torus a: torus3d/toruses: the torus of line 7 has this name too",
+            "14: torus a: torus3d/toruses: the torus on line 7 also has this name",
         ),
         (
             "      - name: b\n        dims",
@@ -116,14 +116,14 @@ fn every_defect_has_its_line_and_key() {
         (
             "'m[1-2]'",
             "'m1,n3'",
-            "16: torus b: torus3d/toruses/regions/nodes: the node n3 belongs to the torus a too",
+            "16: torus b: torus3d/toruses/regions/nodes: the node n3 also belongs to the torus a",
         ),
         ("n[0-7]", "n[0-6],n3", "9: torus a: torus3d/toruses/nodes: the node n3 is listed twice"),
         // E4
         (
             "        nodes: n[0-7]",
             "        nodes: n[0-7]\n        regions: []",
-            "10: torus a: torus3d/toruses/regions: stands beside nodes; a torus has one of the two",
+            "10: torus a: torus3d/toruses/regions: cannot be combined with nodes; a torus has either nodes or regions",
         ),
         // E5
         (
@@ -139,7 +139,7 @@ fn every_defect_has_its_line_and_key() {
         (
             "dims: {x: 4, y: 2, z: 1}",
             "dims: {x: 65535, y: 65535, z: 1}",
-            "8: torus a: torus3d/toruses/dims: more than 16777216 cells in all toruses",
+            "8: torus a: torus3d/toruses/dims: the toruses have more than 16777216 cells in total",
         ),
         (
             "- dims: {x: 2, y: 2, z: 1}",
@@ -147,35 +147,43 @@ fn every_defect_has_its_line_and_key() {
             "11: torus a: torus3d/toruses/placements/dims: y must be at least 1",
         ),
         // E6
-        ("n[0-7]", "n[0-6]", "9: torus a: torus3d/toruses/nodes: 7 nodes for 8 cells"),
+        (
+            "n[0-7]",
+            "n[0-6]",
+            "9: torus a: torus3d/toruses/nodes: expected 8 nodes, one per cell, found 7",
+        ),
         // E7
         (", nodes: 'm[1-2]'", "", "16: torus b: torus3d/toruses/regions: the key nodes is missing"),
         (
             "anchor: {x: 1}",
             "anchor: {x: 2}",
-            "16: torus b: torus3d/toruses/regions: reaches to 3 along x, where the torus has 2 cells; regions do not wrap",
+            "16: torus b: torus3d/toruses/regions: extends to 3 along x, but the torus has 2 cells; regions do not wrap",
         ),
-        ("m[1-2]", "m[1-3]", "16: torus b: torus3d/toruses/regions/nodes: 3 nodes for 2 cells"),
+        (
+            "m[1-2]",
+            "m[1-3]",
+            "16: torus b: torus3d/toruses/regions/nodes: expected 2 nodes, one per cell, found 3",
+        ),
         (
             "regions: {anchor: {x: 1}, dims: {x: 1, y: 2, z: 1}, nodes: 'm[1-2]'}",
             "regions: [{dims: {x: 1, y: 1, z: 1}, nodes: m1}, {dims: {x: 1, y: 2, z: 1}, nodes: 'm[2-3]'}]",
-            "16: torus b: torus3d/toruses/regions: fills the cell 0, 0, 0 a second time",
+            "16: torus b: torus3d/toruses/regions: covers the cell 0, 0, 0, which another region covers",
         ),
         // E8
         (
             "- dims: {x: 2, y: 2, z: 1}",
             "- dims: {x: 5, y: 2, z: 1}",
-            "11: torus a: torus3d/toruses/placements/dims: x is 5; it must be at most 4, the torus' side",
+            "11: torus a: torus3d/toruses/placements/dims: x is 5; it must be at most 4, the side of the torus",
         ),
         (
             "anchor_spacing: {x: 1}",
             "anchor_spacing: {x: 5}",
-            "12: torus a: torus3d/toruses/placements/anchor_spacing: x is 5; it must be at most 4, the torus' side",
+            "12: torus a: torus3d/toruses/placements/anchor_spacing: x is 5; it must be at most 4, the side of the torus",
         ),
         (
             "anchor_seed: {y: 1}",
             "anchor_seed: {y: 2}",
-            "13: torus a: torus3d/toruses/placements/anchor_seed: y is 2; it must be less than 2, the torus' side",
+            "13: torus a: torus3d/toruses/placements/anchor_seed: y is 2; it must be less than 2, the side of the torus",
         ),
         // C3
         (
@@ -191,7 +199,7 @@ fn every_defect_has_its_line_and_key() {
         (
             "anchor_seed: {y: 1}",
             "anchor_seed: {side: 1}",
-            "13: torus a: torus3d/toruses/placements/anchor_seed/side: unknown key; there are x, y, z",
+            "13: torus a: torus3d/toruses/placements/anchor_seed/side: unknown key; expected one of x, y, z",
         ),
         // C5
         (
@@ -212,25 +220,27 @@ fn every_defect_has_its_line_and_key() {
         ),
     ];
     for (piece, by, expected) in cases {
-        assert_eq!(spoilt(piece, by), format!("topology.yaml:{expected}"), "{piece} -> {by}");
+        assert_eq!(error_with(piece, by), format!("topology.yaml:{expected}"), "{piece} -> {by}");
     }
     let none = "- topology: t\n  torus3d:\n    toruses: []\n    # none\n";
     assert!(
-        read(none).expect_err("none").contains(&format!("{}: there is no torus", &toruses[..7]))
+        read(none)
+            .expect_err("none")
+            .contains(&format!("{}: the list of toruses is empty", &toruses[..7]))
     );
     assert_eq!(
         read("").expect_err("empty"),
-        "topology.yaml:1: the file is empty; a list of topologies was expected"
+        "topology.yaml:1: the file is empty; expected a list of topologies"
     );
     assert_eq!(
         read("a: 1").expect_err("a map"),
-        "topology.yaml:1: a map was found; a list of topologies was expected"
+        "topology.yaml:1: expected a list of topologies, found a map"
     );
     assert!(read("- [").expect_err("broken").starts_with("topology.yaml:"));
 }
 
 #[test]
-fn a_host_that_nobody_knows_is_a_hole_and_a_warning() {
+fn an_unknown_host_is_a_hole_and_gives_a_warning() {
     let known: HashSet<String> =
         ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "m1"].map(String::from).into();
     let config = Config::read(GOOD, "f", None, Some(&known)).expect("good");
@@ -239,8 +249,8 @@ fn a_host_that_nobody_knows_is_a_hole_and_a_warning() {
     assert_eq!(
         config.warnings,
         [
-            "a: nobody knows the node n7; its cell is a hole",
-            "b: nobody knows the node m2; its cell is a hole"
+            "a: unknown node n7; its cell is treated as a hole",
+            "b: unknown node m2; its cell is treated as a hole"
         ]
     );
 }

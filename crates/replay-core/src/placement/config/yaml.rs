@@ -1,41 +1,41 @@
-//! YAML as a tree that knows its lines.
+//! YAML as a tree of values with line numbers.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
-/// How deep lists and maps may lie in one another: no file of ours needs more than ten.
-const DEEPEST: usize = 64;
+/// Maximum nesting depth of lists and maps; valid files need at most ten.
+const MAX_DEPTH: usize = 64;
 
-/// A value and the line on which it begins, from 1.
+/// A value and the line on which it begins.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What it is.
+    /// The content.
     pub kind: Kind,
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// A text as it was written, and whether without quotes.
+    /// A text exactly as it appears in the file, and whether it is unquoted.
     Scalar(String, bool),
     /// A list.
     List(Vec<Value>),
-    /// Keys, each once, with the lines on which they stand, and their values.
+    /// Unique keys with their lines and values.
     Map(Vec<(String, usize, Value)>),
 }
 
-/// The first document of a text; `None` if there is none.
+/// Parses the first document of a text. Returns `None` if the text contains no document.
 ///
 /// # Errors
-/// Line and problem.
+/// The line and a description of the first problem.
 pub fn read(text: &str) -> Result<Option<Value>, (usize, String)> {
     let mut tree = Tree { open: Vec::new(), done: None };
-    let told = |error: ScanError| (error.marker().line(), error.info().to_string());
+    let describe = |error: ScanError| (error.marker().line(), error.info().to_string());
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(told)?;
+        let (event, span) = event.map_err(describe)?;
         let line = span.start.line();
-        // What follows the first document is not looked at.
+        // Later documents are ignored.
         if matches!(event, Event::DocumentEnd) {
             break;
         }
@@ -44,7 +44,7 @@ pub fn read(text: &str) -> Result<Option<Value>, (usize, String)> {
     Ok(tree.done)
 }
 
-/// The values that are not complete.
+/// The tree during parsing: the incomplete values, and the complete value.
 struct Tree {
     open: Vec<Open>,
     done: Option<Value>,
@@ -52,7 +52,7 @@ struct Tree {
 
 struct Open {
     value: Value,
-    /// In a map, the key whose value comes next.
+    /// The key of a map whose value comes next.
     key: Option<(String, usize)>,
 }
 
@@ -68,14 +68,14 @@ impl Tree {
             Event::SequenceEnd | Event::MappingEnd => {
                 self.open.pop().map_or(Ok(()), |open| self.add(open.value))
             }
-            Event::Alias(_) => Err("aliases (*name) are not read".to_string()),
+            Event::Alias(_) => Err("aliases (*name) are not supported".to_string()),
             _ => Ok(()),
         }
     }
 
     fn begin(&mut self, line: usize, kind: Kind) -> Result<(), String> {
-        if self.open.len() == DEEPEST {
-            return Err(format!("more than {DEEPEST} lists and maps in one another"));
+        if self.open.len() == MAX_DEPTH {
+            return Err(format!("lists and maps are nested more than {MAX_DEPTH} deep"));
         }
         self.open.push(Open { value: Value { line, kind }, key: None });
         Ok(())
@@ -91,10 +91,10 @@ impl Tree {
             (Kind::Map(pairs), Some((key, line))) => pairs.push((key, line, value)),
             (Kind::Map(pairs), None) => {
                 let Kind::Scalar(key, _) = value.kind else {
-                    return Err("a key is no plain text".to_string());
+                    return Err("a key is not plain text".to_string());
                 };
                 if let Some((_, first, _)) = pairs.iter().find(|pair| pair.0 == key) {
-                    return Err(format!("the key {key} stands on line {first} too"));
+                    return Err(format!("the key {key} is also on line {first}"));
                 }
                 open.key = Some((key, value.line));
             }
@@ -113,16 +113,16 @@ mod tests {
     }
 
     #[test]
-    fn what_no_file_of_ours_needs_is_refused_with_its_line() {
+    fn rejects_unsupported_yaml_with_its_line() {
         assert!(read("").expect("nothing").is_none());
-        assert_eq!(problem("a: 1\nb: 2\na: 3"), (3, "the key a stands on line 1 too".into()));
+        assert_eq!(problem("a: 1\nb: 2\na: 3"), (3, "the key a is also on line 1".into()));
         assert_eq!(problem("a: &x 1\nb: *x").0, 2);
-        assert_eq!(problem("? [a]\n: 1"), (1, "a key is no plain text".into()));
-        // The scanner may be the first to complain.
+        assert_eq!(problem("? [a]\n: 1"), (1, "a key is not plain text".into()));
+        // The scanner may fail first.
         assert_eq!(problem(&"[".repeat(100_000)).0, 1);
         assert_eq!(problem(&"- ".repeat(100_000)).0, 1);
         let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
-        assert_eq!(problem(&deep), (1, "more than 64 lists and maps in one another".into()));
+        assert_eq!(problem(&deep), (1, "lists and maps are nested more than 64 deep".into()));
         assert_eq!(problem("a: b\n c: [").0, 2);
     }
 }

@@ -1,4 +1,4 @@
-//! The rule against a plain version of its text on random machines.
+//! Compares the rule with a direct implementation of its text on random machines.
 
 use proptest::prelude::*;
 
@@ -8,16 +8,16 @@ use crate::placement::positions::around;
 use crate::placement::rank;
 use crate::placement::torus::{Cells, Layout};
 
-/// A placement with all its anchors as lists of cells, holes included.
-struct Plain {
+/// A placement with all its anchors. An anchor is a list of cells, including holes.
+struct ReferencePlacement {
     size: u32,
     anchors: Vec<Vec<u32>>,
 }
 
-/// The placements of a torus, from the sides alone.
-fn plain(sides: [u16; 3], boxes: &[Box3]) -> Vec<Plain> {
+/// Computes the placements of a torus only from the sides of the torus and of the boxes.
+fn reference_placements(sides: [u16; 3], boxes: &[Box3]) -> Vec<ReferencePlacement> {
     let [w, d, _] = sides.map(u32::from);
-    let mut all: Vec<Plain> = boxes
+    let mut all: Vec<ReferencePlacement> = boxes
         .iter()
         .map(|&(extent, spacing, seed)| {
             let along = |axis: usize| {
@@ -48,25 +48,27 @@ fn plain(sides: [u16; 3], boxes: &[Box3]) -> Vec<Plain> {
                     }
                 }
             }
-            Plain { size: extent.iter().map(|&e| u32::from(e)).product(), anchors }
+            ReferencePlacement { size: extent.iter().map(|&e| u32::from(e)).product(), anchors }
         })
         .collect();
     all.sort_by_key(|placement| placement.size);
     all
 }
 
-/// The rule by its text: every candidate in order, compared with the best so far.
-fn literal(
+/// Implements the rule's text directly: compares every candidate in order with the best candidate
+/// so far.
+fn decide_directly(
     layout: &Layout,
-    placements: &[Vec<Plain>],
+    placements: &[Vec<ReferencePlacement>],
     free: &[Cells],
     size: u32,
     weights: &[u64],
 ) -> Option<Pick> {
     let mut best: Option<(Pick, u64)> = None;
     for (torus, placements) in placements.iter().enumerate() {
-        for (placement, plain) in placements.iter().enumerate().filter(|one| one.1.size == size) {
-            for (anchor, cells) in plain.anchors.iter().enumerate() {
+        for (placement, reference) in placements.iter().enumerate().filter(|one| one.1.size == size)
+        {
+            for (anchor, cells) in reference.anchors.iter().enumerate() {
                 let nodes: Option<Vec<u32>> =
                     cells.iter().map(|&cell| layout.node(torus, cell)).collect();
                 let Some(nodes) = nodes else { continue };
@@ -109,7 +111,7 @@ fn literal(
     best.map(|(pick, _)| pick)
 }
 
-/// Boxes that fit a torus.
+/// Generates boxes that fit a torus.
 fn boxes(sides: [u16; 3]) -> impl Strategy<Value = Vec<Box3>> {
     let one =
         (any::<[u16; 3]>(), any::<[u16; 3]>(), any::<[u16; 3]>()).prop_map(move |(a, b, c)| {
@@ -120,7 +122,7 @@ fn boxes(sides: [u16; 3]) -> impl Strategy<Value = Vec<Box3>> {
     proptest::collection::vec(one, 1..6)
 }
 
-/// A torus: its sides, its boxes, and which cells are holes.
+/// A random torus: its sides, its boxes, and whether each cell is a hole.
 type Drawn = ([u16; 3], Vec<Box3>, Vec<bool>);
 
 fn torus() -> impl Strategy<Value = Drawn> {
@@ -130,8 +132,8 @@ fn torus() -> impl Strategy<Value = Drawn> {
     })
 }
 
-/// A machine of random toruses.
-fn on(toruses: &[Drawn]) -> Bench {
+/// Builds a machine of random toruses.
+fn machine_of(toruses: &[Drawn]) -> Bench {
     let mut first = 0;
     let mut region = |[w, d, _]: [u16; 3], cell: usize| {
         let (w, d) = (usize::from(w), usize::from(d));
@@ -155,13 +157,13 @@ fn mixed(node: u32, seed: u64) -> u64 {
     (u64::from(node) + 1).wrapping_mul(seed | 1) >> 40
 }
 
-/// Takes about `share` percent of the nodes.
+/// Marks about `share` percent of the nodes as busy.
 fn occupy(bench: &mut Bench, seed: u64, share: u32) {
     let nodes = 0..bench.layout.nodes() as u32;
     bench.take(nodes.filter(|&node| mixed(node, seed) % 100 < u64::from(share)));
 }
 
-/// The first set of so many disjoint places, in order.
+/// Returns the first set of `wanted` disjoint places, in order.
 fn first_set(places: &[(Pick, Vec<(usize, u32)>)], wanted: usize) -> Option<Vec<Pick>> {
     if wanted == 0 {
         return Some(Vec::new());
@@ -176,36 +178,37 @@ fn first_set(places: &[(Pick, Vec<(usize, u32)>)], wanted: usize) -> Option<Vec<
 }
 
 proptest! {
-    /// One part after the other by the rule, or, where that fails, the first set of all.
+    /// The segments of an exact request are placed one after the other by the rule. If this fails,
+    /// the request gets the first set of disjoint places.
     #[test]
-    fn exact_parts_are_found_wherever_there_are_any(
+    fn an_exact_search_finds_segments_if_there_are_any(
         toruses in proptest::collection::vec(torus(), 1..3),
         occupied in any::<u64>(),
         share in 0u32..50,
         part in any::<u32>(),
         parts in 2u32..5,
     ) {
-        let mut bench = on(&toruses);
+        let mut bench = machine_of(&toruses);
         occupy(&mut bench, occupied, share);
-        let plain: Vec<Vec<Plain>> =
-            toruses.iter().map(|(sides, boxes, _)| plain(*sides, boxes)).collect();
-        let sizes: Vec<u32> = plain.iter().flatten().map(|one| one.size).collect();
+        let reference: Vec<Vec<ReferencePlacement>> =
+            toruses.iter().map(|(sides, boxes, _)| reference_placements(*sides, boxes)).collect();
+        let sizes: Vec<u32> = reference.iter().flatten().map(|one| one.size).collect();
         let part = sizes[part as usize % sizes.len()];
-        let cells_of = |pick: &Pick| &plain[pick.torus][pick.placement].anchors[pick.anchor];
+        let cells_of = |pick: &Pick| &reference[pick.torus][pick.placement].anchors[pick.anchor];
         let weights = vec![1; bench.layout.nodes()];
         let mut free = bench.free.clone();
         let one_by_one: Option<Vec<Pick>> = (0..parts)
             .map(|_| {
-                let pick = literal(&bench.layout, &plain, &free, part, &weights)?;
+                let pick = decide_directly(&bench.layout, &reference, &free, part, &weights)?;
                 cells_of(&pick).iter().for_each(|&cell| free[pick.torus].remove(cell));
                 Some(pick)
             })
             .collect();
         let mut places = Vec::new();
-        for (torus, placements) in plain.iter().enumerate() {
+        for (torus, placements) in reference.iter().enumerate() {
             for (placement, one) in placements.iter().enumerate().filter(|one| one.1.size == part) {
                 for (anchor, cells) in one.anchors.iter().enumerate() {
-                    // What is free is no hole.
+                    // Free cells are not holes.
                     if cells.iter().all(|&cell| bench.free[torus].contains(cell)) {
                         let cells = cells.iter().map(|&cell| (torus, cell)).collect();
                         places.push((Pick { torus, placement, anchor, cost: 0 }, cells));
@@ -213,7 +216,7 @@ proptest! {
                 }
             }
         }
-        // So many that all sets can be tried.
+        // Limit the number of sets to try.
         prop_assume!(places.len() <= 24);
         let expected = one_by_one.or_else(|| first_set(&places, parts as usize));
         let request =
@@ -222,30 +225,30 @@ proptest! {
     }
 
     #[test]
-    fn decisions_are_those_of_the_text(
+    fn decisions_agree_with_the_text_of_the_rule(
         toruses in proptest::collection::vec(torus(), 1..4),
         occupied in any::<u64>(),
         share in 0u32..60,
         weights in proptest::option::of(any::<u64>()),
         size in any::<u32>(),
     ) {
-        let mut bench = on(&toruses);
+        let mut bench = machine_of(&toruses);
         occupy(&mut bench, occupied, share);
         let of_node: Vec<u64> = (0..bench.layout.nodes() as u32)
             .map(|node| weights.map_or(1, |seed| mixed(node, seed) % 3)).collect();
         bench.weights = weights.map(|_| of_node.clone());
-        let plain: Vec<Vec<Plain>> =
-            toruses.iter().map(|(sides, boxes, _)| plain(*sides, boxes)).collect();
-        let sizes: Vec<u32> = plain.iter().flatten().map(|one| one.size).collect();
+        let reference: Vec<Vec<ReferencePlacement>> =
+            toruses.iter().map(|(sides, boxes, _)| reference_placements(*sides, boxes)).collect();
+        let sizes: Vec<u32> = reference.iter().flatten().map(|one| one.size).collect();
         let size = sizes[size as usize % sizes.len()];
-        let expected = literal(&bench.layout, &plain, &bench.free, size, &of_node);
+        let expected = decide_directly(&bench.layout, &reference, &bench.free, size, &of_node);
         let got = bench.ask(&Request { size, ..Request::default() }).ok().map(|picks| picks[0]);
         prop_assert_eq!(got, expected);
-        // And its nodes: those of the box.
+        // The nodes are the nodes of the box.
         if let Some(pick) = got {
             let torus = &bench.layout.toruses()[pick.torus];
             let placement = &torus.placements()[pick.placement];
-            let mut cells = plain[pick.torus][pick.placement].anchors[pick.anchor].clone();
+            let mut cells = reference[pick.torus][pick.placement].anchors[pick.anchor].clone();
             cells.sort_unstable();
             let mut job = bench.layout.none();
             job[pick.torus].insert_all(placement.mask(pick.anchor));
@@ -255,17 +258,17 @@ proptest! {
     }
 
     #[test]
-    fn a_size_overlaps_where_two_of_its_anchors_share_a_cell(torus in torus()) {
+    fn a_size_overlaps_if_two_of_its_anchors_share_a_cell(torus in torus()) {
         let (sides, boxes, _) = torus;
         let bench = Bench::of(sides, &boxes);
         let placements = bench.layout.toruses()[0].placements();
-        let plain = plain(sides, &boxes);
+        let reference = reference_placements(sides, &boxes);
         for (index, placement) in placements.iter().enumerate() {
-            let mine = &plain[index].anchors;
+            let mine = &reference[index].anchors;
             let share = |a: &Vec<u32>, b: &Vec<u32>| a.iter().any(|cell| b.contains(cell));
             let themselves = mine.iter().enumerate()
                 .any(|(i, a)| mine[i + 1..].iter().any(|b| share(a, b)));
-            let others = plain.iter().enumerate()
+            let others = reference.iter().enumerate()
                 .filter(|&(other, one)| other != index && one.size == placement.size)
                 .any(|(_, one)| one.anchors.iter().any(|b| mine.iter().any(|a| share(a, b))));
             prop_assert_eq!(placement.overlaps, themselves || others);

@@ -3,24 +3,25 @@
 use super::Ties;
 use crate::placement::torus::{Cells, Placement};
 
-/// What is out of service.
+/// The cells out of service of a torus.
 #[derive(Clone, Debug)]
 pub struct Down {
     pub cells: Cells,
     count: usize,
-    /// Whether they are walls to their neighbours.
+    /// Whether the cells out of service count as walls of their neighbours.
     pub is_wall: bool,
 }
 
 impl Down {
-    /// Nothing, of so many cells.
+    /// Creates the empty set for a torus with this number of cells.
     pub fn none(cells: usize) -> Self {
         Self { cells: Cells::none(cells), count: 0, is_wall: false }
     }
 }
 
 impl Ties {
-    /// Free cells go out of service, as walls to their neighbours or as nothing.
+    /// Takes free cells out of service. If `is_wall`, these cells count as walls of their
+    /// neighbours.
     pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, is_wall: bool) {
         self.down.is_wall = is_wall;
         for cell in cells {
@@ -30,7 +31,8 @@ impl Ties {
         }
     }
 
-    /// Cells that were [out of service](Self::withdraw) are back, and free.
+    /// Returns cells to service that were taken [out of service](Self::withdraw). The cells are
+    /// then free.
     pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
         for cell in cells {
             self.open.give_cells(&self.fixed.torus, [cell]);
@@ -39,8 +41,8 @@ impl Ties {
         }
     }
 
-    /// Whether DL hears an anchor: it has neither holes nor cells out of service.
-    pub(super) fn is_heard(&self, one: &Placement, anchor: usize) -> bool {
+    /// Returns whether an anchor counts in DL: it has neither holes nor cells out of service.
+    pub(super) fn counts_in_delay(&self, one: &Placement, anchor: usize) -> bool {
         let is_up = || self.down.count == 0 || self.down.cells.common(one.mask(anchor)) == 0;
         one.is_whole(anchor) && is_up()
     }

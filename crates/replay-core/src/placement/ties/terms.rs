@@ -1,66 +1,73 @@
-//! The terms of a candidate, and their sum as far as it may still win.
+//! The terms of a candidate. The computation stops when the candidate cannot win any more.
 
 use super::delays::Delays;
-use super::handles::{Handles, nearness};
-use super::{Fixed, Known, Question, Ties};
+use super::weights::{TermWeights, nearness};
+use super::{Fixed, Known, TieQuery, Ties};
 
 impl Ties {
-    /// The sum of a candidate's terms, if it is below this.
+    /// Returns the sum of a candidate's terms if it is below `below`.
     pub(super) fn sum_below(
         &mut self,
         at: [usize; 2],
-        question: &Question<'_>,
+        query: &TieQuery<'_>,
         delays: &[Delays],
         below: Option<i128>,
     ) -> Option<i128> {
-        let Handles { larger, equal, contact, wall, ends, delay } = question.handles;
+        let TermWeights { larger, equal, contact, wall, ends, delay } = query.weights;
         let mut sum = 0;
         if contact != 0 || wall != 0 || ends != 0 {
-            let [touched, walls, together] = self.beside(at, question);
+            let [touched, walls, together] = self.contact_terms(at, query);
             sum -= i128::from(contact) * i128::from(touched);
             sum -= i128::from(wall) * i128::from(walls);
             sum -= i128::from(ends) * i128::from(together);
         }
-        // What only grows is broken off when it is too much.
+        // With nonnegative weights the sum cannot decrease, so the computation stops when the sum
+        // is too large.
         let most = below.filter(|_| larger >= 0 && equal >= 0 && delay >= 0);
-        let delayed = i128::from(delay) * delays.first().map_or(0, |first| first.least_with_rest);
+        let delayed = i128::from(delay) * delays.first().map_or(0, |first| first.lower_bound);
         if larger != 0 || equal != 0 {
-            sum += self.lost(at, question, most.map(|most| most - sum - delayed))?;
+            sum += self.lost(at, query, most.map(|most| most - sum - delayed))?;
         }
         if delay != 0 {
-            sum += self.delayed(at, question, delays, most.map(|most| most - sum))?;
+            sum += self.delayed(at, query, delays, most.map(|most| most - sum))?;
         }
         below.is_none_or(|below| sum < below).then_some(sum)
     }
 
-    /// DL by its weight, if it is below this. Candidates that meet the same boxes have the same.
+    /// Returns DL times its weight if the product is below `below`. Candidates that overlap the
+    /// same boxes share the result.
     fn delayed(
         &mut self,
         at: [usize; 2],
-        question: &Question<'_>,
+        query: &TieQuery<'_>,
         delays: &[Delays],
         below: Option<i128>,
     ) -> Option<i128> {
         let [index, anchor] = at;
-        let size = |alike: &[Vec<u32>; 3]| alike.iter().map(Vec::len).product::<usize>();
-        let before = self.of_size(question.size).start..index;
-        let mut key: usize = before.map(|index| size(&self.fixed.alike[index])).sum();
-        let alike = &self.fixed.alike[index];
+        let size = |equivalent_positions: &[Vec<u32>; 3]| {
+            equivalent_positions.iter().map(Vec::len).product::<usize>()
+        };
+        let before = self.of_size(query.size).start..index;
+        let mut key: usize =
+            before.map(|index| size(&self.fixed.equivalent_positions[index])).sum();
+        let equivalent_positions = &self.fixed.equivalent_positions[index];
         let [x, y, z] = self.fixed.torus.placements()[index].place(anchor);
-        let [x, y, z] = [alike[0][x], alike[1][y], alike[2][z]].map(|first| first as usize);
-        key += (x * alike[1].len() + y) * alike[2].len() + z;
-        let weight = i128::from(question.handles.delay);
-        let is_too_much = |sum: i128| below.is_some_and(|below| weight * sum >= below);
+        let [x, y, z] =
+            [equivalent_positions[0][x], equivalent_positions[1][y], equivalent_positions[2][z]]
+                .map(|first| first as usize);
+        key += (x * equivalent_positions[1].len() + y) * equivalent_positions[2].len() + z;
+        let weight = i128::from(query.weights.delay);
+        let is_too_large = |sum: i128| below.is_some_and(|below| weight * sum >= below);
         match self.delayed[key] {
-            Known::Sum(sum) => return (!is_too_much(sum)).then_some(weight * sum),
-            Known::AtLeast(sum) if is_too_much(sum) => return None,
+            Known::Sum(sum) => return (!is_too_large(sum)).then_some(weight * sum),
+            Known::AtLeast(sum) if is_too_large(sum) => return None,
             Known::AtLeast(_) => {}
         }
         let mut sum = 0;
-        let rest = delays.iter().skip(1).map(|next| next.least_with_rest).chain([0]);
+        let rest = delays.iter().skip(1).map(|next| next.lower_bound).chain([0]);
         for (delays, rest) in delays.iter().zip(rest) {
-            sum += delays.with(self, at, question);
-            if is_too_much(sum + rest) {
+            sum += delays.with(self, at, query);
+            if is_too_large(sum + rest) {
                 self.delayed[key] = Known::AtLeast(sum + rest);
                 return None;
             }
@@ -69,25 +76,26 @@ impl Ties {
         Some(weight * sum)
     }
 
-    /// LF and EQ by their weights, if they are below this.
+    /// Returns the weighted sum of LF and EQ if it is below `below`.
     fn lost(
         &self,
         [index, anchor]: [usize; 2],
-        question: &Question<'_>,
+        query: &TieQuery<'_>,
         below: Option<i128>,
     ) -> Option<i128> {
         let torus = &self.fixed.torus;
         let place = self.place([index, anchor]);
-        let from = self.of_size(question.size);
+        let from = self.of_size(query.size);
         let mut lost = 0;
-        for &other in &self.losers {
-            // It meets itself.
-            let count = self.open.count_near(torus, place, other) - u32::from(other == index);
+        for &other in &self.blockable {
+            // The count includes the candidate itself, which overlaps itself.
+            let count =
+                self.open.count_overlapping(torus, place, other) - u32::from(other == index);
             let weight = match from.contains(&other) {
-                true => question.handles.equal,
-                false => question.handles.larger,
+                true => query.weights.equal,
+                false => query.weights.larger,
             };
-            lost += i128::from(weight) * i128::from(count) * i128::from(question.worth[other]);
+            lost += i128::from(weight) * i128::from(count) * i128::from(query.worth[other]);
             if below.is_some_and(|below| lost >= below) {
                 return None;
             }
@@ -95,8 +103,8 @@ impl Ties {
         Some(lost)
     }
 
-    /// NF, WF and EF.
-    fn beside(&self, [placement, anchor]: [usize; 2], question: &Question<'_>) -> [u64; 3] {
+    /// Returns NF, WF and EF.
+    fn contact_terms(&self, [placement, anchor]: [usize; 2], query: &TieQuery<'_>) -> [u64; 3] {
         let Fixed { torus, wrapped, .. } = &*self.fixed;
         let one = &torus.placements()[placement];
         let (base, sides) = (one.base(anchor), one.sides);
@@ -124,20 +132,20 @@ impl Ties {
                         continue;
                     }
                     touched += 1;
-                    together += self.together(cell, question);
+                    together += self.together(cell, query);
                 }
             }
         }
         [touched, walls, together]
     }
 
-    /// How near the end of the job in a cell is to that of the new one.
-    fn together(&self, cell: u32, question: &Question<'_>) -> u64 {
-        if !question.told || !self.told.contains(cell) {
+    /// Returns the nearness of the end of the job in a cell to the end of the new job.
+    fn together(&self, cell: u32, query: &TieQuery<'_>) -> u64 {
+        if !query.has_estimate || !self.estimated.contains(cell) {
             return 0;
         }
-        // A job that has outrun its estimate is to end now.
-        let left = self.ends[cell as usize].saturating_sub(question.now);
-        nearness(left.abs_diff(question.estimate), question.estimate).into()
+        // A job that has exceeded its estimate is expected to end now.
+        let left = self.ends[cell as usize].saturating_sub(query.now);
+        nearness(left.abs_diff(query.estimate), query.estimate).into()
     }
 }

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::placement::torus::Steps;
 
-/// The terms of a candidate by their definitions.
-fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) -> [i128; 6] {
+/// Returns the terms of a candidate, computed from their definitions.
+fn terms(ties: &Ties, [placement, anchor]: [usize; 2], query: &TieQuery<'_>) -> [i128; 6] {
     let torus = ties.torus();
     let all = torus.placements();
     let cells =
@@ -21,7 +21,7 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
             .flat_map(|index| (0..all[index].anchors()).map(move |anchor| (index, anchor)))
             .filter(|&(index, anchor)| all[index].is_whole(anchor))
             .filter(|&(index, anchor)| {
-                size <= question.size || {
+                size <= query.size || {
                     let down = |&cell: &u32| ties.down.cells.contains(cell);
                     !cells(index, anchor).iter().any(down)
                 }
@@ -32,25 +32,25 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
             if (index, at) == (placement, anchor) || !share(&other) || !is_free(&other) {
                 continue;
             }
-            if size > question.size {
-                larger += i128::from(question.worth[index]);
-            } else if size == question.size {
-                equal += i128::from(question.worth[index]);
+            if size > query.size {
+                larger += i128::from(query.worth[index]);
+            } else if size == query.size {
+                equal += i128::from(query.worth[index]);
             }
         }
-        if size <= question.size || (size as usize) * LARGE < torus.cells() || anchors.is_empty() {
+        if size <= query.size || (size as usize) * LARGE < torus.cells() || anchors.is_empty() {
             continue;
         }
         let left = |&(index, at): &(usize, usize)| {
             let other = cells(index, at);
             let ends = other.iter().map(|&cell| ties.ends[cell as usize]);
-            let left = ends.max().unwrap_or(0).saturating_sub(question.now);
-            if share(&other) { left.max(question.estimate) } else { left }
+            let left = ends.max().unwrap_or(0).saturating_sub(query.now);
+            if share(&other) { left.max(query.estimate) } else { left }
         };
         let left: Vec<u64> = anchors.iter().map(left).collect();
         let least = left.iter().copied().min().unwrap_or(0);
         let mean = left.iter().map(|&t| u128::from(t)).sum::<u128>() / left.len() as u128;
-        let worth = i128::from(question.worth[anchors[0].0]);
+        let worth = i128::from(query.worth[anchors[0].0]);
         delay += worth * (50 * i128::from(least) + mean as i128);
     }
     let (mut contact, mut wall, mut together) = (0, 0, 0);
@@ -74,11 +74,11 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
                     continue;
                 }
                 contact += 1;
-                if question.told && ties.told.contains(other) {
-                    let end = ties.ends[other as usize].max(question.now);
-                    let apart = end.abs_diff(question.now + question.estimate);
+                if query.has_estimate && ties.estimated.contains(other) {
+                    let end = ties.ends[other as usize].max(query.now);
+                    let apart = end.abs_diff(query.now + query.estimate);
                     let levels = [8, 4, 2, 1].into_iter();
-                    let level = levels.filter(|times| times * apart <= question.estimate).count();
+                    let level = levels.filter(|times| times * apart <= query.estimate).count();
                     together += level as i128;
                 }
             }
@@ -87,7 +87,7 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
     [larger, equal, contact, wall, together, delay]
 }
 
-/// The sum of distances over all pairs of cells of a box.
+/// Returns the sum of distances over all pairs of cells of a box.
 fn all_pairs(ties: &Ties, placement: usize) -> u64 {
     let torus = ties.torus();
     let cells: Vec<[u16; 3]> =
@@ -115,14 +115,14 @@ proptest! {
         boxes in proptest::collection::vec(([1u16..5, 1u16..5, 1u16..5], 1u16..5), 1..6),
         hole in proptest::option::of(0u32..27),
         events in proptest::collection::vec((any::<u16>(), 1u64..100, any::<bool>()), 0..12),
-        handles in [-1i64..3, -1i64..3, -1i64..3, -1i64..3, -1i64..3, -1i64..3],
+        weights in [-1i64..3, -1i64..3, -1i64..3, -1i64..3, -1i64..3, -1i64..3],
         wrapped: [bool; 3],
-        rivals in prop_oneof![
+        filter in prop_oneof![
             Just(CandidateFilter::All),
             Just(CandidateFilter::First),
             (0.0..1.0f64).prop_map(CandidateFilter::Compact),
         ],
-        (pick, estimate, told) in (any::<u16>(), 1u64..100, any::<bool>()),
+        (pick, estimate, has_estimate) in (any::<u16>(), 1u64..100, any::<bool>()),
         (down, back, is_wall) in (proptest::collection::btree_set(0u32..27, 0..5), 0usize..3, any::<bool>()),
     ) {
         let mut torus = Torus::new("t".into(), sides, |cell| Some(cell) != hole).expect("small");
@@ -152,10 +152,10 @@ proptest! {
         ties.withdraw(down.iter().copied(), is_wall);
         ties.restore(down.split_off(down.len().saturating_sub(back)));
         prop_assert!(down.iter().all(|&cell| !ties.open.free().contains(cell)));
-        ties.learn(size(pick));
-        let asked_before = now % 2 == 0;
-        if asked_before {
-            ties.learn_latest();
+        ties.compute(size(pick));
+        let computed_before = now % 2 == 0;
+        if computed_before {
+            ties.compute_latest();
         }
         for (index, one) in ties.torus().placements().iter().enumerate() {
             for anchor in 0..ties.latest.get(index).map_or(0, Vec::len) {
@@ -168,28 +168,28 @@ proptest! {
                 prop_assert_eq!(spread, all_pairs(&ties, index));
             }
         }
-        let [larger, equal, contact, wall, ends, delay] = handles;
-        let handles = Handles { larger, equal, contact, wall, ends, delay };
+        let [larger, equal, contact, wall, ends, delay] = weights;
+        let weights = TermWeights { larger, equal, contact, wall, ends, delay };
         let size = size(pick);
-        let question = Question { size, handles, rivals, worth: &worth, now, estimate, told };
+        let query = TieQuery { size, weights, filter, worth: &worth, now, estimate, has_estimate };
         let mut candidates: Vec<[usize; 2]> = ties.candidates(size).collect();
         let first = candidates.first().copied();
         let spread = |at: &[usize; 2]| ties.fixed.spread[at[0]] as f64;
         let least = candidates.iter().map(spread).fold(f64::INFINITY, f64::min);
-        candidates.retain(|at| match rivals {
+        candidates.retain(|at| match filter {
             CandidateFilter::All => true,
             CandidateFilter::First => Some(at[0]) == first.map(|first| first[0]),
             CandidateFilter::Compact(slack) => spread(at) <= (1.0 + slack) * least,
         });
         let sum = |&at: &[usize; 2]| {
-            let [lf, eq, nf, wf, ef, dl] = terms(&ties, at, &question);
+            let [lf, eq, nf, wf, ef, dl] = terms(&ties, at, &query);
             let gains = [contact, wall, ends].map(i128::from);
             let minus = gains[0] * nf + gains[1] * wf + gains[2] * ef;
             i128::from(larger) * lf + i128::from(equal) * eq - minus + i128::from(delay) * dl
         };
-        // The first of several.
+        // The first of equal candidates wins.
         let expected = candidates.iter().min_by_key(|at| sum(at)).copied();
-        let got = ties.decide(&question).map(|pick| [pick.placement, pick.anchor]);
+        let got = ties.decide(&query).map(|pick| [pick.placement, pick.anchor]);
         prop_assert_eq!(got, expected);
     }
 }

@@ -1,21 +1,21 @@
-//! Processors that will be left for waiting jobs, where some are out of service at times.
+//! The future number of free processors on a machine with outages.
 
 use std::collections::BTreeMap;
 
 use crate::scheduler::{Outage, QueuedJob, System};
 use crate::workload::JobId;
 
-/// Processors that neither running jobs, by their estimates, nor outages hold: a step function of time,
-/// from now on.
+/// The number of processors that are held neither by running jobs nor by outages, as a step function of time that
+/// begins now. Running jobs hold their processors until their estimated ends.
 #[derive(Debug)]
 pub struct FreeProfile {
-    /// From when on how many; the first begins now.
+    /// Start and height of each step. The first step starts now.
     steps: Vec<(i64, i64)>,
 }
 
 impl FreeProfile {
-    /// What is known at the instant of `system`, on a machine of `processors`. What will be out of service
-    /// of the processors that a running job holds is `held`; it is counted once.
+    /// Creates the profile at the time of `system`, on a machine of `processors`. `held` contains the future outages of
+    /// processors that running jobs hold; these processors are counted once.
     pub fn new(
         system: &System<'_>,
         processors: u32,
@@ -57,24 +57,24 @@ impl FreeProfile {
         Self { steps }
     }
 
-    /// The fewest from one instant until another.
+    /// Returns the minimum height between two times.
     fn least(&self, from: i64, until: i64) -> i64 {
         let first = self.steps.partition_point(|step| step.0 <= from).saturating_sub(1);
         let during = self.steps[first..].iter().take_while(|step| step.0 < until.max(from + 1));
         during.map(|step| step.1).min().unwrap_or(i64::MAX)
     }
 
-    /// Whether a job that starts then has its processors for its whole estimate.
+    /// Returns whether a job that starts at `at` has enough processors for its whole estimate.
     pub fn fits(&self, job: &QueuedJob, at: i64) -> bool {
         self.least(at, at.saturating_add(job.estimate)) >= job.takes.into()
     }
 
-    /// The first instant at which a job fits; `None` if it never does.
+    /// Returns the first time at which a job fits; `None` if the job never fits.
     pub fn earliest(&self, job: &QueuedJob) -> Option<i64> {
         self.steps.iter().map(|step| step.0).find(|&at| self.fits(job, at))
     }
 
-    /// Whether `head`, which fits at `shadow`, does so beside a job that starts now.
+    /// Returns whether `head`, which fits at `shadow`, also fits alongside a job that starts now.
     pub fn fits_beside(&self, head: &QueuedJob, shadow: i64, job: &QueuedJob, now: i64) -> bool {
         let both =
             shadow.saturating_add(head.estimate.max(1)).min(now.saturating_add(job.estimate));
@@ -94,9 +94,9 @@ mod tests {
         let outage = |from, until, processors| Outage { from, until, processors };
         let outages = [outage(0, 20, 2), outage(50, 60, 16), outage(200, FOREVER, 8)];
         let system = System { now: 10, free: 10, round: 0, running: &running };
-        let forecast = FreeProfile::new(&system, 16, &outages, &BTreeMap::new());
+        let profile = FreeProfile::new(&system, 16, &outages, &BTreeMap::new());
         let expected = [(10, 10), (20, 12), (50, -4), (60, 12), (100, 16), (200, 8), (FOREVER, 16)];
-        assert_eq!(forecast.steps, expected);
+        assert_eq!(profile.steps, expected);
         let job =
             |takes, estimate| QueuedJob { id: JobId(1), size: takes, takes, estimate, turn: 0 };
         for (job, earliest) in [
@@ -107,24 +107,24 @@ mod tests {
             (job(16, 101), Some(FOREVER)),
             (job(17, 1), None),
         ] {
-            assert_eq!(forecast.earliest(&job), earliest, "{job:?}");
+            assert_eq!(profile.earliest(&job), earliest, "{job:?}");
         }
-        // The head waits for 60; a job of 2 runs beside it, one of 3 does not.
-        assert!(forecast.fits_beside(&job(10, 41), 60, &job(2, 100), 10));
-        assert!(!forecast.fits_beside(&job(10, 41), 60, &job(3, 100), 10));
-        assert!(forecast.fits_beside(&job(10, 41), 60, &job(3, 50), 10));
+        // The head waits until 60. A long job of two processors fits alongside the head; a long job of three does not.
+        assert!(profile.fits_beside(&job(10, 41), 60, &job(2, 100), 10));
+        assert!(!profile.fits_beside(&job(10, 41), 60, &job(3, 100), 10));
+        assert!(profile.fits_beside(&job(10, 41), 60, &job(3, 50), 10));
     }
 
-    /// Of the 4 processors of the job until 100, 2 are out of service from 0 to 20 and 3 from 50 to 120.
+    /// A job holds four processors until 100. Two of these are out of service from 0 to 20, and three from 50 to 120.
     #[test]
-    fn who_holds_what_will_be_out_of_service_is_counted_once() {
+    fn outages_of_held_processors_are_counted_once() {
         let mut running = RunningJobs::default();
         running.insert(Running { estimated_end: 100, id: JobId(0), size: 4 });
         let outage = |from, until, processors| Outage { from, until, processors };
         let outages = [outage(0, 20, 2), outage(50, 120, 5)];
         let held = BTreeMap::from([(JobId(0), vec![outage(0, 20, 2), outage(50, 120, 3)])]);
         let system = System { now: 10, free: 12, round: 0, running: &running };
-        let forecast = FreeProfile::new(&system, 16, &outages, &held);
-        assert_eq!(forecast.steps, [(10, 12), (20, 12), (50, 10), (100, 11), (120, 16)]);
+        let profile = FreeProfile::new(&system, 16, &outages, &held);
+        assert_eq!(profile.steps, [(10, 12), (20, 12), (50, 10), (100, 11), (120, 16)]);
     }
 }

@@ -1,23 +1,25 @@
-//! How long the holes of a profile are, by size of job.
+//! Upper bounds on the lengths of holes of a profile, by job size.
 
-/// Most sizes told apart.
-const CLASSES: usize = 32;
+/// Maximum number of sizes with their own bounds.
+const MAX_CLASSES: usize = 32;
 
-/// Blocks looked at together.
+/// Number of blocks checked at a time.
 const STRIDE: usize = 16;
 
-/// For each size of job and each block of steps an upper bound on how long so many processors
-/// are free on end, from where they become free or where the block begins.
+/// Upper bounds for each job size and each block of steps. A bound limits the length of the
+/// contiguous time for which enough processors for the size are free. The contiguous time begins
+/// when the processors become free, or at the start of the block.
 ///
-/// The first 32 sizes that are asked for have bounds of their own; a further one goes by
-/// those of the next smaller.
+/// The first 32 requested sizes have their own bounds; every other size uses the bounds of the next
+/// smaller size that has bounds.
 #[derive(Clone, Debug)]
 pub struct Holes {
-    /// Sizes with bounds, ascending.
+    /// Sizes with their own bounds, in ascending order.
     sizes: Vec<u32>,
-    /// By size of job its place in `sizes`, plus one; 0 if nobody has asked.
+    /// For each job size, the index of its class in `sizes` plus one; 0 if the size has not been
+    /// requested.
     class_of: Vec<u8>,
-    /// By class and block, in seconds.
+    /// Bounds in seconds, for each class and each block.
     bounds: Vec<Vec<i32>>,
 }
 
@@ -26,12 +28,12 @@ fn capped(seconds: i64) -> i32 {
 }
 
 impl Holes {
-    /// Nothing is known of any block.
+    /// Creates a table without bounds.
     pub fn new(processors: u32) -> Self {
         Self { sizes: Vec::new(), class_of: vec![0; processors as usize + 1], bounds: Vec::new() }
     }
 
-    /// The class whose bounds a size goes by.
+    /// Returns the class with the bounds that apply to a size.
     pub fn class(&mut self, size: u32, blocks: usize) -> usize {
         match self.class_of[size as usize] {
             0 => self.enter(size, blocks),
@@ -41,18 +43,19 @@ impl Holes {
 
     fn enter(&mut self, size: u32, blocks: usize) -> usize {
         let at = self.sizes.partition_point(|&other| other < size);
-        if self.sizes.len() == CLASSES && at > 0 {
+        if self.sizes.len() == MAX_CLASSES && at > 0 {
             self.class_of[size as usize] = at as u8;
             return at - 1;
         }
-        if self.sizes.len() == CLASSES {
-            // Smaller than all: the first class serves it from now on.
+        if self.sizes.len() == MAX_CLASSES {
+            // The size is smaller than all other sizes. The first class is used for this size from
+            // now on.
             self.sizes[0] = size;
             self.bounds[0].fill(i32::MAX);
             self.class_of[size as usize] = 1;
             return 0;
         }
-        // So many processors are free on end no longer than fewer are.
+        // A larger number of processors is never free for longer than a smaller number.
         let bounds = match at.checked_sub(1) {
             Some(smaller) => self.bounds[smaller].clone(),
             None => vec![i32::MAX; blocks],
@@ -66,19 +69,19 @@ impl Holes {
         at
     }
 
-    /// The size whose bounds the class has.
+    /// Returns the size of a class.
     pub fn size(&self, class: usize) -> u32 {
         self.sizes[class]
     }
 
-    /// The classes of sizes above `least` and up to `most`.
+    /// Returns the classes of sizes greater than `least` and at most `most`.
     pub fn between(&self, least: i64, most: i64) -> std::ops::Range<usize> {
         let above = |free: i64| self.sizes.partition_point(|&size| i64::from(size) <= free);
         above(least)..above(most).max(above(least))
     }
 
-    /// The first block from `from` on that can have a hole of this length; `end` if none
-    /// before it can.
+    /// Returns the first block between `from` and `end` that can have a hole of this length; `end`
+    /// if there is no such block.
     pub fn next(&self, class: usize, from: usize, end: usize, duration: i64) -> usize {
         let duration = capped(duration);
         let bounds = &self.bounds[class][..end];
@@ -94,37 +97,37 @@ impl Holes {
         ahead.map_or(end, |ahead| from + ahead)
     }
 
-    /// The bound of a block.
+    /// Returns the bound of a block.
     pub fn bound(&self, class: usize, block: usize) -> i64 {
         i64::from(self.bounds[class][block])
     }
 
-    /// The block is known to have no longer hole.
+    /// Sets the length of the longest hole in a block.
     pub fn set(&mut self, class: usize, block: usize, longest: i64) {
         self.bounds[class][block] = capped(longest);
     }
 
-    /// The block has a hole of this length.
+    /// Raises the bound of a block to at least this length.
     pub fn raise(&mut self, class: usize, block: usize, length: i64) {
         let bound = &mut self.bounds[class][block];
         *bound = (*bound).max(capped(length));
     }
 
-    /// A block was cut in two.
+    /// Copies the bounds of a block that was split.
     pub fn split(&mut self, block: usize) {
         for bounds in &mut self.bounds {
             bounds.insert(block + 1, bounds[block]);
         }
     }
 
-    /// A block is gone.
+    /// Removes the bounds of a block.
     pub fn remove(&mut self, block: usize) {
         for bounds in &mut self.bounds {
             bounds.remove(block);
         }
     }
 
-    /// So many first blocks are gone.
+    /// Removes the bounds of the first `blocks` blocks.
     pub fn forget(&mut self, blocks: usize) {
         for bounds in &mut self.bounds {
             bounds.drain(..blocks);

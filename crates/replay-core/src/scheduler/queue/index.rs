@@ -1,45 +1,46 @@
-//! A long queue.
+//! A search tree for a long queue.
 
 use super::corners::Corners;
 use super::{Bounds, Until, Waiting};
 
-/// Slots of a leaf.
+/// Number of slots per leaf.
 const LEAF: usize = 16;
 
-/// Jobs in queue order in slots, and a binary tree over them whose nodes know lower bounds on
-/// the sizes and estimates below them ([`Corners`]).
+/// Slots with jobs in queue order, and a binary tree over the slots. Each node of the tree stores
+/// lower bounds on the sizes and estimates of the jobs below it ([`Corners`]).
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    /// In queue order; `None` where the job has left.
+    /// Jobs in queue order; `None` if the job was removed.
     slots: Vec<Option<Waiting>>,
-    /// The root at 1, the children of i at 2i and 2i + 1; leaves, the second half, stand for
-    /// [`LEAF`] slots each. Jobs that are passed over do not count.
+    /// The nodes of the tree. The root is at index 1. Node i has its children at
+    /// 2i and 2i + 1. The leaves are the second half of the nodes, and each leaf covers [`LEAF`] slots. Refused jobs
+    /// are not included.
     nodes: Vec<Corners>,
-    /// No job before this slot.
+    /// The first slot with a job.
     head: usize,
     len: usize,
-    /// Slots of jobs that are passed over, by [`Until`].
+    /// Slots of the jobs that were refused, for each [`Until`].
     refused: [Vec<usize>; 3],
 }
 
 impl Index {
-    /// Number of jobs.
+    /// Returns the number of jobs.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The jobs in queue order with their slots.
+    /// Returns the jobs in queue order with their slots.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Waiting)> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(slot, waiting)| Some((slot, waiting.as_ref()?)))
     }
 
-    /// The first job and its slot.
+    /// Returns the first job and its slot.
     pub fn head(&self) -> Option<(usize, &Waiting)> {
         self.slots.get(self.head)?.as_ref().map(|waiting| (self.head, waiting))
     }
 
-    /// Takes in the jobs of a list in queue order.
+    /// Moves the jobs of a list in queue order into the index.
     pub fn absorb(&mut self, list: &mut Vec<Waiting>) {
         let last = self.slots.iter().rev().find_map(|slot| slot.as_ref());
         let behind = last.zip(list.first()).is_some_and(|(last, first)| last.rank < first.rank);
@@ -48,20 +49,20 @@ impl Index {
             let from = self.slots.len();
             self.len += list.len();
             self.slots.extend(list.drain(..).map(Some));
-            self.note_refused(from);
-            (from / LEAF..self.slots.len().div_ceil(LEAF)).for_each(|leaf| self.renew(leaf));
+            self.register_refused(from);
+            (from / LEAF..self.slots.len().div_ceil(LEAF)).for_each(|leaf| self.update(leaf));
             return;
         }
         let mut jobs: Vec<Waiting> = self.slots.drain(..).flatten().collect();
         jobs.append(list);
-        // Two sorted runs.
+        // The jobs form two sorted sequences.
         jobs.sort_by_key(|waiting| waiting.rank);
         self.len = jobs.len();
         self.head = 0;
         self.slots = jobs.into_iter().map(Some).collect();
         self.refused = Default::default();
-        self.note_refused(0);
-        // Room for as many again.
+        self.register_refused(0);
+        // Allocate space for twice the number of jobs.
         let leaves = (2 * self.len).div_ceil(LEAF).next_power_of_two();
         self.nodes = vec![Corners::NONE; 2 * leaves];
         for leaf in 0..self.len.div_ceil(LEAF) {
@@ -72,8 +73,8 @@ impl Index {
         }
     }
 
-    /// Jobs that were refused stand in the slots from this one on.
-    fn note_refused(&mut self, from: usize) {
+    /// Registers refused jobs in the slots from `from`.
+    fn register_refused(&mut self, from: usize) {
         for (slot, waiting) in self.slots.iter().enumerate().skip(from) {
             if let Some(until) = waiting.and_then(|waiting| waiting.refused) {
                 self.refused[until as usize].push(slot);
@@ -81,7 +82,7 @@ impl Index {
         }
     }
 
-    /// What a leaf knows.
+    /// Computes the bounds of a leaf.
     fn leaf(&self, leaf: usize) -> Corners {
         let mut corners = Corners::NONE;
         let end = self.slots.len().min((leaf + 1) * LEAF);
@@ -99,8 +100,8 @@ impl Index {
         corners
     }
 
-    /// Looks anew at a leaf, and at what is above it as far as that changes.
-    fn renew(&mut self, leaf: usize) {
+    /// Recomputes a leaf and its ancestors, up to the first ancestor that does not change.
+    fn update(&mut self, leaf: usize) {
         let mut node = self.nodes.len() / 2 + leaf;
         let mut corners = self.leaf(leaf);
         while self.nodes[node] != corners {
@@ -113,16 +114,16 @@ impl Index {
         }
     }
 
-    /// The first job within bounds that is not passed over, and its slot.
+    /// Returns the first job within `bounds` that was not refused, and its slot.
     pub fn first(&self, bounds: &Bounds) -> Option<(usize, &Waiting)> {
         if self.len == 0 { None } else { self.first_below(1, bounds) }
     }
 
     fn first_below(&self, node: usize, bounds: &Bounds) -> Option<(usize, &Waiting)> {
-        // Nobody takes less than he asks for.
+        // A job never takes fewer processors than it requests.
         let corners = &self.nodes[node];
         let possible = corners.reach(bounds.size, bounds.estimate)
-            || corners.reach_size(bounds.size.min(bounds.beside));
+            || corners.reach_size(bounds.size.min(bounds.extra));
         if !possible {
             return None;
         }
@@ -139,7 +140,7 @@ impl Index {
         })
     }
 
-    /// The job in the slot leaves.
+    /// Removes the job in a slot.
     pub fn remove(&mut self, slot: usize) {
         self.slots[slot] = None;
         self.len -= 1;
@@ -150,24 +151,24 @@ impl Index {
         while self.slots[self.head].is_none() {
             self.head += 1;
         }
-        self.renew(slot / LEAF);
+        self.update(slot / LEAF);
     }
 
-    /// The job in the slot was refused.
+    /// Marks the job in a slot as refused.
     pub fn refuse(&mut self, slot: usize, until: Until) {
         if let Some(waiting) = &mut self.slots[slot] {
             waiting.refused = Some(until);
             self.refused[until as usize].push(slot);
-            self.renew(slot / LEAF);
+            self.update(slot / LEAF);
         }
     }
 
-    /// Who is passed over until then may be tried again.
+    /// Makes jobs available again that were refused until this event.
     pub fn retry(&mut self, until: Until) {
         while let Some(slot) = self.refused[until as usize].pop() {
             if let Some(waiting) = &mut self.slots[slot] {
                 waiting.refused = None;
-                self.renew(slot / LEAF);
+                self.update(slot / LEAF);
             }
         }
     }

@@ -4,8 +4,8 @@ use super::corners::Corners;
 use super::*;
 use crate::workload::JobId;
 
-/// What happens to a queue: jobs arrive, the first within bounds leaves or is refused, the
-/// head leaves, what was refused may be tried again.
+/// An operation on a queue. The operations are: add jobs; remove or refuse the first job within
+/// bounds; remove the head; make refused jobs available again.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Arrivals(usize),
@@ -16,12 +16,12 @@ enum Event {
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let bounds = (0..40u32, 0..100i64, 0..20u32);
-    let bounds = bounds.prop_map(|(size, estimate, beside)| Bounds { size, estimate, beside });
+    let bounds = bounds.prop_map(|(size, estimate, extra)| Bounds { size, estimate, extra });
     let until = || proptest::sample::select(vec![Until::Completion, Until::Change, Until::Instant]);
-    let fate = proptest::option::of(until());
+    let refusal = proptest::option::of(until());
     let event = prop_oneof![
         1 => (1..400usize).prop_map(Event::Arrivals),
-        8 => (bounds, fate).prop_map(|(bounds, refused)| Event::First(bounds, refused)),
+        8 => (bounds, refusal).prop_map(|(bounds, refused)| Event::First(bounds, refused)),
         4 => Just(Event::Head),
         1 => until().prop_map(Event::Retry),
     ];
@@ -29,15 +29,15 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    /// A queue that is one sorted list, searched through.
+    /// Compares the queue with a sorted list that is searched linearly.
     #[test]
-    fn a_queue_agrees_with_a_list(
+    fn agrees_with_a_sorted_list(
         events in events(),
         jobs in proptest::collection::vec((1..60u32, 0..5u32, 0..200i64), 1..300),
         order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
     ) {
         let mut queue = Queue::new(order);
-        let mut plain: Vec<(QueuedJob, Option<Until>)> = Vec::new();
+        let mut list: Vec<(QueuedJob, Option<Until>)> = Vec::new();
         let mut ids = 0..;
         for event in events {
             match event {
@@ -45,49 +45,49 @@ proptest! {
                     ids.by_ref().zip(jobs.iter().cycle()).take(count)
                 {
                     let job = QueuedJob { id: JobId(id), size, takes: size + more, estimate, turn: id.into() };
-                    let at = order.position(&plain, |(other, _)| other, &job);
-                    plain.insert(at, (job, None));
+                    let at = order.position(&list, |(other, _)| other, &job);
+                    list.insert(at, (job, None));
                     queue.arrive(job);
                 },
                 Event::First(bounds, refused) => {
                     let may = |(job, over): &(QueuedJob, Option<Until>)| {
                         over.is_none() && job.size <= bounds.size
-                            && (job.estimate <= bounds.estimate || job.takes <= bounds.beside)
+                            && (job.estimate <= bounds.estimate || job.takes <= bounds.extra)
                     };
-                    let expected = plain.iter().position(may);
+                    let expected = list.iter().position(may);
                     let found = queue.first(&bounds).map(|(place, waiting)| (place, waiting.job));
-                    prop_assert_eq!(found.map(|(_, job)| job), expected.map(|at| plain[at].0));
+                    prop_assert_eq!(found.map(|(_, job)| job), expected.map(|at| list[at].0));
                     if let (Some((place, _)), Some(at)) = (found, expected) {
                         match refused {
                             None => {
                                 queue.remove(place);
-                                plain.remove(at);
+                                list.remove(at);
                             }
                             Some(until) => {
                                 queue.refuse(place, until);
-                                plain[at].1 = Some(until);
+                                list[at].1 = Some(until);
                             }
                         }
                     }
                 }
                 Event::Head => {
                     let found = queue.head().map(|(place, waiting)| (place, waiting.job, waiting.refused));
-                    prop_assert_eq!(found.map(|(_, job, refused)| (job, refused)), plain.first().copied());
+                    prop_assert_eq!(found.map(|(_, job, refused)| (job, refused)), list.first().copied());
                     if let Some((place, ..)) = found {
                         queue.remove(place);
-                        plain.remove(0);
+                        list.remove(0);
                     }
                 }
                 Event::Retry(until) => {
                     queue.retry(until);
-                    plain.iter_mut().filter(|(_, over)| *over == Some(until)).for_each(|it| it.1 = None);
+                    list.iter_mut().filter(|(_, over)| *over == Some(until)).for_each(|it| it.1 = None);
                 }
             }
-            prop_assert_eq!(queue.len(), plain.len());
+            prop_assert_eq!(queue.len(), list.len());
         }
     }
 
-    /// Every job is behind a corner; of few jobs nothing else is.
+    /// Every job is covered by a corner. If there are at most eight jobs, every corner is a job.
     #[test]
     fn corners_bound_every_job(
         jobs in proptest::collection::vec((1..30u32, 0..30i64), 0..40),

@@ -1,69 +1,71 @@
-//! The place that a job waits for.
+//! Searches for a place to reserve for a waiting job.
 
-use super::down::Down;
+use super::outage_state::OutageState;
 use crate::allocator::{Allocator, MachineEvent, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::NodeId;
 use crate::workload::JobId;
 
-/// Where and when a waiting job will have processors, by estimates.
+/// A reserved place: the processors for a waiting job, and the time at which they are free according to estimates.
 #[derive(Clone, Debug)]
 pub struct Reserved {
     /// The job.
     pub job: JobId,
-    /// The earliest instant.
+    /// The earliest time at which the place is free.
     pub at: i64,
-    /// By processor: whether it is of the place.
+    /// One flag per processor: true if the processor belongs to the place.
     taken: Vec<bool>,
 }
 
-/// Who wants a place.
+/// A query for a place.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct PlaceQuery {
     /// The job.
     pub job: JobId,
-    /// What it asks for.
+    /// The request of the job.
     pub request: Request,
-    /// The fewest processors that it may have.
+    /// The minimum number of processors that the job accepts.
     pub least: u32,
-    /// The time.
+    /// The current time.
     pub now: i64,
-    /// When it was to have a place as that was looked for last: where a search begins.
+    /// The result of the previous search for this job. The new search starts there.
     pub before: Option<i64>,
 }
 
 impl Reserved {
-    /// Asks a copy of the allocator on a copy of the machine, of which the `running` jobs give back
-    /// their processors at their estimated ends, in ascending order, those that are over now at `now`,
-    /// for the first instant with a place, all processors of that instant being free. `None` if there is none on
-    /// the empty machine.
+    /// Finds the first time at which the allocator finds a place for a job. The search uses copies of the machine and
+    /// the allocator. On the copies the `running` jobs release their processors at their estimated ends, in ascending
+    /// order; jobs past their estimates end at `now`. Returns `None` if the job has no place on the empty machine.
     ///
-    /// Where refusals [last](crate::allocator::Capabilities::refusals_last), there is a place from one instant on and none
-    /// before, and few instants are asked about; elsewhere all. So are they where
-    /// processors are to be out of service: what is in somebody's way then, and when it is back, is as the windows say.
+    /// If refusals [last](crate::allocator::Capabilities::refusals_last), there is a first time with a place, and all
+    /// later times have a place, too; a bisection then needs few allocator calls. Otherwise, or if there are future
+    /// outages, all times are tried.
     ///
     /// # Errors
-    /// Cancelled in the middle of a decision.
+    /// [`Refusal::Cancelled`] on cancellation during a decision.
     pub fn find<'a>(
-        wanted: Wanted,
+        query: PlaceQuery,
         machine: &Machine,
-        down: &Down<'_>,
+        down: &OutageState<'_>,
         allocator: &dyn Allocator,
         running: impl Iterator<Item = (i64, &'a [NodeId])>,
     ) -> Result<Option<Self>, Refusal> {
-        let Wanted { job, request, least, now, before } = wanted;
+        let PlaceQuery { job, request, least, now, before } = query;
         let Some(allocator) = allocator.try_clone() else { return Ok(None) };
         let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
-        let mut search = Search { running, request, instants: Vec::new(), nodes: Vec::new() };
-        let amid = down.next_time().is_some();
-        match amid {
-            true => search.list_instants_amid(down),
-            false => search.list_instants(machine.free_count(), least as usize),
+        let by_trial = allocator.capabilities().reserves_by_trial;
+        let (times, nodes) = (Vec::new(), Vec::new());
+        let mut search = Search { running, request, by_trial, postponed: None, times, nodes };
+        let has_outages = down.next_time().is_some();
+        match has_outages {
+            true => search.list_times_with_outages(down),
+            false => search.list_times(machine.free_count(), least as usize),
         }
-        let ahead = Ahead { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
-        let found = match !amid && ahead.allocator.capabilities().refusals_last {
-            true => search.by_halves(ahead, before)?,
-            false => search.one_by_one(ahead)?,
+        let ahead =
+            FutureState { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
+        let found = match !has_outages && ahead.allocator.capabilities().refusals_last {
+            true => search.bisect(ahead, before)?,
+            false => search.try_all(ahead, now)?,
         };
         Ok(found.map(|at| {
             let mut taken = vec![false; machine.processors()];
@@ -72,123 +74,152 @@ impl Reserved {
         }))
     }
 
-    /// Whether the place is free still beside a job on these.
-    pub fn spared_by(&self, nodes: &[NodeId]) -> bool {
+    /// Returns whether none of these nodes belongs to the place.
+    pub fn is_spared_by(&self, nodes: &[NodeId]) -> bool {
         !nodes.iter().any(|node| self.taken[node.index()])
     }
 }
 
-/// Copies of a machine and its allocator after the first so many ends of running jobs.
-struct Ahead<'d> {
+/// Copies of the machine and its allocator after the first `ended` running jobs have ended.
+struct FutureState<'d> {
     machine: Machine,
-    down: Down<'d>,
+    down: OutageState<'d>,
     allocator: Box<dyn Allocator>,
     ended: usize,
 }
 
-impl Ahead<'_> {
+impl FutureState<'_> {
     fn copy(&self) -> Option<Self> {
         let (machine, allocator) = (self.machine.clone(), self.allocator.try_clone()?);
         Some(Self { machine, down: self.down.clone(), allocator, ended: self.ended })
     }
 
-    /// Windows begin and end that are due.
-    fn pass(&mut self, now: i64) {
+    /// Begins and ends the windows that are due.
+    fn apply_outages(&mut self, now: i64) {
         self.down.change(now, &mut self.machine, self.allocator.as_mut());
     }
 }
 
-/// A search along the ends of running jobs.
+/// A search over the estimated ends of running jobs.
 struct Search<'a> {
     running: Vec<(i64, &'a [NodeId])>,
     request: Request,
-    /// Instants with enough free processors, and how many jobs have ended then.
-    instants: Vec<(i64, usize)>,
-    /// The place.
+    /// Whether the allocator [reserves by trial](crate::allocator::Capabilities::reserves_by_trial): its decision then
+    /// depends on the time.
+    by_trial: bool,
+    /// The time until which the last request was postponed.
+    postponed: Option<i64>,
+    /// The times at which enough processors are free, each with the number of running jobs that have ended by this
+    /// time.
+    times: Vec<(i64, usize)>,
+    /// The place found.
     nodes: Vec<NodeId>,
 }
 
 impl Search<'_> {
-    fn list_instants(&mut self, mut free: usize, least: usize) {
+    fn list_times(&mut self, mut free: usize, least: usize) {
         for (ended, &(at, nodes)) in (1..).zip(&self.running) {
             free += nodes.len();
             let last_of_instant = self.running.get(ended).is_none_or(|next| next.0 > at);
             if last_of_instant && free >= least {
-                self.instants.push((at, ended));
+                self.times.push((at, ended));
             }
         }
     }
 
-    /// The same where windows begin and end, too.
-    fn list_instants_amid(&mut self, down: &Down<'_>) {
+    /// Lists the times at which jobs end, windows begin, or windows end.
+    fn list_times_with_outages(&mut self, down: &OutageState<'_>) {
         let mut times: Vec<i64> =
             self.running.iter().map(|job| job.0).chain(down.times()).collect();
         times.sort_unstable();
         times.dedup();
         let ended = |at: i64| self.running.partition_point(|job| job.0 <= at);
-        self.instants = times.into_iter().map(|at| (at, ended(at))).collect();
+        self.times = times.into_iter().map(|at| (at, ended(at))).collect();
     }
 
-    /// Whether there is a place at an instant, which is not before that of `ahead`.
-    fn has_place(&mut self, ahead: &mut Ahead<'_>, instant: usize) -> Result<bool, Refusal> {
-        let (at, ended) = self.instants[instant];
+    /// Returns whether there is a place at `times[time]`. `ahead` must not have advanced beyond this time.
+    fn has_place(&mut self, ahead: &mut FutureState<'_>, time: usize) -> Result<bool, Refusal> {
+        let (at, ended) = self.times[time];
         for &(end, nodes) in &self.running[ahead.ended..ended] {
-            // Of one instant completions come first.
-            ahead.pass(end.saturating_sub(1));
+            // At equal times completions come before changes of outages.
+            ahead.apply_outages(end.saturating_sub(1));
             ahead.machine.release(nodes);
             ahead.allocator.on_event(&ahead.machine, MachineEvent::Released(nodes));
             ahead.down.drain(&mut ahead.machine, nodes, ahead.allocator.as_mut());
         }
-        ahead.pass(at);
+        ahead.apply_outages(at);
         ahead.ended = ended;
+        self.has_place_at(ahead, at)
+    }
+
+    /// Returns whether there is a place at time `at`, to which `ahead` has advanced.
+    fn has_place_at(&mut self, ahead: &mut FutureState<'_>, at: i64) -> Result<bool, Refusal> {
+        if self.by_trial {
+            self.request.times.now = at;
+        }
+        self.postponed = None;
         match ahead.allocator.allocate(&ahead.machine, self.request, &mut self.nodes) {
             Ok(()) => Ok(true),
-            Err(Refusal::Cancelled(stopped)) => Err(stopped.into()),
+            Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),
+            Err(Refusal::Postponed { until }) => {
+                self.postponed = Some(until);
+                Ok(false)
+            }
             Err(Refusal::TooFewFree | Refusal::Fragmented) => Ok(false),
         }
     }
 
-    /// The first instant, one after the other.
-    fn one_by_one(&mut self, mut ahead: Ahead<'_>) -> Result<Option<i64>, Refusal> {
-        for instant in 0..self.instants.len() {
-            if self.has_place(&mut ahead, instant)? {
-                return Ok(Some(self.instants[instant].0));
+    /// Finds the first time with a place by trying all times. If no time has a place and the request is postponed,
+    /// returns the end of the postponement.
+    fn try_all(&mut self, mut ahead: FutureState<'_>, now: i64) -> Result<Option<i64>, Refusal> {
+        for time in 0..self.times.len() {
+            if self.has_place(&mut ahead, time)? {
+                return Ok(Some(self.times[time].0));
             }
+        }
+        if self.times.is_empty() && self.by_trial {
+            self.has_place_at(&mut ahead, now)?;
+        }
+        if let Some(until) = self.postponed
+            && self.has_place_at(&mut ahead, until)?
+        {
+            return Ok(Some(until));
         }
         Ok(None)
     }
 
-    /// The first instant where there is a place at all later ones: first at the last instant before the
-    /// one that it was, if there is one, and at that, then in doubling steps, then by halving.
-    fn by_halves(
+    /// Finds the first time with a place, assuming that all later times have a place, too. First tries the previous
+    /// result, if any, and the time directly before the previous result. Then tries times at doubling distances, and
+    /// finally bisects.
+    fn bisect(
         &mut self,
-        mut refused: Ahead<'_>,
+        mut refused: FutureState<'_>,
         before: Option<i64>,
     ) -> Result<Option<i64>, Refusal> {
-        // No place before the one, a place from the other on.
-        let (mut least, mut most) = (0, self.instants.len());
+        // Times before index `least` have no place; times from index `most` on have a place.
+        let (mut least, mut most) = (0, self.times.len());
         let mut found = Vec::new();
-        let guess = before.map_or(0, |at| self.instants.partition_point(|one| one.0 < at));
+        let guess = before.map_or(0, |at| self.times.partition_point(|one| one.0 < at));
         let (mut next, mut step) = (guess.saturating_sub(1), 0);
         while least < most {
             let Some(mut ahead) = refused.copy() else { return Ok(None) };
             self.nodes.clear();
-            let instant = next.clamp(least, most - 1);
-            if self.has_place(&mut ahead, instant)? {
-                most = instant;
+            let time = next.clamp(least, most - 1);
+            if self.has_place(&mut ahead, time)? {
+                most = time;
                 std::mem::swap(&mut found, &mut self.nodes);
             } else {
-                least = instant + 1;
+                least = time + 1;
                 refused = ahead;
             }
-            next = match most < self.instants.len() {
+            next = match most < self.times.len() {
                 true => least + (most - least) / 2,
                 false => least + step,
             };
             step = 2 * step + 1;
         }
         self.nodes = found;
-        Ok(self.instants.get(most).map(|instant| instant.0))
+        Ok(self.times.get(most).map(|time| time.0))
     }
 }
 
@@ -212,9 +243,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// With every strategy that can be asked, wherever the search begins.
+        /// Bisection and linear search agree for every strategy that can be copied, regardless of the previous result.
         #[test]
-        fn a_search_by_halves_finds_what_one_by_one_finds(
+        fn bisection_agrees_with_trying_all_times(
             starts in proptest::collection::vec((1u32..20, 0i64..40), 1..40),
             size in 1u32..40,
             before in proptest::option::of(0i64..50),
@@ -226,9 +257,9 @@ mod tests {
                 let spec: AllocatorSpec = name.parse().expect("a strategy");
                 let Ok(mut allocator) = spec.build(&topology, 1) else { continue };
                 let request = Request::of_size(size);
-                let can = allocator.bounds(request).servable && allocator.try_clone().is_some();
+                let is_supported = allocator.bounds(request).servable && allocator.try_clone().is_some();
                 let capabilities = allocator.capabilities();
-                if capabilities.keeps_schedule || !can || !capabilities.refusals_last {
+                if capabilities.keeps_schedule || !is_supported || !capabilities.refusals_last {
                     continue;
                 }
                 let least = allocator.bounds(request).min_processors_now;
@@ -247,20 +278,23 @@ mod tests {
                 running.sort_by_key(|one| one.0);
                 let running: Vec<(i64, &[NodeId])> =
                     running.iter().map(|(end, nodes)| (*end, &nodes[..])).collect();
-                let copy = allocator.try_clone().expect("it has copies");
+                let copy = allocator.try_clone().expect("a copy");
                 let none = Outages::NONE;
-                let down = Down::new(&none, topology.processors());
+                let down = OutageState::new(&none, topology.processors());
                 let (machine, down) = (machine.clone(), down);
                 let ahead =
-                    Ahead { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
-                let (instants, nodes) = (Vec::new(), Vec::new());
-                let mut plain = Search { running: running.clone(), request, instants, nodes };
-                plain.list_instants(machine.free_count(), least as usize);
-                let expected = plain.one_by_one(ahead).expect("nobody stops it");
-                let wanted = Wanted { job: JobId(0), request, least, now: 0, before };
+                    FutureState { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
+                let (times, nodes) = (Vec::new(), Vec::new());
+                let (by_trial, postponed) = (false, None);
+                let running_too = running.clone();
+                let mut plain =
+                    Search { running: running_too, request, by_trial, postponed, times, nodes };
+                plain.list_times(machine.free_count(), least as usize);
+                let expected = plain.try_all(ahead, 0).expect("no cancellation");
+                let query = PlaceQuery { job: JobId(0), request, least, now: 0, before };
                 let running = running.into_iter();
-                let found = Reserved::find(wanted, &machine, &down, allocator.as_ref(), running);
-                let found = found.expect("nobody stops it");
+                let found = Reserved::find(query, &machine, &down, allocator.as_ref(), running);
+                let found = found.expect("no cancellation");
                 prop_assert_eq!(found.as_ref().map(|found| found.at), expected, "{}", name);
                 if let Some(found) = found {
                     let place = plain.nodes.iter().map(|node| node.index());

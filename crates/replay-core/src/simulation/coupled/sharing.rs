@@ -1,13 +1,13 @@
-//! What is different where jobs share processors: jobs hold slots, and change them.
+//! Slots of jobs on shared hosts, which change when jobs end.
 
 use crate::machine::Machine;
 use crate::topology::{Cluster, NodeId, Topology};
 
-/// The slots of a cluster whose hosts have more than one.
+/// The slots of a cluster with several slots per host.
 pub struct Sharing {
     cluster: Cluster,
     processors: Vec<NodeId>,
-    /// By host: the level that was freed; [`NONE`] if none was.
+    /// The level of the freed slot of each host; [`NONE`] if no slot of the host was freed.
     freed: Vec<u32>,
     left: Vec<NodeId>,
     entered: Vec<NodeId>,
@@ -16,7 +16,7 @@ pub struct Sharing {
 const NONE: u32 = u32::MAX;
 
 impl Sharing {
-    /// For a machine on which jobs share processors.
+    /// Creates the state for a machine on which jobs share processors; `None` for other machines.
     pub fn on(topology: &Topology) -> Option<Self> {
         let cluster = topology.cluster().filter(|cluster| cluster.levels() > 1)?;
         Some(Self {
@@ -28,16 +28,16 @@ impl Sharing {
         })
     }
 
-    /// The processors to which slots belong.
+    /// Returns the processors to which the slots belong.
     pub fn processors(&mut self, slots: &[NodeId]) -> &[NodeId] {
         self.processors.clear();
         self.processors.extend(slots.iter().map(|&slot| NodeId(self.cluster.host(slot))));
         &self.processors
     }
 
-    /// A job has given back the slots `freed`: on each of its hosts every job below moves up by one
-    /// level (first come, highest priority: Turner 1995, section 6.2.3). `held` are the slots of all
-    /// jobs that run.
+    /// Moves every job below the released slots `freed` up by one level on the hosts of these slots (first come,
+    /// highest priority: Turner 1995, section 6.2.3). `held` contains the slots of all running
+    /// jobs.
     pub fn promote(&mut self, machine: &mut Machine, freed: &[NodeId], held: &mut [Vec<NodeId>]) {
         let cluster = self.cluster;
         for &slot in freed {

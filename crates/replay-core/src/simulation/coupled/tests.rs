@@ -9,7 +9,7 @@ use crate::scheduler::{OutOfOrder, Promises, QueueOrder};
 use crate::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
 use crate::topology::Topology;
 
-/// Processors in a row, numbered on; first fit. Refuses wherever no gap is long enough.
+/// First fit for contiguous processors in a row. Refuses a job if no gap is long enough.
 struct Intervals;
 
 impl Allocator for Intervals {
@@ -43,10 +43,11 @@ impl Allocator for Intervals {
 struct Log {
     starts: Vec<i64>,
     nodes: Vec<Vec<NodeId>>,
-    /// Head of an arrival-ordered queue that was refused, and the last estimated end then.
+    /// Refused heads of a queue in arrival order, each with the last estimated end of the jobs that were running at its
+    /// refusal.
     missed: Vec<(JobId, i64)>,
     running: Vec<JobId>,
-    /// All jobs in the order in which they started.
+    /// All jobs in order of their starts.
     order: Vec<JobId>,
     refusals: usize,
     promises: Option<Promises>,
@@ -118,7 +119,7 @@ fn run_with(
     Ok(Log { promises: overhead.promises, ..logger.log })
 }
 
-/// Every registered strategy, and variants of some, that may refuse or round up on a machine.
+/// Returns the registered strategies, and variants of them, that may refuse jobs or round up sizes on a machine.
 fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
     let variants = [
         "paging[size=1]",
@@ -133,6 +134,7 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
         "frame-sliding[shape=near-square]",
         "frame-sliding[rows=first,shape=near-square]",
         "adaptive-scan[shape=near-square]",
+        "placements[tie=slurm]",
         "placements[segment=4]",
         "placements[segment=4,exact-segments=yes]",
         "non-cubic[adjacent=no]",
@@ -142,7 +144,7 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
         .names()
         .chain(variants)
         .map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
-    // Folded jobs run longer than their estimates say.
+    // Folded jobs run longer than their estimates.
     let may = |spec: &AllocatorSpec| {
         let built = spec.build(topology, 1);
         let built = built.map(|built| built.capabilities());
@@ -152,12 +154,12 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
 }
 
 #[test]
-fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
+fn cancellation_ends_a_simulation_and_is_not_a_refusal() {
     let (jobs, topology) = ([job(0, 5, 5, 2)], "4x4".parse().expect("a machine"));
     let stop = CancelToken::new();
     let simulation = || Simulation::new(&jobs, &topology, &stop);
     let mut scheduler = SchedulerSpec::fcfs().build(16);
-    // In the middle of the decision.
+    // Cancellation during the decision.
     struct Stopping<'a>(&'a CancelToken);
     impl Allocator for Stopping<'_> {
         fn allocate(
@@ -172,15 +174,15 @@ fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
     }
     let allocator = &mut Stopping(&stop);
     let starts = Starts::Scheduler(scheduler.as_mut());
-    let stopped = simulation().with_every_event().run(starts, allocator, &mut ());
-    assert!(matches!(stopped, Err(SimulationError::Cancelled(_))), "{stopped:?}");
-    // Before it.
+    let cancelled = simulation().with_every_event().run(starts, allocator, &mut ());
+    assert!(matches!(cancelled, Err(SimulationError::Cancelled(_))), "{cancelled:?}");
+    // Cancellation before the decision.
     let timeline =
         Timeline::compute(&jobs, 16, SchedulerSpec::fcfs().build(16).as_mut(), &CancelToken::new());
     let timeline = timeline.expect("it runs");
     let decisions = &mut Decisions(|_: Decision<'_>| panic!("a decision"));
-    let stopped = simulation().run(Starts::Timeline(&timeline), allocator, decisions);
-    assert!(matches!(stopped, Err(SimulationError::Cancelled(_))), "{stopped:?}");
+    let cancelled = simulation().run(Starts::Timeline(&timeline), allocator, decisions);
+    assert!(matches!(cancelled, Err(SimulationError::Cancelled(_))), "{cancelled:?}");
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
@@ -200,31 +202,31 @@ fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
 }
 
 #[test]
-fn a_head_that_misses_its_reservation_waits_for_an_empty_machine_at_the_latest() {
-    // Jobs 0 to 3 fill the machine 2 + 2 + 2 + 2; jobs 0 and 2 leave at 10. The head needs
-    // 4 in a row: enough are free, but not together.
+fn a_head_that_missed_its_reservation_starts_at_the_latest_on_an_empty_machine() {
+    // Jobs 0 to 3 fill the machine 2 + 2 + 2 + 2; jobs 0 and 2 end at 10. The head needs 4 in a
+    // row: enough are free, but they are not contiguous.
     let jobs = [
         job(0, 10, 10, 2),
         job(0, 50, 50, 2),
         job(0, 10, 10, 2),
         job(0, 20, 20, 2),
         job(1, 5, 5, 4),
-        // Would end after the last running job: not backfilled once the head was refused.
+        // This job would end after the last running job, so it is not backfilled after the refusal of the head.
         job(2, 41, 41, 1),
-        // Ends with it: backfilled.
+        // This job ends together with the last running job, so it is backfilled.
         job(3, 40, 40, 1),
     ];
     let log = run(&jobs, "2x4", "easy", &mut Intervals).expect("it runs");
     assert_eq!(log.missed, [(JobId(4), 50)]);
     assert_eq!(log.starts, [0, 0, 0, 0, 20, 20, 10]);
-    // FCFS lets nobody pass, out of order everybody.
+    // With FCFS no job overtakes the head. With out-of-order any job may overtake the head.
     let starts = |scheduler| run(&jobs, "2x4", scheduler, &mut Intervals).expect("it runs").starts;
     assert_eq!(starts("fcfs"), [0, 0, 0, 0, 20, 20, 20]);
     assert_eq!(starts("out-of-order"), [0, 0, 0, 0, 20, 10, 10]);
 }
 
 #[test]
-fn a_job_that_can_never_be_placed_is_named() {
+fn rejects_a_job_that_can_never_be_placed() {
     struct Never;
     impl Allocator for Never {
         fn allocate(
@@ -246,11 +248,10 @@ fn a_job_that_can_never_be_placed_is_named() {
     assert!(matches!(error, SimulationError::Scheduler));
 }
 
-/// An arrival ahead of refused jobs in the order does not have them named again before a job
-/// has left.
+/// Refused jobs are not selected again before a job has ended, even if a new job arrives ahead of them in the queue.
 #[test]
 fn nothing_is_refused_twice_between_completions() {
-    // From 10 on three holes of one; two in a row are wanted at 20.
+    // From 10 on there are three holes of one processor; a job of two processors arrives at 20.
     let held = [1000, 10, 1000, 10, 1000, 10, 1000].map(|run| job(0, run, run, 1));
     let jobs = [&held[..], &[job(20, 100, 100, 2), job(30, 2000, 2000, 1)]].concat();
     let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
@@ -262,10 +263,10 @@ fn nothing_is_refused_twice_between_completions() {
     }
 }
 
-/// Three jobs of one size: the second gets a new place once two wait for the one that runs; the third takes the place
-/// of the first.
+/// Three jobs of one size: the second job gets a new place when two jobs wait per running job. The third job takes the
+/// place of the first job.
 #[test]
-fn a_lazy_job_takes_the_place_of_one_that_ends() {
+fn a_lazy_job_takes_the_place_of_a_completed_one() {
     let jobs = [job(0, 100, 100, 4), job(1, 100, 100, 4), job(2, 100, 100, 4)];
     for allocator in ["mc1x1", "first-fit"] {
         let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
@@ -276,16 +277,17 @@ fn a_lazy_job_takes_the_place_of_one_that_ends() {
     }
 }
 
-/// A page has four processors: the job of one takes all of them from the head, which needs 64.
+/// A page has four processors. A job of one processor takes a whole page, so the head, which needs all 64 processors,
+/// cannot start.
 #[test]
-fn what_is_rounded_up_is_not_taken_from_the_head() {
+fn rounding_up_does_not_take_processors_from_the_head() {
     let jobs =
         [job(0, 100, 100, 10), job(0, 1000, 1000, 36), job(1, 50, 50, 63), job(2, 5000, 5000, 1)];
     let paging: AllocatorSpec = "paging[size=1]".parse().expect("an allocator");
     let mut paging = paging.build(&"10x10".parse().expect("a mesh"), 0).expect("it works");
     let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
     assert_eq!(log.starts, [0, 0, 100, 150]);
-    // Beside a head of 60 the page is left over.
+    // A head of 60 processors leaves one page free.
     let jobs = [&jobs[..2], &[job(1, 50, 50, 60), jobs[3]]].concat();
     let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
     assert_eq!(log.starts, [0, 0, 100, 2]);
@@ -293,7 +295,7 @@ fn what_is_rounded_up_is_not_taken_from_the_head() {
 
 proptest! {
     #[test]
-    fn agrees_with_the_timeline_where_nobody_refuses(
+    fn agrees_with_the_timeline_if_no_job_is_refused(
         jobs in jobs(16),
         scheduler in proptest::sample::select(vec![
             "fcfs", "easy", "conservative", "out-of-order", "largest", "ssd", "easy[order=smallest]",
@@ -329,7 +331,7 @@ proptest! {
             "scan[direction=down,turn=batch]", "lazy", "lazy[patience=0]", "fchp",
         ]),
     ) {
-        // The machine itself panics if a processor is given twice.
+        // `Machine` panics if a processor is allocated twice.
         let log = run(&jobs, "3x4", scheduler, &mut Intervals).expect("it runs");
         let waits = log.starts.iter().zip(&jobs).map(|(start, job)| start - job.submit);
         prop_assert!(waits.min().is_some_and(|least| least >= 0));
@@ -347,7 +349,7 @@ proptest! {
     }
 }
 
-/// Counts what it is asked.
+/// Counts calls of `allocate`.
 struct Counted(Intervals, usize);
 
 impl Decorator for Counted {
@@ -374,10 +376,10 @@ impl Decorator for Counted {
     }
 }
 
-/// Four processors, of which the middle two are taken for long; a hundred jobs of two wait, for
-/// which two are free, but not side by side.
+/// The middle two of four processors are held for long. A hundred jobs of two processors wait: two processors are free,
+/// but they are not contiguous.
 #[test]
-fn what_was_refused_is_not_asked_again_on_the_same_machine() {
+fn a_refused_request_is_not_repeated_on_the_same_machine() {
     let job = |number, submit, run, size| Job {
         number,
         submit,
@@ -392,11 +394,13 @@ fn what_was_refused_is_not_asked_again_on_the_same_machine() {
     jobs.extend((4..104).map(|number| job(number, 1, 10, 2)));
     let mut allocator = Counted(Intervals, 0);
     let log = run(&jobs, "4x1", "out-of-order", &mut allocator).expect("runs");
-    // All hundred ask at 5, one of them the allocator; and all 103 start.
+    // At 5 all hundred jobs are tried with one allocator call. In addition, each of the 103 jobs needs one call to
+    // start.
     assert_eq!((log.refusals, allocator.1), (100, 103 + 1));
 }
 
-mod answers;
+mod decision_cache;
 mod decorated;
 mod guard;
 mod outages;
+mod postponed;

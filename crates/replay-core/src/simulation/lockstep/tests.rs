@@ -12,7 +12,7 @@ use crate::simulation::{Decision, Decisions, Starts};
 use crate::topology::{PairDistances, Topology};
 use crate::workload::Job;
 
-/// Jobs that come and go on a machine of so many processors.
+/// Generates jobs of at most `most` processors.
 fn jobs(most: u32) -> impl Strategy<Value = Vec<Job>> {
     let job = (1..=most, 0i64..30, 1i64..90);
     proptest::collection::vec(job, 1..60).prop_map(|rows| {
@@ -34,7 +34,7 @@ fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
     let slack = slack.prop_map(|text| -> Slack { text.parse().expect("a slack") });
     let vector = proptest::option::weighted(0.9, vector);
     let few = proptest::collection::vec((vector.clone(), slack.clone()), 1..14);
-    // Many of one slack, whose values fit 32 bits or do not.
+    // Many vectors with the same slack. All values of the vectors fit into 32 bits, or some do not.
     let many =
         (proptest::collection::vec(vector, 14..50), slack, prop_oneof![Just(1), Just(200_000)]);
     let many = many.prop_map(|(vectors, slack, times)| {
@@ -52,9 +52,9 @@ fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Each configuration gets, job by job, what it gets alone.
+    /// Each configuration makes the same decisions as in a separate replay.
     #[test]
-    fn each_configuration_gets_what_it_gets_alone(
+    fn each_configuration_decides_as_in_a_separate_replay(
         machine in prop_oneof![Just("5x5"), Just("4x7"), Just("torus:5x6"), Just("3x3x4"), Just("1x9")],
         jobs in jobs(9),
         vectors in vectors(),
@@ -93,22 +93,22 @@ proptest! {
         };
         let configs = vectors.iter().map(|&(tie, slack)| TieConfig::new(tie, slack)).collect();
         let batch = BatchReplay::new(&Machine::new(topology.clone()), grid, options, configs);
-        let mut together = vec![Vec::new(); vectors.len()];
+        let mut batched = vec![Vec::new(); vectors.len()];
         let simulation = Simulation::new(&jobs, &topology, &stop);
         let decided = simulation.lockstep(&timeline, batch, &mut |placed| {
             for &config in placed.configs.iter() {
-                together[config as usize].push((placed.job, placed.pairwise_l1));
+                batched[config as usize].push((placed.job, placed.pairwise_l1));
             }
         })
         .expect("it runs");
         prop_assert!(decided <= (jobs.len() * vectors.len()) as u64);
-        for (vector, sums) in vectors.iter().zip(together) {
+        for (vector, sums) in vectors.iter().zip(batched) {
             prop_assert_eq!(alone(vector), sums, "{:?}", vector);
         }
     }
 }
 
-/// Nothing is decided any more for a configuration that is removed, and the others continue.
+/// Removed configurations get no further decisions, and the remaining configurations continue.
 #[test]
 fn removed_configurations_are_not_replayed_further() {
     let topology: Topology = "6x6".parse().expect("a mesh");

@@ -1,15 +1,16 @@
-//! Windows as a file tells them.
+//! Parser of outage files.
 //!
 //! ```text
-//! # until empty: to the end
+//! # empty until: no end
 //! from,until,what
 //! 3600,7200,box 0 0 0 3 3 0
 //! 5000,6000,node 17,20-22
 //! 10000,,all
 //! ```
 //!
-//! Times are seconds of the trace, after any scaling of its load. `node` takes the numbers of processors in
-//! scan order (of points, where these hold several), `nodes` is the same word, `box` two corners, both inclusive, with z or without.
+//! All times are in seconds of the trace, after the trace's load has been scaled. `node` (or `nodes`) is followed by
+//! numbers of processors in scan order, or by numbers of points if a point has several processors. `box` is followed by
+//! two inclusive corners, with or without z.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -18,12 +19,12 @@ use crate::lines::{LineError, Lines};
 use crate::sanitize::excerpt;
 use crate::scheduler::FOREVER;
 use crate::topology::{NodeId, Topology};
-use crate::workload::nodes::{BadList, ranges};
+use crate::workload::nodes::{NodeListError, ranges};
 
-/// A file of windows, not yet of a machine.
+/// The windows of an outage file, before they are checked against a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OutageFile {
-    /// Its name in messages.
+    /// The file name for messages.
     pub name: String,
     rows: Vec<Row>,
 }
@@ -39,9 +40,9 @@ struct Row {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum What {
     All,
-    /// First and last of each part.
+    /// First and last number of each range.
     Nodes(Vec<(u64, u64)>),
-    /// Both corners; z is 0 where it is not told.
+    /// The two corners of the box; z is 0 if the file gives no z.
     Box {
         low: [u64; 3],
         high: [u64; 3],
@@ -49,48 +50,48 @@ enum What {
     },
 }
 
-/// A file of windows that cannot be used.
+/// Error of reading an outage file.
 #[derive(Debug, thiserror::Error)]
 pub enum OutageError {
-    /// The input's own complaint.
+    /// The input cannot be read.
     #[error("cannot read {file}: {source}")]
     Read {
-        /// The file.
+        /// The file name.
         file: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A field is not what it should be.
+    /// A field is not valid.
     #[error("{file}:{line}: field {field}: {problem}")]
     Field {
-        /// The file.
+        /// The file name.
         file: String,
-        /// Line, from 1.
+        /// The line, from 1.
         line: u64,
-        /// `from`, `until` or `what`.
+        /// The field: `from`, `until` or `what`.
         field: &'static str,
-        /// What is wrong.
+        /// Description of the problem.
         problem: String,
     },
 }
 
-/// The first line that is no comment.
+/// The header line.
 const HEADER: &str = "from,until,what";
 
 impl OutageFile {
-    /// Reads windows; `name` is what the input is called in messages.
+    /// Reads an outage file; `name` is its name in messages. Empty input has no windows.
     ///
     /// # Errors
-    /// [`OutageError`] with line and field. A file without windows is none.
+    /// [`OutageError`], with line and field, if the input is not valid.
     ///
     /// ```
     /// use replay_core::simulation::OutageFile;
     ///
     /// let file = OutageFile::read("from,until,what\n60,90,node 2-3\n".as_bytes(), "down.csv")?;
-    /// let windows = file.on(&"4x4".parse().expect("a mesh"))?;
-    /// assert_eq!((windows[0].from, windows[0].until, windows[0].nodes.len()), (60, Some(90), 2));
+    /// let read_windows = file.on(&"4x4".parse().expect("a mesh"))?;
+    /// assert_eq!((read_windows[0].from, read_windows[0].until, read_windows[0].nodes.len()), (60, Some(90), 2));
     /// let bad = OutageFile::read("from,until,what\n60,60,all\n".as_bytes(), "down.csv").unwrap_err();
-    /// assert_eq!(bad.to_string(), "down.csv:2: field until: 60 is not after 60, where the window begins");
+    /// assert_eq!(bad.to_string(), "down.csv:2: field until: 60 is not after 60, the start of the window");
     /// # Ok::<(), replay_core::simulation::OutageError>(())
     /// ```
     pub fn read(input: impl Read, name: &str) -> Result<Self, OutageError> {
@@ -141,10 +142,10 @@ impl OutageFile {
         }
     }
 
-    /// The windows on a machine.
+    /// Returns the windows on a machine.
     ///
     /// # Errors
-    /// [`OutageError`] with line and field if the machine has no such processor.
+    /// [`OutageError`], with line and field, if a processor does not exist on the machine.
     pub fn on(&self, machine: &Topology) -> Result<Vec<Window>, OutageError> {
         let window = |row: &Row| {
             let nodes = row.what.nodes(machine).map_err(|problem| OutageError::Field {
@@ -166,21 +167,21 @@ fn row(line: u64, text: &str) -> Result<Row, FieldProblem> {
     let from = fields.next().unwrap_or_default();
     let from = time("from", from)?;
     if from < 0 {
-        return Err(("from", format!("{from} is before the trace, whose times begin with 0")));
+        return Err(("from", format!("{from} is negative; trace times begin at 0")));
     }
     let until = fields.next().ok_or(("until", "is missing".to_string()))?;
     let until = if until.is_empty() { None } else { Some(time("until", until)?) };
     if let Some(until) = until.filter(|&until| until <= from) {
-        return Err(("until", format!("{until} is not after {from}, where the window begins")));
+        return Err(("until", format!("{until} is not after {from}, the start of the window")));
     }
     let what = fields.next().filter(|what| !what.is_empty());
     let what = what.ok_or(("what", "is missing".to_string()))?;
-    // A list has commas: some programs put quotes around it.
+    // Some programs quote lists because they contain commas.
     let bare = what.strip_prefix('"').and_then(|what| what.strip_suffix('"')).unwrap_or(what);
     let what = What::parse(bare).map_err(|why| {
         let why = why.map_or(String::new(), |why| format!(": {why}"));
         let what = excerpt(what);
-        ("what", format!("\"{what}\" is no node LIST, box x y z X Y Z, or all{why}"))
+        ("what", format!("\"{what}\" is not node LIST, box x y z X Y Z, or all{why}"))
     })?;
     Ok(Row { line, from, until, what })
 }
@@ -190,15 +191,15 @@ fn time(field: &'static str, text: &str) -> Result<i64, FieldProblem> {
     seconds.filter(|seconds| seconds.abs() < FOREVER).ok_or_else(|| {
         let problem = match text {
             "" => "is missing".to_string(),
-            text => format!("\"{}\" is no number of seconds", excerpt(text)),
+            text => format!("\"{}\" is not a number of seconds", excerpt(text)),
         };
         (field, problem)
     })
 }
 
 impl What {
-    /// Reads it; else what is wrong with its list, if it has one.
-    fn parse(text: &str) -> Result<Self, Option<BadList>> {
+    /// Parses the field. The error contains the error of the node list, if the field has a node list.
+    fn parse(text: &str) -> Result<Self, Option<NodeListError>> {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word.to_ascii_lowercase().as_str() {
             "all" if rest.trim().is_empty() => Ok(What::All),
@@ -221,7 +222,7 @@ impl What {
         }
     }
 
-    /// The processors on a machine, in scan order.
+    /// Returns the processors on a machine, in scan order.
     fn nodes(&self, machine: &Topology) -> Result<Vec<NodeId>, String> {
         let processors = machine.processors() as u64;
         match self {
@@ -229,7 +230,7 @@ impl What {
             What::Nodes(parts) => {
                 if let Some((_, last)) = parts.iter().find(|(_, last)| *last >= processors) {
                     return Err(format!(
-                        "there is no node {last}: {machine} has 0 to {}",
+                        "node {last} does not exist; {machine} has nodes 0 to {}",
                         processors - 1
                     ));
                 }
@@ -240,14 +241,15 @@ impl What {
                 Ok(nodes)
             }
             What::Box { low, high, flat } => {
-                let grid =
-                    machine.grid().ok_or_else(|| format!("{machine} has no boxes: say node"))?;
+                let grid = machine
+                    .grid()
+                    .ok_or_else(|| format!("{machine} has no boxes; use node LIST"))?;
                 if *flat && grid.dimensions() == 3 {
-                    return Err(format!("a box of {machine} has six numbers: x y z X Y Z"));
+                    return Err(format!("a box on {machine} needs six numbers: x y z X Y Z"));
                 }
                 for axis in 0..3 {
                     if low[axis] > high[axis] {
-                        return Err(format!("{} is beyond {}", low[axis], high[axis]));
+                        return Err(format!("{} is greater than {}", low[axis], high[axis]));
                     }
                     if high[axis] >= grid.extent(axis) as u64 {
                         return Err(format!("{} is outside {machine}", high[axis]));
@@ -262,7 +264,7 @@ impl What {
     }
 }
 
-/// Digits only, and not more than a machine could have processors.
+/// Parses a number of 1 to 10 digits.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.len() <= 10 && text.bytes().all(|b| b.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
@@ -279,44 +281,49 @@ mod tests {
 
     fn on(what: &str, machine: &str) -> Result<Vec<u32>, String> {
         let file = read(&format!("from,until,what\n1,2,{what}\n"))?;
-        let windows = file.on(&machine.parse().expect("a machine"));
-        let windows = windows.map_err(|error| error.to_string())?;
-        Ok(windows[0].nodes.iter().map(|node| node.0).collect())
+        let read_windows = file.on(&machine.parse().expect("a machine"));
+        let read_windows = read_windows.map_err(|error| error.to_string())?;
+        Ok(read_windows[0].nodes.iter().map(|node| node.0).collect())
     }
 
     #[test]
-    fn windows() {
+    fn read_windows() {
         let text =
             "# down\n from, until ,what\n\n3600,7200,box 0 0 1 1\n5000,,node 3-5,7\n0,9,all\n";
-        let file = read(text).expect("three windows");
-        let windows = file.on(&"3x3".parse().expect("a mesh")).expect("they fit");
-        let times: Vec<_> = windows.iter().map(|window| (window.from, window.until)).collect();
+        let file = read(text).expect("three read_windows");
+        let read_windows = file.on(&"3x3".parse().expect("a mesh")).expect("they fit");
+        let times: Vec<_> = read_windows.iter().map(|window| (window.from, window.until)).collect();
         assert_eq!(times, [(3600, Some(7200)), (5000, None), (0, Some(9))]);
-        let nodes = |at: usize| windows[at].nodes.iter().map(|node| node.0).collect::<Vec<_>>();
+        let nodes =
+            |at: usize| read_windows[at].nodes.iter().map(|node| node.0).collect::<Vec<_>>();
         assert_eq!((nodes(0), nodes(1)), (vec![0, 1, 3, 4], vec![3, 4, 5, 7]));
-        assert_eq!(windows[2].nodes.len(), 9);
+        assert_eq!(read_windows[2].nodes.len(), 9);
         assert_eq!(on("\"node 2,1,1-2\"", "hypercube:2"), Ok(vec![1, 2]));
         assert_eq!(on("box 0 0 0 1 0 1", "2x2x2"), Ok(vec![0, 1, 4, 5]));
         assert_eq!(read(""), Ok(OutageFile { name: "down.csv".into(), rows: Vec::new() }));
     }
 
     #[test]
-    fn what_is_wrong_has_line_and_field() {
+    fn errors_have_line_and_field() {
         for (row, field, problem) in [
-            ("x,2,all", "from", "\"x\" is no number of seconds"),
+            ("x,2,all", "from", "\"x\" is not a number of seconds"),
             (",2,all", "from", "is missing"),
             ("1", "until", "is missing"),
-            ("1,b,all", "until", "\"b\" is no number"),
+            ("1,b,all", "until", "\"b\" is not a number"),
             ("20000,20000,node 1", "until", "20000 is not after 20000"),
             ("1,2", "what", "is missing"),
             ("1,2,", "what", "is missing"),
-            ("1,2,rack 3", "what", "\"rack 3\" is no node LIST"),
+            ("1,2,rack 3", "what", "\"rack 3\" is not node LIST"),
             ("1,2,node 5-3", "what", "\"5-3\": a range that runs backwards"),
-            ("1,2,node", "what", "no node LIST"),
-            ("1,2,node 1,,2", "what", "no node LIST, box x y z X Y Z, or all: \"\": an empty name"),
-            ("1,2,box 1 2 3", "what", "no node LIST, box"),
-            ("1,2,all 3", "what", "no node LIST"),
-            ("99999999999999999999,,all", "from", "no number of seconds"),
+            ("1,2,node", "what", "is not node LIST"),
+            (
+                "1,2,node 1,,2",
+                "what",
+                "is not node LIST, box x y z X Y Z, or all: \"\": an empty name",
+            ),
+            ("1,2,box 1 2 3", "what", "is not node LIST, box"),
+            ("1,2,all 3", "what", "is not node LIST"),
+            ("99999999999999999999,,all", "from", "is not a number of seconds"),
         ] {
             let error = read(&format!("#\nfrom,until,what\n0,1,all\n{row}\n")).expect_err(row);
             let place = format!("down.csv:4: field {field}: ");
@@ -325,9 +332,9 @@ mod tests {
         let error = read("start,end,what\n").expect_err("another header");
         assert!(error.contains("down.csv:1: field from: the header is"), "{error}");
         for (what, machine, problem) in [
-            ("node 16", "4x4", "there is no node 16: 4x4 has 0 to 15"),
+            ("node 16", "4x4", "node 16 does not exist; 4x4 has nodes 0 to 15"),
             ("box 0 0 3 4", "4x4", "4 is outside 4x4"),
-            ("box 2 0 1 1", "4x4", "2 is beyond 1"),
+            ("box 2 0 1 1", "4x4", "2 is greater than 1"),
             ("box 0 0 1 1", "2x2x2", "six numbers"),
             ("box 0 0 1 1", "hypercube:3", "has no boxes"),
         ] {
@@ -340,14 +347,14 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing breaks it, and what it admits lies on the machine.
+        /// Parsing never panics, and accepted windows contain only processors of the machine.
         #[test]
         fn any_text_is_windows_or_an_error(text in "[0-9a-z,\\- #\"\n]{0,60}") {
             let text = format!("from,until,what\n{text}");
             if let Ok(file) = read(&text)
-                && let Ok(windows) = file.on(&"4x4".parse().expect("a mesh"))
+                && let Ok(read_windows) = file.on(&"4x4".parse().expect("a mesh"))
             {
-                for window in windows {
+                for window in read_windows {
                     prop_assert!(window.until.is_none_or(|until| until > window.from));
                     prop_assert!(window.nodes.iter().all(|node| node.0 < 16));
                 }

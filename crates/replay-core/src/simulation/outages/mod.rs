@@ -1,22 +1,22 @@
-//! Processors out of service at times: maintenance, failures.
+//! Outages: processors out of service for maintenance or failures.
 //!
-//! A [file](OutageFile) tells *windows*: from when until when which processors are to be out of service. A
-//! processor is up when no window covers it.
+//! A [file](OutageFile) contains *windows*: intervals during which given processors are out of service. A processor is
+//! in service when no window covers it.
 //!
-//! * At the beginning of a window the free ones of its processors leave the machine. What happens where
-//!   one is busy says a [rule](WhenDown): it leaves when its job ends, or the job is cut off.
-//! * At the end they return, unless another window covers them.
-//! * At one instant completions come first, then returns, departures, arrivals, and the scheduler.
+//! * At the beginning of a window the free processors of the window go out of service. A [rule](WhenDown) defines what
+//!   happens to busy processors: they go out of service when their job ends, or the job is interrupted.
+//! * At the end of a window the processors of the window return, except processors that another window covers.
+//! * At equal times completions come first, then returns, outages, arrivals, and the scheduler.
 //!
-//! Such a schedule hangs on positions, so that there is no [timeline](super::Timeline) of it: all allocators
-//! go through the [coupled](super::Simulation::is_coupled) simulation. Schedulers that go by
-//! estimates know all windows beforehand, as so many processors that are taken for so long
-//! ([`Outages::steps`]); the others see what is free. Processors out of service are neither free nor
-//! neighbours that count in a tie value; they are walls there if the user says so.
+//! A schedule with outages depends on the positions of jobs, so it cannot be computed as a [timeline](super::Timeline).
+//! All allocators use the [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates get all
+//! windows in advance, as intervals with a number of unavailable processors ([`Outages::steps`]). Other schedulers only
+//! use the number of free processors. Processors out of service are neither free nor busy neighbours in a tie value;
+//! with an option, processors out of service are treated as walls.
 //!
-//! Not every allocator [can work](crate::allocator::Capabilities::supports_outages) beside this. Those that go by
-//! which processors are free can; those that keep books of the machine are told what leaves and what
-//! returns, and say so if their books have a place for it.
+//! Not every allocator [supports](crate::allocator::Capabilities::supports_outages) outages. Allocators that choose
+//! only by the free processors support outages. Allocators with their own state are notified when processors go out of
+//! service and return, and declare whether they support outages.
 
 mod file;
 
@@ -30,32 +30,32 @@ use crate::sanitize::excerpt;
 use crate::scheduler::{FOREVER, Outage};
 use crate::topology::NodeId;
 
-/// What happens to jobs on processors that are to leave.
+/// Treatment of jobs on processors that go out of service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WhenDown {
-    /// They run to their end, and their processors leave then.
+    /// A job runs to its end. Its processors go out of service when the job ends.
     #[default]
     Drain,
-    /// They are cut off, and have run.
+    /// Jobs are interrupted and are recorded as completed.
     Kill,
-    /// They are cut off, and go back to their place in the order of arrival, to run anew.
+    /// Jobs are interrupted, return to their position in the order of arrival, and run again from the beginning.
     Requeue,
 }
 
 impl WhenDown {
-    /// Every rule with its name.
+    /// All rules with their names.
     pub const ALL: [(&'static str, WhenDown); 3] =
         [("drain", WhenDown::Drain), ("kill", WhenDown::Kill), ("requeue", WhenDown::Requeue)];
 
-    /// Its name.
+    /// Returns the name of the rule.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, rule)| *rule == self).map_or("", |(name, _)| name)
     }
 }
 
-/// A word that is no rule for jobs on processors that leave.
+/// Error of parsing a [`WhenDown`].
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{word}\" is none of drain, kill, requeue{advice}")]
+#[error("\"{word}\" is not one of drain, kill, requeue{advice}")]
 pub struct WhenDownError {
     word: String,
     advice: String,
@@ -75,39 +75,39 @@ impl FromStr for WhenDown {
     }
 }
 
-/// A time during which processors are to be out of service.
+/// An interval during which processors are out of service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// First second, in trace time.
+    /// The first second, in trace time.
     pub from: i64,
-    /// The second at which they return; `None` if they never do.
+    /// The second at which the processors return; `None` if they never return.
     pub until: Option<i64>,
-    /// The processors, each once, in scan order.
+    /// The processors in scan order, without duplicates.
     pub nodes: Vec<NodeId>,
 }
 
-/// The windows of one machine, and what they mean to jobs.
+/// The windows of a machine, with the rule for running jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outages {
-    /// In the order of the file; none, and all is as without.
+    /// The windows in file order.
     pub windows: Vec<Window>,
-    /// What happens to jobs in their way.
+    /// Treatment of jobs on processors that go out of service.
     pub running: WhenDown,
-    /// Whether processors out of service are walls to their neighbours, in tie values.
+    /// Whether tie values count a processor out of service as a wall.
     pub walls: bool,
 }
 
 impl Outages {
-    /// No window.
+    /// Outages without windows.
     pub const NONE: Outages =
         Outages { windows: Vec::new(), running: WhenDown::Drain, walls: false };
 
-    /// Whether there is no window.
+    /// Returns whether there are no windows.
     pub fn is_empty(&self) -> bool {
         self.windows.is_empty()
     }
 
-    /// The processors that are to be out of service at an instant, in ascending order.
+    /// Returns the processors that a window covers at time `now`, in ascending order.
     pub fn down_at(&self, now: i64) -> Vec<NodeId> {
         let open =
             |window: &&Window| window.from <= now && window.until.is_none_or(|until| now < until);
@@ -118,7 +118,8 @@ impl Outages {
         nodes
     }
 
-    /// How many processors are covered by at least one window, when: in order of time, without overlap.
+    /// Returns intervals in order of time, without overlap. Each interval has the number of processors that are covered
+    /// by at least one window.
     pub fn steps(&self) -> Vec<Outage> {
         let mut changes: BTreeMap<i64, Vec<(bool, NodeId)>> = BTreeMap::new();
         for Window { from, until, nodes } in &self.windows {
@@ -156,7 +157,7 @@ impl Outages {
         steps
     }
 
-    /// [`steps`](Self::steps) of some processors, from `now` on.
+    /// Returns the intervals of [`steps`](Self::steps) from `now` on, counting only `nodes`.
     pub fn steps_of(&self, nodes: &[NodeId], now: i64) -> Vec<Outage> {
         let ahead =
             self.windows.iter().filter(|window| window.until.is_none_or(|until| now < until));
@@ -170,7 +171,7 @@ impl Outages {
         Self { windows, ..Self::NONE }.steps()
     }
 
-    /// What tells these from others, as text without blank lines; empty if there is no window.
+    /// Returns a text that identifies these outages, without blank lines; empty if there are no windows.
     pub fn identity(&self) -> String {
         if self.is_empty() {
             return String::new();
@@ -196,9 +197,9 @@ mod tests {
     }
 
     proptest! {
-        /// At every instant as many as windows cover.
+        /// Steps agree with a count of covered processors at every time.
         #[test]
-        fn steps_count_what_is_covered(
+        fn steps_count_covered_processors(
             windows in proptest::collection::vec((
                 0i64..20,
                 proptest::option::of(1i64..10),

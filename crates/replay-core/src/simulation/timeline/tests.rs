@@ -16,24 +16,25 @@ fn starts(scheduler: &str, processors: u32, jobs: &[Job]) -> Vec<i64> {
 
 #[test]
 fn fcfs_does_not_overtake_and_easy_does() {
-    // The second job must wait for the first; the third would fit beside it.
+    // The second job must wait for the first; the third fits alongside the first.
     let jobs = [job(0, 10, 10, 3), job(1, 10, 10, 4), job(2, 5, 5, 1)];
     assert_eq!(starts("fcfs", 4, &jobs), [0, 10, 20]);
     assert_eq!(starts("easy", 4, &jobs), [0, 10, 2]);
     assert_eq!(starts("conservative", 4, &jobs), [0, 10, 2]);
 }
 
-/// Jobs outlive their estimates. One reservation slips and waits for a completion; the
-/// reservation of job 2 at 22 is kept although nothing else happens then.
+/// Jobs exceed their estimates. A reservation becomes due before its processors are free and waits
+/// for a completion. Job 2 starts at its reservation at 22 although there is no other event at that
+/// time.
 #[test]
-fn a_reservation_that_slipped_holds_up_no_other() {
+fn a_slipped_reservation_does_not_delay_others() {
     let jobs = [job(0, 31, 4, 2), job(0, 7, 30, 1), job(2, 29, 9, 2), job(2, 9, 9, 3)];
     assert_eq!(starts("conservative", 4, &jobs)[2], 22);
 }
 
 #[test]
-fn easy_may_delay_the_second_in_the_queue_and_conservative_not() {
-    // Job 3 fits beside the head at its shadow time and would hold up job 2.
+fn easy_may_delay_the_second_job_and_conservative_does_not() {
+    // Job 3 fits alongside the head at its shadow time and delays job 2.
     let jobs = [job(0, 10, 10, 2), job(0, 10, 10, 3), job(0, 10, 10, 4), job(0, 100, 100, 1)];
     assert_eq!(starts("easy", 4, &jobs), [0, 10, 100, 0]);
     assert_eq!(starts("conservative", 4, &jobs), [0, 10, 20, 30]);
@@ -41,13 +42,13 @@ fn easy_may_delay_the_second_in_the_queue_and_conservative_not() {
 
 #[test]
 fn completions_come_before_arrivals_and_arrivals_before_the_round() {
-    // At 10 the machine is emptied, and both arrivals of that instant compete for it.
+    // At 10 the machine becomes free, and both jobs that arrive at that time compete for it.
     let jobs = [job(0, 10, 10, 4), job(10, 5, 5, 1), job(10, 5, 5, 4)];
     assert_eq!(starts("largest", 4, &jobs), [0, 15, 10]);
 }
 
 #[test]
-fn a_job_of_no_run_time_frees_its_processors_at_once() {
+fn a_job_of_run_time_0_frees_its_processors_immediately() {
     let jobs = [job(0, 0, 0, 4), job(0, 7, 7, 4)];
     assert_eq!(starts("fcfs", 4, &jobs), [0, 0]);
     let timeline =
@@ -67,7 +68,7 @@ fn priority_orders_sort_the_queue() {
 }
 
 #[test]
-fn a_job_larger_than_the_machine_is_named() {
+fn rejects_a_job_larger_than_the_machine() {
     let jobs = [Job { number: 17, line: 42, ..job(0, 1, 1, 5) }];
     let error =
         Timeline::compute(&jobs, 4, SchedulerSpec::fcfs().build(4).as_mut(), &CancelToken::new());
@@ -91,18 +92,18 @@ fn workloads() -> impl Strategy<Value = Vec<Job>> {
 }
 
 #[test]
-fn a_raised_flag_ends_the_schedule() {
+fn cancellation_ends_the_computation() {
     let jobs: Vec<Job> = (0..50).map(|i| job(i, 10, 10, 1)).collect();
     let stop = CancelToken::new();
     stop.raise();
     let mut scheduler = SchedulerSpec::easy().build(4);
-    let stopped = Timeline::compute(&jobs, 4, scheduler.as_mut(), &stop);
-    assert_eq!(stopped, Err(TimelineError::Cancelled(Cancelled)));
+    let cancelled = Timeline::compute(&jobs, 4, scheduler.as_mut(), &stop);
+    assert_eq!(cancelled, Err(TimelineError::Cancelled(Cancelled)));
 }
 
 proptest! {
     #[test]
-    fn no_schedule_uses_more_than_there_is(jobs in workloads(), name in proptest::sample::select(vec!["fcfs", "easy", "conservative", "largest", "shortest", "easy[order=shortest]", "conservative[order=smallest]"])) {
+    fn no_schedule_uses_too_many_processors(jobs in workloads(), name in proptest::sample::select(vec!["fcfs", "easy", "conservative", "largest", "shortest", "easy[order=shortest]", "conservative[order=smallest]"])) {
         let starts = starts(name, 8, &jobs);
         for (job, &start) in jobs.iter().zip(&starts) {
             prop_assert!(start >= job.submit);
@@ -113,10 +114,10 @@ proptest! {
         }
     }
 
-    /// With exact estimates nobody starts later under conservative backfilling than
-    /// under FCFS, where everybody waits for those before.
+    /// With exact estimates no job starts later under conservative backfilling than under FCFS.
+    /// Under FCFS every job waits for all earlier jobs.
     #[test]
-    fn conservative_delays_nobody_beyond_fcfs(jobs in workloads()) {
+    fn conservative_delays_no_job_beyond_fcfs(jobs in workloads()) {
         let exact: Vec<_> = jobs.iter().map(|j| Job { run: j.run.max(1), estimate: j.run.max(1), ..*j }).collect();
         let (fcfs, conservative) = (starts("fcfs", 8, &exact), starts("conservative", 8, &exact));
         for (a, b) in conservative.iter().zip(&fcfs) {

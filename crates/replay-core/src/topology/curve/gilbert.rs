@@ -1,12 +1,12 @@
-//! The generalised Hilbert curve (Červený's "gilbert"): a space-filling curve for boxes
-//! of any side lengths, by halving the longest side and orienting the parts so that each
-//! begins beside the end of the one before.
+//! The generalised Hilbert curve (Červený's "gilbert"): a space-filling curve for boxes of any side
+//! lengths. The curve halves the longest side. The parts are oriented so that each part begins next
+//! to the end of the previous part.
 
 use crate::topology::{Coord, Grid};
 
 type Vector = [i32; 3];
 
-/// All positions of the grid in curve order.
+/// Returns all positions of the grid in curve order.
 pub fn walk(grid: &Grid) -> Vec<Coord> {
     let [x, y, z] = [0, 1, 2].map(|axis| grid.extent(axis) as i32);
     let mut path = Vec::with_capacity(grid.processors());
@@ -27,7 +27,7 @@ pub fn walk(grid: &Grid) -> Vec<Coord> {
     path
 }
 
-/// Fills the rectangle spanned by `a` (along which the curve travels) and `b`.
+/// Fills the rectangle spanned by `a` and `b`; the curve runs from one end of `a` to the other end.
 fn plane(path: &mut Vec<Coord>, at: Vector, a: Vector, b: Vector) {
     let (width, height) = (length(a), length(b));
     if height == 1 {
@@ -54,7 +54,7 @@ fn plane(path: &mut Vec<Coord>, at: Vector, a: Vector, b: Vector) {
     }
 }
 
-/// Fills the box spanned by `a` (along which the curve travels), `b` and `c`.
+/// Fills the box spanned by `a`, `b` and `c`; the curve runs from one end of `a` to the other end.
 fn solid(path: &mut Vec<Coord>, at: Vector, a: Vector, b: Vector, c: Vector) {
     let (width, height, depth) = (length(a), length(b), length(c));
     match (width, height, depth) {
@@ -108,7 +108,8 @@ fn unit(v: Vector) -> Vector {
     v.map(i32::signum)
 }
 
-/// Half, rounded towards minus infinity as the curve's author defines it.
+/// Returns half of the vector, rounded towards minus infinity as in the author's definition of the
+/// curve.
 fn half(v: Vector) -> Vector {
     v.map(|x| x.div_euclid(2))
 }

@@ -1,11 +1,12 @@
-//! The truncated Hilbert curve: that of the smallest enclosing power-of-two square or
-//! cube, with the processors off the grid dropped.
+//! The truncated Hilbert curve: the curve of the smallest enclosing power-of-two square or cube,
+//! without the positions outside the grid.
 //!
-//! In 2D the square has the side 2^ceil(log2 Y). Its curve starts at (0, 0), visits the
-//! quadrants lower left, upper left, upper right, lower right and ends at (side - 1, 0).
-//! A grid wider than that square is walked through several of them side by side: each
-//! begins next to the end of the one before. In 3D it is the curve of Skilling
-//! ("Programming the Hilbert curve", 2004) in the cube of the longest side.
+//! In 2D the square has the side 2^ceil(log2 Y). The curve of the square starts at (0, 0), visits
+//! the quadrants lower left, upper left, upper right, lower right, and ends at (side - 1, 0). A
+//! grid that is wider than this square is covered by several adjacent squares. The curve of each
+//! square begins next to the end of the curve of the previous square. In 3D the curve is Skilling's
+//! ("Programming the Hilbert curve", 2004); the cube has the longest side of the grid, rounded up
+//! to a power of two.
 
 use crate::topology::{Coord, Grid};
 
@@ -21,7 +22,7 @@ pub fn rank(grid: &Grid, coord: Coord) -> u64 {
     (square << (2 * order)) + rank2(order, x & ((1 << order) - 1), y)
 }
 
-/// Rank of (x, y) on the curve of side 2^order.
+/// Returns the rank of (x, y) on the curve of side 2^order.
 fn rank2(order: u32, x: u16, y: u16) -> u64 {
     let (mut x, mut y) = (u64::from(x), u64::from(y));
     let mut rank = 0;
@@ -34,8 +35,8 @@ fn rank2(order: u32, x: u16, y: u16) -> u64 {
             (true, false) => 3,
         };
         rank += quadrant * half * half;
-        // Each quadrant holds a smaller copy: the first transposed, the last
-        // transposed about the other diagonal.
+        // Each quadrant contains a smaller copy of the curve. The first copy is transposed; the
+        // last copy is transposed about the other diagonal.
         (x, y) = match quadrant {
             0 => (y, x),
             1 => (x, y - half),
@@ -46,10 +47,10 @@ fn rank2(order: u32, x: u16, y: u16) -> u64 {
     rank
 }
 
-/// Rank on Skilling's three-dimensional curve of side 2^order.
+/// Returns the rank on Skilling's three-dimensional curve of side 2^order.
 fn rank3(order: u32, coord: Coord) -> u64 {
     let mut p = coord.map(u32::from);
-    // From coordinates to the transposed Hilbert index: undo the excess exchanges and
+    // Convert coordinates to the transposed Hilbert index: undo the excess exchanges and
     // inversions, highest bit first, then Gray-encode.
     for bit in (1..order).rev() {
         let q = 1u32 << bit;

@@ -10,25 +10,26 @@ mod plain;
 
 use super::{Coord, Grid, NodeId};
 
-/// A way to walk all processors of a grid.
+/// A linear order of the processors of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Curve {
-    /// Row after row, each from x = 0.
+    /// All rows in order; every row begins at x = 0.
     RowMajor,
-    /// Row after row, every other one backwards.
+    /// All rows in order; every second row runs backwards.
     Snake,
     /// Z order: the bits of the coordinates interleaved.
     ShuffledRowMajor,
-    /// Z order with each 2 x 2 quadrant walked in snake direction.
+    /// Z order with each 2 x 2 quadrant in snake order.
     ShuffledSnake,
-    /// Hilbert curve of the enclosing power-of-two cube, processors off the grid dropped.
+    /// Hilbert curve of the enclosing power-of-two square or cube, without the positions outside
+    /// the grid.
     Hilbert,
-    /// Generalised Hilbert curve, which needs no power of two.
+    /// Generalised Hilbert curve for any side lengths.
     Gilbert,
 }
 
 impl Curve {
-    /// Every curve.
+    /// All curves.
     pub const ALL: [Curve; 6] = [
         Curve::RowMajor,
         Curve::Snake,
@@ -38,7 +39,7 @@ impl Curve {
         Curve::Gilbert,
     ];
 
-    /// The name as typed.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Curve::RowMajor => "row-major",
@@ -50,19 +51,19 @@ impl Curve {
         }
     }
 
-    /// One line for a listing.
+    /// Returns a one-line description for listings.
     pub fn about(self) -> &'static str {
         match self {
-            Curve::RowMajor => "row after row",
-            Curve::Snake => "row after row, every other one backwards",
+            Curve::RowMajor => "rows one after another",
+            Curve::Snake => "rows one after another, every second row backwards",
             Curve::ShuffledRowMajor => "Z order (bits of the coordinates interleaved)",
-            Curve::ShuffledSnake => "Z order, each 2x2 quadrant in snake direction",
+            Curve::ShuffledSnake => "Z order, each 2x2 quadrant in snake order",
             Curve::Hilbert => "Hilbert curve of the enclosing power of two, truncated to the grid",
             Curve::Gilbert => "generalised Hilbert curve for any side lengths",
         }
     }
 
-    /// All processors of `grid` in the order of the curve: a permutation.
+    /// Returns all processors of `grid` in the order of the curve, each once.
     pub fn order(self, grid: &Grid) -> Vec<NodeId> {
         let nodes = match self {
             Curve::RowMajor => sorted_by_key(grid, |c| plain::row_major(grid, c)),
@@ -77,19 +78,20 @@ impl Curve {
     }
 }
 
-/// Ranks so close that there is room for one place each.
-const DENSE: usize = 8;
+/// If all ranks are below this multiple of the number of processors, they are sorted by indexing
+/// into an array.
+const DENSE_FACTOR: usize = 8;
 
 fn sorted_by_key(grid: &Grid, rank: impl Fn(Coord) -> u64) -> Vec<NodeId> {
     let ranks: Vec<u64> =
         (0..grid.processors() as u32).map(|node| rank(grid.coord(NodeId(node)))).collect();
     let most = ranks.iter().max().map_or(0, |&most| most as usize);
     let mut nodes: Vec<_> = (0..ranks.len() as u32).map(NodeId).collect();
-    if most >= DENSE * ranks.len().max(1) {
+    if most >= DENSE_FACTOR * ranks.len().max(1) {
         nodes.sort_by_key(|node| ranks[node.index()]);
         return nodes;
     }
-    // No two are of one rank.
+    // Ranks are distinct.
     let mut places = vec![None; most + 1];
     for (node, &rank) in nodes.drain(..).zip(&ranks) {
         places[rank as usize] = Some(node);

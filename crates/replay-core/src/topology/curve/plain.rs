@@ -1,4 +1,4 @@
-//! Row-major, snake and the two shuffled orders, as rank functions.
+//! Rank functions of the row-major, snake and the two shuffled orders.
 
 use crate::topology::{Coord, Grid};
 
@@ -7,8 +7,8 @@ pub fn row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     row * grid.extent(0) as u64 + u64::from(x)
 }
 
-/// Boustrophedon in every dimension: planes alternate in y, rows in x, so that
-/// consecutive processors are always neighbours.
+/// Returns the rank in the snake order. Every second plane is traversed with y reversed, and every second row with x
+/// reversed, so that consecutive processors are always neighbours.
 pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     let mirrored = |p: u16, axis: usize| grid.axes()[axis].extent - 1 - p;
     let y_walked = if z % 2 == 0 { y } else { mirrored(y, 1) };
@@ -17,7 +17,8 @@ pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     row * grid.extent(0) as u64 + u64::from(x_walked)
 }
 
-/// The bits of z, y, x interleaved, z's the most significant of each group; on grids of two dimensions those of y and x.
+/// Interleaves the bits of z, y and x. The bit of z is the most significant bit of each group. On 2D grids only y
+/// and x are interleaved.
 pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     (0..bits(grid)).fold(0, |rank, bit| {
         let digit = bit_of(x, bit) | bit_of(y, bit) << 1 | bit_of(z, bit) << 2;
@@ -25,7 +26,7 @@ pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     })
 }
 
-/// As [`shuffled_row_major`], each group of bits replaced by its place on the snake
+/// Returns the rank of [`shuffled_row_major`] with each group of bits replaced by the group's position on the snake
 /// through the 2 x 2 (x 2) quadrants.
 pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     (0..bits(grid)).fold(0, |rank, bit| {
@@ -38,7 +39,7 @@ pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     })
 }
 
-/// Bits of the longest side's positions.
+/// Number of bits of the largest coordinate.
 fn bits(grid: &Grid) -> u32 {
     let last = grid.axes().iter().map(|axis| axis.extent - 1).max().unwrap_or(0);
     u16::BITS - last.leading_zeros()

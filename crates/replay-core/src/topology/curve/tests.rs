@@ -12,7 +12,7 @@ fn first(curve: Curve, x: u16, y: u16, count: usize) -> Vec<(u16, u16)> {
     curve.order(&grid).iter().take(count).map(|&n| grid.coord(n)).map(|[x, y, _]| (x, y)).collect()
 }
 
-/// Rank tables, printed with y upwards.
+/// Rank tables in rows of decreasing y.
 const HILBERT: [(u16, u16, &str); 3] = [
     (4, 8, "21 22 25 26 20 23 24 27 19 18 29 28 16 17 30 31 15 12 11 10 14 13 8 9 1 2 7 6 0 3 4 5"),
     (8, 4, "5 6 9 10 21 22 25 26 4 7 8 11 20 23 24 27 3 2 13 12 19 18 29 28 0 1 14 15 16 17 30 31"),
@@ -41,7 +41,8 @@ fn truncated_hilbert_agrees_with_the_rank_tables() {
     }
 }
 
-/// What the name says: the curve of the enclosing square without the outside cells.
+/// The truncated curve visits the cells of the grid in the order of the curve of the enclosing
+/// square.
 #[test]
 fn truncated_hilbert_keeps_the_order_of_the_enclosing_square() {
     let (inside, square) = (mesh(&[10, 10]), mesh(&[16, 16]));
@@ -58,7 +59,7 @@ fn hilbert_begins_as_specified() {
 }
 
 #[test]
-fn plain_orders_begin_as_named() {
+fn plain_orders_begin_as_specified() {
     assert_eq!(first(Curve::RowMajor, 3, 2, 4), [(0, 0), (1, 0), (2, 0), (0, 1)]);
     assert_eq!(first(Curve::Snake, 3, 2, 4), [(0, 0), (1, 0), (2, 0), (2, 1)]);
     assert_eq!(first(Curve::ShuffledRowMajor, 4, 4, 5), [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0)]);
@@ -66,9 +67,9 @@ fn plain_orders_begin_as_named() {
 }
 
 proptest! {
-    /// Whether ranks have a place each or are sorted, all processors stand in their order.
+    /// Both sorting methods, by array and by comparison, order the processors by rank.
     #[test]
-    fn processors_stand_in_the_order_of_their_ranks(
+    fn processors_are_ordered_by_rank(
         sides in prop_oneof![
             prop::collection::vec(1u16..20, 2..=3),
             (20u16..90, 1u16..3, 1u16..3).prop_map(|(x, y, z)| vec![x, y, z]),
@@ -91,7 +92,7 @@ proptest! {
     }
 }
 
-/// Steps between consecutive processors that are not to a neighbour.
+/// Returns the number of pairs of consecutive processors that are not neighbours.
 fn jumps(curve: Curve, grid: &Grid) -> usize {
     let order = curve.order(grid);
     order.windows(2).filter(|w| grid.l1(grid.coord(w[0]), grid.coord(w[1])) != 1).count()
@@ -123,7 +124,7 @@ proptest! {
 
     #[test]
     fn gilbert_jumps_at_most_once_in_two_dimensions(x in 1u16..40, y in 1u16..40) {
-        // One diagonal step remains when the long side is odd and the short one even.
+        // One diagonal step remains if the long side is odd and the short side is even.
         prop_assert!(jumps(Curve::Gilbert, &mesh(&[x, y])) <= 1);
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::workload::{Policy, Window, Workload};
 use proptest::prelude::*;
 
-/// The sample of the specification.
+/// The sample trace of the specification.
 const SAMPLE: &str = "\
 ; MaxProcs: 16
 1 0 -1 100 8 -1 -1 8 200 -1 1 1 1 -1 -1 -1 -1 -1
@@ -28,7 +28,7 @@ fn read(text: &str) -> Workload {
     load.expect("a trace")
 }
 
-/// By job number, what it follows: number, earliest, lag.
+/// Returns the dependencies sorted by job number: number of the job, number of the predecessor, earliest arrival, lag.
 fn follows(workload: &Workload, rule: Dependencies) -> Vec<(i64, i64, i64, i64)> {
     let jobs = &workload.jobs;
     let chains = workload.links.chains(jobs, rule);
@@ -40,52 +40,53 @@ fn follows(workload: &Workload, rule: Dependencies) -> Vec<(i64, i64, i64, i64)>
     all
 }
 
-/// Rule F7.
 #[test]
-fn the_sample_is_counted() {
+fn counts_the_dependencies_of_the_sample() {
     let workload = read(SAMPLE);
-    let expected = "7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent, 1 itself; \
+    let expected = "7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent, 1 naming itself; \
                     2 with a think time";
     assert_eq!(workload.report.dependencies.to_string(), expected);
     let honoured = [(2, 1, 10, 20), (3, 2, 500, 0), (5, 6, 30, 0), (8, 1, 60, 0), (9, 8, 70, 0)];
     assert_eq!(follows(&workload, Dependencies::Honour), honoured);
     assert!(follows(&workload, Dependencies::Ignore).is_empty());
-    // No wait is known, hence no end.
+    // No wait time is known, so no recorded end is known.
     let chains = workload.links.chains(&workload.jobs, Dependencies::Shift);
     assert_eq!((chains.kept(), chains.ignored.no_end), (0, 5));
 }
 
 #[test]
-fn the_reaction_time_is_kept() {
+fn shift_keeps_the_time_after_the_predecessors_end() {
     let swf = "; MaxProcs: 4\n1 0 10 90 1\n2 150 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 7\n\
                3 40 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 -1\n";
     let never = i64::MIN;
-    // 50 s after the end at 100; job 3 was submitted before that end.
+    // Job 2 arrives 50 s after job 1 ends at 100. Job 3 was submitted before job 1 ended.
     let shifted = [(2, 1, never, 50), (3, 1, never, 0)];
     assert_eq!(follows(&read(swf), Dependencies::Shift), shifted);
 }
 
-/// As in wagap-2013, whose fields 17 and 18 are 1 in every record.
+/// The log wagap-2013 has a 1 in fields 17 and 18 of every record.
 #[test]
-fn a_constant_means_nothing() {
+fn ignores_a_constant_field_17() {
     let record = |i: i64| format!("{i} {i} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 1\n");
     let workload = read(&(1..=4).map(record).collect::<String>());
-    let told = workload.report.dependencies.to_string();
+    let text = workload.report.dependencies.to_string();
     assert_eq!(
-        told,
-        "4 records with a preceding job, 1 in all of them: no meaning; 4 with a think time"
+        text,
+        "4 records with a preceding job, 1 in all records (not meaningful); 4 with a think time"
     );
     assert!(follows(&workload, Dependencies::Honour).is_empty());
     let chains = workload.links.chains(&workload.jobs, Dependencies::Honour);
     assert!(
-        chains.to_string().ends_with("3 of a field 17 that is the same everywhere (--deps force)")
+        chains
+            .to_string()
+            .ends_with("3 whose field 17 is the same in all records (see --deps force)")
     );
     assert_eq!(follows(&workload, Dependencies::Force).len(), 3);
 }
 
 #[test]
-fn what_cannot_be_followed_is_counted() {
-    // Job 1 is dropped by cleaning; 3, 4 and 5 form a cycle, and 6 hangs on it.
+fn counts_ignored_dependencies() {
+    // Cleaning drops job 1; jobs 3, 4 and 5 form a cycle, and job 6 follows job 5.
     let record = |i: i64, before: i64, size: i64| {
         format!("{i} {i} 0 5 {size} -1 -1 {size} -1 -1 1 1 1 -1 -1 -1 {before} 2\n")
     };
@@ -105,20 +106,19 @@ fn what_cannot_be_followed_is_counted() {
 }
 
 #[test]
-fn words_and_advice() {
+fn parses_rules_and_suggests_the_nearest_name() {
     for (name, rule) in Dependencies::ALL {
         assert_eq!((name.parse(), rule.name()), (Ok(rule), name));
     }
     assert_eq!("honor".parse(), Ok(Dependencies::Honour));
-    let told = "shfit".parse::<Dependencies>().expect_err("no rule").to_string();
-    assert!(told.ends_with("did you mean \"shift\"?"), "{told}");
+    let message = "shfit".parse::<Dependencies>().expect_err("no rule").to_string();
+    assert!(message.ends_with("did you mean \"shift\"?"), "{message}");
 }
 
 proptest! {
-    /// However records name each other, nobody follows himself in the end, and every edge is kept,
-    /// or counted.
+    /// For any contents of field 17, no cycle remains, and every dependency is either kept or counted as ignored.
     #[test]
-    fn no_cycle_is_left(before in proptest::collection::vec(-1i64..12, 1..12)) {
+    fn removes_all_cycles(before in proptest::collection::vec(-1i64..12, 1..12)) {
         let record = |(i, before): (usize, &i64)| {
             format!("{} {i} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 {before} 2\n", i + 1)
         };

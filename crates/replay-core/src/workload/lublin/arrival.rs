@@ -1,4 +1,4 @@
-//! When jobs arrive (the paper's section on arrivals).
+//! Arrival times of the Lublin-Feitelson model (the paper's section on arrivals).
 
 use super::ParameterError;
 use super::daily::{HALF_HOURS_PER_DAY, SECONDS_PER_HALF_HOUR, half_hour_weights};
@@ -7,36 +7,35 @@ use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 use serde::Serialize;
 
-/// Seconds of a half hour, as a factor.
+/// Seconds of a half hour, as a float.
 const HALF_HOUR: f64 = SECONDS_PER_HALF_HOUR as f64;
 
-/// Gaps whose natural logarithm (of seconds) is gamma distributed, on a clock that runs faster at busy
-/// hours.
+/// Gaps between arrivals. The natural logarithm of a gap in seconds is gamma distributed. The clock on which gaps are
+/// measured runs faster in busy hours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ArrivalModel {
-    /// aarr, barr: log seconds between jobs in the rush hours.
+    /// aarr, barr: distribution of the natural logarithm of the seconds between jobs in the rush hours.
     pub gap: GammaParameters,
-    /// ARAR, the arrive-rush-to-all ratio: multiplies the shape of `gap`, so that it stands for the
-    /// gaps of the whole day.
+    /// ARAR, the arrive-rush-to-all ratio. The shape of `gap` times this ratio is the shape for gaps of the whole day.
     pub rush_to_all: f64,
     /// anum, bnum: the time of day of the arrivals, in half hours counted from 1 at midnight, on a day
     /// that runs from 5:00 to 5:00.
     pub daily: GammaParameters,
-    /// Log seconds of the longest gap: longer ones are drawn again. 13 in the program, five days.
+    /// Natural logarithm of the longest gap in seconds. Longer gaps are drawn again. The program uses 13 (five days).
     pub log_limit: f64,
 }
 
 impl ArrivalModel {
-    /// Relative arrival rate of each half hour of the day from midnight; the mean is 1.
+    /// Returns the relative arrival rate of each half hour of the day from midnight; the mean is 1.
     ///
     /// # Errors
-    /// [`ParameterError`], if the constants of `daily` are not positive.
+    /// [`ParameterError`] if a constant of `daily` is not positive.
     pub fn daily_weights(&self) -> Result<[f64; HALF_HOURS_PER_DAY], ParameterError> {
         self.daily.distribution(["arrivals.daily.shape", "arrivals.daily.scale"])?;
         Ok(half_hour_weights(self.daily))
     }
 
-    /// Checks the constants and starts a clock at midnight.
+    /// Checks the constants and returns a clock at midnight.
     pub(super) fn clock(&self) -> Result<ArrivalClock, ParameterError> {
         let ratio = self.rush_to_all;
         check("arrivals.rush_to_all", ratio, "positive", |v| v > 0.0)?;
@@ -52,32 +51,32 @@ impl ArrivalModel {
     }
 }
 
-/// Where an arrival stream stands. A gap buys points, 1 for each of its half hours; a half hour of the
-/// day costs as many points as its weight. So busy half hours take more gaps than quiet ones, and a
-/// day always costs 48 points.
+/// The state of an arrival stream. A gap is converted to points, one point per half hour. Each half hour of the day
+/// takes a number of points equal to its weight. Busy half hours thus contain more arrivals than quiet half hours, and
+/// a whole day takes 48 points.
 #[derive(Clone, Debug)]
 pub(super) struct ArrivalClock {
     gap: Gamma<f64>,
     log_limit: f64,
     weights: [f64; HALF_HOURS_PER_DAY],
-    /// Half hours gone by since the start, a whole number.
+    /// Half hours since the start, a whole number.
     half_hours: f64,
-    /// Points spent in the current half hour, less than its weight.
+    /// Points used in the current half hour; less than the weight of the half hour.
     points: f64,
 }
 
 impl ArrivalClock {
-    /// Log seconds of the longest gap.
     pub(super) fn log_limit(&self) -> f64 {
         self.log_limit
     }
 
-    /// Moves to the next arrival: seconds since the start; `None` if the limit is out of reach.
+    /// Advances to the next arrival and returns its time in seconds since the start; `None` if all gaps exceed the
+    /// limit.
     pub(super) fn advance(&mut self, rng: &mut impl Rng) -> Option<i64> {
         const DAY: f64 = HALF_HOURS_PER_DAY as f64;
         let log_gap = draw_up_to(self.log_limit, || self.gap.sample(rng))?;
         let points = self.points + log_gap.exp() / HALF_HOUR;
-        // Whole days first: the remainder takes at most one turn around the day.
+        // Skip whole days first, so that the loop passes through at most one day.
         self.points = points % DAY;
         self.half_hours += (points - self.points).round();
         loop {
@@ -122,7 +121,7 @@ mod tests {
         }
     }
 
-    /// Arrivals of each half hour of the day as a multiple of the average one.
+    /// Returns the number of arrivals in each half hour of the day, divided by the average over all half hours.
     fn daily_shares(model: &ArrivalModel) -> [f64; HALF_HOURS_PER_DAY] {
         let mut shares = [0.0; HALF_HOURS_PER_DAY];
         for submit in arrivals(model, 7) {
@@ -133,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn even_gaps_draw_the_daily_cycle() {
+    fn regular_gaps_reproduce_the_daily_cycle() {
         for class in [JobClass::batch(128), JobClass::interactive(128), JobClass::untyped(128)] {
-            // About 1,130 s, give or take a quarter: far less bursty than the published gaps.
+            // Gaps are about 1,130 s, plus or minus a quarter. These gaps are far less bursty than the published gaps.
             let model = ArrivalModel { gap: GammaParameters::new(700.0, 0.01), ..class.arrivals };
             let weights = model.daily_weights().expect("possible constants");
             for (share, weight) in daily_shares(&model).iter().zip(weights) {
@@ -149,7 +148,7 @@ mod tests {
         for class in [JobClass::batch(128), JobClass::interactive(128), JobClass::untyped(128)] {
             let weights = class.arrivals.daily_weights().expect("possible constants");
             let shares = daily_shares(&class.arrivals);
-            // Single half hours are noisy, as gaps come in bursts; 9:00 to 18:00 is not.
+            // Single half hours are noisy because arrivals come in bursts. The sum from 9:00 to 18:00 is not noisy.
             let [share, weight] = [shares, weights].map(|w| w[18..36].iter().sum::<f64>() / 48.0);
             assert!(weight > 0.5, "the working day is busy: {weight}");
             assert!((share - weight).abs() < 0.015, "{share} {weight}");
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_flat_day_turns_gaps_into_time_unchanged() {
-        // log gap = 10 within 1e-3: gaps of 22,026 s, twelve half hours.
+        // The logarithm of a gap is 10 within 1e-3, so gaps are 22,026 s or twelve half hours.
         let model = ArrivalModel {
             gap: GammaParameters::new(1e8, 1e-7),
             rush_to_all: 1.0,

@@ -1,4 +1,4 @@
-//! One class of jobs: its constants as published, and the stream of jobs drawn from them.
+//! The classes of jobs: the published constants of each class, and the stream of jobs drawn with these constants.
 
 use super::arrival::{ArrivalClock, ArrivalModel};
 use super::gamma::MAX_DRAWS;
@@ -8,25 +8,25 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-/// The constants of one class of jobs. Those of the constructors are the program's, with sizes moved
-/// to the machine by [`SizeModel::scaled_to`].
+/// The constants of one class of jobs. The constructors use the program's constants; [`SizeModel::scaled_to`] adapts
+/// the sizes to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JobClass {
-    /// Processors a job needs.
+    /// Distribution of the number of processors.
     pub sizes: SizeModel,
-    /// How long it runs.
+    /// Distribution of the run time.
     pub run_times: RunTimeModel,
-    /// When it comes.
+    /// Arrival process.
     pub arrivals: ArrivalModel,
 }
 
-/// e^12 s, almost two days: no run is longer.
+/// Natural logarithm of the longest run time: e^12 s, almost two days.
 const LOG_LONGEST_RUN: f64 = 12.0;
-/// e^13 s, five days: no gap is longer.
+/// Natural logarithm of the longest gap: e^13 s, five days.
 const LOG_LONGEST_GAP: f64 = 13.0;
 
 impl JobClass {
-    /// Batch jobs on a machine of `processors`.
+    /// Returns the constants of batch jobs on a machine of `processors`.
     #[must_use]
     pub fn batch(processors: u32) -> Self {
         let sizes = SizeModel {
@@ -55,7 +55,8 @@ impl JobClass {
         }
     }
 
-    /// Interactive jobs on a machine of `processors`; the largest needs about a third of it.
+    /// Returns the constants of interactive jobs on a machine of `processors`; the largest job needs about a
+    /// third of the machine.
     #[must_use]
     pub fn interactive(processors: u32) -> Self {
         let sizes = SizeModel {
@@ -84,7 +85,8 @@ impl JobClass {
         }
     }
 
-    /// The whole sample, kinds not told apart, on a machine of `processors`.
+    /// Returns the constants of the whole sample, without distinction of batch and interactive jobs, on a machine of
+    /// `processors`.
     #[must_use]
     pub fn untyped(processors: u32) -> Self {
         let sizes = SizeModel {
@@ -114,8 +116,8 @@ impl JobClass {
     }
 }
 
-/// The unending stream of one class's jobs. Each step has its own random stream of the same seed, so
-/// that none can disturb another.
+/// The endless stream of jobs of one class. Each step of drawing uses a separate random stream with the same seed, so
+/// the steps do not affect each other.
 #[derive(Clone, Debug)]
 pub(super) struct ClassStream {
     kind: JobKind,
@@ -140,7 +142,7 @@ impl ClassStream {
     ) -> Result<Self, LublinError> {
         let named = |error| LublinError::Class { kind, error };
         class.sizes.check().map_err(named)?;
-        // Part of what a seed means: other numbers would give other jobs.
+        // The stream numbers must not change, because other numbers would give other jobs for the same seed.
         let base = match kind {
             JobKind::Interactive => 0,
             JobKind::Batch => 4,
@@ -167,12 +169,12 @@ impl ClassStream {
         Ok(stream)
     }
 
-    /// Submission of the next job, seconds since the start.
+    /// Returns the submit time of the next job, in seconds since the start.
     pub(super) fn next_submit(&self) -> i64 {
         self.next_submit
     }
 
-    /// Takes the next job.
+    /// Returns the next job and draws the arrival of the following job.
     pub(super) fn take(&mut self, estimates: &EstimateRule) -> Result<SyntheticJob, LublinError> {
         let submit = self.next_submit;
         self.next_submit = self.draw_arrival()?;

@@ -1,15 +1,14 @@
-//! The daily cycle: how the arrivals of a day are spread over its half hours (the paper's section on
-//! arrivals).
+//! The daily cycle: the distribution of arrivals over the half hours of a day (the paper's section on arrivals).
 
 use super::GammaParameters;
 
 /// Length of the daily cycle in half hours.
 pub const HALF_HOURS_PER_DAY: usize = 48;
 
-/// Length of one step of the daily cycle, seconds.
+/// Length of one step of the daily cycle, in seconds.
 pub const SECONDS_PER_HALF_HOUR: i64 = 1800;
 
-/// Half hours, counted from 1 at midnight, at which the model's day starts: 11 is 5:00 to 5:30 in the
+/// First half hour of the model's day, counted from 1 at midnight: 11 is 5:00 to 5:30 in the
 /// morning. The gamma density is not periodic, so the cycle must be cut where few jobs arrive.
 const DAY_START: usize = 11;
 
@@ -22,17 +21,18 @@ const GAUSS: [(f64, f64); 5] = [
     (0.906_179_845_938_664, 0.236_926_885_056_189_1),
 ];
 
-/// Relative arrival rate of each half hour of the day from midnight; the mean is 1.
+/// Returns the relative arrival rate of each half hour of the day from midnight; the mean is 1.
 ///
-/// Half hour i (from 1) weighs as much as the gamma distribution has probability within half a unit
-/// of i; those before the day's start are counted on the day after, as i + 48. Only ratios matter
-/// here, so the density is integrated without its constant factor; for cycles as wide as the published
-/// ones the rule is exact to 1e-8. The program takes differences of the incomplete gamma function.
+/// The weight of half hour i (from 1) is proportional to the probability that a gamma variable is within half a unit of
+/// i. For half hours before the day's start, i + 48 replaces i. Only ratios matter, so the density is integrated
+/// without its constant factor. For the published cycles, which are wide, the integration rule is exact to 1e-8. The
+/// program uses differences of the incomplete gamma function instead.
 pub(super) fn half_hour_weights(daily: GammaParameters) -> [f64; HALF_HOURS_PER_DAY] {
     let log_density = |x: f64| (daily.shape - 1.0) * x.ln() - x / daily.scale;
     let hours = DAY_START..DAY_START + HALF_HOURS_PER_DAY;
     let nodes = |i: usize| GAUSS.map(|(node, weight)| (log_density(i as f64 + node / 2.0), weight));
-    // Against the largest density of the day nothing overflows, however peaked the cycle.
+    // Densities are computed relative to the largest density of the day, so that the densities do not overflow even if
+    // the cycle is narrow.
     let peak =
         hours.clone().flat_map(nodes).fold(f64::NEG_INFINITY, |peak, (log, _)| peak.max(log));
 
@@ -50,7 +50,7 @@ mod tests {
     use super::super::JobClass;
     use super::*;
 
-    /// P(X > x) of a gamma distribution of whole shape (Erlang), a finite sum.
+    /// Returns P(X > x) for a gamma distribution with an integer shape (Erlang), as a finite sum.
     fn erlang_tail(shape: u32, scale: f64, x: f64) -> f64 {
         let x = x / scale;
         let mut term = (-x).exp();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_cycles_peak_after_noon_and_rest_before_dawn() {
+    fn the_published_cycles_peak_after_noon_and_are_lowest_before_dawn() {
         let half_hour = |hour: f64| (hour * 2.0) as usize;
         for (class, peak) in [
             (JobClass::batch(128), half_hour(13.0)),
@@ -87,14 +87,14 @@ mod tests {
             let weights = half_hour_weights(class.arrivals.daily);
             let by_weight = |a: &usize, b: &usize| weights[*a].total_cmp(&weights[*b]);
             assert_eq!((0..48).max_by(by_weight), Some(peak));
-            let rest = (0..48).min_by(by_weight).expect("48 half hours");
-            assert!((half_hour(3.0)..=half_hour(5.5)).contains(&rest), "{rest}");
+            let lowest = (0..48).min_by(by_weight).expect("48 half hours");
+            assert!((half_hour(3.0)..=half_hour(5.5)).contains(&lowest), "{lowest}");
             assert!((weights.iter().sum::<f64>() - 48.0).abs() < 1e-9);
         }
     }
 
     #[test]
-    fn a_needle_of_a_cycle_stays_finite() {
+    fn a_very_narrow_cycle_has_finite_weights() {
         for daily in [GammaParameters::new(1e5, 3e-4), GammaParameters::new(1e-9, 1e-3)] {
             let weights = half_hour_weights(daily);
             assert!(weights.iter().all(|w| w.is_finite() && *w >= 0.0));

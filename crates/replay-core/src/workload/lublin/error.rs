@@ -1,61 +1,61 @@
-//! Why no workload came out.
+//! Errors of the Lublin-Feitelson model.
 
 use super::JobKind;
 use thiserror::Error;
 
-/// A constant of the model which no distribution can have.
+/// A constant of the model is outside its range.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{parameter} is {value}, but must be {expected}")]
 pub struct ParameterError {
-    /// Path of the field, like `sizes.serial`.
+    /// Path of the field, for example `sizes.serial`.
     pub parameter: &'static str,
-    /// What it holds.
+    /// Value of the constant.
     pub value: f64,
-    /// What it may hold.
+    /// Description of the permitted values.
     pub expected: &'static str,
 }
 
-/// Why a workload could not be generated or scaled. No job is returned with it; a slice of jobs given
-/// to [`scale_to_load`](super::scale_to_load) is left as it was.
+/// A workload could not be generated or scaled. The jobs passed to
+/// [`scale_to_load`](super::scale_to_load) are then unchanged.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LublinError {
     /// `processors` is 0.
     #[error("the machine has no processors")]
     NoProcessors,
-    /// Neither interactive, batch nor untyped jobs are asked for.
-    #[error("the model has no class of jobs: give interactive, batch or untyped ones")]
+    /// The model has neither interactive nor batch nor untyped jobs.
+    #[error("the model has no class of jobs: give interactive, batch or untyped jobs")]
     NoClass,
-    /// A constant of a job class is impossible.
+    /// A constant of a job class is outside its range.
     #[error("{kind} jobs: {error}")]
     Class {
-        /// The class it belongs to.
+        /// The class.
         kind: JobKind,
         /// The constant.
         error: ParameterError,
     },
-    /// The estimate rule is impossible.
+    /// A constant of the estimate rule is outside its range.
     #[error(transparent)]
     Estimates(ParameterError),
-    /// Values above the limit are drawn again, and (nearly) all are above it.
+    /// All draws of a quantity exceeded its limit.
     #[error("{kind} jobs: {quantity} stayed above e^{log_limit} s in {draws} draws")]
     LimitOutOfReach {
-        /// The class it belongs to.
+        /// The class.
         kind: JobKind,
-        /// `run time` or `inter-arrival time`.
+        /// Name of the quantity: `run time` or `inter-arrival time`.
         quantity: &'static str,
         /// Natural logarithm of the limit in seconds.
         log_limit: f64,
-        /// Draws made before giving up.
+        /// Number of draws.
         draws: u32,
     },
-    /// The target load is no positive number, or so high that all jobs would arrive in one second.
+    /// The target load is not a positive number, or it is so high that all jobs would arrive in one second.
     #[error("an offered load of {target} cannot be reached")]
     TargetLoad {
-        /// The load asked for.
+        /// The target load.
         target: f64,
     },
-    /// All jobs arrive in the same second (or there is only one), so there is no gap to stretch.
-    #[error("the jobs arrive all in the same second, so their load cannot be scaled")]
+    /// All jobs arrive in the same second, or there is only one job, so there is no gap to scale.
+    #[error("all jobs arrive in the same second, so their load cannot be scaled")]
     NoSpan,
 }

@@ -1,5 +1,5 @@
-//! What users say their jobs will take. The model of Lublin and Feitelson has no estimates; this rule
-//! supplies them, because backfilling schedulers need some.
+//! User estimates of run times. The model of Lublin and Feitelson has no estimates; this rule adds estimates, because
+//! backfilling schedulers need estimates.
 
 use super::ParameterError;
 use super::gamma::check;
@@ -9,8 +9,8 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// The values users choose, seconds, ascending: 5, 10, 15, 20, 30 minutes, 1, 2, 3, 4, 6, 8, 12, 18,
-/// 24, 36, 48 hours.
+/// The most common estimates of users, in seconds, ascending: 5, 10, 15, 20, 30 minutes, 1, 2, 3, 4, 6, 8,
+/// 12, 18, 24, 36, 48 hours.
 pub const POPULAR_ESTIMATES: [i64; 16] = [
     5 * MINUTE,
     10 * MINUTE,
@@ -30,47 +30,46 @@ pub const POPULAR_ESTIMATES: [i64; 16] = [
     48 * HOUR,
 ];
 
-/// Estimate = run time, times a factor drawn uniformly from [1, 1 + badness], rounded up to the next
-/// of [`POPULAR_ESTIMATES`].
+/// Rule for estimates. An estimate is the run time times a factor drawn uniformly from [1, 1 + badness], rounded up to
+/// the next value of [`POPULAR_ESTIMATES`].
 ///
-/// The rounding follows Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (JSSPP 2005):
-/// in all logs some 20 round values serve about 90% of the jobs. The factor is the common f-model.
-/// This is a simple rule, not their model: in particular, estimates still follow run times more
-/// closely than those of real users do, which favours a scheduler that trusts them (Tsafrir, "Using
-/// inaccurate estimates accurately", JSSPP 2010).
+/// The rounding follows Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (JSSPP 2005): in all logs
+/// about 20 round values account for about 90% of the jobs. The factor is the common f-model. The rule is simpler than
+/// the model of the JSSPP paper. Estimates of the rule follow run times more closely than the estimates of real users
+/// do, which favours schedulers that trust estimates (Tsafrir, "Using inaccurate estimates accurately", JSSPP 2010).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EstimateRule {
-    /// How far users overestimate before rounding; at least 0, which only rounds up.
+    /// Maximum relative overestimation before rounding, at least 0. With 0, estimates are the run times, rounded up.
     pub badness: f64,
 }
 
 impl Default for EstimateRule {
-    /// Badness 1, set so that jobs of five minutes or more use about 0.56 of their estimates with the
-    /// published constants. In logs of the Parallel Workloads Archive that mean of run / estimate
-    /// (at most 1 each) is 0.55 (CTC-SP2-1996-3.1-cln), 0.53 (SDSC-SP2-1998-4.2-cln), 0.70
-    /// (KTH-SP2-1996-2) and 0.82 (LANL-CM5-1994-4.1-cln). Shorter jobs use less than those of the
-    /// logs, since the shortest value is five minutes and the model has many runs of seconds.
+    /// Returns the rule with badness 1. With the published constants, the mean ratio of run time to estimate is then
+    /// about 0.56 for jobs of five minutes or more. In logs of the Parallel Workloads Archive this mean, with ratios
+    /// limited to 1, is 0.55 (CTC-SP2-1996-3.1-cln), 0.53 (SDSC-SP2-1998-4.2-cln), 0.70 (KTH-SP2-1996-2) and 0.82
+    /// (LANL-CM5-1994-4.1-cln). For shorter jobs the ratio is smaller than in the logs, because the shortest estimate
+    /// is five minutes and the model has many run times of a few seconds.
     fn default() -> Self {
         Self { badness: 1.0 }
     }
 }
 
 impl EstimateRule {
-    /// The estimate, seconds, of a job of `run` seconds; `draw` from [0, 1) stands for its user. At
-    /// least `run`. Beyond the longest popular value, that value serves (users who know no better ask
-    /// for the most), or the next whole day if the run is longer still.
+    /// Returns the estimate, in seconds, of a job of `run` seconds; it is at least `run`. `draw` is a uniform random
+    /// number in [0, 1). If the product exceeds the longest popular value, the estimate is the longest popular value.
+    /// If the run time also exceeds this value, the estimate is the run time rounded up to whole days.
     #[must_use]
     pub fn estimate(&self, run: i64, draw: f64) -> i64 {
-        let wanted = run as f64 * (1.0 + self.badness * draw);
+        let inflated = run as f64 * (1.0 + self.badness * draw);
         let longest = POPULAR_ESTIMATES[POPULAR_ESTIMATES.len() - 1];
         if run > longest {
             return run.saturating_add(DAY - 1 - (run - 1) % DAY);
         }
-        let next = POPULAR_ESTIMATES.partition_point(|&popular| (popular as f64) < wanted);
+        let next = POPULAR_ESTIMATES.partition_point(|&popular| (popular as f64) < inflated);
         POPULAR_ESTIMATES.get(next).copied().unwrap_or(longest)
     }
 
-    /// Accepts a badness that never yields less than the run time.
+    /// Checks that the badness is at least 0, so that estimates are at least the run time.
     pub(super) fn check(&self) -> Result<(), ParameterError> {
         check("estimates.badness", self.badness, "at least 0", |v| v >= 0.0)
     }
@@ -104,13 +103,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_job_outlives_its_estimate(run in 1..i64::MAX, badness in 0.0..1e9, draw in 0.0..1.0) {
+        fn estimates_are_at_least_the_run_time(run in 1..i64::MAX, badness in 0.0..1e9, draw in 0.0..1.0) {
             let rule = EstimateRule { badness };
             prop_assert!(rule.estimate(run, draw) >= run);
         }
 
         #[test]
-        fn worse_users_ask_for_no_less(run in 1..1_000_000_i64, badness in 0.0..10.0, draw in 0.0..1.0) {
+        fn a_larger_factor_never_lowers_the_estimate(run in 1..1_000_000_i64, badness in 0.0..10.0, draw in 0.0..1.0) {
             let rule = EstimateRule { badness };
             prop_assert!(rule.estimate(run, draw) >= rule.estimate(run, 0.0));
         }

@@ -1,34 +1,34 @@
-//! Gamma distributions, the building block of arrivals and run times.
+//! Gamma distributions, from which arrival and run times are drawn.
 
 use super::ParameterError;
 use rand_distr::Gamma;
 use serde::Serialize;
 
-/// Largest logarithm of a duration that a limit may name: e^30 s are 340,000 years, and a workload of
-/// a hundred thousand such gaps still fits 64 bits.
+/// Maximum natural logarithm of a limit on durations. A duration of e^30 s is 340,000 years, and the sum of a hundred
+/// thousand such durations still fits in 64 bits.
 pub(super) const MAX_LOG_LIMIT: f64 = 30.0;
 
-/// Draws of a value above its limit before the limit is declared out of reach. With the published
-/// constants fewer than one draw in fifty is rejected.
+/// Number of draws above a limit after which the limit is treated as unreachable. With the published constants fewer
+/// than one draw in fifty is rejected.
 pub(super) const MAX_DRAWS: u32 = 10_000;
 
 /// A gamma distribution: mean `shape * scale`, variance `shape * scale^2`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GammaParameters {
-    /// Alpha in the paper; positive.
+    /// Shape, alpha in the paper; positive.
     pub shape: f64,
-    /// Beta in the paper; positive, in the unit of the value drawn.
+    /// Scale, beta in the paper; positive, in the unit of the drawn value.
     pub scale: f64,
 }
 
 impl GammaParameters {
-    /// Shape and scale, in this order.
+    /// Creates a distribution from its shape and scale.
     #[must_use]
     pub const fn new(shape: f64, scale: f64) -> Self {
         Self { shape, scale }
     }
 
-    /// The distribution to draw from; `names` are the paths of shape and scale for errors.
+    /// Returns the distribution to draw from. Errors use `names` as the names of shape and scale.
     pub(super) fn distribution(
         self,
         names: [&'static str; 2],
@@ -36,7 +36,7 @@ impl GammaParameters {
         for (parameter, value) in names.into_iter().zip([self.shape, self.scale]) {
             check(parameter, value, "positive and finite", |v| v > 0.0)?;
         }
-        // Both are positive by now; what is left to refuse is a matter of the scale's magnitude.
+        // Shape and scale are positive here, so only the scale can be out of range.
         Gamma::new(self.shape, self.scale).map_err(|_| ParameterError {
             parameter: names[1],
             value: self.scale,
@@ -45,7 +45,7 @@ impl GammaParameters {
     }
 }
 
-/// Accepts a finite value that fulfils a condition.
+/// Checks that a value is finite and fulfils a condition.
 pub(super) fn check(
     parameter: &'static str,
     value: f64,
@@ -58,17 +58,17 @@ pub(super) fn check(
     Err(ParameterError { parameter, value, expected })
 }
 
-/// Accepts the logarithm of a longest duration.
+/// Checks the logarithm of the longest duration.
 pub(super) fn check_log_limit(parameter: &'static str, value: f64) -> Result<(), ParameterError> {
     check(parameter, value, "above 0 and at most 30", |v| v > 0.0 && v <= MAX_LOG_LIMIT)
 }
 
-/// Accepts a probability.
+/// Checks that a value is a probability.
 pub(super) fn check_probability(parameter: &'static str, value: f64) -> Result<(), ParameterError> {
     check(parameter, value, "a probability from 0 to 1", |v| (0.0..=1.0).contains(&v))
 }
 
-/// Draws until a value is at most `limit`; `None` after [`MAX_DRAWS`] failures.
+/// Draws until a value is at most `limit`. Returns `None` after [`MAX_DRAWS`] values above the limit.
 pub(super) fn draw_up_to(limit: f64, mut draw: impl FnMut() -> f64) -> Option<f64> {
     (0..MAX_DRAWS).map(|_| draw()).find(|&value| value <= limit)
 }

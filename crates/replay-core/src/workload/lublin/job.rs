@@ -1,23 +1,23 @@
-//! What the model produces: one job, as plain data.
+//! Jobs of the Lublin-Feitelson model.
 
 use serde::Serialize;
 use std::fmt;
 
-/// The kind of a job, which decides the constants it is drawn with.
+/// The kind of a job. The kind selects the constants with which the job is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobKind {
-    /// Somebody waits for it: small and short.
+    /// A small and short job. The user waits for the result.
     Interactive,
-    /// Queued: larger and longer.
+    /// A queued job: larger and longer.
     Batch,
-    /// Drawn with the constants of the whole sample.
+    /// A job drawn with the constants of the whole sample.
     Untyped,
 }
 
 impl JobKind {
-    /// The queue number (SWF field 15) by which the program tells the kinds apart: 0 interactive,
-    /// 1 batch. Untyped jobs get -1, unknown; the program calls them interactive for want of better.
+    /// Returns the queue number (SWF field 15) by which the program distinguishes the kinds: 0 interactive, 1 batch.
+    /// Untyped jobs have -1 (unknown); the program gives untyped jobs the queue of interactive jobs.
     #[must_use]
     pub const fn queue(self) -> i64 {
         match self {
@@ -38,17 +38,17 @@ impl fmt::Display for JobKind {
     }
 }
 
-/// A generated rigid job: it needs `size` processors for `run` seconds.
+/// A generated rigid job, which needs `size` processors for `run` seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct SyntheticJob {
-    /// Submission, seconds since the midnight at which the workload starts; at least 0.
+    /// Submit time in seconds since the midnight at which the workload starts; at least 0.
     pub submit: i64,
-    /// Run time, seconds; at least 1.
+    /// Run time in seconds; at least 1.
     pub run: i64,
-    /// The user's estimate of the run time, seconds; at least `run`.
+    /// The user's estimate of the run time, in seconds; at least `run`.
     pub estimate: i64,
-    /// Processors, from 1 to the size of the machine.
+    /// Number of processors, from 1 to the size of the machine.
     pub size: u32,
-    /// Interactive or batch.
+    /// Kind of the job.
     pub kind: JobKind,
 }

@@ -1,12 +1,13 @@
-//! Offered load, and reaching a given one.
+//! The offered load of generated jobs, and scaling of jobs to a target load.
 
 use super::{LublinError, SyntheticJob};
 
-/// Offered load: the jobs' processor-seconds over those the machine has between the first and the
-/// last submission. `None` where there are none: no processors, or all jobs in one second.
+/// Returns the offered load: the ratio of the processor-seconds of the jobs to the processor-seconds of the machine
+/// between the first and the last submission. `None` if the latter is 0, because the machine has no processors or all
+/// jobs are submitted in one second.
 ///
-/// The program divides by the last submission instead; as it starts at midnight with no jobs, that
-/// differs by the wait for the first one.
+/// The program uses the last submit time instead of the time between the first and the last submission. The result of
+/// the program therefore includes the time from midnight to the first job.
 #[must_use]
 pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
     let (first, last) = span(jobs)?;
@@ -15,17 +16,16 @@ pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
     (capacity > 0).then(|| work as f64 / capacity as f64)
 }
 
-/// Stretches or squeezes all gaps between submissions by one factor, which is returned, so that the
-/// jobs offer the load `target`; the first submission stays in place, times are rounded to whole
-/// seconds, and the order is kept.
+/// Scales all gaps between submissions by the same factor, such that the offered load of the jobs becomes `target`.
+/// Returns the factor. The first submit time and the order of jobs do not change. Times are rounded to whole seconds.
 ///
-/// The daily cycle is stretched along with the gaps, so a day is no longer 24 hours long; that is the
-/// customary price of scaling the load without touching the jobs.
+/// The daily cycle is scaled with the gaps, so a day of the scaled jobs does not have 24 hours. The change of the day's
+/// length is a usual side effect of scaling the load without changing the jobs.
 ///
 /// # Errors
-/// [`LublinError::TargetLoad`] if the target is no positive number or leaves less than a second
-/// between first and last job; [`LublinError::NoSpan`] if there is no gap to scale;
-/// [`LublinError::NoProcessors`].
+/// [`LublinError::TargetLoad`] if the target is not a positive number or leaves less than a second between
+/// the first and the last job; [`LublinError::NoSpan`] if there is no gap to scale;
+/// [`LublinError::NoProcessors`] if `processors` is 0.
 pub fn scale_to_load(
     jobs: &mut [SyntheticJob],
     processors: u32,
@@ -53,7 +53,7 @@ pub fn scale_to_load(
     Ok(factor)
 }
 
-/// First and last submission.
+/// Returns the first and the last submit time.
 fn span(jobs: &[SyntheticJob]) -> Option<(i64, i64)> {
     let first = jobs.iter().map(|job| job.submit).min()?;
     let last = jobs.iter().map(|job| job.submit).max()?;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_scale_and_jobs_stay() {
+    fn scales_gaps_and_keeps_jobs() {
         let mut jobs = [job(50, 100, 4), job(100, 10, 2), job(150, 30, 6)];
         let factor = scale_to_load(&mut jobs, 10, 0.3).expect("in reach");
         assert_eq!(factor, 2.0);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_out_of_reach_leave_the_jobs_alone() {
+    fn unreachable_loads_leave_the_jobs_unchanged() {
         let jobs = [job(0, 10, 1), job(100, 10, 1)];
         for target in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9, 1e-300] {
             let mut scaled = jobs;
@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_target_is_reached_and_order_kept(
+        fn reaches_the_target_and_keeps_the_order(
             mut jobs in prop::collection::vec((0..1_000_000_i64, 1..10_000_i64, 1..64_u32), 2..50)
                 .prop_map(|jobs| jobs.into_iter().map(|(s, r, p)| job(s, r, p)).collect::<Vec<_>>()),
             target in 0.05..2.0_f64,
@@ -115,7 +115,7 @@ mod tests {
                 prop_assert!(scaled.is_sorted_by_key(|job| job.submit));
                 let span = (scaled[scaled.len() - 1].submit - scaled[0].submit) as f64;
                 let load = offered_load(&scaled, 64).expect("a span");
-                // Half a second of rounding, relative to the new span.
+                // The tolerance is half a second of rounding, relative to the new span.
                 prop_assert!((load / target - 1.0).abs() <= 0.5 / span + 1e-9);
             }
         }

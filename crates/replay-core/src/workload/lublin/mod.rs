@@ -1,26 +1,27 @@
 //! The Lublin–Feitelson model: synthetic streams of rigid jobs.
 //!
-//! Source: U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the
-//! characteristics of rigid jobs", JPDC 63(11), 2003 (below: the paper), and the authors' program
-//! `lublin99.c` in the Parallel Workloads Archive (below: the program), from which the constants are
-//! taken. A job is drawn in four steps, each a file of this folder:
+//! Source: U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of
+//! rigid jobs", JPDC 63(11), 2003 (below: the paper), and the authors' program `lublin99.c` in the Parallel Workloads
+//! Archive (below: the program), from which the constants are taken. A job is drawn in four steps. Each step has a file
+//! in this folder:
 //!
-//! 1. [`ArrivalModel`]: when it comes. Gamma-distributed log gaps, stretched and squeezed by a daily
-//!    cycle of 48 half hours.
-//! 2. [`SizeModel`]: how many processors. Serial, a power of two or anything, by a two-stage uniform
-//!    distribution of the logarithm.
-//! 3. [`RunTimeModel`]: how long it runs. Hyper-gamma log run times; large jobs tend to be long.
-//! 4. [`EstimateRule`]: what its user says. *Not part of the model*, see there.
+//! 1. [`ArrivalModel`]: the submit time. The logarithms of gaps are gamma distributed, and a daily cycle of 48 half
+//!    hours modulates the gaps.
+//! 2. [`SizeModel`]: the number of processors. The number is 1, a power of two, or any number. The logarithm of the
+//!    number has a two-stage uniform distribution.
+//! 3. [`RunTimeModel`]: the run time. The logarithm of the run time has a hyper-gamma distribution. Large jobs tend to
+//!    be long.
+//! 4. [`EstimateRule`]: the user's estimate. This step is *not part of the model*.
 //!
-//! Interactive and batch jobs have their own constants and arrive independently; the two streams are
-//! merged by time. Where this code leaves the program, on purpose:
+//! Interactive and batch jobs have different constants and arrive independently. The two streams are merged by time.
+//! Intentional differences from the program:
 //!
-//! * time since the start is kept exact and floored once per job; the program truncates every gap, so
-//!   that its clock loses half a second per job against its own daily cycle;
-//! * every job class and every step has its own random stream, so that the run times do not change
-//!   when, say, the estimate rule does, and a longer workload begins with the shorter one;
-//! * sizes follow the machine ([`SizeModel::scaled_to`]): the program is written for 128 processors;
-//! * impossible parameters are errors.
+//! * The exact time since the start is stored and rounded down once per job. The program truncates every gap, so its
+//!   clock loses half a second per job relative to its daily cycle.
+//! * Every job class and every step uses a separate random stream. Run times, for example, do not depend on the
+//!   estimate rule, and a long workload begins with the jobs of a shorter workload.
+//! * Sizes are adapted to the machine ([`SizeModel::scaled_to`]). The program assumes 128 processors.
+//! * Impossible parameters are errors.
 //!
 //! ```
 //! use replay_core::workload::lublin::LublinFeitelson;
@@ -62,73 +63,73 @@ use serde::Serialize;
 
 /// The model with all its constants, ready to generate jobs for one machine.
 ///
-/// At least one class must be given. The constructors fill in the published constants; every field
-/// may be changed afterwards, and [`generate`](Self::generate) checks them.
+/// At least one class must be present. The constructors set the published constants; every field may be
+/// changed afterwards, and [`generate`](Self::generate) checks them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LublinFeitelson {
-    /// Processors of the machine, at least 1: no job is larger.
+    /// Number of processors of the machine, at least 1; no job is larger.
     pub processors: u32,
-    /// Interactive jobs, if any are wanted.
+    /// Constants of interactive jobs; `None` for a model without interactive jobs.
     pub interactive: Option<JobClass>,
-    /// Batch jobs, if any are wanted.
+    /// Constants of batch jobs; `None` for a model without batch jobs.
     pub batch: Option<JobClass>,
-    /// Jobs of the whole sample, for which the paper does not tell the two kinds apart. An
-    /// alternative to the other two; nothing forbids all three.
+    /// Constants of the whole sample, without distinction of the two kinds of jobs. This class is an alternative to the
+    /// other two classes, but all three may be combined.
     pub untyped: Option<JobClass>,
-    /// How run time estimates are made up.
+    /// Rule for the estimates of run times.
     pub estimates: EstimateRule,
-    /// Offered load to reach by stretching all gaps by one factor after generation, as by
-    /// [`scale_to_load`]; `None` leaves the arrivals as the model gives them.
+    /// Target offered load. After generation, [`scale_to_load`] scales all gaps to reach this load. `None` keeps the
+    /// arrivals of the model.
     pub target_load: Option<f64>,
 }
 
 impl LublinFeitelson {
-    /// Both kinds, each with its own constants: what the program does as published.
+    /// Returns the model of batch and interactive jobs, each with separate constants, like the published program.
     #[must_use]
     pub fn batch_and_interactive(processors: u32) -> Self {
         Self { interactive: Some(JobClass::interactive(processors)), ..Self::batch(processors) }
     }
 
-    /// Batch jobs only: the same batch jobs as those of
+    /// Returns the model of batch jobs only. The jobs are identical to the batch jobs of
     /// [`batch_and_interactive`](Self::batch_and_interactive).
     #[must_use]
     pub fn batch(processors: u32) -> Self {
         Self { batch: Some(JobClass::batch(processors)), ..Self::empty(processors) }
     }
 
-    /// The whole sample as one class: the program with `INCLUDE_JOBS_TYPE` off.
+    /// Returns the model of the whole sample as one class, like the program with `INCLUDE_JOBS_TYPE` off.
     #[must_use]
     pub fn untyped(processors: u32) -> Self {
         Self { untyped: Some(JobClass::untyped(processors)), ..Self::empty(processors) }
     }
 
-    /// Asks for an offered load (see [`offered_load`]; 1 is a machine busy all the time). The load of
-    /// the model as published depends on the machine's size, so experiments usually fix it.
+    /// Sets the offered load to reach (see [`offered_load`]; 1 keeps the machine busy all the time). The load of the
+    /// published model depends on the machine's size, so experiments usually set the load.
     #[must_use]
     pub fn with_load(mut self, target: f64) -> Self {
         self.target_load = Some(target);
         self
     }
 
-    /// Draws `jobs` jobs in order of submission; time 0 is midnight before the first of them.
+    /// Generates `jobs` jobs in order of submission; time 0 is the midnight before the first job.
     ///
-    /// The same model and seed give the same jobs, and without a target load the first n of m jobs are
-    /// the n jobs that `generate(n, seed)` returns. Jobs submitted in the same second stand in the
-    /// order interactive, batch, untyped (the program, too, prefers interactive).
+    /// The same model and seed give the same jobs. Without a target load, the first n jobs do not depend on the number
+    /// of jobs. Jobs submitted in the same second are in the order interactive, batch, untyped (the program also puts
+    /// interactive jobs first).
     ///
     /// # Errors
-    /// [`LublinError`], if the model has no processors, no class or an impossible parameter, or if
-    /// the target load is out of reach.
+    /// [`LublinError`] if the model has no processors, no class or an impossible parameter, or if the target
+    /// load is out of reach.
     pub fn generate(&self, jobs: usize, seed: u64) -> Result<Vec<SyntheticJob>, LublinError> {
         if self.processors == 0 {
             return Err(LublinError::NoProcessors);
         }
         self.estimates.check().map_err(LublinError::Estimates)?;
         let mut streams = self.streams(seed)?;
-        // Bounded, so that an absurd number of jobs is not an allocation failure at once.
+        // The capacity is bounded, so that a huge number of jobs does not cause an allocation failure immediately.
         let mut merged = Vec::with_capacity(jobs.min(1 << 20));
         while merged.len() < jobs {
-            // `min_by_key` keeps the first of equals, so ties fall in the order of `streams`.
+            // `min_by_key` returns the first of several minima, so ties are broken by the order of `streams`.
             let earliest = streams.iter_mut().min_by_key(|stream| stream.next_submit());
             match earliest {
                 Some(stream) => merged.push(stream.take(&self.estimates)?),
@@ -141,7 +142,7 @@ impl LublinFeitelson {
         Ok(merged)
     }
 
-    /// A model without jobs, the base of the constructors.
+    /// Returns a model without job classes. The constructors add classes to it.
     fn empty(processors: u32) -> Self {
         Self {
             processors,
@@ -153,7 +154,7 @@ impl LublinFeitelson {
         }
     }
 
-    /// One stream for each class of the model, in the order in which they win ties.
+    /// Returns a stream for each class of the model, in the order in which ties are broken.
     fn streams(&self, seed: u64) -> Result<Vec<ClassStream>, LublinError> {
         let classes = [
             (JobKind::Interactive, &self.interactive),

@@ -1,4 +1,4 @@
-//! How long a job runs (the paper's section on run times).
+//! Run times of the Lublin-Feitelson model (the paper's section on run times).
 
 use super::ParameterError;
 use super::gamma::{GammaParameters, check, check_log_limit, draw_up_to};
@@ -6,34 +6,34 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Gamma};
 use serde::Serialize;
 
-/// The natural logarithm of the run time in seconds is hyper-gamma: drawn from `short` with a
-/// probability that falls linearly with the job's size, else from `long`.
+/// The distribution of run times. The natural logarithm of the run time in seconds has a hyper-gamma distribution: it
+/// is drawn from `short` with a probability that decreases linearly with the job's size, otherwise from `long`.
 ///
-/// That slope is the model's correlation of size and run time. It is kept as published on machines of
-/// any size: with the batch constants the probability reaches 0 at 233 processors, and every larger
-/// job is drawn from `long`.
+/// The slope determines the correlation of size and run time. The published slope is used on machines of any size: with
+/// the batch constants the probability reaches 0 at 233 processors, and every larger job is drawn from `long`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RunTimeModel {
-    /// a1, b1: log seconds of the mostly short jobs.
+    /// a1, b1: distribution of the logarithm of the run time of the mostly short jobs.
     pub short: GammaParameters,
-    /// a2, b2: log seconds of the mostly long jobs.
+    /// a2, b2: distribution of the logarithm of the run time of the mostly long jobs.
     pub long: GammaParameters,
     /// pa: change of the probability of `short` per processor; negative.
     pub slope: f64,
     /// pb: the probability of `short` at size 0.
     pub intercept: f64,
-    /// Log seconds of the longest run: longer ones are drawn again. 12 in the program, almost two days.
+    /// Natural logarithm of the longest run time in seconds. Longer run times are drawn again. The program uses 12
+    /// (almost two days).
     pub log_limit: f64,
 }
 
 impl RunTimeModel {
-    /// The probability of `short` for a job of this size, kept within 0 and 1.
+    /// Returns the probability of `short` for a job of this size, limited to the range from 0 to 1.
     #[must_use]
     pub fn short_probability(&self, size: u32) -> f64 {
         (self.slope * f64::from(size) + self.intercept).clamp(0.0, 1.0)
     }
 
-    /// Checks the constants and prepares to draw.
+    /// Checks the constants and returns a sampler.
     pub(super) fn sampler(&self) -> Result<RunTimeSampler, ParameterError> {
         check("run_times.slope", self.slope, "finite", |_| true)?;
         check("run_times.intercept", self.intercept, "finite", |_| true)?;
@@ -46,7 +46,7 @@ impl RunTimeModel {
     }
 }
 
-/// A [`RunTimeModel`] whose constants are known to be possible.
+/// A [`RunTimeModel`] with checked constants.
 #[derive(Clone, Debug)]
 pub(super) struct RunTimeSampler {
     short: Gamma<f64>,
@@ -55,13 +55,12 @@ pub(super) struct RunTimeSampler {
 }
 
 impl RunTimeSampler {
-    /// Log seconds of the longest run.
     pub(super) fn log_limit(&self) -> f64 {
         self.model.log_limit
     }
 
-    /// Natural logarithm of the run time in seconds; `None` if the limit is out of reach. A value
-    /// beyond the limit is drawn again with its component, as in the program.
+    /// Draws the natural logarithm of a run time in seconds; `None` if the limit is out of reach. If a value exceeds
+    /// the limit, the choice between `short` and `long` is also drawn again, as in the program.
     pub(super) fn sample_log(&self, size: u32, rng: &mut impl Rng) -> Option<f64> {
         let short = self.model.short_probability(size);
         draw_up_to(self.model.log_limit, || {
@@ -69,7 +68,7 @@ impl RunTimeSampler {
         })
     }
 
-    /// Run time in whole seconds, at least 1; `None` if the limit is out of reach.
+    /// Draws a run time in whole seconds, at least 1; `None` if the limit is out of reach.
     pub(super) fn sample(&self, size: u32, rng: &mut impl Rng) -> Option<i64> {
         let log = self.sample_log(size, rng)?;
         Some((log.exp() as i64).max(1))

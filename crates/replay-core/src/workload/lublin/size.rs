@@ -1,39 +1,38 @@
-//! How many processors a job needs (the paper's section on the number of processors).
+//! Sizes of jobs in the Lublin-Feitelson model (the paper's section on the number of processors).
 
 use super::ParameterError;
 use super::gamma::{check, check_probability};
 use rand::{Rng, RngExt};
 use serde::Serialize;
 
-/// Base-2 logarithm of the machine for which the constants were published: 128 processors.
+/// Base-2 logarithm of the machine size for which the constants were published: 128 processors.
 const PUBLISHED_LOG_PROCESSORS: f64 = 7.0;
 
-/// Serial with one probability, a power of two with another, else any size; the base-2 logarithm of a
-/// parallel size follows a two-stage uniform distribution: uniform on [low, medium] with probability
-/// `first_stage`, else uniform on [medium, high].
+/// The distribution of sizes. A job is serial with probability `serial`, has a power of two as size with probability
+/// `power_of_two`, and otherwise has any size. The base-2 logarithm of a parallel size follows a two-stage uniform
+/// distribution: uniform on [low, medium] with probability `first_stage`, otherwise uniform on [medium, high].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SizeModel {
     /// Share of jobs that need one processor.
     pub serial: f64,
-    /// Share of jobs (of all jobs, not only of the parallel ones) whose logarithm is rounded, so that
-    /// they need a power of two. Some of the remaining jobs happen to do so, too.
+    /// Share of jobs with a rounded logarithm, which makes their size a power of two. The share is of all jobs, not
+    /// only of the parallel jobs. The size of other jobs may be a power of two by chance.
     pub power_of_two: f64,
-    /// ULow: log2 of the smallest parallel job, moved a little to make two processors more or less
+    /// ULow: log2 of the size of the smallest parallel job. A small shift makes jobs of two processors more or less
     /// likely.
     pub low: f64,
-    /// UMed: log2 of the size at which the density changes; the program advises 1.5 to 3.5 below
-    /// `high`.
+    /// UMed: log2 of the size at which the density changes; the program recommends a value 1.5 to 3.5 below `high`.
     pub medium: f64,
-    /// UHi: log2 of the largest job.
+    /// UHi: log2 of the size of the largest job.
     pub high: f64,
     /// Uprob: probability of the first stage; the program advises 0.7 to 0.95.
     pub first_stage: f64,
 }
 
 impl SizeModel {
-    /// These constants, published for 128 processors, moved to another machine: `medium` and `high`
-    /// shift by log2(processors / 128), so that they keep their distance to the machine's size, as the
-    /// program advises. They never fall below the smallest parallel job; 128 changes nothing.
+    /// Adapts the constants, which were published for 128 processors, to another machine. `medium` and `high` are
+    /// shifted by log2(processors / 128), so their distance to the logarithm of the machine's size does not change, as
+    /// the program advises. `medium` and `high` never become smaller than `low`. For 128 processors nothing changes.
     #[must_use]
     pub fn scaled_to(self, processors: u32) -> Self {
         let log_processors = f64::from(processors.max(1)).log2();
@@ -43,7 +42,7 @@ impl SizeModel {
         Self { low, medium: (self.medium + shift).min(high).max(low), high, ..self }
     }
 
-    /// Accepts probabilities with a sum of at most 1 and ordered, finite logarithms.
+    /// Checks that the probabilities add up to at most 1 and that the logarithms are finite and ordered.
     pub(super) fn check(&self) -> Result<(), ParameterError> {
         check_probability("sizes.serial", self.serial)?;
         check_probability("sizes.power_of_two", self.power_of_two)?;
@@ -59,8 +58,9 @@ impl SizeModel {
 
     /// Draws a size from 1 to `processors`.
     ///
-    /// Where the machine is no power of two, a logarithm that rounds up beyond it becomes the largest
-    /// power of two that fits; other sizes beyond the machine become the whole machine.
+    /// If the machine's size is not a power of two, a rounded logarithm may give a power of two larger than the
+    /// machine. Such a size is replaced by the largest power of two that fits. Any other size larger than the machine
+    /// is replaced by the size of the machine.
     pub(super) fn sample(&self, processors: u32, rng: &mut impl Rng) -> u32 {
         let class: f64 = rng.random();
         if class < self.serial {
@@ -90,7 +90,7 @@ mod tests {
 
     const DRAWS: u32 = 200_000;
 
-    /// Draws `DRAWS` sizes and counts them by size.
+    /// Draws `DRAWS` sizes and returns the number of draws of each size.
     fn histogram(model: &SizeModel, processors: u32) -> Vec<u32> {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut counts = vec![0; processors as usize + 1];
@@ -100,7 +100,7 @@ mod tests {
         counts
     }
 
-    /// P(from <= log2 size of a parallel job < to), the closed form of the two-stage uniform.
+    /// Returns P(from <= log2 size of a parallel job < to), the closed form of the two-stage distribution.
     fn mass(model: &SizeModel, from: f64, to: f64) -> f64 {
         let part = |low: f64, high: f64| (to.min(high) - from.max(low)).max(0.0) / (high - low);
         model.first_stage * part(model.low, model.medium)
@@ -123,7 +123,7 @@ mod tests {
                     expected += model.power_of_two * mass(&model, log - 0.5, log + 0.5);
                 }
                 let observed = f64::from(counts[size as usize]) / f64::from(DRAWS);
-                // Five standard deviations of a binomial share, and one count of slack.
+                // The tolerance is five standard deviations of a binomial share plus one draw.
                 let slack = 5.0 * (expected / f64::from(DRAWS)).sqrt() + 1.0 / f64::from(DRAWS);
                 assert!((observed - expected).abs() <= slack, "{size}: {observed} {expected}");
             }

@@ -1,12 +1,13 @@
-//! Synthetic jobs as a trace, so that other simulators can read the same workload.
+//! Writes generated jobs in SWF, so that other simulators can read the same workload.
 
 use super::{JobKind, SyntheticJob};
 use crate::swf::{Header, Record, Writer, header_fields};
 use std::io::{self, Write};
 
 impl SyntheticJob {
-    /// The job as an SWF record with the given job number: submission, run time, size (allocated and
-    /// requested), estimate, queue ([`JobKind::queue`]) and status 1, completed; all else unknown.
+    /// Returns the job as an SWF record with the given job number. The record contains the submit time, run time, size
+    /// (allocated and requested), estimate, queue ([`JobKind::queue`]) and the status 1 (completed). All other fields
+    /// are unknown.
     #[must_use]
     pub fn to_record(&self, job_number: i64) -> Record {
         Record {
@@ -23,15 +24,15 @@ impl SyntheticJob {
     }
 }
 
-/// Writes jobs as SWF, numbered from 1 in the given order.
+/// Writes jobs in SWF, numbered from 1 in the given order.
 ///
-/// The header starts with `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (= `processors`) and a `Queue`
-/// line for each kind that has one; `fields` follow as `; key: value`, in their order. `out` should be
-/// buffered; it is flushed at the end.
+/// The header starts with `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Queue` line for each
+/// kind of job that has a queue; `fields` follow in their order, as lines `; key: value`. `out` should be buffered; it
+/// is flushed at the end.
 ///
 /// # Errors
-/// Those of the output; [`io::ErrorKind::InvalidInput`], before anything is written, if a field's key
-/// is blank or holds a colon, or if key or value break the line.
+/// Errors of `out`; [`io::ErrorKind::InvalidInput`], before anything is written, if the key of a field
+/// is blank or contains a colon, or if a key or value contains a line break.
 pub fn write_swf(
     jobs: &[SyntheticJob],
     processors: u32,
@@ -47,7 +48,6 @@ pub fn write_swf(
     writer.into_inner().flush()
 }
 
-/// The header's text.
 fn header(jobs: &[SyntheticJob], processors: u32, fields: &[(&str, &str)]) -> io::Result<String> {
     let count = jobs.len();
     let mut text = format!(
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_gets_the_jobs_back() {
+    fn a_reader_returns_the_written_jobs() {
         let jobs = LublinFeitelson::batch_and_interactive(128)
             .generate(500, 2)
             .expect("published constants");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_says_what_the_trace_is() {
+    fn the_header_describes_the_trace() {
         let jobs = LublinFeitelson::batch(128).generate(2, 2).expect("published constants");
         let out = written(&jobs, &[("Note", "seed 2"), ("Note", "")]).expect("memory takes all");
         let text = String::from_utf8(out).expect("ASCII");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_would_break_the_header_are_refused() {
+    fn refuses_fields_that_would_break_the_header() {
         for field in
             [("", "x"), (" ", "x"), ("a:b", "x"), ("a\nb", "x"), ("a", "x\n1 2 3"), ("a", "\r")]
         {

@@ -1,9 +1,9 @@
-//! Tests of the model as a whole, and the moments the parts are tested against.
+//! Tests of the whole model, and moments of distributions for the tests of its parts.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Mass, mean and mean square of a function of a gamma variable restricted to [0, limit].
+/// Probability mass, mean and mean square of a function of a gamma variable restricted to [0, limit].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     pub(super) mass: f64,
@@ -16,7 +16,8 @@ impl Moments {
         self.square - self.mean * self.mean
     }
 
-    /// The moments of "first with probability p, else second", drawn again when beyond the limit.
+    /// Returns the moments of a variable that is drawn from `first` with probability p, otherwise from `second`. A
+    /// value above the limit is drawn again.
     pub(super) fn mixture(p: f64, first: Self, second: Self) -> Self {
         let (a, b) = (p * first.mass, (1.0 - p) * second.mass);
         let mix = |x: f64, y: f64| (a * x + b * y) / (a + b);
@@ -28,8 +29,8 @@ impl Moments {
     }
 }
 
-/// Moments of `value(X)` for a gamma variable X given X <= limit, by plain integration of the density:
-/// it shares nothing with the sampler.
+/// Returns the moments of `value(X)` for a gamma variable X given X <= limit, by numerical integration of the
+/// density, independently of the sampler.
 pub(super) fn truncated_gamma(
     gamma: GammaParameters,
     limit: f64,
@@ -54,7 +55,7 @@ pub(super) fn truncated_gamma(
     }
 }
 
-/// The three published variants.
+/// Returns the three published variants of the model.
 fn variants(processors: u32) -> [LublinFeitelson; 3] {
     [
         LublinFeitelson::batch_and_interactive(processors),
@@ -81,7 +82,7 @@ fn the_first_thousand_jobs_of_a_seed_are_pinned() {
 }
 
 #[test]
-fn mean_gaps_decide_the_mix_of_kinds() {
+fn mean_gaps_determine_the_share_of_kinds() {
     let jobs = LublinFeitelson::batch_and_interactive(128)
         .generate(100_000, 3)
         .expect("published constants");
@@ -106,13 +107,13 @@ fn serial_and_power_of_two_jobs_have_their_share() {
     };
     let serial = share(|size| size == 1);
     assert!((serial - 0.2927).abs() < 0.008, "{serial}");
-    // 96.1% by design, and a few of the other 3.9% by chance.
+    // By definition 96.1% of the sizes are powers of two. A few of the other 3.9% are powers of two by chance.
     let powers = share(u32::is_power_of_two);
     assert!((0.9613 - 0.003..0.9613 + 0.0387).contains(&powers), "{powers}");
 }
 
 #[test]
-fn estimates_are_popular_values_and_as_good_as_real_ones() {
+fn estimates_are_popular_values_as_accurate_as_in_logs() {
     let jobs = LublinFeitelson::batch_and_interactive(128)
         .generate(50_000, 4)
         .expect("published constants");
@@ -142,7 +143,7 @@ fn batch_jobs_do_not_depend_on_interactive_ones() {
 }
 
 #[test]
-fn what_cannot_be_generated_says_why() {
+fn errors_name_the_cause() {
     type Change = fn(&mut LublinFeitelson, &mut JobClass);
     let good = LublinFeitelson::batch(128);
     let message = |change: Change| {
@@ -155,7 +156,7 @@ fn what_cannot_be_generated_says_why() {
         (|m, _| m.processors = 0, "the machine has no processors"),
         (
             |m, _| m.batch = None,
-            "the model has no class of jobs: give interactive, batch or untyped ones",
+            "the model has no class of jobs: give interactive, batch or untyped jobs",
         ),
         (
             |_, c| c.sizes.serial = 1.5,
@@ -186,7 +187,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn jobs_are_sane_on_any_machine(processors in 1_u32..3_000, seed: u64, jobs in 0_usize..300) {
+    fn jobs_are_valid_on_any_machine(processors in 1_u32..3_000, seed: u64, jobs in 0_usize..300) {
         for model in variants(processors) {
             let drawn = model.generate(jobs, seed).expect("published constants");
             prop_assert_eq!(drawn.len(), jobs);

@@ -1,16 +1,16 @@
-//! Why no stream came out.
+//! Errors of stochastic job streams.
 
 use crate::naming::NameError;
 use thiserror::Error;
 
-/// Why a stream of jobs could not be drawn; no job is returned with it.
+/// Error: a stream of jobs could not be generated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StochasticError {
     /// A distribution has an impossible parameter or does not fit the machine.
     #[error(transparent)]
     Distribution(#[from] NameError),
-    /// A side is 0, or the machine has more processors than 32 bits count.
+    /// A side of the machine is 0, or the number of processors of the machine does not fit in 32 bits.
     #[error("a machine of {} x {} x {} processors cannot be used", .extents[0], .extents[1], .extents[2])]
     Machine {
         /// Sides of the machine.
@@ -19,12 +19,13 @@ pub enum StochasticError {
     /// `ticks_per_unit` is 0.
     #[error("a time unit must have at least one tick")]
     NoTicks,
-    /// The jobs, one after another, would end after tick 2^53.
+    /// The jobs, run one after another, would end after tick 2^53.
     #[error(
-        "the jobs would last longer than 2^53 ticks, {ticks_per_unit} to a time unit: take fewer jobs or ticks"
+        "the jobs would last longer than 2^53 ticks, {ticks_per_unit} ticks per time unit: choose fewer jobs or fewer \
+            ticks"
     )]
     TooLong {
-        /// Ticks of one time unit.
+        /// Number of ticks in a time unit.
         ticks_per_unit: u32,
     },
 }

@@ -6,28 +6,29 @@
 //! mesh-connected multicomputers", PhD thesis, University of Glasgow, 2008 (below: Bani-Mohammad),
 //! chapters 3 and 5.
 //!
-//! A job is drawn in three independent steps, each a file with its own grammar:
+//! A job is drawn in three independent steps:
 //!
-//! | step | file | written |
+//! | step | type | notation |
 //! |---|---|---|
-//! | when it comes | [`Arrivals`] | `exponential[mean=2]`, `exponential[rate=0.5]`, `at-once` |
-//! | the sides of its request | [`Sides`] | `uniform`, `uniform[low=2,high=16]`, `exponential`, `decreasing`, ... |
-//! | how long it runs | [`Service`] | `exponential[mean=1]`, `pareto[k=15,q=4241,alpha=1]`, ... |
+//! | arrival time | [`Arrivals`] | `exponential[mean=2]`, `exponential[rate=0.5]`, `at-once` |
+//! | sides of the request | [`Sides`] | `uniform`, `uniform[low=2,high=16]`, `exponential`, `decreasing`, ... |
+//! | run time | [`Service`] | `exponential[mean=1]`, `pareto[k=15,q=4241,alpha=1]`, ... |
 //!
-//! **Time is whole ticks**, `ticks_per_unit` to one time unit of the papers (a million by default): the
-//! same integers as the seconds of a trace, so one engine serves both, equal instants are equal and not
-//! a matter of rounding, and the same inputs give the same bytes everywhere.
+//! **Time is in whole ticks.** A time unit of the papers has `ticks_per_unit` ticks (a million by default). Ticks are
+//! integers like the seconds of a trace, so the same engine simulates streams and traces. Equality of times does not
+//! depend on rounding, and equal inputs give equal results on every platform.
 //!
-//! **Common random numbers.** Every value costs exactly one uniform number, turned into a value by the
-//! inverse of its distribution function, and each step has its own random stream. So one replication
-//! has the same jobs under every strategy; another load stretches the same arrivals; another service
-//! distribution leaves arrivals and sides alone, and long jobs stay long.
+//! **Common random numbers.** Each value is computed from exactly one uniform number by the inverse of its distribution
+//! function, and each step uses a separate random stream. A replication therefore has the same jobs under every
+//! strategy. If the load changes, the same arrivals are stretched. If the service distribution changes, arrivals and
+//! sides stay the same, and long jobs stay long.
 //!
-//! **Load.** Bani-Mohammad's system load is 1 / mean inter-arrival time; Lo's is mean service time / mean
-//! inter-arrival time, which is the same for a mean service time of 1. Neither looks at the size of
-//! jobs or machine; [`StochasticStream::offered_load`] does.
+//! **Load.** Bani-Mohammad's system load is 1 / mean inter-arrival time; Lo's system load is mean service time / mean
+//! inter-arrival time. If the mean service time is 1, both system loads are equal. The two system loads do not depend
+//! on the sizes of the jobs and the machine, unlike [`StochasticStream::offered_load`].
 //!
-//! Cost: three uniform numbers for the sides, one for each time; 50 to 150 ns per job.
+//! Cost: three uniform numbers for the sides, and one uniform number for each of the two times. A job takes 50 to 150
+//! ns.
 //!
 //! ```
 //! use replay_core::workload::stochastic::StochasticStream;
@@ -69,43 +70,42 @@ use super::Job;
 use random::Step;
 use serde::Serialize;
 
-/// Ticks of one time unit where nothing else is said.
+/// Default number of ticks in a time unit.
 pub const TICKS_PER_UNIT: u32 = 1_000_000;
 
-/// All times of a stream stay below this many ticks, so that SWF and `f64` hold them exactly.
+/// Upper bound of all times of a stream, in ticks. SWF and `f64` represent times below this bound exactly.
 const MAX_TICKS: i64 = 1 << 53;
 
-/// A model of jobs for one machine, ready to draw replications from.
+/// A model of jobs for one machine, from which replications are generated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StochasticStream {
-    /// When jobs come.
+    /// Distribution of arrival times.
     pub arrivals: Arrivals,
-    /// Sides of their requests.
+    /// Distribution of the sides of requests.
     pub sides: Sides,
-    /// How long they run.
+    /// Distribution of service times.
     pub service: Service,
     /// Number of jobs of a replication.
     pub jobs: u32,
-    /// Sides of the machine in processors, 1 for a dimension it does not have. A request never has
-    /// more than 1 there.
+    /// Sides of the machine in processors; 1 for a missing dimension. In a missing dimension requests also have side 1.
     pub extents: [u16; 3],
-    /// Ticks of one time unit, at least 1.
+    /// Number of ticks in a time unit, at least 1.
     pub ticks_per_unit: u32,
 }
 
 /// The jobs of one replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// In order of arrival, numbered from 1, all with shapes; times in ticks, the estimate is
-    /// the run time.
+    /// Jobs in order of arrival, numbered from 1. All jobs have shapes. Times are in ticks, and the estimate is equal
+    /// to the run time.
     pub jobs: Vec<Job>,
-    /// Ticks of one time unit.
+    /// Number of ticks in a time unit.
     pub ticks_per_unit: u32,
 }
 
 impl StochasticStream {
-    /// The stream that both sources start from: 1000 jobs, uniform sides, exponential service and
-    /// inter-arrival times, both of mean 1.
+    /// Returns the basic stream of both sources: 1000 jobs with uniform sides, and exponential service and
+    /// inter-arrival times, both with mean 1.
     #[must_use]
     pub fn new(extents: [u16; 3]) -> Self {
         Self {
@@ -118,16 +118,15 @@ impl StochasticStream {
         }
     }
 
-    /// Draws a replication: the machine is empty at time 0, and the first job comes one inter-arrival
+    /// Generates a replication. The machine is empty at time 0, and the first job arrives one inter-arrival
     /// time later.
     ///
-    /// Times are rounded to the nearest tick, and a job runs for at least one. The first n of m jobs
-    /// are those of a stream of n jobs. Replications of a seed are independent, and may be drawn in any
-    /// order.
+    /// Times are rounded to the nearest tick, and a job runs for at least one tick. The first n jobs do not depend on
+    /// the number of jobs. Replications with the same seed are independent and can be generated in any order.
     ///
     /// # Errors
-    /// [`StochasticError`], if a distribution is impossible or does not fit the machine, or if times
-    /// grow too long.
+    /// [`StochasticError`] if a distribution is impossible or does not fit the machine, or if times are too
+    /// long.
     pub fn generate(&self, seed: u64, replication: u64) -> Result<Stream, StochasticError> {
         self.processors()?;
         self.arrivals.check()?;
@@ -140,33 +139,33 @@ impl StochasticStream {
         let (mut arrival_rng, mut side_rng, mut service_rng) =
             (rng(Step::Arrivals), rng(Step::Sides), rng(Step::Service));
         let mut clock = self.arrivals.clock();
-        // Bounded, so that an absurd number of jobs is not an allocation failure at once.
-        let room = self.jobs.min(1 << 20) as usize;
-        let mut jobs = Vec::with_capacity(room);
+        // The capacity is bounded, so that a huge number of jobs does not cause an allocation failure immediately.
+        let capacity = self.jobs.min(1 << 20) as usize;
+        let mut jobs = Vec::with_capacity(capacity);
         let mut work = 0;
         for number in 1..=i64::from(self.jobs) {
             let shape = sides.draw(&mut side_rng);
             let submit = self.ticks(clock.advance(&mut arrival_rng))?;
             let run = self.service.quantile(random::uniform(&mut service_rng));
             let run = self.ticks(run)?.max(1);
-            // Even one after another the jobs must end before the limit.
+            // The jobs must end before the limit even if they run one after another.
             work += run;
             if submit + work >= MAX_TICKS {
                 return Err(self.too_long());
             }
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let shape = Some(shape);
-            // As a reader of the trace has it.
+            // Writing the trace and reading the trace again gives the same value.
             let limit = (run > 0).then(|| u32::try_from(run).unwrap_or(u32::MAX));
             jobs.push(Job { number, submit, run, estimate: run, size, line: 0, shape, limit });
         }
         Ok(Stream { jobs, ticks_per_unit: self.ticks_per_unit })
     }
 
-    /// Processors of the machine.
+    /// Returns the number of processors of the machine.
     ///
     /// # Errors
-    /// [`StochasticError::Machine`] if a side is 0, or if 32 bits cannot hold the number.
+    /// [`StochasticError::Machine`] if a side is 0 or the number does not fit in 32 bits.
     pub fn processors(&self) -> Result<u32, StochasticError> {
         let product = self.extents.iter().map(|&extent| u64::from(extent)).product::<u64>();
         match u32::try_from(product) {
@@ -175,20 +174,20 @@ impl StochasticStream {
         }
     }
 
-    /// Mean processors of a request, exact.
+    /// Returns the exact mean number of processors of a request.
     ///
     /// # Errors
-    /// [`StochasticError`], if the sides are impossible or do not fit the machine.
+    /// [`StochasticError`] if the distribution of sides is impossible or does not fit the machine.
     pub fn mean_size(&self) -> Result<f64, StochasticError> {
         self.processors()?;
         Ok(self.sides.mean_size(self.extents)?)
     }
 
-    /// Processor time asked for over processor time there is, in the long run: mean size x mean
-    /// service time / (mean inter-arrival time x processors). Infinite if all jobs come at once.
+    /// Returns the long-run ratio of the requested processor time to the available processor time: mean size x mean
+    /// service time / (mean inter-arrival time x processors). Infinite if all jobs arrive at once.
     ///
     /// # Errors
-    /// [`StochasticError`], if a distribution is impossible or does not fit the machine.
+    /// [`StochasticError`] if a distribution is impossible or does not fit the machine.
     pub fn offered_load(&self) -> Result<f64, StochasticError> {
         self.arrivals.check()?;
         self.service.check()?;
@@ -196,7 +195,7 @@ impl StochasticStream {
         Ok(self.mean_size()? * self.service.mean() / capacity)
     }
 
-    /// The nearest whole tick to a time given in units.
+    /// Returns the whole tick nearest to a time in time units.
     fn ticks(&self, units: f64) -> Result<i64, StochasticError> {
         let ticks = (units * f64::from(self.ticks_per_unit)).round();
         if ticks < MAX_TICKS as f64 { Ok(ticks as i64) } else { Err(self.too_long()) }

@@ -1,9 +1,10 @@
-//! Where the random numbers come from: one stream for each seed, replication and step.
+//! Random numbers: one stream for each seed, replication and step.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What random numbers are drawn for. The discriminants are part of what a seed means.
+/// The step for which random numbers are drawn. The discriminants must not change, because the random numbers of a seed
+/// depend on the discriminants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Arrivals = 0,
@@ -11,11 +12,11 @@ pub(super) enum Step {
     Service = 2,
 }
 
-/// Keeps these streams apart from others of the same seed.
+/// Separates these random streams from other random streams with the same seed.
 const LABEL: &[u8; 16] = b"stochastic jobs\0";
 
-/// The random stream of a step. Seed and replication are the cipher's key, so no two replications
-/// share a number and any of them can be drawn alone.
+/// Returns the random stream of a step. Seed and replication are the cipher's key, so every replication has different
+/// streams, and replications can be generated in any order.
 pub(super) fn stream(seed: u64, replication: u64, step: Step) -> ChaCha8Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -26,12 +27,12 @@ pub(super) fn stream(seed: u64, replication: u64, step: Step) -> ChaCha8Rng {
     rng
 }
 
-/// A number of [0, 1), a multiple of 2^-53.
+/// Draws a number in [0, 1). The number is a multiple of 2^-53.
 pub(super) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     rng.random()
 }
 
-/// The exponential distribution of mean 1 at `u` of [0, 1): the inverse of its distribution function.
+/// Returns the quantile at `u` in [0, 1) of the exponential distribution of mean 1.
 pub(super) fn exponential(u: f64) -> f64 {
     -(-u).ln_1p()
 }

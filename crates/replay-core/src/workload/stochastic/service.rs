@@ -1,4 +1,4 @@
-//! How long jobs run.
+//! Distributions of service times.
 
 mod names;
 
@@ -13,33 +13,33 @@ use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Service {
-    /// Exponential.
+    /// Exponential distribution.
     Exponential {
         /// Mean.
         mean: f64,
     },
-    /// Density proportional to x^(-alpha - 1) on [k, q]: most jobs are short, and a few as long as
-    /// all others together (Bani-Mohammad, eq. 5.1).
+    /// Bounded Pareto distribution, with a density proportional to x^(-alpha - 1) on [k, q]. Most jobs are short, and a
+    /// few long jobs have the same total time as all other jobs together (Bani-Mohammad, eq. 5.1).
     BoundedPareto {
-        /// Shortest.
+        /// Shortest time.
         k: f64,
-        /// Longest, above `k`.
+        /// Longest time, above `k`.
         q: f64,
-        /// Tail index: the smaller, the heavier the tail.
+        /// Tail index; a smaller index gives a heavier tail.
         alpha: f64,
     },
-    /// Normal, restricted to [low, high].
+    /// Normal distribution restricted to [low, high].
     TruncatedNormal {
         /// Mean before the restriction.
         mean: f64,
         /// Standard deviation before the restriction.
         sd: f64,
-        /// Shortest, at least 0.
+        /// Shortest time, at least 0.
         low: f64,
-        /// Longest, above `low`; may be infinite.
+        /// Longest time, above `low`; may be infinite.
         high: f64,
     },
-    /// The same for all jobs.
+    /// The same time for all jobs.
     Deterministic {
         /// Service time.
         time: f64,
@@ -48,13 +48,12 @@ pub enum Service {
 
 spelled!(Service, names::TABLE);
 
-/// The least share of the normal distribution that its truncation may keep: less is almost surely a
-/// mistake, and far out in a tail the distribution function has no digits left.
+/// Minimum probability of the range to which a normal distribution may be truncated. A smaller probability is almost
+/// certainly a mistake. In addition, the distribution function has no significant digits far out in a tail.
 const LEAST_MASS: f64 = 1e-6;
 
 impl Service {
-    /// The service time below which a share `u` of all jobs lies, 0 <= u < 1: the inverse of the
-    /// distribution function, in time units.
+    /// Returns the quantile of the service time at `u` in [0, 1), in time units.
     #[must_use]
     pub fn quantile(&self, u: f64) -> f64 {
         match *self {
@@ -64,7 +63,7 @@ impl Service {
                 (k / (1.0 - u * (1.0 - tail)).powf(1.0 / alpha)).clamp(k, q)
             }
             Self::TruncatedNormal { mean, sd, low, high } => {
-                let [below, mass] = kept(mean, sd, low, high);
+                let [below, mass] = masses(mean, sd, low, high);
                 let normal = Normal::standard().inverse_cdf((below + u * mass).clamp(0.0, 1.0));
                 (mean + sd * normal).clamp(low, high)
             }
@@ -72,13 +71,14 @@ impl Service {
         }
     }
 
-    /// Mean service time, in time units, by closed forms.
+    /// Returns the mean service time, in time units, by a closed form.
     #[must_use]
     pub fn mean(&self) -> f64 {
         match *self {
             Self::Exponential { mean } => mean,
             Self::BoundedPareto { k, q, alpha } => {
-                // With x = k e^y the integral of x times the density is one of e^((1 - alpha) y).
+                // With the substitution x = k e^y, the integral of x times the density becomes an integral of e^((1 -
+                // alpha) y).
                 let span = (q / k).ln();
                 let z = (1.0 - alpha) * span;
                 let stretch = if z == 0.0 { 1.0 } else { z.exp_m1() / z };
@@ -86,21 +86,21 @@ impl Service {
             }
             Self::TruncatedNormal { mean, sd, low, high } => {
                 let density = |x: f64| Normal::standard().pdf((x - mean) / sd);
-                let [_, mass] = kept(mean, sd, low, high);
+                let [_, mass] = masses(mean, sd, low, high);
                 mean + sd * (density(low) - density(high)) / mass
             }
             Self::Deterministic { time } => time,
         }
     }
 
-    /// Complains of impossible parameters.
+    /// Checks the parameters.
     pub(super) fn check(&self) -> Result<(), NameError> {
         names::TABLE.check(self)
     }
 }
 
-/// Shares of a normal distribution: that below `low`, and that between `low` and `high`.
-fn kept(mean: f64, sd: f64, low: f64, high: f64) -> [f64; 2] {
+/// Returns the probabilities of a normal distribution below `low` and between `low` and `high`.
+fn masses(mean: f64, sd: f64, low: f64, high: f64) -> [f64; 2] {
     let below = |x: f64| Normal::standard().cdf((x - mean) / sd);
     [below(low), below(high) - below(low)]
 }

@@ -1,4 +1,4 @@
-//! The side file of a trace that says the shape of each job: CSV with the header `job,w,h,d`.
+//! The shapes file of a trace: the shape of each job, as CSV with the header `job,w,h,d`.
 //!
 //! ```text
 //! job,w,h,d
@@ -6,9 +6,10 @@
 //! 2,16,9,1
 //! ```
 //!
-//! Jobs are named by their number (SWF field 1), in any order; the product of the sides is the job's
-//! size. A file may hold more jobs than a window of its trace. Lines that begin with `#` are comments; one of them
-//! may name the trace ([`sidecar`](crate::workload::sidecar)). Read in one pass; one table entry per job.
+//! Jobs are identified by their number (SWF field 1) and may be in any order. The product of the sides must be the size
+//! of the job. The file may contain jobs outside the window of the trace. Lines that begin with `#` are comments; one
+//! of these lines may name the trace ([`sidecar`](crate::workload::sidecar)). The file is read in one pass, with one
+//! table entry per job.
 
 mod error;
 
@@ -22,10 +23,10 @@ use std::collections::hash_map::Entry;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-/// The first line of a side file: the fields of a line, in order.
+/// First line of a shapes file: the fields of a line, in order.
 pub const SHAPES_HEADER: &str = "job,w,h,d";
 
-/// Where the shapes of a trace are kept: `lo.swf` and `lo.swf.gz` have `lo.shapes.csv` beside them.
+/// Returns the path of the shapes file of a trace: `lo.shapes.csv` beside `lo.swf` or `lo.swf.gz`.
 ///
 /// ```
 /// use replay_core::workload::stochastic::shapes_path;
@@ -36,19 +37,19 @@ pub fn shapes_path(trace: &Path) -> PathBuf {
     beside(trace, ".shapes.csv")
 }
 
-/// Where an import keeps the nodes of jobs: `lo.nodes.csv` beside `lo.swf`.
+/// Returns the path of the recorded placements of an imported trace: `lo.nodes.csv` beside `lo.swf`.
 #[must_use]
 pub fn nodes_path(trace: &Path) -> PathBuf {
     beside(trace, ".nodes.csv")
 }
 
-/// Where an import keeps what a log calls its jobs: `lo.ids.csv` beside `lo.swf`.
+/// Returns the path of the original job ids of an imported trace: `lo.ids.csv` beside `lo.swf`.
 #[must_use]
 pub fn ids_path(trace: &Path) -> PathBuf {
     beside(trace, ".ids.csv")
 }
 
-/// The name of a trace with another end.
+/// Replaces the extensions `.swf` and `.gz` of a trace's path by `end`.
 fn beside(trace: &Path, end: &str) -> PathBuf {
     let mut path = trace.to_path_buf();
     for extension in ["gz", "swf"] {
@@ -56,17 +57,17 @@ fn beside(trace: &Path, end: &str) -> PathBuf {
             path.set_extension("");
         }
     }
-    // Appended, not set: the rest of the name may hold dots.
+    // The extension is appended, not set, because the rest of the name may contain dots.
     let mut path = path.into_os_string();
     path.push(end);
     path.into()
 }
 
-/// Writes the shapes of the jobs that have one, in processors, job by job. `out` should be buffered; it
-/// is flushed at the end.
+/// Writes one line for each job that has a shape. Sides are in processors. `out` should be buffered; it is flushed at
+/// the end.
 ///
 /// # Errors
-/// Those of the output.
+/// Errors of `out`.
 pub fn write_shapes(jobs: &[Job], mut out: impl Write) -> io::Result<()> {
     writeln!(out, "{SHAPES_HEADER}")?;
     for (number, shape) in jobs.iter().filter_map(|job| Some((job.number, job.shape?))) {
@@ -75,36 +76,35 @@ pub fn write_shapes(jobs: &[Job], mut out: impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes the line of one job.
+/// Writes the shape of one job as a line of a shapes file.
 ///
 /// # Errors
-/// Those of the output.
+/// Errors of `out`.
 pub fn write_shape(number: i64, [w, h, d]: [u16; 3], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{number},{w},{h},{d}")
 }
 
-/// A side file that was read.
+/// The shapes of a trace's jobs, as read from a shapes file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShapeFile {
     file: String,
-    /// Line and shape by job number.
+    /// Line and shape of each job, by job number.
     rows: HashMap<i64, (u64, [u16; 3])>,
-    /// What it says of its trace.
+    /// Lines that name the trace.
     traces: Vec<TraceLine>,
 }
 
 impl ShapeFile {
-    /// Reads a side file; `file` is its name for errors. Blank lines and blanks around fields do not
-    /// matter.
+    /// Reads a shapes file; `file` names it in messages. Blank lines and blanks around fields are ignored.
     ///
     /// # Errors
-    /// [`ShapeError`] with file, line and field: no header, a missing or an extra field, a field that
-    /// is no number in range, or a job that has a shape already.
+    /// [`ShapeError`] with file, line and field: no header, a missing or an extra field, a field that is not a
+    /// number in range, or a repeated job.
     pub fn read(input: impl BufRead, file: &str) -> Result<Self, ShapeError> {
         let mut shapes = Self { file: file.to_string(), rows: HashMap::new(), traces: Vec::new() };
         let (mut lines, mut header) = (Lines::new(input), false);
         loop {
-            // What is no UTF-8 is no number either, and is shown as well as it can be.
+            // Invalid UTF-8 is not a number, so it causes an error, which shows replacement characters.
             let read = lines.next_text(|line, text| {
                 if is_comment(text) {
                     shapes.traces.extend(TraceLine::parse(file, line, text));
@@ -127,21 +127,22 @@ impl ShapeFile {
         }
     }
 
-    /// Checks that the file does not name another trace than this one, which is given by its name for messages and
-    /// by its digest.
+    /// Checks that the file does not name a trace other than the trace with digest `digest`. Messages refer to the
+    /// trace by the name `trace`.
     ///
     /// # Errors
-    /// [`OtherTrace`].
+    /// [`OtherTrace`] if the file names another trace.
     pub fn check_trace(&self, trace: &str, digest: &str) -> Result<(), OtherTrace> {
         self.traces.iter().try_for_each(|line| line.check(trace, digest))
     }
 
-    /// Gives each job its shape; how many have none. `links` are those of their trace, which tell what numbers
-    /// several of its records have.
+    /// Assigns its shape to each job and returns the number of jobs without a shape. `links` contains the repeated job
+    /// numbers of the trace.
     ///
     /// # Errors
-    /// [`ShapeError`], if no job has a shape, one of another size, or one that may be of another record.
-    pub fn give(&self, jobs: &mut [Job], links: &Links) -> Result<u64, ShapeError> {
+    /// [`ShapeError`] if no job has a shape, if the size of a shape differs from the size of its job, or if several
+    /// records have the number of a job with a shape.
+    pub fn assign(&self, jobs: &mut [Job], links: &Links) -> Result<u64, ShapeError> {
         let first = jobs.first().map(|job| job.number);
         let (mut with, mut without) = (0u64, 0u64);
         for job in jobs {
@@ -150,7 +151,7 @@ impl ShapeFile {
                 without += 1;
                 continue;
             };
-            if let Some(records) = links.twice(number) {
+            if let Some(records) = links.repeated_lines(number) {
                 return Err(ShapeError::Repeated { file, line, job: number, records });
             }
             let size: u64 = shape.iter().map(|&side| u64::from(side)).product();
@@ -166,25 +167,25 @@ impl ShapeFile {
         }
     }
 
-    /// The file as the user named it.
+    /// Returns the name of the file in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.file
     }
 
-    /// Number of shapes in the file.
+    /// Returns the number of shapes in the file.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether the file has a header and nothing else.
+    /// Returns whether the file has no shapes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Reads one line below the header.
+    /// Parses a line below the header.
     fn insert(&mut self, line: u64, text: &str) -> Result<(), ShapeError> {
         let mut fields = text.split(',').map(str::trim);
         let job = self.field(line, 0, fields.next())?;

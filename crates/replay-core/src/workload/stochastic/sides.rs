@@ -1,7 +1,7 @@
-//! The sides of requests.
+//! Distributions of the sides of requests.
 //!
-//! Each side is drawn independently, with a law that looks at the machine's side in that dimension. A
-//! dimension in which the machine has one processor gets 1.
+//! Each side is drawn independently from a distribution that depends on the machine's side in that dimension. In a
+//! dimension in which the machine has one processor, the side is 1.
 
 mod law;
 mod names;
@@ -14,56 +14,56 @@ use law::{AxisLaw, find};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// How the sides of a request are drawn, in processors.
+/// The distribution of the sides of a request, in processors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Sides {
     /// The distribution of one side.
     pub law: SideLaw,
-    /// Rounds each side down to a power of two, as for the patterns of Lo's message-passing
-    /// experiments that need one.
+    /// Whether each side is rounded down to a power of two, as some patterns of Lo's message-passing
+    /// experiments require.
     pub power_of_two: bool,
-    /// Draws one side and uses it in every dimension: squares and cubes. The law is that of the
-    /// machine's shortest side (longer than 1).
+    /// Whether a single side is drawn for all dimensions, which gives squares and cubes. The distribution is resolved
+    /// for the shortest side of the machine that is longer than 1.
     pub equal: bool,
 }
 
 /// The distribution of one side on a machine of side L.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SideLaw {
-    /// All sides from `low` to `high` alike.
+    /// All sides from `low` to `high` are equally likely.
     Uniform {
         /// Shortest side.
         low: u16,
         /// Longest side; L if `None`.
         high: Option<u16>,
     },
-    /// An exponential variable, cut to its whole part, then limited to 1..L: values below 2 become 1,
-    /// values above L become L.
+    /// An exponential variable, truncated to an integer and limited to the range from 1 to L. Values below 2 become 1,
+    /// and values above L become L.
     Exponential {
-        /// Mean before cutting; L/2 if `None`.
+        /// Mean before truncation; L/2 if `None`.
         mean: Option<f64>,
     },
-    /// Large sides are frequent (Lo; printed there for L = 32): .2 in the first half, .2 in the next
-    /// quarter, .2 in the next eighth, .4 in the last eighth. Needs L >= 8.
+    /// Large sides are frequent (Lo, printed for L = 32): probability .2 for the first half, .2 for the next
+    /// quarter, .2 for the next eighth, .4 for the last eighth. Needs L >= 8.
     Increasing,
-    /// Small sides are frequent (Lo; printed there for L = 32): .4 in the first eighth, .2 in the next
-    /// eighth, .2 in the next quarter, .2 in the last half. Needs L >= 8.
+    /// Small sides are frequent (Lo, printed for L = 32): probability .4 for the first eighth, .2 for the next
+    /// eighth, .2 for the next quarter, .2 for the last half. Needs L >= 8.
     Decreasing,
-    /// Intervals with probabilities; uniform inside each.
+    /// Intervals with probabilities; the sides in an interval are equally likely.
     Intervals {
-        /// In ascending order without overlap.
+        /// Intervals in ascending order without overlap.
         intervals: Vec<Interval>,
-        /// Draws one interval for all sides of a request instead of one for each side: a job is small
-        /// or large (Turner 1995, chapter 4).
+        /// Whether a single interval is drawn for all sides of a request, instead of an interval for each side. A job
+        /// is then small or large as a whole (Turner 1995, chapter 4).
         by_job: bool,
     },
     /// Always the same side.
     Fixed(u16),
-    /// Requests of 2^k processors, as the subcubes of a hypercube: k is drawn, and the request is as
-    /// nearly square as the machine's sides allow. `shares` are the probabilities of k = 0, 1, ...
+    /// Requests of 2^k processors, like the subcubes of a hypercube: k is drawn, and the sides of the request are as
+    /// equal as the machine allows.
     Subcubes {
-        /// Add up to 1.
+        /// Probabilities of k = 0, 1, ..., which add up to 1.
         shares: Vec<Share>,
     },
 }
@@ -72,7 +72,7 @@ pub enum SideLaw {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share(pub f64);
 
-/// Sides of equal probability.
+/// An interval of equally likely sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Shortest side.
@@ -86,19 +86,19 @@ pub struct Interval {
 spelled!(Sides, names::TABLE);
 
 impl Sides {
-    /// Uniform sides from 1 to the machine's.
+    /// Uniform sides from 1 to the machine's side.
     pub const UNIFORM: Self = Self::plain(SideLaw::Uniform { low: 1, high: None });
 
-    /// Independent sides of a law, not rounded.
+    /// Returns a distribution of independent, unrounded sides.
     #[must_use]
     pub const fn plain(law: SideLaw) -> Self {
         Self { law, power_of_two: false, equal: false }
     }
 
-    /// Probability of the sides 1, 2, ... `extent` on a machine of that side.
+    /// Returns the probabilities of the sides 1, 2, ... `extent` on a machine of side `extent`.
     ///
     /// # Errors
-    /// [`NameError`], if the law is impossible or does not fit the machine.
+    /// [`NameError`] if the distribution is impossible or does not fit the machine.
     pub fn probabilities(&self, extent: u16) -> Result<Vec<f64>, NameError> {
         let drawn = self.axis(extent)?.probabilities(extent);
         let mut rounded = vec![0.0; drawn.len()];
@@ -108,9 +108,9 @@ impl Sides {
         Ok(rounded)
     }
 
-    /// Mean processors of a request on a machine of these sides, exact.
+    /// Returns the exact mean number of processors of a request on a machine of these sides.
     pub(super) fn mean_size(&self, extents: [u16; 3]) -> Result<f64, NameError> {
-        // The mean of side^power.
+        // Returns the mean of side^power.
         let moment = |extent, power: i32| {
             let probabilities = self.probabilities(extent)?;
             Ok((1..=extent).zip(probabilities).map(|(s, p)| p * f64::from(s).powi(power)).sum())
@@ -137,7 +137,7 @@ impl Sides {
         extents.iter().try_fold(1.0, |size, &extent| Ok(size * moment(extent, 1)?))
     }
 
-    /// Resolves the law for a machine, once for all jobs.
+    /// Resolves the distribution for a machine, once for all jobs.
     pub(super) fn sampler(&self, extents: [u16; 3]) -> Result<SideSampler<'_>, NameError> {
         if let SideLaw::Subcubes { shares } = &self.law {
             let wholes = self.subcubes(shares, extents)?;
@@ -148,7 +148,7 @@ impl Sides {
         Ok(SideSampler { sides: self, laws, extents, wholes: Vec::new() })
     }
 
-    /// Probability and sides of the requests of 2^0, 2^1, ... processors.
+    /// Returns the probability and the sides of the requests of 2^0, 2^1, ... processors.
     fn subcubes(
         &self,
         shares: &[Share],
@@ -178,7 +178,8 @@ impl Sides {
     }
 }
 
-/// Sides of powers of two with 2^k processors in all, as nearly equal as the machine allows.
+/// Returns sides that are powers of two, with a product of 2^k. The sides are as equal as the machine allows. `None` if
+/// the machine has no room for 2^k processors in this form.
 fn nearly_square(k: u32, extents: [u16; 3]) -> Option<[u16; 3]> {
     let mut sides = [1_u16; 3];
     for _ in 0..k {
@@ -189,30 +190,30 @@ fn nearly_square(k: u32, extents: [u16; 3]) -> Option<[u16; 3]> {
     Some(sides)
 }
 
-/// The machine's shortest side among those longer than 1; 1 if there is none.
+/// Returns the shortest side of the machine that is longer than 1; 1 if all sides are 1.
 fn shortest(extents: [u16; 3]) -> u16 {
     extents.into_iter().filter(|&extent| extent > 1).min().unwrap_or(1)
 }
 
-/// Sides for one machine.
+/// A distribution of sides, resolved for one machine.
 #[derive(Clone, Debug)]
 pub(super) struct SideSampler<'a> {
     sides: &'a Sides,
     laws: [AxisLaw; 3],
     extents: [u16; 3],
-    /// Requests that are drawn as a whole, with their probabilities; then the laws mean nothing.
+    /// Requests that are drawn as a whole, with their probabilities. If the list is not empty, `laws` is not used.
     wholes: Vec<(f64, [u16; 3])>,
 }
 
 impl SideSampler<'_> {
-    /// Draws the sides of a request. Always takes three numbers, so that machines of two and three
-    /// dimensions see the same ones.
+    /// Draws the sides of a request. The function always uses three random numbers, so that machines of two and three
+    /// dimensions use the same numbers.
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> [u16; 3] {
         let numbers: [f64; 3] = std::array::from_fn(|_| uniform(rng));
         if let Some(sides) = self.whole(numbers[0]) {
             return sides;
         }
-        // The first number says which interval, and where in it the first side is.
+        // The first number selects the interval, and the position of the first side in the interval.
         let common = match &self.sides.law {
             SideLaw::Intervals { intervals, by_job: true } => find(intervals, numbers[0]),
             _ => None,
@@ -227,7 +228,7 @@ impl SideSampler<'_> {
         })
     }
 
-    /// The whole request at `u` of [0, 1), if requests are drawn as a whole.
+    /// Returns the request that a uniform number `u` in [0, 1) selects; `None` if requests are not drawn as a whole.
     fn whole(&self, u: f64) -> Option<[u16; 3]> {
         let mut rest = u;
         for &(share, sides) in &self.wholes {
@@ -236,7 +237,7 @@ impl SideSampler<'_> {
             }
             rest -= share;
         }
-        // The probabilities were a rounding error short of 1.
+        // This case occurs if rounding makes the sum of the probabilities less than 1.
         self.wholes.iter().rfind(|(share, _)| *share > 0.0).map(|&(_, sides)| sides)
     }
 }

@@ -1,21 +1,20 @@
-//! A stream as a trace, so that other simulators can read the same workload.
+//! Writes a stream as a trace, so that other simulators can read the same workload.
 //!
-//! SWF has no shapes: they go to a side file ([`write_shapes`](super::write_shapes)).
+//! SWF cannot represent shapes, so they are written to a separate file ([`write_shapes`](super::write_shapes)).
 
 use super::Stream;
 use crate::swf::{Header, Record, Writer, header_fields};
 use crate::workload::Job;
 use std::io::{self, Write};
 
-/// Writes a stream as SWF, one tick as one second: a reader gets the same integers back.
+/// Writes a stream in SWF. A tick is written as a second, so that a reader returns the same integers.
 ///
-/// The header holds `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (= `processors`) and a `Note` on the
-/// ticks; `fields` follow as `; key: value`, in their order. `out` should be buffered; it is flushed at
-/// the end.
+/// The header has `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Note` on the ticks; `fields`
+/// follow in their order, as lines `; key: value`. `out` should be buffered; it is flushed at the end.
 ///
 /// # Errors
-/// Those of the output; [`io::ErrorKind::InvalidInput`], before anything is written, if a field's key
-/// is blank or holds a colon, or if key or value break the line.
+/// Errors of `out`; [`io::ErrorKind::InvalidInput`], before anything is written, if the key of a field
+/// is blank or contains a colon, or if a key or value contains a line break.
 pub fn write_swf(
     stream: &Stream,
     processors: u32,
@@ -31,8 +30,8 @@ pub fn write_swf(
     writer.into_inner().flush()
 }
 
-/// Submission, run time, size (allocated and requested), estimate and status 1, completed; all else
-/// unknown.
+/// Returns the record of a job: submit time, run time, size (allocated and requested), estimate and the status 1
+/// (completed). All other fields are unknown.
 fn record(job: &Job) -> Record {
     Record {
         job_number: job.number,
@@ -46,7 +45,6 @@ fn record(job: &Job) -> Record {
     }
 }
 
-/// The header's text.
 fn header(stream: &Stream, processors: u32, fields: &[(&str, &str)]) -> io::Result<String> {
     let (count, ticks) = (stream.jobs.len(), stream.ticks_per_unit);
     let text = format!(
@@ -68,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strict_reader_gets_the_jobs_back() {
+    fn a_strict_reader_returns_the_written_jobs() {
         let model = StochasticStream::new([4, 4, 4]);
         let stream = model.generate(3, 5).expect("a possible model");
         let swf = written(&stream, &[("Computer", "none")]).expect("memory takes all");
@@ -87,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_says_what_the_trace_is() {
+    fn the_header_describes_the_trace() {
         let model = StochasticStream { jobs: 2, ..StochasticStream::new([4, 4, 4]) };
         let stream = model.generate(3, 5).expect("a possible model");
         let swf = written(&stream, &[("Note", "seed 3"), ("Note", "")]).expect("memory takes all");
@@ -100,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_would_break_the_header_are_refused() {
+    fn refuses_fields_that_would_break_the_header() {
         let stream = Stream { jobs: vec![], ticks_per_unit: 1 };
         for field in
             [("", "x"), (" ", "x"), ("a:b", "x"), ("a\nb", "x"), ("a", "x\n1 2 3"), ("a", "\r")]

@@ -1,4 +1,4 @@
-//! Tests of streams as a whole.
+//! Tests of whole streams.
 
 use super::arrivals::descriptions;
 use super::*;
@@ -36,7 +36,7 @@ fn the_jobs_of_a_seed_are_pinned() {
         }
         hasher.finalize().to_hex()[..16].to_owned()
     };
-    // Whole ticks of a thousandth: coarse enough not to depend on the last bit of a logarithm.
+    // A tick is a thousandth of a time unit, which is too coarse for the last bit of a logarithm to matter.
     let coarse = |model| StochasticStream { ticks_per_unit: 1000, ..model };
     let first = coarse(lo("uniform", "exponential", "exponential"));
     let second = coarse(lo("decreasing", "pareto", "exponential[rate=0.045]"));
@@ -55,7 +55,7 @@ fn another_load_stretches_the_same_arrivals() {
     assert_eq!(column(&light, |job| job.shape), column(&heavy, |job| job.shape));
     assert_eq!(column(&light, |job| job.run), column(&heavy, |job| job.run));
     for (light, heavy) in light.jobs.iter().zip(&heavy.jobs) {
-        // Each is rounded by half a tick at most.
+        // Rounding changes each time by at most half a tick.
         assert!((light.submit - 4 * heavy.submit).abs() <= 2, "{light:?} {heavy:?}");
     }
     assert!(light.jobs[999].submit > 500 * i64::from(TICKS_PER_UNIT));
@@ -67,7 +67,7 @@ fn each_step_has_its_own_numbers() {
     let other = stream(&lo("exponential", "pareto", "exponential"), 7, 3);
     assert_eq!(column(&base, |job| job.submit), column(&other, |job| job.submit));
     assert_ne!(column(&base, |job| job.shape), column(&other, |job| job.shape));
-    // Every value is the inverse at one number, so equal numbers give values in the same order.
+    // Each value is a quantile at one random number, so equal random numbers give values in the same order.
     let follows = |values: &[i64], leader: &[i64]| {
         let mut order: Vec<usize> = (0..leader.len()).collect();
         order.sort_by_key(|&i| leader[i]);
@@ -78,10 +78,11 @@ fn each_step_has_its_own_numbers() {
         (0..submits.len()).map(|i| submits[i] - if i == 0 { 0 } else { submits[i - 1] }).collect()
     };
     let [runs, gaps] = [column(&base, |job| job.run), gaps(&base)];
-    // Long jobs stay long. The Pareto times are the longer ones: equal ticks are rarer.
+    // Jobs that are long under one distribution are long under the other. The Pareto times are longer, so equal times
+    // are rarer.
     assert!(follows(&runs, &column(&other, |job| job.run)));
     assert!(!follows(&runs, &gaps));
-    // A request takes three numbers.
+    // A request uses three random numbers.
     let widths = column(&base, |job| job.shape.map_or(0, |shape| i64::from(shape[0])));
     let widths = &widths[..333];
     for times in [runs, gaps] {
@@ -155,7 +156,7 @@ fn short_jobs_run_for_a_tick() {
 }
 
 #[test]
-fn what_cannot_be_drawn_says_why() {
+fn errors_name_the_cause() {
     type Change = fn(&mut StochasticStream);
     let message = |change: Change| {
         let mut model = lo("uniform", "exponential", "exponential");
@@ -183,14 +184,14 @@ fn what_cannot_be_drawn_says_why() {
         ),
         (
             |m| m.arrivals = Arrivals::Exponential { mean: 1e300 },
-            "the jobs would last longer than 2^53 ticks, 1000000 to a time unit: take fewer jobs or \
-             ticks",
+            "the jobs would last longer than 2^53 ticks, 1000000 ticks per time unit: choose fewer jobs \
+             or fewer ticks",
         ),
         (
-            // A thousand of them, each far below the limit.
+            // A thousand jobs, each far below the limit.
             |m| m.service = Service::Deterministic { time: 1e7 },
-            "the jobs would last longer than 2^53 ticks, 1000000 to a time unit: take fewer jobs or \
-             ticks",
+            "the jobs would last longer than 2^53 ticks, 1000000 ticks per time unit: choose fewer jobs \
+             or fewer ticks",
         ),
     ];
     for (change, expected) in cases {
@@ -211,11 +212,11 @@ fn arrivals_are_written_as_mean_or_rate() {
         assert_eq!(text.parse::<Arrivals>().expect(text).to_string(), canonical);
     }
     for (text, problem) in [
-        ("exponential[mean=1,rate=1]", "mean and rate say the same: give one"),
+        ("exponential[mean=1,rate=1]", "mean and rate are alternatives; give only one"),
         ("exponential[rate=0]", "rate=\"0\" is not a positive number"),
-        // Positive, but its inverse is not finite.
+        // The rate is positive, but its inverse is not finite.
         ("exponential[rate=1e-320]", "mean=\"inf\" is not a positive number"),
-        ("at-once[mean=1]", "unknown parameter \"mean\"; it has none"),
+        ("at-once[mean=1]", "unknown parameter \"mean\"; this name has no parameters"),
         ("weekly", "unknown; known are exponential, at-once"),
     ] {
         assert_eq!(text.parse::<Arrivals>().unwrap_err().problem, problem, "{text}");
@@ -243,7 +244,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn jobs_are_sane_on_any_machine(
+    fn jobs_are_valid_on_any_machine(
         sides in sides::tests::any_sides(),
         service in service::tests::services(),
         extents in prop::array::uniform3(prop_oneof![Just(1_u16), 8..40_u16]),

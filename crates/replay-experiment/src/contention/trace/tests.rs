@@ -21,23 +21,23 @@ fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> 
     let messages = Messages::new(Preset::Lo, "n-body".parse().expect("a pattern")).expect("fine");
     let (flag, topology, messages) = (CancelToken::new(), &topology, &messages);
     let watch = RunContext::new(&flag);
-    let stage = Stage { jobs, topology, messages, watch };
-    let isolation = isolate(stage, 1.0, 0)?;
+    let input = ContentionInput { jobs, topology, messages, watch };
+    let isolation = isolate(input, 1.0, 0)?;
     if stop {
         flag.raise();
     }
     let allocator = "first-fit".parse().expect("an allocator");
-    run_trace(stage, &isolation, &SchedulerSpec::fcfs(), &allocator, 0)
+    run_trace(input, &isolation, &SchedulerSpec::fcfs(), &allocator, 0)
 }
 
-/// Jobs of one processor hold it for their run time, so that others wait as in the trace.
+/// A job of one processor holds the processor for its run time, so that other jobs wait as in the trace.
 #[test]
-fn jobs_that_send_nothing_take_their_time() {
+fn jobs_without_packets_take_their_run_time() {
     let jobs = [job(0, 700, 1), job(0, 400, 1), job(0, 5000, 4), job(10, 50, 1)];
     let run = run("2x2", &jobs, false).expect("it runs");
     let times = |i: usize| (run.jobs[i].wait, run.jobs[i].service, run.jobs[i].packets);
     assert_eq!((times(0), times(1)), ((0, 700, 0), (0, 400, 0)));
-    // The machine is free at 700; the last job waits for all of it.
+    // The whole machine is free at 700; the last job needs the whole machine.
     assert_eq!(run.jobs[2].wait, 700);
     assert_eq!((run.jobs[2].service, run.jobs[2].stretch()), (run.jobs[2].isolated, Some(1.0)));
     assert_eq!(times(3), (690 + run.jobs[2].service, 50, 0));
@@ -45,14 +45,14 @@ fn jobs_that_send_nothing_take_their_time() {
 }
 
 #[test]
-fn a_raised_flag_ends_a_run() {
+fn cancellation_ends_a_run() {
     let error = run("4x4", &[job(0, 90_000, 9)], true).expect_err("interrupted");
     assert!(matches!(error, TraceError::Cancelled(_)), "{error}");
 }
 
-/// A packet one way round a ring goes by either virtual channel; a link is one link.
+/// Packets that go around a ring may use either virtual channel of a link. The two channels are treated as one link.
 #[test]
-fn the_lanes_of_a_link_are_one_link() {
+fn virtual_channels_of_a_link_count_as_one_link() {
     let share = |machine: &str| {
         let topology: Topology = machine.parse().expect("a machine");
         let options = TrafficOptions::default();
@@ -65,23 +65,23 @@ fn the_lanes_of_a_link_are_one_link() {
         let used = network.carried().map(|(id, busy, _)| (id, busy as f64));
         link_use(network, 5, network.now(), used)
     };
-    // The only link used, and where there are others: an end of the line has one of two.
+    // Only one link is used. A processor at an end of the line has one link instead of two.
     let (mesh, torus) = (share("5x1"), share("torus:5x1"));
     let used = |links: &[LinkUse]| links.iter().flatten().flatten().sum::<f64>();
     assert!(used(&mesh) > 0.0);
     assert_eq!(used(&mesh), used(&torus));
-    let there = |links: &[LinkUse]| -> Vec<usize> {
+    let existing_links = |links: &[LinkUse]| -> Vec<usize> {
         links.iter().map(|of| of.iter().flatten().count()).collect()
     };
-    assert_eq!((there(&mesh), there(&torus)), (vec![1, 2, 2, 2, 1], vec![2; 5]));
-    // From 1 to 2 or back: half of that link's share is the mean of its processor's.
+    assert_eq!((existing_links(&mesh), existing_links(&torus)), (vec![1, 2, 2, 2, 1], vec![2; 5]));
+    // The sending processor has two links; the mean is half of the share of the used link.
     let from = mesh.iter().position(|of| of.iter().flatten().any(|&share| share > 0.0));
     let mean = mean_use(&mesh[from.expect("a link")]).expect("links");
     assert_eq!(2.0 * mean, used(&mesh));
     assert_eq!(mean_use(&Vec::new()), None);
 }
 
-/// Every allocator that works on the machine, and jobs so far apart that each is alone.
+/// Runs jobs with every allocator that supports the machine. Each job ends before the next job starts.
 fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mapping, seed: u64) {
     let topology: Topology = machine.parse().expect("a machine");
     let pattern = pattern.parse().expect("a pattern");
@@ -90,14 +90,14 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
     let jobs: Vec<Job> =
         (0..).zip(jobs).map(|(i, &(size, run))| job(i * 40_000_000, run, size)).collect();
     let (flag, topology, messages) = (CancelToken::new(), &topology, &messages);
-    let stage = Stage { jobs: &jobs, topology, messages, watch: RunContext::new(&flag) };
-    let isolation = isolate(stage, 1.0, seed).expect("it runs");
+    let input = ContentionInput { jobs: &jobs, topology, messages, watch: RunContext::new(&flag) };
+    let isolation = isolate(input, 1.0, seed).expect("it runs");
     let mut ran = 0;
     for name in replay_core::allocator::registry::standard().names() {
         let allocator: AllocatorSpec = name.parse().expect("a name");
         let scheduler = SchedulerSpec::fcfs();
-        // Some need another machine; some fold or round up what does not fit then.
-        let Ok(run) = run_trace(stage, &isolation, &scheduler, &allocator, seed) else { continue };
+        // Some allocators do not support the machine, or reject the jobs because they fold jobs or round up sizes.
+        let Ok(run) = run_trace(input, &isolation, &scheduler, &allocator, seed) else { continue };
         ran += 1;
         for job in run.jobs.iter().filter(|job| job.packets > 0) {
             assert_eq!(job.contention_factor(), Some(1.0), "{name}: {job:?}");
@@ -109,7 +109,7 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-    /// Alone on the machine a job suffers from nobody, wherever it is.
+    /// A job that runs alone on the machine has no contention, on any processors.
     #[test]
     fn a_lone_job_has_no_contention(
         jobs in proptest::collection::vec((2u32..30, 1i64..4000), 1..4),
@@ -123,28 +123,28 @@ proptest! {
     }
 }
 
-/// Two jobs that share links slow each other down, and only then.
+/// Jobs slow each other down if and only if they run at the same time on shared links.
 #[test]
-fn what_others_do_is_apart_from_where_a_job_is() {
-    // Random scatters both over the machine, at the same time or one after the other.
+fn separates_contention_from_placement() {
+    // The random allocator scatters both jobs. The jobs run at the same time or one after the other.
     let run = |second: i64| {
         let jobs = [job(0, 60_000, 8), job(second, 60_000, 8)];
         let (flag, topology) = (CancelToken::new(), "4x4".parse().expect("a machine"));
         let messages = Messages::new(Preset::Lo, "all-to-all".parse().expect("one")).expect("fine");
-        let stage = Stage {
+        let input = ContentionInput {
             jobs: &jobs,
             topology: &topology,
             messages: &messages,
             watch: RunContext::new(&flag),
         };
-        let isolation = isolate(stage, 1.0, 0).expect("it runs");
+        let isolation = isolate(input, 1.0, 0).expect("it runs");
         let allocator = "random".parse().expect("an allocator");
-        run_trace(stage, &isolation, &SchedulerSpec::fcfs(), &allocator, 0).expect("it runs").jobs
+        run_trace(input, &isolation, &SchedulerSpec::fcfs(), &allocator, 0).expect("it runs").jobs
     };
     let (apart, together) = (run(1_000_000), run(0));
     assert_eq!(apart[0].contention_factor(), Some(1.0));
     assert!(apart[0].placement_factor() > Some(1.0), "{:?}", apart[0]);
-    // The first is where it was; what it now takes longer is the second's doing.
+    // The first job has the same processors in both cases, so the second job causes its additional time.
     assert_eq!(apart[0].placement_factor(), together[0].placement_factor());
     assert!(together[0].contention_factor() > Some(1.0), "{:?}", together[0]);
     let factors = together[0].placement_factor().zip(together[0].contention_factor());
@@ -153,41 +153,46 @@ fn what_others_do_is_apart_from_where_a_job_is() {
     assert!(product.zip(stretch).is_some_and(|(a, b)| (a - b).abs() < 1e-12), "{together:?}");
 }
 
-/// Jobs and the machine, looked at by flits or by link loads.
-fn by(window: Option<u64>, machine: &str, pattern: &str, alloc: &str, jobs: &[Job]) -> TraceRun {
+/// Runs jobs on a machine, simulated by flits or by link loads.
+fn run_with_window(
+    window: Option<u64>,
+    machine: &str,
+    pattern: &str,
+    alloc: &str,
+    jobs: &[Job],
+) -> TraceRun {
     let topology: Topology = machine.parse().expect("a machine");
     let pattern = pattern.parse().expect("a pattern");
     let mut messages = Messages::new(Preset::Lo, pattern).expect("no file");
     messages.window = window;
     let (flag, topology, messages) = (CancelToken::new(), &topology, &messages);
-    let stage = Stage { jobs, topology, messages, watch: RunContext::new(&flag) };
-    let isolation = isolate(stage, 1.0, 3).expect("it runs");
+    let input = ContentionInput { jobs, topology, messages, watch: RunContext::new(&flag) };
+    let isolation = isolate(input, 1.0, 3).expect("it runs");
     let allocator = alloc.parse().expect("an allocator");
-    run_trace(stage, &isolation, &SchedulerSpec::fcfs(), &allocator, 3).expect("it runs")
+    run_trace(input, &isolation, &SchedulerSpec::fcfs(), &allocator, 3).expect("it runs")
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-    /// A job that has the machine to itself is the same in both models, if it is looked at as a whole.
+    /// A job that runs alone and is simulated as a whole has equal results in both models.
     #[test]
-    fn link_loads_say_of_a_lone_job_what_flits_say(
+    fn link_loads_equal_flits_for_a_job_alone(
         sizes in proptest::collection::vec((1u32..30, 1i64..4000), 1..4),
         machine in prop_oneof![Just("8x8"), Just("torus:8x4"), Just("hypercube:5")],
         pattern in prop_oneof![Just("n-body"), Just("all-to-all"), Just("random"), Just("one-to-all")],
     ) {
         let jobs: Vec<Job> =
             (0..).zip(&sizes).map(|(i, &(size, run))| job(i * 40_000_000, run, size)).collect();
-        let [flits, links] = [None, Some(1 << 30)].map(|w| by(w, machine, pattern, "random", &jobs));
+        let [flits, links] = [None, Some(1 << 30)].map(|w| run_with_window(w, machine, pattern, "random", &jobs));
         prop_assert_eq!(flits.jobs, links.jobs);
     }
 }
 
-/// Two jobs side by side on common links are slower by link loads too, and what they share is where
-/// they are.
+/// In the model of link loads, two jobs slow each other down if and only if their processors share links.
 #[test]
-fn link_loads_slow_down_who_shares_links() {
+fn link_loads_slow_down_jobs_with_shared_links() {
     let jobs = [job(0, 60_000, 8), job(0, 60_000, 8)];
-    let run = |alloc| by(Some(2000), "4x4", "all-to-all", alloc, &jobs).jobs;
+    let run = |alloc| run_with_window(Some(2000), "4x4", "all-to-all", alloc, &jobs).jobs;
     for apart in run("first-fit") {
         assert_eq!(apart.contention_factor(), Some(1.0), "{apart:?}");
     }

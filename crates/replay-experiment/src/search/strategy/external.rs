@@ -1,9 +1,9 @@
-//! Candidates chosen by another program, which speaks JSON lines.
+//! Search strategy in an external program, which communicates through lines of JSON.
 //!
-//! The command is started by the shell, once. Each line is one JSON object; the program's
-//! standard error is passed through.
+//! The command is run once by the shell. Each line is a JSON object. The standard error of the program is passed
+//! through.
 //!
-//! 1. It is told what is searched, on its standard input:
+//! 1. The program receives the search problem on its standard input:
 //!
 //! ```json
 //! {"begin":{"protocol":1,"objective":"mean_pairwise_l1","goal":"min","constraints":[],
@@ -11,42 +11,38 @@
 //!  "slack":[0],"evaluations":200,"seed":0}}
 //! ```
 //!
-//! 2. It asks, on its standard output, for as many vectors (SR, AF, WF, BF) as it likes;
-//!    those of one question are evaluated in parallel. A fifth number is the slack, else it
-//!    is the first of `slack`:
+//! 2. The program requests any number of vectors (SR, AF, WF, BF) on its standard output. The vectors of one request
+//!    are evaluated in parallel. An optional fifth number is the slack; the default is the first number in `slack`:
 //!
 //! ```json
 //! {"ask":[[2,13,20,6],[2,1,1,0,0.05]]}
 //! ```
 //!
-//! 3. It is told what they come to, in the order of the question, and may ask again.
-//!    `improvement_percent` is against no tie-breaking, larger is better; `values` are the
-//!    objective by part; `excess_percent` is 0 if all constraints hold. Of a vector that
-//!    was stopped early (`complete` is false) the improvement is an upper bound, and
-//!    `values` is empty. `null` stands for a vector that was not evaluated, because it
-//!    breaks no tie or the evaluations were used up:
+//! 3. The program receives the results in the order of the request, and may send another request. `improvement_percent`
+//!    is relative to no tie-breaking, and larger values are better. `values` contains the objective for each part.
+//!    `excess_percent` is 0 if all constraints are satisfied. For an evaluation that was stopped early (`complete` is
+//!    false), the improvement is an upper bound, and `values` is empty. The result is `null` for a vector that was not
+//!    evaluated because it breaks no ties, or because the limit of evaluations was reached:
 //!
 //! ```json
 //! {"tell":[{"vector":[2,13,20,6],"slack":0,"improvement_percent":1.83,"values":[564.865],
 //!  "excess_percent":0.0,"complete":true},null]}
 //! ```
 //!
-//! 4. It ends by closing its standard output with exit code 0. When the evaluations are
-//!    used up it is told `{"end":true}` instead of a next answer, its standard input is
-//!    closed, and it has five seconds to end. The same if a thousand questions in a row hold
-//!    nothing new. After Ctrl-C, when the time is up, or after a mistake of its own, it has less
-//!    than one.
+//! 4. The program ends the search by closing its standard output and exiting with code 0. When the limit of evaluations
+//!    is reached, or after a thousand consecutive requests without a new vector, the program receives `{"end":true}`
+//!    instead of an answer, its standard input is closed, and it has five seconds to exit. After Ctrl-C, after a
+//!    deadline, or after an invalid line, the program has less than one second to exit.
 //!
-//! It runs in a process group of its own: Ctrl-C does not reach it, and when the search ends,
-//! in whatever way, the group is ended. A line has a longest length
-//! ([`LONGEST_LINE`](replay_core::lines::LONGEST_LINE)), and what the program says too early waits in
-//! its pipe.
+//! The program runs in its own process group, so that it does not receive Ctrl-C. The group is killed when the search
+//! ends for any reason. Lines have a maximum length ([`LONGEST_LINE`](replay_core::lines::LONGEST_LINE)). Output that
+//! has not been read yet remains in the pipe.
 
 mod program;
 
 use serde_json::{Value, json};
 
-use self::program::{Program, Said};
+use self::program::{Output, Program};
 use super::{Archive, SearchError, SearchStrategy};
 use crate::search::Candidate;
 use crate::search::objective::Goal;
@@ -56,22 +52,22 @@ use replay_core::allocator::centre::{Slack, SlackError, TieVector, TieVectorErro
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::sanitize::excerpt;
 
-/// A program that asks. It is ended with the value.
+/// Search strategy in an external program. The program is stopped when the value is dropped.
 pub struct External {
     command: String,
     program: Program,
     line: u64,
-    asked: Option<Vec<Candidate>>,
+    requested: Option<Vec<Candidate>>,
     usual: Slack,
     stop: CancelToken,
 }
 
 impl External {
-    /// Starts a command of the shell and tells it what is searched. It has said its last
-    /// word when `stop` is raised.
+    /// Starts a shell command and sends the search problem to it. After `stop` is raised, the output of the command is
+    /// ignored.
     ///
     /// # Errors
-    /// [`SearchError::Command`] if it cannot be started.
+    /// [`SearchError::Command`] if the command cannot be started.
     pub fn start(
         command: &str,
         problem: &Problem,
@@ -86,7 +82,7 @@ impl External {
             program: Program::start(command, json!({"end": true}).to_string(), stop)
                 .map_err(error)?,
             line: 0,
-            asked: None,
+            requested: None,
             usual: space.slacks[0],
             stop: stop.clone(),
         };
@@ -103,7 +99,7 @@ impl External {
             "evaluations": evaluations,
             "seed": seed,
         }});
-        external.program.say(begin.to_string());
+        external.program.send_line(begin.to_string());
         Ok(external)
     }
 
@@ -115,32 +111,32 @@ impl External {
         }
     }
 
-    /// The next question; none at the end.
-    fn listen(&mut self) -> Result<Vec<Candidate>, SearchError> {
+    /// Reads the next request. Returns an empty list if the program makes no further request.
+    fn next_request(&mut self) -> Result<Vec<Candidate>, SearchError> {
         self.line += 1;
-        let text = match self.program.hear()?.map_err(|e| self.error(e.to_string()))? {
-            Said::Line(text) => text,
-            Said::Nothing => return self.hang_up(),
+        let text = match self.program.next_line()?.map_err(|e| self.error(e.to_string()))? {
+            Output::Line(text) => text,
+            Output::Closed => return self.wait_for_exit(),
         };
-        let said = || excerpt(text.trim_end());
+        let shown_line = || excerpt(text.trim_end());
         let message: Value = serde_json::from_str(&text)
-            .map_err(|e| self.error(format!("\"{}\" is not JSON: {e}", said())))?;
+            .map_err(|e| self.error(format!("\"{}\" is not JSON: {e}", shown_line())))?;
         let vectors = message["ask"].as_array().filter(|vectors| !vectors.is_empty());
         let vectors = vectors.ok_or_else(|| {
-            self.error(format!("\"{}\" is not {{\"ask\":[[SR,AF,WF,BF],...]}}", said()))
+            self.error(format!("\"{}\" is not {{\"ask\":[[SR,AF,WF,BF],...]}}", shown_line()))
         })?;
-        // A program may ask for a million at once.
+        // A request may contain a million vectors.
         let candidate =
             |vector| self.stop.check().map_err(Into::into).and_then(|()| self.candidate(vector));
         vectors.iter().map(candidate).collect()
     }
 
-    /// The program has closed its standard output: it must end by itself, and well.
-    fn hang_up(&mut self) -> Result<Vec<Candidate>, SearchError> {
-        let status = self.program.hang_up()?.map_err(|e| self.error(e.to_string()))?;
+    /// Waits until the program, which has closed its standard output, exits. An exit code other than 0 is an error.
+    fn wait_for_exit(&mut self) -> Result<Vec<Candidate>, SearchError> {
+        let status = self.program.wait_for_exit()?.map_err(|e| self.error(e.to_string()))?;
         match status.success() {
             true => Ok(Vec::new()),
-            false => Err(self.error(format!("it ended with {status}"))),
+            false => Err(self.error(format!("the program ended with {status}"))),
         }
     }
 
@@ -178,19 +174,20 @@ fn answer(one: &Evaluation) -> Value {
 
 impl SearchStrategy for External {
     fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError> {
-        if let Some(asked) = self.asked.take() {
+        if let Some(requested) = self.requested.take() {
             let known = |&one: &Candidate| self.stop.check().map(|()| archive.get(one).map(answer));
-            let Ok(answers) = asked.iter().map(known).collect::<Result<Vec<_>, Cancelled>>() else {
+            let Ok(answers) = requested.iter().map(known).collect::<Result<Vec<_>, Cancelled>>()
+            else {
                 return Ok(Vec::new());
             };
-            self.program.say(json!({"tell": answers}).to_string());
+            self.program.send_line(json!({"tell": answers}).to_string());
         }
-        let candidates = match self.listen() {
+        let candidates = match self.next_request() {
             Err(SearchError::Cancelled(Cancelled)) => Vec::new(),
-            // The user hears of a mistake at once.
-            heard => heard.inspect_err(|_| self.program.dismiss())?,
+            // Report an invalid line immediately.
+            request => request.inspect_err(|_| self.program.shorten_grace())?,
         };
-        self.asked = Some(candidates.clone());
+        self.requested = Some(candidates.clone());
         Ok(candidates)
     }
 }

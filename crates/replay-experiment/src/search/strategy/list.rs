@@ -1,14 +1,14 @@
 use super::{Archive, SearchError, SearchStrategy};
 use crate::search::Candidate;
 
-/// Candidates written down beforehand, such as [`Space::grid`](crate::search::Space::grid).
+/// A fixed list of candidates, such as [`Space::grid`](crate::search::Space::grid).
 #[derive(Clone, Debug)]
 pub struct List {
     candidates: Vec<Candidate>,
 }
 
 impl List {
-    /// These, all at once.
+    /// Creates a strategy that requests all candidates in one request.
     pub fn new(candidates: Vec<Candidate>) -> Self {
         Self { candidates }
     }

@@ -9,38 +9,39 @@ use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
 use replay_core::allocator::centre::{Slack, TieVector};
 
-/// Step at the begin of a descent: a factor is changed to half as much again, or by as
-/// much less.
+/// Relative step at the beginning of a descent: a factor is multiplied or divided by 1.5.
 const FIRST_STEP: f64 = 0.5;
-/// Step below which a descent has ended.
+/// Step below which a descent ends.
 const LAST_STEP: f64 = 0.015;
-/// Draws around the centre in a batch, beside its regular neighbours.
+/// Number of random candidates near the centre in a batch, in addition to the regular neighbours of the centre.
 const DRAWS: usize = 24;
-/// Draws are rounded to factors up to numbers from here to the largest of the space.
+/// Random candidates are rounded to integer factors up to a random limit. This is the smallest value of the limit; the
+/// largest value is the largest factor of the space.
 const SMALL: f64 = 6.0;
-/// Looks in a row that show nothing new after which the space is taken to be exhausted.
+/// Number of consecutive batches without a new candidate after which the space is treated as exhausted.
 const ATTEMPTS: usize = 2000;
-/// Looks around one centre with one step.
-const LOOKS: u32 = 2;
-/// Vectors of one scan radius and slack nearer than this in both shares are of one
-/// neighbourhood.
+/// Number of batches around one centre with the same step.
+const BATCHES: u32 = 2;
+/// Two vectors with equal scan radius and slack are in the same neighbourhood if their shares differ by less than this
+/// value.
 const NEIGHBOURHOOD: f64 = 0.04;
-/// Of so many best candidates one may be the next centre; after them, ratios are drawn.
+/// Number of best candidates among which the next centre is chosen. If none of them is suitable, a random ratio is
+/// used.
 const STARTS: usize = 200;
 
-/// The supplementary search of Johnson, Bunde, Leung (section III), made definite: vectors
-/// near the best so far, in ratio space.
+/// A precise form of the supplementary search of Johnson, Bunde, Leung (section III), which evaluates vectors near the
+/// best vector found so far, in the space of ratios.
 ///
-/// A descent looks around its centre: each factor by a step larger and smaller, or 0, the
-/// neighbouring scan radii and slacks, and some draws. It moves to the best that it sees if
-/// that is better; if none is it looks once more, then halves its step. When the step is
-/// small it begins again at the best that no descent has come near yet, at last at ratios
-/// drawn at random. It ends by itself only when there is nothing new in the space.
+/// A descent evaluates candidates around its centre: each factor increased or decreased by a step or set to 0, the
+/// neighbouring scan radii and slacks, and some random candidates. If the best of these candidates is an improvement,
+/// it becomes the new centre. Otherwise the descent evaluates one more batch, and then halves its step. When the step
+/// is small, a new descent begins at the best candidate that is not near the centre of an earlier descent. If there is
+/// no such candidate, the new descent begins at a random ratio. Without a limit, the search ends only when the space
+/// contains no new candidate.
 ///
-/// Tie values are sums of whole numbers, so that ratios of small numbers make candidates
-/// equal that any ratio beside them tells apart: a vector such as (2,13,20,6) is better
-/// than all around it. Draws are therefore rounded to small numbers as often as to large
-/// ones.
+/// Tie values are sums of integers. If the factors are small integers, some processor sets have equal tie values. With
+/// any nearby ratio, the tie values of these sets differ. For this reason a vector such as (2,13,20,6) can be better
+/// than all nearby vectors. Random candidates are therefore rounded to small integers as often as to large integers.
 #[derive(Clone, Debug)]
 pub struct Local {
     space: Space,
@@ -48,45 +49,45 @@ pub struct Local {
     random: Random,
     centre: Option<Candidate>,
     step: f64,
-    /// Looks around the centre with this step that found nothing.
-    in_vain: u32,
-    /// Centres of descents that have ended.
+    /// Number of batches around the centre with the current step that found no better candidate.
+    fruitless: u32,
+    /// Centres of finished descents.
     explored: Vec<Candidate>,
 }
 
 impl Local {
-    /// Searches from the best of the archive on, by a seed. Scan radii go as far as the
-    /// space says.
+    /// Creates a search that begins at the best candidate of the archive. `seed` determines all random choices. Scan
+    /// radii remain within the space.
     pub fn new(space: Space, seed: u64) -> Self {
         Self {
             random: Random::new(space.clone(), seed),
-            // Another stream than that of the restarts.
+            // These random numbers are independent of the random numbers of the restarts.
             rng: ChaCha8Rng::seed_from_u64(seed.wrapping_add(1 << 32)),
             space,
             centre: None,
             step: FIRST_STEP,
-            in_vain: 0,
+            fruitless: 0,
             explored: Vec::new(),
         }
     }
 
-    /// Follows the best that is near the centre, or ends the descent.
-    fn follow(&mut self, archive: &Archive, centre: Candidate) {
+    /// Moves to the best candidate near the centre, or narrows the step.
+    fn move_or_narrow(&mut self, archive: &Archive, centre: Candidate) {
         let Some(here) = archive.get(centre) else { return };
         let best = archive.ranked().into_iter().find(|one| self.reaches(centre, one.candidate));
         match best {
             Some(best) if better_first(best, here).is_lt() => {
-                (self.centre, self.in_vain) = (Some(best.candidate), 0);
+                (self.centre, self.fruitless) = (Some(best.candidate), 0);
             }
             _ => self.narrow(centre),
         }
     }
 
-    /// Nothing better was seen around the centre.
+    /// Reacts to a batch without improvement.
     fn narrow(&mut self, centre: Candidate) {
-        self.in_vain += 1;
-        if self.in_vain == LOOKS {
-            (self.step, self.in_vain) = (self.step / 2.0, 0);
+        self.fruitless += 1;
+        if self.fruitless == BATCHES {
+            (self.step, self.fruitless) = (self.step / 2.0, 0);
         }
         if self.step < LAST_STEP {
             self.explored.push(centre);
@@ -94,17 +95,18 @@ impl Local {
         }
     }
 
-    /// Whether a step from `centre` may lead to `other`.
+    /// Whether `other` can be reached from `centre` by one step.
     fn reaches(&self, centre: Candidate, other: Candidate) -> bool {
         let (a, b) = (Ratio::of(centre.vector), Ratio::of(other.vector));
         let far = (a.wall - b.wall).abs().max((a.border - b.border).abs());
-        let steps = self.space.step(centre.slack).abs_diff(self.space.step(other.slack));
+        let steps =
+            self.space.slack_index(centre.slack).abs_diff(self.space.slack_index(other.slack));
         let radii = &self.space.scan_radii;
         let radii = radii.distance(centre.vector.scan_radius, other.vector.scan_radius);
         radii <= 2 && steps <= 2 && far <= self.step
     }
 
-    /// Where the next descent begins.
+    /// Returns the centre of the next descent.
     fn restart(&mut self, archive: &Archive) -> Candidate {
         let near = |a: Candidate, b: Candidate| {
             let (x, y) = (Ratio::of(a.vector), Ratio::of(b.vector));
@@ -119,14 +121,14 @@ impl Local {
         unexplored.next().unwrap_or_else(|| self.random.draw())
     }
 
-    /// Neighbours of a centre: regular ones first, then draws.
+    /// Returns the neighbours of a centre: regular neighbours, followed by random candidates.
     fn neighbours(&mut self, centre: Candidate) -> Vec<Candidate> {
         let Candidate { vector: centre, slack } = centre;
         let factors = Ratio::of(centre).factors();
         let (step, largest) = (self.step, self.space.largest);
         let mut found = Vec::new();
         for i in 0..factors.len() {
-            // A factor of 0 cannot be multiplied; it becomes a small one.
+            // Multiplying a factor of 0 has no effect, so it is replaced by a small factor.
             let steps = [factors[i] * (1.0 + step), factors[i] / (1.0 + step), 0.0, 0.1 * step];
             let steps = if factors[i] > 0.0 { &steps[..3] } else { &steps[3..] };
             for &changed in steps {
@@ -142,7 +144,8 @@ impl Local {
             let moved = |scan_radius| TieVector { scan_radius, ..centre };
             found.extend(radii.into_iter().flatten().map(moved));
         }
-        // All these with the centre's slack, and the centre with others.
+        // The list begins with other vectors that have the slack of the centre. The vector of the centre with other
+        // slacks follows.
         let mut found: Vec<_> =
             found.into_iter().map(|vector| Candidate { vector, slack }).collect();
         for away in [1, 2] {
@@ -158,7 +161,7 @@ impl Local {
             let other = i64::from(self.rng.random_range(0..4u32) == 0);
             let steps = if self.rng.random_range(0..2u32) == 0 { -other } else { other };
             let scan_radius = self.space.scan_radii.neighbour(centre.scan_radius, steps);
-            // As likely between 6 and 12 as between 50 and 100.
+            // The limit is logarithmically uniform: a value from 6 to 12 is as likely as a value from 50 to 100.
             let wide = f64::from(largest).max(SMALL) / SMALL;
             let most = (SMALL * wide.powf(self.rng.random())).round() as u32;
             let slack = self.draw_slack(slack);
@@ -171,14 +174,15 @@ impl Local {
         found
     }
 
-    /// The slacks so many steps below and above.
+    /// Returns the slacks that are `away` indices below and above a slack.
     fn steps_away(&self, slack: Slack, away: usize) -> impl Iterator<Item = Slack> + use<> {
-        let (slacks, step) = (&self.space.slacks, self.space.step(slack));
+        let (slacks, step) = (&self.space.slacks, self.space.slack_index(slack));
         let below = step.checked_sub(away).map(|step| slacks[step]);
         below.into_iter().chain(slacks.get(step + away).copied())
     }
 
-    /// A neighbouring slack once in four times. Where there is no choice, nothing is drawn.
+    /// Returns a neighbouring slack with probability 1/4, and `slack` otherwise. If the space has a single slack, no
+    /// random number is used.
     fn draw_slack(&mut self, slack: Slack) -> Slack {
         if self.space.slacks.len() == 1 || self.rng.random_range(0..4u32) > 0 {
             return slack;
@@ -191,7 +195,7 @@ impl Local {
 impl SearchStrategy for Local {
     fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError> {
         if let Some(centre) = self.centre {
-            self.follow(archive, centre);
+            self.move_or_narrow(archive, centre);
         }
         for _ in 0..ATTEMPTS {
             let centre = match self.centre {
@@ -208,7 +212,7 @@ impl SearchStrategy for Local {
             if !batch.is_empty() {
                 return Ok(batch);
             }
-            // Nothing new at this step.
+            // The step gives no new candidate.
             self.narrow(centre);
         }
         Ok(Vec::new())

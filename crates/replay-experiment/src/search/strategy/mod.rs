@@ -1,15 +1,15 @@
-//! How the next candidates are chosen.
+//! Search strategies, which choose the next candidates.
 //!
-//! A [`SearchStrategy`] asks and reads the answers in the [`Archive`]; it never evaluates
-//! anything itself. How many it asks for at a time is its own choice and does not
-//! depend on the number of threads.
+//! A [`SearchStrategy`] requests candidates and reads the results from the [`Archive`]. The strategy does not
+//! evaluate candidates. It chooses the number of candidates per request; this number does not depend on the number of
+//! threads.
 //!
 //! | file | strategy |
 //! |---|---|
-//! | `list` | candidates written down beforehand: the exhaustive grid, references |
-//! | `random` | ratios and slacks drawn at random, the baseline for all others |
-//! | `local` | neighbourhoods of the best so far, with restarts |
-//! | `external` | another program |
+//! | `list` | a fixed list: the exhaustive grid, references |
+//! | `random` | random ratios and slacks, as a baseline |
+//! | `local` | neighbourhoods of the best candidates so far, with restarts |
+//! | `external` | an external program |
 
 mod external;
 mod list;
@@ -27,48 +27,47 @@ use super::SearchError;
 use super::archive::Archive;
 use super::candidate::Candidate;
 
-/// Questions in a row that hold nothing new after which a strategy is taken to have said
-/// all it has to say.
+/// Number of consecutive requests without a new candidate after which a strategy is treated as exhausted.
 pub(super) const PATIENCE: usize = 1000;
 
-/// A way to search.
+/// A search strategy.
 pub trait SearchStrategy {
-    /// The candidates to evaluate next; empty if there is no further question. `archive` has the
-    /// answers to all questions so far.
+    /// Returns the candidates to evaluate next; an empty list ends the search. `archive` contains the results of all
+    /// earlier requests.
     ///
     /// # Errors
-    /// [`SearchError`] if the strategy depends on something outside that fails.
+    /// [`SearchError`] if the strategy depends on an external program that fails.
     fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError>;
 
-    /// Whether it is known to have no further question, so that a search whose
-    /// evaluations are used up is complete all the same.
+    /// Whether the strategy certainly has no further request. If so, a search that has reached its limit of evaluations
+    /// is complete.
     fn is_done(&self, archive: &Archive) -> bool {
         let _ = archive;
         false
     }
 }
 
-/// All that a strategy asks whose questions do not depend on answers, in order: candidates reduced,
-/// each once, as many at most; those of no effect go.
+/// Returns all requests, in order, of a strategy that does not depend on results. The list contains reduced candidates
+/// without repetition, and at most `most` candidates. Vectors without effect are omitted.
 ///
 /// # Errors
-/// Those of the strategy.
+/// Errors of the strategy.
 pub fn questions(
     strategy: &mut dyn SearchStrategy,
     most: Option<u64>,
 ) -> Result<Vec<Candidate>, SearchError> {
     let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    let (mut seen, mut all, mut in_vain) = (HashSet::new(), Vec::new(), 0);
-    let nothing = Archive::default();
-    while all.len() < most && in_vain < PATIENCE {
-        let candidates = strategy.ask(&nothing)?;
+    let (mut seen, mut all, mut fruitless) = (HashSet::new(), Vec::new(), 0);
+    let empty_archive = Archive::default();
+    while all.len() < most && fruitless < PATIENCE {
+        let candidates = strategy.ask(&empty_archive)?;
         if candidates.is_empty() {
             break;
         }
         let before = all.len();
-        let fresh = candidates.into_iter().map(Candidate::reduced);
-        all.extend(fresh.filter(|one| !one.vector.is_indifferent() && seen.insert(*one)));
-        in_vain = if all.len() == before { in_vain + 1 } else { 0 };
+        let reduced = candidates.into_iter().map(Candidate::reduced);
+        all.extend(reduced.filter(|one| !one.vector.is_indifferent() && seen.insert(*one)));
+        fruitless = if all.len() == before { fruitless + 1 } else { 0 };
     }
     all.truncate(most);
     Ok(all)

@@ -8,11 +8,11 @@ use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
 use replay_core::allocator::centre::Slack;
 
-/// Candidates in a batch.
+/// Number of candidates per batch.
 const BATCH: usize = 64;
 
-/// Scan radii, ratios and slacks drawn independently: SR, wall share, border share, and the slack
-/// among those of the space are each uniform.
+/// Strategy that requests random candidates. SR, wall share, border share and slack are independent, and each is
+/// uniform over its values in the space.
 #[derive(Clone, Debug)]
 pub struct Random {
     space: Space,
@@ -20,16 +20,16 @@ pub struct Random {
 }
 
 impl Random {
-    /// Draws in a space by a seed.
+    /// Creates the strategy for a space, with a seed.
     pub fn new(space: Space, seed: u64) -> Self {
         Self { space, rng: ChaCha8Rng::seed_from_u64(seed) }
     }
 
-    /// One more candidate.
+    /// Returns a random candidate.
     pub fn draw(&mut self) -> Candidate {
         loop {
             let scan_radii = &self.space.scan_radii;
-            // A position of another type than `u32` would give other draws for the same seed.
+            // The type must be `u32`, because another type would give other random numbers for the same seed.
             let position = self.rng.random_range(0..=(scan_radii.len() - 1) as u32);
             let scan_radius = scan_radii.get(position.into());
             let [wall, border] = [self.rng.random(), self.rng.random()];
@@ -41,7 +41,7 @@ impl Random {
         }
     }
 
-    /// One of the slacks; where there is no choice, nothing is drawn.
+    /// Returns a random slack. If the space has a single slack, no random number is used.
     fn slack(&mut self) -> Slack {
         let slacks = &self.space.slacks;
         match slacks[..] {

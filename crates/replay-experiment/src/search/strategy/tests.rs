@@ -27,7 +27,7 @@ fn trace(jobs: usize) -> Arc<Trace> {
 fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Problem {
     let objective: Objective = objective.parse().expect("an objective");
     let part = |trace: &Arc<Trace>| {
-        Part::new(
+        SearchTrace::new(
             "own".to_string(),
             trace.clone(),
             &SchedulerSpec::easy(),
@@ -35,7 +35,7 @@ fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Prob
             &CancelToken::new(),
         )
     };
-    let parts: Vec<Part> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
+    let parts: Vec<SearchTrace> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
     let constraints = constraints.iter().map(|text| text.parse().expect("a constraint")).collect();
     let allocator: AllocatorSpec = "mc1x1".parse().expect("an allocator");
     Problem::new(
@@ -57,12 +57,12 @@ fn small() -> Space {
     }
 }
 
-/// The space with a second slack.
+/// Adds a second slack to the space.
 fn slackened(space: Space) -> Space {
     Space { slacks: ["0", "0.2"].map(|text| text.parse().expect("a slack")).to_vec(), ..space }
 }
 
-fn go(
+fn run_search(
     problem: &Problem,
     strategy: &mut dyn SearchStrategy,
     archive: &mut Archive,
@@ -71,7 +71,7 @@ fn go(
 ) -> End {
     let stop = CancelToken::new();
     let watch = RunContext::new(&stop);
-    let control = Control { evaluations, keep, memory: None, watch, progress: &|_| {} };
+    let control = Control { evaluations, keep, cache: None, watch, progress: &|_| {} };
     search(problem, strategy, archive, control).expect("a search")
 }
 
@@ -82,12 +82,12 @@ fn searched(
     keep: Option<usize>,
 ) -> Archive {
     let mut archive = Archive::default();
-    go(problem, &mut strategy, &mut archive, evaluations, keep);
+    run_search(problem, &mut strategy, &mut archive, evaluations, keep);
     archive
 }
 
 #[test]
-fn exhaustive_equals_a_plain_loop() {
+fn exhaustive_search_equals_a_plain_loop() {
     let trace = trace(300);
     let mut plain: Vec<(u64, String)> = Vec::new();
     for (slack, sr) in [("0", 1), ("0", 2), ("0.2", 1), ("0.2", 2)] {
@@ -108,7 +108,7 @@ fn exhaustive_equals_a_plain_loop() {
     let best = archive.best().expect("a vector");
     let least = plain.iter().map(|(sum, _)| *sum).min().expect("sums");
     assert_eq!(best.values, [least as f64]);
-    // Every vector has the sum of the one of its ratio.
+    // Every vector has the same sum as the reduced vector with the same ratio.
     for (sum, text) in plain {
         let one: Candidate = text.parse().expect("a vector");
         if !one.vector.is_indifferent() {
@@ -127,20 +127,20 @@ fn stopping_early_does_not_change_the_best() {
         ..Space::johnson()
     };
     let whole = searched(&problem, List::new(space.grid()), None, None);
-    let spared = searched(&problem, List::new(space.grid()), None, Some(5));
+    let with_stopping = searched(&problem, List::new(space.grid()), None, Some(5));
     let top = |archive: &Archive| archive.ranked().into_iter().take(5).cloned().collect::<Vec<_>>();
-    assert_eq!(top(&whole), top(&spared));
-    let count = spared.spared(problem.decisions());
+    assert_eq!(top(&whole), top(&with_stopping));
+    let count = with_stopping.skipped_work(problem.decisions());
     assert!(count.stopped > 100, "{count:?}");
-    assert_eq!(whole.decisions() - spared.decisions(), count.stopped_decisions);
-    for one in spared.evaluations().iter().filter(|one| one.extent == Extent::Stopped) {
+    assert_eq!(whole.decisions() - with_stopping.decisions(), count.stopped_decisions);
+    for one in with_stopping.evaluations().iter().filter(|one| one.extent == Extent::Stopped) {
         let known = whole.get(one.candidate).expect("the same vectors");
         assert!(known.improvement_percent <= one.improvement_percent);
     }
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let problem = problem(&[trace(200)], "mean_pairwise_l1", &["worst-class[jobs=5]<=5"]);
     type Make = fn() -> Box<dyn SearchStrategy>;
     let makes: [(Make, u64); 5] = [
@@ -157,7 +157,7 @@ fn any_number_of_threads_gives_the_same() {
             let mut archive = Archive::default();
             pool.install(|| {
                 let mut strategy = make();
-                go(&problem, strategy.as_mut(), &mut archive, Some(evaluations), Some(3));
+                run_search(&problem, strategy.as_mut(), &mut archive, Some(evaluations), Some(3));
             });
             archive
         };
@@ -168,25 +168,31 @@ fn any_number_of_threads_gives_the_same() {
 }
 
 #[test]
-fn local_is_never_worse_than_its_start_and_moves_on() {
+fn local_search_is_never_worse_than_its_start() {
     let problem = problem(&[trace(400)], "mean_pairwise_l1", &[]);
     let mut archive = searched(&problem, List::new(small().grid()), None, None);
     let start = archive.best().expect("a start").improvement_percent;
-    let end = go(&problem, &mut Local::new(Space::johnson(), 1), &mut archive, Some(200), Some(10));
+    let end = run_search(
+        &problem,
+        &mut Local::new(Space::johnson(), 1),
+        &mut archive,
+        Some(200),
+        Some(10),
+    );
     assert_eq!((end, archive.evaluations().len()), (End::Evaluations, 238));
     assert!(archive.best().expect("an end").improvement_percent >= start);
 
-    // From a bad start there is a way up.
+    // The search improves a bad starting vector.
     let bad = vec!["1,0,0,1".parse().expect("a vector")];
     let mut archive = searched(&problem, List::new(bad), None, None);
     let start = archive.best().expect("a start").improvement_percent;
-    go(&problem, &mut Local::new(Space::johnson(), 1), &mut archive, Some(100), Some(10));
+    run_search(&problem, &mut Local::new(Space::johnson(), 1), &mut archive, Some(100), Some(10));
     assert!(archive.best().expect("an end").improvement_percent > start);
 }
 
-/// Of every slack some are tried, of none that is not in the space any.
+/// Exactly the slacks of the space are tried.
 #[test]
-fn strategies_move_among_the_slacks_of_the_space() {
+fn strategies_try_all_slacks_of_the_space() {
     let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
     let slacks = ["0.05", "0.1", "0.3", "0.5"].map(|text| text.parse().expect("a slack"));
     let space = Space { slacks: slacks.to_vec(), ..Space::johnson() };
@@ -194,7 +200,7 @@ fn strategies_move_among_the_slacks_of_the_space() {
         [Box::new(Local::new(space.clone(), 0)), Box::new(Random::new(space, 0))];
     for mut strategy in strategies {
         let mut archive = Archive::default();
-        go(&problem, strategy.as_mut(), &mut archive, Some(200), None);
+        run_search(&problem, strategy.as_mut(), &mut archive, Some(200), None);
         let tried = |slack| archive.evaluations().iter().any(|one| one.candidate.slack == slack);
         assert!(slacks.into_iter().all(tried));
         assert!(archive.evaluations().iter().all(|one| slacks.contains(&one.candidate.slack)));
@@ -209,14 +215,14 @@ fn an_exhausted_space_ends_every_search() {
         [Box::new(Local::new(tiny.clone(), 0)), Box::new(Random::new(tiny, 0))];
     for mut strategy in strategies {
         let mut archive = Archive::default();
-        let end = go(&problem, strategy.as_mut(), &mut archive, None, None);
-        // Three factors of 0 or 1, but not all 0.
+        let end = run_search(&problem, strategy.as_mut(), &mut archive, None, None);
+        // There are 7 combinations of three factors of 0 or 1, without the combination of zeros.
         assert_eq!((end, archive.evaluations().len()), (End::Exhausted, 7));
     }
 }
 
 #[test]
-fn constraints_are_honoured() {
+fn constraints_rank_feasible_vectors_first() {
     let trace = trace(500);
     let free = problem(std::slice::from_ref(&trace), "mean_pairwise_l1", &[]);
     let bound =
@@ -236,9 +242,9 @@ fn constraints_are_honoured() {
 }
 
 #[test]
-fn a_problem_must_leave_something_to_search() {
+fn rejects_problems_without_anything_to_search() {
     let objective: Objective = "mean_pairwise_l1[weights=99:1]".parse().expect("an objective");
-    let part = Part::new(
+    let part = SearchTrace::new(
         "own".to_string(),
         trace(50),
         &SchedulerSpec::easy(),
@@ -260,13 +266,13 @@ fn a_problem_must_leave_something_to_search() {
     };
     assert!(made("mc1x1").is_some_and(|e| e.contains("nothing to improve")));
     for none in ["mc1x1[tie=1,1,1,1]", "hilbert-best-fit"] {
-        assert!(made(none).is_some_and(|e| e.contains("breaks no ties")), "{none}");
+        assert!(made(none).is_some_and(|e| e.contains("has no tie vector")), "{none}");
     }
 }
 
-/// All candidates are one question, which takes longer than the time.
+/// One request contains all candidates, and its evaluation takes longer than the deadline.
 #[test]
-fn before_a_deadline_a_grid_is_evaluated_by_small_parts() {
+fn a_grid_is_evaluated_in_small_parts_before_a_deadline() {
     let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
     let (stop, done) = (CancelToken::new(), AtomicU64::new(0));
     let timed = stop.until(Instant::now() + Duration::from_secs(3600));
@@ -281,7 +287,7 @@ fn before_a_deadline_a_grid_is_evaluated_by_small_parts() {
     let end = pool.install(|| {
         let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&timed) };
         let control =
-            Control { evaluations: None, keep: None, memory: None, watch, progress: &|_| {} };
+            Control { evaluations: None, keep: None, cache: None, watch, progress: &|_| {} };
         search(&problem, &mut all, &mut archive, control)
     });
     assert_eq!(end.ok(), Some(End::Halted));
@@ -290,7 +296,7 @@ fn before_a_deadline_a_grid_is_evaluated_by_small_parts() {
 }
 
 #[test]
-fn a_halted_search_keeps_what_was_done() {
+fn a_cancelled_search_keeps_finished_evaluations() {
     let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
     let stop = CancelToken::new();
     let enough = |archive: &Archive| {
@@ -301,7 +307,7 @@ fn a_halted_search_keeps_what_was_done() {
     let control = Control {
         evaluations: None,
         keep: None,
-        memory: None,
+        cache: None,
         watch: RunContext::new(&stop),
         progress: &enough,
     };
@@ -311,9 +317,10 @@ fn a_halted_search_keeps_what_was_done() {
     assert!((100..200).contains(&archive.evaluations().len()));
 }
 
-/// Cut off after any number of answers, every strategy finds the same again, and answers nothing twice.
+/// After truncation of the journal to any number of records, every strategy finds the same result, and no candidate is
+/// evaluated twice.
 #[test]
-fn a_search_goes_on_by_its_journal() {
+fn a_search_resumes_from_its_journal() {
     let trace = trace(120);
     let problem = problem(&[trace], "mean_pairwise_l1", &["worst-class<=1"]);
     let space = slackened(small());
@@ -330,12 +337,12 @@ fn a_search_goes_on_by_its_journal() {
             let run = || {
                 let journal = Mutex::new(Journal::open(&dir, true).expect("a journal"));
                 let before = journal.lock().expect("a journal").len();
-                let memory = EvaluationCache::new(&problem, std::slice::from_ref(&journal), true);
+                let cache = EvaluationCache::new(&problem, std::slice::from_ref(&journal), true);
                 let stop = CancelToken::new();
                 let control = Control {
                     evaluations: Some(70),
                     keep,
-                    memory: Some(&memory),
+                    cache: Some(&cache),
                     watch: RunContext::new(&stop),
                     progress: &|_| {},
                 };
@@ -367,13 +374,13 @@ fn searched_by(
     keep: Option<usize>,
 ) -> Vec<Evaluation> {
     let mut archive = Archive::default();
-    go(problem, strategy, &mut archive, Some(70), keep);
+    run_search(problem, strategy, &mut archive, Some(70), keep);
     archive.evaluations().to_vec()
 }
 
-/// What is asked beforehand is what a search asks.
+/// The requests that are computed beforehand equal the requests of a search.
 #[test]
-fn questions_are_those_of_the_search() {
+fn questions_are_the_requests_of_the_search() {
     let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
     for most in [None, Some(0), Some(7), Some(100), Some(400)] {
         let grid = || List::new(slackened(small()).grid());
@@ -388,7 +395,7 @@ fn questions_are_those_of_the_search() {
 }
 
 #[test]
-fn a_trace_is_split_by_time() {
+fn splits_a_trace_by_time() {
     let whole = trace(300);
     let [before, after] = split(&whole, &SchedulerSpec::easy(), 0.25).expect("two sides");
     let jobs = |trace: &Trace| trace.workload.jobs.clone();
@@ -404,20 +411,20 @@ fn a_trace_is_split_by_time() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Wherever the bar is, a stopped vector is below it, and one that is not stopped has
-    /// the value it has without a bar.
+    /// For any threshold, the improvement by a stopped vector is below the threshold. A vector that is not stopped has
+    /// the same value as without a threshold.
     #[test]
-    fn a_bar_stops_only_what_is_below(
+    fn a_threshold_stops_only_vectors_below_it(
         sr in 1u32..6, a in 0i32..8, w in 0i32..8, b in 0i32..8, slack in 0u32..5,
-        bar in -10.0f64..10.0,
+        threshold in -10.0f64..10.0,
     ) {
         let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &[]);
         let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
         let candidate: Candidate = text.parse().expect("a candidate");
         let plain = problem.evaluate(candidate, None, RunContext::new(&CancelToken::new())).expect("a value");
-        let barred = problem.evaluate(candidate, Some(bar), RunContext::new(&CancelToken::new())).expect("a value");
+        let barred = problem.evaluate(candidate, Some(threshold), RunContext::new(&CancelToken::new())).expect("a value");
         if barred.extent == Extent::Stopped {
-            prop_assert!(plain.improvement_percent < bar);
+            prop_assert!(plain.improvement_percent < threshold);
         } else {
             prop_assert_eq!(plain, barred);
         }
@@ -426,12 +433,12 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Candidates that are evaluated together come to what each comes to alone, those too that a bar
-    /// stops on their way.
+    /// Candidates have the same results whether they are evaluated together or separately. This also holds if a
+    /// threshold stops the evaluations.
     #[test]
-    fn together_is_as_alone(
+    fn joint_evaluation_equals_separate_evaluation(
         drawn in proptest::collection::vec((1u32..4, 0i32..4, 0i32..4, 0i32..4, 0u32..3), 2..20),
-        bar in proptest::option::of(-10.0f64..10.0),
+        threshold in proptest::option::of(-10.0f64..10.0),
     ) {
         let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &["worst-class<=5"]);
         let candidates: Vec<Candidate> = drawn.into_iter().map(|(sr, a, w, b, slack)| {
@@ -440,10 +447,10 @@ proptest! {
         }).collect();
         let stop = CancelToken::new();
         let watch = RunContext::new(&stop);
-        let together = problem.evaluate_all(&candidates, bar, watch).expect("values");
+        let together = problem.evaluate_all(&candidates, threshold, watch).expect("values");
         prop_assert_eq!(together.len(), candidates.len());
         for (candidate, together) in candidates.into_iter().zip(together) {
-            let alone = problem.evaluate(candidate, bar, watch).expect("a value");
+            let alone = problem.evaluate(candidate, threshold, watch).expect("a value");
             prop_assert_eq!(alone, together);
         }
     }

@@ -6,18 +6,18 @@ use super::Estimates;
 use replay_core::placement::Torus;
 use replay_core::placement::tpu_v4::SLICES;
 
-/// A job of the stream. Times are in mean service times.
+/// A job of a stream. Times are in mean service times.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Job {
-    /// Processors.
+    /// Number of processors.
     pub size: u32,
-    /// How long it runs.
+    /// Service time.
     pub service: f64,
-    /// How long it says it will run.
+    /// Estimated service time.
     pub estimate: f64,
 }
 
-/// How the sizes of jobs are mixed.
+/// Distribution of job sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mix {
     sizes: Sizes,
@@ -27,18 +27,19 @@ pub struct Mix {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sizes {
-    /// As slices of TPU v4 pods were.
+    /// Distribution of the slices of TPU v4 pods.
     TpuV4,
-    /// All sizes of the menu alike.
+    /// All sizes of the menu with equal probability.
     Uniform,
-    /// Sizes of cubes alike.
+    /// Sizes of cubes with equal probability.
     Cubes,
-    /// Sizes of flat boxes alike: the longest side is at least four times the shortest.
+    /// Sizes of elongated boxes, with equal probability. The longest side of such a box is at least four times as long
+    /// as its shortest side.
     Slabs,
-    /// Sizes of up to a 64th of the torus alike.
+    /// Sizes up to 1/64 of the torus, with equal probability.
     Small,
-    /// Sizes with shares as one over the size; a job of twice the size runs longer by a quarter of
-    /// the mean.
+    /// Sizes with probability inversely proportional to the size. If the size is doubled, the mean service time
+    /// increases by a quarter of the overall mean.
     HeavyTail,
 }
 
@@ -62,15 +63,15 @@ impl Mix {
         ("heavy-tail-half", mix(Sizes::HeavyTail, true)),
     ];
 
-    /// Its name.
+    /// Name of the mix.
     pub fn name(&self) -> &'static str {
         Self::ALL.iter().find(|(_, mix)| mix == self).map_or("", |(name, _)| name)
     }
 
-    /// Sizes with their shares, which need not add up to 1.
+    /// Sizes with their relative weights.
     fn shares(self, torus: &Torus) -> Vec<(u32, f64)> {
         let placements = torus.placements();
-        let alike = |keep: &dyn Fn([u16; 3]) -> bool| {
+        let equally_likely = |keep: &dyn Fn([u16; 3]) -> bool| {
             let mut sizes: Vec<u32> =
                 placements.iter().filter(|one| keep(one.sides)).map(|one| one.size).collect();
             sizes.dedup();
@@ -91,23 +92,23 @@ impl Mix {
                 };
                 SLICES.into_iter().filter_map(of).collect()
             }
-            Sizes::Uniform => alike(&|_| true),
-            Sizes::Cubes => alike(&|[x, y, z]| x == y && y == z),
+            Sizes::Uniform => equally_likely(&|_| true),
+            Sizes::Cubes => equally_likely(&|[x, y, z]| x == y && y == z),
             Sizes::Slabs => {
                 let flat = |sides: [u16; 3]| {
                     let (least, most) = (sides.iter().min(), sides.iter().max());
                     least.zip(most).is_some_and(|(least, most)| *most >= 4 * least)
                 };
-                alike(&flat)
+                equally_likely(&flat)
             }
             Sizes::Small => {
                 let small = |sides: [u16; 3]| {
                     sides.iter().map(|&s| u32::from(s)).product::<u32>() <= cells / 64
                 };
-                alike(&small)
+                equally_likely(&small)
             }
             Sizes::HeavyTail => {
-                let mut all = alike(&|_| true);
+                let mut all = equally_likely(&|_| true);
                 all.iter_mut().for_each(|(size, share)| *share = 1.0 / f64::from(*size));
                 all
             }
@@ -119,8 +120,8 @@ impl Mix {
         shares
     }
 
-    /// The jobs of one stream; `None` if the menu has no such sizes. The same seed draws the same sizes and
-    /// service times, whatever the estimates.
+    /// Generates the random jobs of one stream. Returns `None` if the menu lacks a size. The same seed gives the same
+    /// sizes and service times for all kinds of estimates.
     pub fn draw(
         self,
         torus: &Torus,
@@ -152,7 +153,7 @@ impl Mix {
                 Job { size, service, estimate: service }
             })
             .collect();
-        estimates.give(&mut all, seed);
+        estimates.apply(&mut all, seed);
         Some(all)
     }
 }

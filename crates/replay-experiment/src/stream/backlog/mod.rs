@@ -1,15 +1,15 @@
-//! A backlog that never empties: how much of a torus of boxes a rule of placement keeps busy.
+//! Utilization of a torus under a placement rule for boxes, with a backlog of jobs that is never empty.
 //!
-//! There is always work. A stream of jobs, each a size from a mix and a service time, stands before
-//! the machine; the first W of it wait, and the window is refilled at once. At the beginning and after
-//! every completion the window is scanned in order, the first job that gets a place starts, and the
-//! scan begins again; it stops when none starts. W = 1 is first come, first served. The run ends when
-//! the stream can no longer refill the window. *Utilization* is the busy processors integrated from 0
-//! to the last completion handled, over all processors and that time. The same jobs serve every rule
-//! (common random numbers), so that rules are compared seed by seed.
+//! A stream of jobs waits for the machine. Each job has a size from a mix and a service time. The first W waiting jobs
+//! form a window, which is refilled immediately when a job starts. At the beginning and after every completion, the
+//! window is scanned in order. The first job that gets a placement starts, and the scan begins again until no job
+//! starts. W = 1 is first come, first served. The run ends when the stream has too few jobs to refill the window.
+//! *Utilization* is the integral of the number of busy processors from time 0 to the last processed completion, divided
+//! by the number of processors and by the length of this interval. All rules get the same jobs (common random numbers),
+//! so that they can be compared seed by seed.
 //!
-//! A synthetic stream: sizes and service times are independent but where the mix says otherwise, and
-//! the boxes of a real TPU pod are wired freely by optical switches, which is not modelled.
+//! Streams are synthetic: sizes and service times are independent, except in mixes that define a dependence. The
+//! optical switches of real TPU pods, which can connect arbitrary blocks to a box, are not modelled.
 
 mod mix;
 mod rule;
@@ -33,29 +33,29 @@ use replay_core::allocator::torus3d::tuned::{Tuner, Tuning};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::estimate::{Accumulator, StopRule, replicate};
 use replay_core::placement::decide::{Decider, Pick};
-use replay_core::placement::ties::{CandidateFilter, Handles, Question, Ties};
+use replay_core::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use replay_core::placement::{Layout, Torus};
 use replay_core::table::{Column, Table, name};
 
-/// Estimates are whole units of this part of the mean service time.
+/// Number of estimate units per mean service time.
 const UNITS: f64 = 1e6;
 
-/// Which machines are beside the real one is drawn from it. Streams differ, so that it need not.
+/// Seed of the hypothetical machines of the tuner. All streams use the same seed, because the streams already differ.
 const TUNER_SEED: u64 = 0;
 
-/// Confidence of intervals.
+/// Confidence level of intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// Jobs of which some wait at any time.
+/// A permanent backlog of jobs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Backlog {
-    /// The sizes.
+    /// Distribution of job sizes.
     pub mix: Mix,
-    /// What jobs say of their service time.
+    /// Kind of estimates of service times.
     pub estimates: Estimates,
-    /// Waiting jobs that may start, the first included.
+    /// Number of waiting jobs that may start, including the first waiting job.
     pub window: usize,
-    /// Jobs of a stream.
+    /// Number of jobs per stream.
     pub jobs: usize,
 }
 
@@ -66,12 +66,12 @@ impl fmt::Display for Backlog {
     }
 }
 
-/// A backlog under a rule of placement, which is replicated.
+/// A backlog under a placement rule. The run is replicated with several seeds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Setting {
     /// The jobs.
     pub backlog: Backlog,
-    /// How places are chosen.
+    /// Placement rule.
     pub rule: Rule,
 }
 
@@ -81,17 +81,17 @@ impl fmt::Display for Setting {
     }
 }
 
-/// The share of a torus that is busy in each replication of a setting.
+/// The utilization of a torus in each replication of a setting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Busy {
-    /// By replication, from 0 to 1.
+    /// Utilization by replication, from 0 to 1.
     pub shares: Vec<f64>,
-    /// Whether their mean meets the stop rule.
+    /// Whether the mean meets the stop rule.
     pub met: bool,
 }
 
 impl Setting {
-    /// Identifies its replications among those of other settings, tori (`boxes`), seeds and stop rules.
+    /// Id of the replications. Different settings, tori (`boxes`), seeds and stop rules have different ids.
     pub fn id(&self, boxes: &str, seed: u64, rule: &StopRule) -> CellId {
         let StopRule { relative, confidence, minimum, maximum } = rule;
         CellId::of(&format!(
@@ -100,10 +100,10 @@ impl Setting {
         ))
     }
 
-    /// Replicates it on the current rayon pool until the mean share meets the rule.
+    /// Replicates the setting on the current rayon pool until the mean utilization meets the stop rule.
     ///
     /// # Errors
-    /// [`PointError`].
+    /// [`PointError`] if a replication fails.
     pub fn estimate(
         &self,
         bench: &Bench,
@@ -123,7 +123,7 @@ impl Setting {
     }
 }
 
-/// A torus ready for runs.
+/// A torus prepared for runs.
 #[derive(Clone, Debug)]
 pub struct Bench {
     ties: Ties,
@@ -144,11 +144,11 @@ impl Bench {
         self.ties.torus()
     }
 
-    /// The utilization, 0 to 1, of these jobs under a rule; NaN if none was over when the stream was at
-    /// its end.
+    /// Runs the jobs under a rule and returns the utilization, from 0 to 1; NaN if no job has finished when the stream
+    /// ends.
     ///
     /// # Errors
-    /// [`Cancelled`].
+    /// [`Cancelled`] if the context is cancelled.
     pub fn run(
         &self,
         jobs: &[Job],
@@ -159,11 +159,11 @@ impl Bench {
         self.decide(jobs, rule, window, watch).map(|(utilization, _)| utilization)
     }
 
-    /// The same, with the number of decisions: how often the rule was asked for a place, those without
-    /// one included.
+    /// Runs the jobs as [`run`](Self::run) does. Returns the utilization and the number of decisions. Each request for
+    /// a placement is a decision, even if it is unsuccessful.
     ///
     /// # Errors
-    /// [`Cancelled`].
+    /// [`Cancelled`] if the context is cancelled.
     pub fn decide(
         &self,
         jobs: &[Job],
@@ -188,14 +188,14 @@ impl Bench {
             window,
             waiting: VecDeque::with_capacity(window),
             running: BinaryHeap::new(),
-            seen: vec![0; self.torus().placements().len()],
+            seen_by_placement: vec![0; self.torus().placements().len()],
             all_seen: 0,
             busy: 0,
             processors: self.torus().nodes.len(),
             no_place: Vec::new(),
             decisions: 0,
-            never: CancelToken::new(),
-            pace: ProgressMeter::new(watch, jobs.len()).counted(),
+            never_raised: CancelToken::new(),
+            meter: ProgressMeter::new(watch, jobs.len()).counted(),
         };
         let (mut now, mut area) = (0.0, 0.0);
         while run.refill() && run.start(now) {
@@ -210,7 +210,7 @@ impl Bench {
     }
 }
 
-/// A job on the machine. Times are not negative, so their bits have their order.
+/// The end of a running job. Times are nonnegative, so the order of their bit patterns is the order of the times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct End {
     at: u64,
@@ -222,28 +222,29 @@ struct Run<'a> {
     bench: Bench,
     rule: Rule,
     tuner: Option<Tuner>,
-    /// By placement: what a free box of it is worth, for the decision at hand.
+    /// Value of a free box for the current decision, indexed by placement.
     worth: Vec<u64>,
     jobs: &'a [Job],
     next: usize,
     window: usize,
     waiting: VecDeque<usize>,
     running: BinaryHeap<Reverse<End>>,
-    /// By placement: jobs of its size that have come to the window; and all that have.
-    seen: Vec<u64>,
+    /// Number of jobs that have entered the window, indexed by the placements of their size.
+    seen_by_placement: Vec<u64>,
+    /// Number of all jobs that have entered the window.
     all_seen: u64,
     busy: u32,
     processors: u32,
-    /// Sizes that have no place on the machine as it is.
+    /// Job sizes for which there is no placement in the current state of the machine.
     no_place: Vec<u32>,
     decisions: u64,
-    /// Stops no decision: between two of them somebody looks.
-    never: CancelToken,
-    pace: ProgressMeter<'a>,
+    /// A token that is never raised, because cancellation is checked between decisions.
+    never_raised: CancelToken,
+    meter: ProgressMeter<'a>,
 }
 
 impl Run<'_> {
-    /// Fills the window; `false` if the stream is at its end.
+    /// Fills the window. Returns `false` if the stream has ended.
     fn refill(&mut self) -> bool {
         while self.waiting.len() < self.window {
             let Some(job) = self.jobs.get(self.next) else { return false };
@@ -251,13 +252,14 @@ impl Run<'_> {
             self.next += 1;
             self.all_seen += 1;
             let placements = self.bench.ties.torus().placements().iter();
-            let of_size = placements.zip(&mut self.seen).filter(|(one, _)| one.size == job.size);
-            of_size.for_each(|(_, seen)| *seen += 1);
+            let of_size =
+                placements.zip(&mut self.seen_by_placement).filter(|(one, _)| one.size == job.size);
+            of_size.for_each(|(_, seen_by_placement)| *seen_by_placement += 1);
         }
         true
     }
 
-    /// Starts what gets a place; `false` if the stream came to its end.
+    /// Starts all jobs in the window that get a placement. Returns `false` if the stream has ended.
     fn start(&mut self, now: f64) -> bool {
         let mut at = 0;
         while let Some(&job) = self.waiting.get(at) {
@@ -281,7 +283,8 @@ impl Run<'_> {
         true
     }
 
-    /// A place for a job; `Some(None)` where only the count matters.
+    /// Returns the placement for a job. `None` means that the job cannot start; `Some(None)` means that it can start
+    /// and needs no placement, because only the number of processors matters.
     fn place(&mut self, job: &Job, now: f64) -> Option<Option<[usize; 2]>> {
         self.decisions += 1;
         let picked = |pick: Option<Pick>| pick.map(|pick| Some([pick.placement, pick.anchor]));
@@ -292,16 +295,20 @@ impl Run<'_> {
             return self.bench.ties.first(job.size).map(Some);
         }
         let all = self.all_seen.max(1);
-        let placements = self.bench.ties.torus().placements().iter().zip(&self.seen);
+        let placements = self.bench.ties.torus().placements().iter().zip(&self.seen_by_placement);
         self.worth.clear();
-        self.worth.extend(placements.map(|(one, seen)| u64::from(one.size) * (1000 * seen / all)));
+        self.worth.extend(placements.map(|(one, seen_by_placement)| {
+            u64::from(one.size) * (1000 * seen_by_placement / all)
+        }));
         let Self { bench: Bench { ties, layout, decider }, tuner, worth, rule, .. } = self;
-        let question = question(job, worth, now);
+        let placement_query = placement_query(job, worth, now);
         match (rule, tuner) {
-            (Rule::SelectionRule(way), _) => picked(way.place(layout, decider, ties, &question)),
+            (Rule::Selection(selection), _) => {
+                picked(selection.place(layout, decider, ties, &placement_query))
+            }
             (_, Some(tuner)) => {
-                tuner.ask(question.now);
-                let pick = tuner.place(ties, &question);
+                tuner.advance_to(placement_query.now);
+                let pick = tuner.place(ties, &placement_query);
                 if pick.is_none() {
                     tuner.refused(job.size);
                 }
@@ -315,13 +322,13 @@ impl Run<'_> {
         let Job { size, service, estimate } = self.jobs[job];
         let end = units(now + estimate).max(1);
         if let Some(tuner) = &mut self.tuner {
-            let question = question(&self.jobs[job], &self.worth, now);
-            tuner.start(job as u64, &question, end, &self.never);
+            let placement_query = placement_query(&self.jobs[job], &self.worth, now);
+            tuner.start(job as u64, &placement_query, end, &self.never_raised);
         }
         if let Some(place) = place {
             self.bench.ties.start(place, end, true);
         }
-        self.pace.started();
+        self.meter.started();
         self.busy += size;
         self.running.push(Reverse(End { at: (now + service).to_bits(), job, place }));
     }
@@ -338,48 +345,49 @@ impl Run<'_> {
     }
 }
 
-/// What a job asks, whatever the way.
-fn question<'a>(job: &Job, worth: &'a [u64], now: f64) -> Question<'a> {
-    let (handles, rivals) = (Handles::default(), CandidateFilter::All);
+/// Creates the placement query of a job. The query does not depend on the rule.
+fn placement_query<'a>(job: &Job, worth: &'a [u64], now: f64) -> TieQuery<'a> {
+    let (weights, filter) = (TermWeights::default(), CandidateFilter::All);
     let (now, estimate) = (units(now), units(job.estimate).max(1));
-    Question { size: job.size, handles, rivals, worth, now, estimate, told: true }
+    TieQuery { size: job.size, weights, filter, worth, now, estimate, has_estimate: true }
 }
 
 fn units(time: f64) -> u64 {
     (time * UNITS).round() as u64
 }
 
-/// The utilization of a setting over its replications.
+/// Utilization of a setting over its replications.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     setting: Setting,
-    /// In percent.
+    /// Utilization in percent.
     utilization: Accumulator,
-    /// Minus that of Slurm's rule on the same jobs, in percentage points.
+    /// Utilization minus the utilization of Slurm's rule on the same jobs, in percentage points.
     gain: Accumulator,
 }
 
 impl Outcome {
-    /// The outcome of a setting beside that of Slurm's rule on the same jobs.
+    /// Creates the outcome of a setting. If `slurm` is given, the outcome is compared with Slurm's rule on the same
+    /// jobs.
     pub fn new(setting: Setting, busy: &Busy, slurm: Option<&Busy>) -> Self {
         let (utilization, base) = (percent(&busy.shares), slurm.map_or(&[][..], |one| &one.shares));
         Self { setting, utilization, gain: gain(&busy.shares, base) }
     }
 }
 
-/// Shares in percent.
+/// Converts shares to percent.
 fn percent(shares: &[f64]) -> Accumulator {
     shares.iter().map(|share| 100.0 * share).collect()
 }
 
-/// Shares minus those of the same replications of another, in percentage points.
+/// Returns, for each replication, the share minus the share of another setting, in percentage points.
 fn gain(shares: &[f64], base: &[f64]) -> Accumulator {
     shares.iter().zip(base).map(|(share, base)| 100.0 * (share - base)).collect()
 }
 
 impl Table for Outcome {
     const NAME: &'static str = "saturated";
-    const ROW: &'static str = "one row per mix, estimates, window and rule of placement";
+    const ROW: &'static str = "one row per mix, estimates, window and placement rule";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
@@ -388,15 +396,15 @@ impl Table for Outcome {
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
         vec![
             Column::text(name::mix, "sizes of the jobs", |row: &Self| Some(row.setting.backlog.mix.name())),
-            Column::text(name::estimates, "what jobs say of their service time", |row: &Self| Some(row.setting.backlog.estimates.name())),
-            Column::new(name::window, "jobs", "waiting jobs that may start, the first included", |row: &Self| row.setting.backlog.window as u32),
-            Column::text(name::rule, "rule of placement", |row: &Self| Some(row.setting.rule.name())),
-            Column::new(name::stream_jobs, "jobs", "jobs of each stream", |row: &Self| row.setting.backlog.jobs as u32),
-            Column::new(name::streams, "", "streams, each with a seed of its own", |row: &Self| row.utilization.count() as u32),
-            Column::new(name::saturated_utilization, "%", "busy processors over all, mean over streams of time means", move |row| finite(utilization(row).mean)),
-            Column::new(name::saturated_utilization_half_width, "%", "half of its 95 % interval over streams", move |row| finite(utilization(row).half_width)),
-            Column::new(name::gain_on_slurm, "%", "its utilization minus that of slurm on the same streams, in percentage points; null for slurm", move |row| finite(gain(row).mean)),
-            Column::new(name::gain_on_slurm_half_width, "%", "half of the 95 % interval of the gain, by streams", move |row| finite(gain(row).half_width)),
+            Column::text(name::estimates, "kind of estimates of service times", |row: &Self| Some(row.setting.backlog.estimates.name())),
+            Column::new(name::window, "jobs", "number of waiting jobs that may start, including the first", |row: &Self| row.setting.backlog.window as u32),
+            Column::text(name::rule, "placement rule", |row: &Self| Some(row.setting.rule.name())),
+            Column::new(name::stream_jobs, "jobs", "number of jobs per stream", |row: &Self| row.setting.backlog.jobs as u32),
+            Column::new(name::streams, "", "number of streams, each with its own seed", |row: &Self| row.utilization.count() as u32),
+            Column::new(name::saturated_utilization, "%", "utilization: share of busy processors, averaged over time and streams", move |row| finite(utilization(row).mean)),
+            Column::new(name::saturated_utilization_half_width, "%", "half the width of the 95 % interval of saturated_utilization over streams", move |row| finite(utilization(row).half_width)),
+            Column::new(name::gain_on_slurm, "%", "saturated_utilization minus the saturated_utilization of slurm on the same streams, in percentage points; null for slurm", move |row| finite(gain(row).mean)),
+            Column::new(name::gain_on_slurm_half_width, "%", "half the width of the 95 % interval of gain_on_slurm over streams", move |row| finite(gain(row).half_width)),
         ]
     }
 }

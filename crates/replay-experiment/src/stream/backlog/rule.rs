@@ -5,82 +5,85 @@ use rand_distr::{Distribution, Exp};
 
 use super::Job;
 use replay_core::allocator::torus3d::selection_rules::SelectionRule;
-use replay_core::placement::ties::{CandidateFilter, Handles};
+use replay_core::placement::ties::{CandidateFilter, TermWeights};
 
-/// How a place is chosen.
+/// A rule that selects the placement of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rule {
-    /// None is needed: whoever finds enough free processors starts. A bound for all others.
+    /// A job needs no placement: it starts if enough processors are free. The utilization under this rule is an upper
+    /// bound of the utilization under all other rules.
     Count,
     /// The first free anchor.
     First,
-    /// Slurm's rule, or the smallest weighted sum of terms.
-    SelectionRule(SelectionRule),
-    /// The way that did best so far, by machines beside the real one.
+    /// Slurm's rule, or the placement with the smallest weighted sum of terms.
+    Selection(SelectionRule),
+    /// The rule that has performed best so far on hypothetical machines.
     Auto,
 }
 
-const NONE: Handles = Handles { larger: 0, equal: 0, contact: 0, wall: 0, ends: 0, delay: 0 };
+const NONE: TermWeights =
+    TermWeights { larger: 0, equal: 0, contact: 0, wall: 0, ends: 0, delay: 0 };
 
-/// Of all shapes and orientations.
-const fn of(handles: Handles) -> Rule {
-    Rule::SelectionRule(SelectionRule::Terms(handles, CandidateFilter::All))
+/// Creates a rule from weights. The rule considers all shapes and orientations.
+const fn of(weights: TermWeights) -> Rule {
+    Rule::Selection(SelectionRule::Terms(weights, CandidateFilter::All))
 }
 
 impl Rule {
-    /// Slurm's.
-    pub const SLURM: Rule = Rule::SelectionRule(SelectionRule::Slurm);
+    /// Slurm's rule.
+    pub const SLURM: Rule = Rule::Selection(SelectionRule::Slurm);
 
-    /// The strongest term alone.
-    pub const DELAY: Rule = of(Handles { delay: 1, ..NONE });
+    /// The rule with DL, which is the single term with the highest utilization.
+    pub const DELAY: Rule = of(TermWeights { delay: 1, ..NONE });
 
-    /// Every rule with its name: the terms alone, the strongest two, and what tunes itself.
+    /// Every rule with its name: single terms, the best pairs of terms, and the self-tuning rule.
     pub const ALL: [(&'static str, Rule); 9] = [
         ("count", Rule::Count),
         ("first", Rule::First),
         ("slurm", Rule::SLURM),
-        ("lf", of(Handles { larger: 1, ..NONE })),
-        ("lf-eq", of(Handles { larger: 1, equal: 1, ..NONE })),
-        ("nf", of(Handles { contact: 1, ..NONE })),
+        ("lf", of(TermWeights { larger: 1, ..NONE })),
+        ("lf-eq", of(TermWeights { larger: 1, equal: 1, ..NONE })),
+        ("nf", of(TermWeights { contact: 1, ..NONE })),
         ("dl", Rule::DELAY),
-        // Lengths of DL are in millionths: a larger box is worth a tenth of the mean service.
-        ("dl-lf", of(Handles { delay: 1, larger: 100_000, ..NONE })),
+        // DL is measured in millionths of the mean service time. A larger box therefore has the same weight as a tenth
+        // of the mean.
+        ("dl-lf", of(TermWeights { delay: 1, larger: 100_000, ..NONE })),
         ("auto", Rule::Auto),
     ];
 
-    /// Its name.
+    /// Name of the rule.
     pub fn name(&self) -> &'static str {
         Self::ALL.iter().find(|(_, rule)| rule == self).map_or("", |(name, _)| name)
     }
 }
 
-/// What jobs say of how long they will run.
+/// Kind of estimates of service times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Estimates {
-    /// The truth.
+    /// The exact service time.
     Exact,
-    /// The truth times 1 + x, x exponential with mean 2.
+    /// The service time multiplied by 1 + x, where x is an exponential random variable with mean 2.
     Noisy,
-    /// The truth of another job of the same size: they say nothing.
+    /// The service time of another job with the same size. This estimate contains no information about the job.
     Shuffled,
 }
 
 impl Estimates {
-    /// All with their names.
+    /// All kinds with their names.
     pub const ALL: [(&'static str, Estimates); 3] = [
         ("exact", Estimates::Exact),
         ("noisy", Estimates::Noisy),
         ("shuffled", Estimates::Shuffled),
     ];
 
-    /// The name.
+    /// Name of the kind.
     pub fn name(&self) -> &'static str {
         Self::ALL.iter().find(|(_, one)| one == self).map_or("", |(name, _)| name)
     }
 
-    /// Lets jobs say them.
-    pub(super) fn give(self, jobs: &mut [Job], seed: u64) {
-        // Apart from what the jobs themselves were drawn from.
+    /// Sets the estimates of the jobs.
+    pub(super) fn apply(self, jobs: &mut [Job], seed: u64) {
+        // These random numbers are independent of the random numbers of the jobs.
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed_0fe5_7117_a7e5);
         match self {
             Estimates::Exact => {}
@@ -99,9 +102,13 @@ impl Estimates {
                         (0..jobs.len()).filter(|&at| jobs[at].size == size).collect()
                     };
                     let places = of_size(jobs);
-                    let mut said: Vec<f64> = places.iter().map(|&at| jobs[at].service).collect();
-                    said.shuffle(&mut random);
-                    places.iter().zip(said).for_each(|(&at, said)| jobs[at].estimate = said);
+                    let mut services: Vec<f64> =
+                        places.iter().map(|&at| jobs[at].service).collect();
+                    services.shuffle(&mut random);
+                    places
+                        .iter()
+                        .zip(services)
+                        .for_each(|(&at, service)| jobs[at].estimate = service);
                 }
             }
         }

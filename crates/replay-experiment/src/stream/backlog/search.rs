@@ -1,9 +1,10 @@
-//! A search for the way to choose among boxes that keeps a torus busiest.
+//! Search for the rule for selecting boxes that maximizes the utilization of a torus.
 //!
-//! Streams are cut in two. Ways are tried on the first halves: all that [`points`] lists on a few jobs
-//! of one stream, the best third of them on three times as much, and so on until all streams are used in
-//! full; then weights and slack of the best are changed one by one, as long as that helps. What is
-//! found is judged on the second halves, which begin with an idle torus and which the search never saw.
+//! Each stream is split into two halves. Rules are evaluated on the first halves. In the first round, all rules of
+//! [`points`] are evaluated on a few jobs of one stream. In each further round, the best third of the rules is
+//! evaluated on three times as many jobs, until the first halves of all streams are used completely. Then the weights
+//! and the slack of the best rule are changed one at a time, until no change improves the rule. The final rule is
+//! evaluated on the second halves, which begin with an idle torus and are not used by the search.
 
 use rayon::prelude::*;
 
@@ -16,42 +17,43 @@ use crate::stream::{PointError, SampleError};
 use replay_core::allocator::torus3d::selection_rules::{SelectionRule, points};
 use replay_core::cancel::Cancelled;
 use replay_core::metrics::estimate::Accumulator;
-use replay_core::placement::ties::{CandidateFilter, Handles};
+use replay_core::placement::ties::{CandidateFilter, TermWeights};
 use replay_core::table::{Column, Table, name};
 
-/// Of so many ways one goes on, on so many times as many jobs.
-const KEPT: usize = 3;
+/// In each round, the number of rules is divided by this factor, and the number of jobs is multiplied by
+/// this factor.
+const SHRINKAGE: usize = 3;
 
-/// The fewest jobs on which a way is tried.
+/// Smallest number of jobs on which a rule is evaluated.
 const FEWEST: usize = 250;
 
-/// Rounds of changes of the best.
+/// Largest number of rounds in which the best rule is changed.
 const ROUNDS: usize = 4;
 
-/// The best way of a search, and the shares of the torus that rules keep busy, by stream.
+/// The best rule of a search, and the utilization under this rule and under other rules for each stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Best {
-    /// The best on the first halves, as parameters of `placements`.
+    /// The best rule on the first halves, as parameters of `placements`.
     pub way: String,
-    /// Ways that were tried.
+    /// Number of rules evaluated.
     tried: usize,
-    /// Its shares on the first and on the second halves.
+    /// Utilization of the best rule on the first halves, and on the second halves.
     halves: [Vec<f64>; 2],
-    /// Those of Slurm's rule.
+    /// Utilization of Slurm's rule on the first halves, and on the second halves.
     slurm: [Vec<f64>; 2],
-    /// Those of DL alone on the second halves.
+    /// Utilization of the rule with the single term DL on the second halves.
     delay: Vec<f64>,
 }
 
-/// The best way for a backlog: a row of the table of searches.
+/// A row of the table of searches: a backlog and its best rule.
 #[derive(Clone, Debug)]
 pub struct Found(pub Backlog, pub Best);
 
-/// By stream, the two halves of its jobs.
+/// For each stream, the jobs of its two halves.
 type Halves = Vec<[Vec<Job>; 2]>;
 
 impl Backlog {
-    /// Identifies a search among those of other backlogs, tori (`boxes`), seeds and numbers of streams.
+    /// Id of a search. Different backlogs, tori (`boxes`), seeds and numbers of streams have different ids.
     pub fn search_id(&self, boxes: &str, seed: u64, streams: u64) -> CellId {
         let jobs = self.jobs;
         CellId::of(&format!(
@@ -59,10 +61,10 @@ impl Backlog {
         ))
     }
 
-    /// Searches on so many streams with the seeds from `seed` on, on the current rayon pool.
+    /// Searches on `streams` streams with consecutive seeds that begin with `seed`. Runs on the current rayon pool.
     ///
     /// # Errors
-    /// [`PointError`].
+    /// [`PointError`] if a run fails or is cancelled.
     pub fn search(
         &self,
         bench: &Bench,
@@ -92,45 +94,46 @@ fn search(
     let streams = streams.ok_or(SampleError::Drained)?;
     let run = |jobs: &[Job], rule: Rule| bench.run(jobs, rule, task.window, watch);
     let mut tried = 0;
-    // By way, its mean over so many streams of so many jobs of each first half.
-    let mut try_on = |ways: &[SelectionRule],
+    // Returns the rules with their mean utilization, best first. A rule is evaluated on the first `jobs` jobs of the
+    // first halves of `used` streams.
+    let mut try_on = |rules: &[SelectionRule],
                       used: usize,
                       jobs: usize|
      -> Result<Vec<(f64, SelectionRule)>, Cancelled> {
-        tried += ways.len();
-        let mean = |&way: &SelectionRule| -> Result<(f64, SelectionRule), Cancelled> {
-            let of = |[first, _]: &[Vec<Job>; 2]| run(&first[..jobs], Rule::SelectionRule(way));
+        tried += rules.len();
+        let mean = |&selection: &SelectionRule| -> Result<(f64, SelectionRule), Cancelled> {
+            let of = |[first, _]: &[Vec<Job>; 2]| run(&first[..jobs], Rule::Selection(selection));
             let all: Vec<f64> = streams[..used].par_iter().map(of).collect::<Result<_, _>>()?;
-            Ok((all.iter().sum::<f64>() / used as f64, way))
+            Ok((all.iter().sum::<f64>() / used as f64, selection))
         };
         let mut found: Vec<(f64, SelectionRule)> =
-            ways.par_iter().map(mean).collect::<Result<_, _>>()?;
-        // It keeps the order of equals.
+            rules.par_iter().map(mean).collect::<Result<_, _>>()?;
+        // The sort is stable: rules with equal utilization keep their order.
         found.sort_by(|one, other| other.0.total_cmp(&one.0));
         Ok(found)
     };
     let half = task.jobs / 2;
-    let mut ways: Vec<SelectionRule> =
-        points(bench.ties.has_walls(), None).iter().map(|point| point.way).collect();
+    let mut rules: Vec<SelectionRule> =
+        points(bench.ties.has_walls(), None).iter().map(|point| point.rule).collect();
     let (mut used, mut jobs) = (1, FEWEST.min(half));
     let mut best = loop {
-        let found = try_on(&ways, used, jobs)?;
+        let found = try_on(&rules, used, jobs)?;
         if used == streams.len() && jobs == half {
             break found[0];
         }
-        ways = found.iter().map(|one| one.1).take(ways.len().div_ceil(KEPT)).collect();
+        rules = found.iter().map(|one| one.1).take(rules.len().div_ceil(SHRINKAGE)).collect();
         match jobs < half {
-            true => jobs = (jobs * KEPT).min(half),
-            false => used = (used * KEPT).min(streams.len()),
+            true => jobs = (jobs * SHRINKAGE).min(half),
+            false => used = (used * SHRINKAGE).min(streams.len()),
         }
     };
-    let mut known = ways;
+    let mut known = rules;
     for _ in 0..ROUNDS {
         let mut next = Vec::new();
-        for way in changed(best.1) {
-            if !known.contains(&way) {
-                known.push(way);
-                next.push(way);
+        for selection in variations(best.1) {
+            if !known.contains(&selection) {
+                known.push(selection);
+                next.push(selection);
             }
         }
         let found = try_on(&next, streams.len(), half)?;
@@ -142,7 +145,7 @@ fn search(
     let on = |half: usize, rule: Rule| -> Result<Vec<f64>, Cancelled> {
         streams.par_iter().map(|halves| run(&halves[half], rule)).collect()
     };
-    let rule = Rule::SelectionRule(best.1);
+    let rule = Rule::Selection(best.1);
     let halves = [on(0, rule)?, on(1, rule)?];
     let slurm = [on(0, Rule::SLURM)?, on(1, Rule::SLURM)?];
     let delay = on(1, Rule::DELAY)?;
@@ -152,24 +155,25 @@ fn search(
     Ok(Best { way: best.1.to_string(), tried, halves, slurm, delay })
 }
 
-/// Ways that differ from one in one weight, by a factor of three, or in the slack, by two.
-fn changed(way: SelectionRule) -> Vec<SelectionRule> {
-    let SelectionRule::Terms(handles, rivals) = way else { return Vec::new() };
+/// Returns the rules that differ from the given rule either in one weight, by a factor of three, or in the slack, by a
+/// factor of two.
+fn variations(selection: SelectionRule) -> Vec<SelectionRule> {
+    let SelectionRule::Terms(weights, filter) = selection else { return Vec::new() };
     let mut all = Vec::new();
-    for place in 0..Handles::TERMS.len() {
-        let weight = handles.entries()[place];
+    for place in 0..TermWeights::TERMS.len() {
+        let weight = weights.entries()[place];
         for changed in [weight.saturating_mul(3), weight / 3] {
-            let mut entries = handles.entries();
-            entries[place] = changed.clamp(-Handles::MAX, Handles::MAX);
+            let mut entries = weights.entries();
+            entries[place] = changed.clamp(-TermWeights::MAX, TermWeights::MAX);
             if changed != 0 && entries[place] != weight {
-                all.push(SelectionRule::Terms(Handles::of(entries), rivals));
+                all.push(SelectionRule::Terms(TermWeights::of(entries), filter));
             }
         }
     }
-    if let CandidateFilter::Compact(slack) = rivals {
+    if let CandidateFilter::Compact(slack) = filter {
         all.extend(
             [2.0, 0.5]
-                .map(|by| SelectionRule::Terms(handles, CandidateFilter::Compact(slack * by))),
+                .map(|by| SelectionRule::Terms(weights, CandidateFilter::Compact(slack * by))),
         );
     }
     all
@@ -178,7 +182,7 @@ fn changed(way: SelectionRule) -> Vec<SelectionRule> {
 impl Table for Found {
     const NAME: &'static str = "saturated_search";
     const ROW: &'static str =
-        "one row per mix, estimates and window: the way to place that was found";
+        "one row per mix, estimates and window: the selection rule that was found";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
@@ -188,19 +192,19 @@ impl Table for Found {
         let over_delay = |row: &Self| gain(&row.1.halves[1], &row.1.delay);
         vec![
             Column::text(name::mix, "sizes of the jobs", |row: &Self| Some(row.0.mix.name())),
-            Column::text(name::estimates, "what jobs say of their service time", |row: &Self| Some(row.0.estimates.name())),
-            Column::new(name::window, "jobs", "waiting jobs that may start, the first included", |row: &Self| row.0.window as u32),
-            Column::text(name::way, "what was found on the first halves, as parameters of placements", |row: &Self| Some(&*row.1.way)),
-            Column::new(name::ways_tried, "", "ways that were tried, most of them on few jobs", |row: &Self| row.1.tried as u32),
-            Column::new(name::stream_jobs, "jobs", "jobs of each stream", |row: &Self| row.0.jobs as u32),
-            Column::new(name::streams, "", "streams, each with a seed of its own", |row: &Self| row.1.delay.len() as u32),
-            Column::new(name::first_half_utilization, "%", "busy processors over all on the first halves, on which it was chosen, mean over streams", mean(|row| percent(&row.1.halves[0]))),
-            Column::new(name::first_half_gain_on_slurm, "%", "the same minus that of slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
-            Column::new(name::second_half_utilization, "%", "busy processors over all on the second halves, which the search never saw, mean over streams", mean(|row| percent(&row.1.halves[1]))),
-            Column::new(name::second_half_gain_on_slurm, "%", "the same minus that of slurm, in percentage points", mean(second_gain)),
-            Column::new(name::second_half_gain_on_slurm_half_width, "%", "half of the 95 % interval of that gain, by streams", half(second_gain)),
-            Column::new(name::second_half_gain_on_dl, "%", "utilization on the second halves minus that of dl, in percentage points", mean(over_delay)),
-            Column::new(name::second_half_gain_on_dl_half_width, "%", "half of the 95 % interval of that gain, by streams", half(over_delay)),
+            Column::text(name::estimates, "kind of estimates of service times", |row: &Self| Some(row.0.estimates.name())),
+            Column::new(name::window, "jobs", "number of waiting jobs that may start, including the first", |row: &Self| row.0.window as u32),
+            Column::text(name::way, "selection rule found on the first halves, as parameters of placements", |row: &Self| Some(&*row.1.way)),
+            Column::new(name::ways_tried, "", "number of selection rules evaluated, most of them on few jobs", |row: &Self| row.1.tried as u32),
+            Column::new(name::stream_jobs, "jobs", "number of jobs per stream", |row: &Self| row.0.jobs as u32),
+            Column::new(name::streams, "", "number of streams, each with its own seed", |row: &Self| row.1.delay.len() as u32),
+            Column::new(name::first_half_utilization, "%", "utilization on the first halves, which the search used, mean over streams", mean(|row| percent(&row.1.halves[0]))),
+            Column::new(name::first_half_gain_on_slurm, "%", "first_half_utilization minus the first_half_utilization of slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
+            Column::new(name::second_half_utilization, "%", "utilization on the second halves, which the search did not use, mean over streams", mean(|row| percent(&row.1.halves[1]))),
+            Column::new(name::second_half_gain_on_slurm, "%", "second_half_utilization minus the second_half_utilization of slurm, in percentage points", mean(second_gain)),
+            Column::new(name::second_half_gain_on_slurm_half_width, "%", "half the width of the 95 % interval of second_half_gain_on_slurm over streams", half(second_gain)),
+            Column::new(name::second_half_gain_on_dl, "%", "second_half_utilization minus the second_half_utilization of dl, in percentage points", mean(over_delay)),
+            Column::new(name::second_half_gain_on_dl_half_width, "%", "half the width of the 95 % interval of second_half_gain_on_dl over streams", half(over_delay)),
         ]
     }
 }
@@ -220,29 +224,34 @@ mod tests {
         Bench::new(menu.torus(grid, Anchors::Aligned, true).expect("a torus"))
     }
 
-    /// What is reported is what the way comes to on each half, and it is at least as good on the first
-    /// as what it was changed from.
+    /// The reported utilizations equal the utilizations of the found rule on the two halves.
     #[test]
-    fn what_is_found_is_judged_on_what_was_not_searched() {
+    fn reports_utilization_on_both_halves() {
         let (bench, stop) = (bench(), CancelToken::new());
         let (mix, estimates) = (Mix::ALL[1].1, Estimates::Exact);
         let task = Backlog { mix, estimates, window: 1, jobs: 700 };
-        let found = task.search(&bench, 4, 3, RunContext::new(&stop)).expect("a way");
-        let all = points(false, None).into_iter().map(|point| point.way);
-        let mut ways: Vec<SelectionRule> = all.collect();
+        let found = task.search(&bench, 4, 3, RunContext::new(&stop)).expect("a rule");
+        let all = points(false, None).into_iter().map(|point| point.rule);
+        let mut rules: Vec<SelectionRule> = all.collect();
         for _ in 0..ROUNDS {
-            let more: Vec<SelectionRule> = ways.iter().flat_map(|&way| changed(way)).collect();
-            if ways.iter().any(|way| way.to_string() == found.way) {
+            let more: Vec<SelectionRule> =
+                rules.iter().flat_map(|&selection| variations(selection)).collect();
+            if rules.iter().any(|selection| selection.to_string() == found.way) {
                 break;
             }
-            ways = more;
+            rules = more;
         }
-        let way = ways.into_iter().find(|way| way.to_string() == found.way).expect("its way");
+        let selection = rules
+            .into_iter()
+            .find(|selection| selection.to_string() == found.way)
+            .expect("a known rule");
         for (half, known) in found.halves.iter().enumerate() {
             let of = |seed: u64| {
                 let jobs = mix.draw(bench.torus(), 700, estimates, seed).expect("sizes");
                 let jobs = [&jobs[..350], &jobs[350..]][half];
-                bench.run(jobs, Rule::SelectionRule(way), 1, RunContext::new(&stop)).expect("runs")
+                bench
+                    .run(jobs, Rule::Selection(selection), 1, RunContext::new(&stop))
+                    .expect("runs")
             };
             assert_eq!((4..7).map(of).collect::<Vec<_>>(), *known, "{half}");
         }
@@ -253,12 +262,12 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_of_one_weight() {
-        assert_eq!(changed(SelectionRule::Slurm), []);
+    fn changes_affect_one_weight() {
+        assert_eq!(variations(SelectionRule::Slurm), []);
         let terms =
-            |weights| SelectionRule::Terms(Handles::of(weights), CandidateFilter::Compact(0.5));
+            |weights| SelectionRule::Terms(TermWeights::of(weights), CandidateFilter::Compact(0.5));
         let names: Vec<String> =
-            changed(terms([100, 0, 1, 0, 0, 0])).iter().map(SelectionRule::to_string).collect();
+            variations(terms([100, 0, 1, 0, 0, 0])).iter().map(SelectionRule::to_string).collect();
         let expected = [
             "tie=300,0,1,slack=0.5",
             "tie=33,0,1,slack=0.5",
@@ -267,6 +276,6 @@ mod tests {
             "tie=100,0,1,slack=0.25",
         ];
         assert_eq!(names, expected);
-        assert!(changed(terms([Handles::MAX, 0, 0, 0, 0, 0])).len() == 3);
+        assert!(variations(terms([TermWeights::MAX, 0, 0, 0, 0, 0])).len() == 3);
     }
 }

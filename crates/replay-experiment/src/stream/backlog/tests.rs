@@ -13,11 +13,11 @@ fn job(size: u32, service: f64) -> Job {
     Job { size, service, estimate: service }
 }
 
-/// By hand, on a ring of 4 with boxes of 2 and 4: at 0 two jobs of 2 start; the first ends at 1, the
-/// second at 3, when the job of 4 starts. It ends at 4, the last job starts, and nobody is left for
-/// the window: 4 are busy to 1, 2 to 3, 4 to 4.
+/// The machine is a ring of 4 processors, with boxes of 2 and 4. Two jobs of size 2 start at time 0. The first job ends
+/// at 1, the second job at 3. The job of size 4 runs from 3 to 4. Then the last job starts, and the window cannot be
+/// refilled. There are 4 busy processors until 1, 2 until 3, and 4 until 4.
 #[test]
-fn a_stream_by_hand() {
+fn matches_a_small_example() {
     let bench = bench("torus:4x1x1", "list:2x1x1+4x1x1");
     let jobs = [job(2, 1.0), job(2, 3.0), job(4, 1.0), job(2, 9.0)];
     let stop = CancelToken::new();
@@ -25,13 +25,13 @@ fn a_stream_by_hand() {
         let first = bench.run(&jobs, rule, 1, RunContext::new(&stop)).expect("runs");
         assert!((first - 12.0 / 16.0).abs() < 1e-12, "{rule:?}: {first}");
     }
-    // With a window of 2 the last job overtakes at 1, and the stream is at its end.
+    // With a window of 2, the last job starts at 1, before the job of size 4, and the stream ends.
     let second = bench.run(&jobs, Rule::First, 2, RunContext::new(&stop)).expect("runs");
     assert!((second - 1.0).abs() < 1e-12, "{second}");
 }
 
 #[test]
-fn no_rule_is_better_than_the_count_alone_and_estimates_change_no_job() {
+fn count_bounds_all_rules_and_estimates_do_not_change_jobs() {
     let bench = bench("torus:8x8x8", "pow2");
     let draw = |estimates| Mix::ALL[1].1.draw(bench.torus(), 300, estimates, 7);
     let [exact, noisy, shuffled] = Estimates::ALL.map(|(_, one)| draw(one).expect("sizes"));
@@ -47,7 +47,7 @@ fn no_rule_is_better_than_the_count_alone_and_estimates_change_no_job() {
     let bound = run(Rule::Count);
     for (name, rule) in Rule::ALL {
         let utilization = run(rule);
-        // With a window a rule may be lucky by a little; the bound is on the average.
+        // With a window, the utilization of a rule can exceed the bound slightly. The bound holds on average.
         assert!((0.3..bound + 0.05).contains(&utilization), "{name}: {utilization} of {bound}");
     }
     stop.raise();
@@ -55,7 +55,7 @@ fn no_rule_is_better_than_the_count_alone_and_estimates_change_no_job() {
 }
 
 #[test]
-fn mixes_are_of_sizes_on_the_menu() {
+fn mixes_use_sizes_on_the_menu() {
     let bench = bench("torus:16x16x16", "tpu-v4");
     for (name, mix) in Mix::ALL {
         let jobs = mix.draw(bench.torus(), 200, Estimates::Exact, 1).expect(name);
@@ -63,7 +63,7 @@ fn mixes_are_of_sizes_on_the_menu() {
         assert!(jobs.iter().all(|job| sizes.iter().any(|one| one.size == job.size)), "{name}");
         assert_eq!(mix.name(), name);
     }
-    // 96.1 of 97.5 % of the published slices fit the torus.
+    // The published slices are 97.5 % of all jobs, and 96.1 % of the published slices fit the torus.
     let jobs = Mix::ALL[0].1.draw(bench.torus(), 20_000, Estimates::Exact, 1).expect("sizes");
     let cubes = jobs.iter().filter(|job| job.size == 64).count() as f64 / 20_000.0;
     assert!((cubes - 13.9 / 96.1).abs() < 0.01, "{cubes}");

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn a_preset_and_its_differences_are_understood() {
+fn parses_presets_with_parameters() {
     let parse = |text: &str| text.parse::<Settings>();
     assert_eq!(parse("lo"), Ok(Settings::LO));
     assert_eq!(parse("bani-mohammad[route=2]").map(|s| s.route), Ok(2));
@@ -17,7 +17,7 @@ fn a_preset_and_its_differences_are_understood() {
     );
 }
 
-/// Settings made in code are judged by the same ranges.
+/// Settings that are built in code are checked against the same ranges as parsed settings.
 #[test]
 fn settings_out_of_range_are_refused() {
     assert!(Settings::LO.validate().is_ok() && Settings::BANI_MOHAMMAD.validate().is_ok());

@@ -1,4 +1,4 @@
-//! What can be wrong with a matrix or a phase file, each with its place.
+//! Errors of matrices and phase files.
 
 use std::io;
 
@@ -7,19 +7,19 @@ use replay_core::lines::LONGEST_LINE;
 use replay_core::number::{counted, grouped};
 use replay_core::sanitize::excerpt;
 
-/// A file that says of no packets who sends them to whom.
+/// Error: a matrix or phase file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{file}: {source}")]
     Io {
         /// The file as the user named it.
         file: String,
-        /// The system's complaint.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A line without end.
+    /// A line is too long.
     #[error("{file}:{line}: the line has more than {LONGEST_LINE} bytes")]
     TooLong {
         /// The file as the user named it.
@@ -27,14 +27,14 @@ pub enum TableError {
         /// Line, 1-based.
         line: u64,
     },
-    /// The first line of a phase file is another one.
+    /// The header of a phase file is missing or wrong.
     #[error("{file}:{line}: the header is \"{text}\", but must be \"{}\"", PHASE_FIELDS.join(","))]
     Header {
         /// The file as the user named it.
         file: String,
         /// Line, 1-based.
         line: u64,
-        /// What stands there.
+        /// Text of the line.
         text: String,
     },
     /// A line has too many or too few fields.
@@ -45,12 +45,13 @@ pub enum TableError {
         file: String,
         /// Line, 1-based.
         line: u64,
-        /// How many it has.
+        /// Number of fields of the line.
         fields: usize,
-        /// How many it must have: four, or as many as the first line of a matrix.
+        /// Required number of fields: four in a phase file, and the number of fields of the first
+        /// line in a matrix.
         expected: usize,
     },
-    /// A field is no number in range.
+    /// A field is not a number, or the number is out of range.
     #[error("{file}:{line}: {field} \"{text}\" is not {expected} (field {number} of {of})")]
     Field {
         /// The file as the user named it.
@@ -59,28 +60,28 @@ pub enum TableError {
         line: u64,
         /// Name of the field.
         field: &'static str,
-        /// Its number, 1-based.
+        /// Number of the field, 1-based.
         number: usize,
-        /// Fields of a line.
+        /// Number of fields of the line.
         of: usize,
-        /// What stands there.
+        /// Text of the field.
         text: String,
-        /// What a correct file has there.
+        /// Description of the permitted values.
         expected: &'static str,
     },
-    /// A matrix has not as many lines as fields.
+    /// A matrix is not square.
     #[error("{file}: the matrix has {} of {}, but must be square",
         counted(*.rows as u64, "line"), counted(*.columns as u64, "field"))]
     NotSquare {
         /// The file as the user named it.
         file: String,
-        /// Lines.
+        /// Number of lines.
         rows: usize,
-        /// Fields of a line.
+        /// Number of fields of a line.
         columns: usize,
     },
-    /// No rank sends anything to another.
-    #[error("{file}: no rank sends anything to another")]
+    /// No rank sends packets to another rank.
+    #[error("{file}: no rank sends packets to another rank")]
     Nothing {
         /// The file as the user named it.
         file: String,
@@ -100,7 +101,7 @@ impl Line<'_> {
         TableError::Fields { file: self.file.to_string(), line: self.number, fields, expected }
     }
 
-    /// An error in the field with this index.
+    /// Returns the error for a field with an invalid value. The index of the field counts from 0.
     pub(super) fn field(
         self,
         field: &'static str,

@@ -18,7 +18,7 @@ fn message<T: std::fmt::Debug>(result: Result<T, TableError>) -> String {
 }
 
 #[test]
-fn a_matrix_is_read() {
+fn reads_a_matrix() {
     let list = matrix_of(" 3, 2,0\r\n\n1,0,1\n0,4,0").expect("legal");
     let entries: Vec<_> = list.entries.iter().map(|e| (e.step, e.src, e.dst, e.value)).collect();
     assert_eq!(
@@ -30,16 +30,16 @@ fn a_matrix_is_read() {
 }
 
 #[test]
-fn phases_are_read() {
+fn reads_phases() {
     let text = "phase, src_rank,dst_rank,packets\n\n4,0,1,2\n1, 2,2,7\n1,5,0,0\n 1,2,0,1 \n";
     let list = phases_of(text).expect("legal");
     let entries: Vec<_> = list.entries.iter().map(|e| (e.step, e.src, e.dst, e.value)).collect();
-    // Rank 5 is there, though it sends nothing.
+    // Rank 5 exists, although it sends nothing.
     assert_eq!((list.ranks, entries), (6, vec![(4, 0, 1, 2), (1, 2, 0, 1)]));
 }
 
 #[test]
-fn a_byte_order_mark_is_no_text() {
+fn ignores_a_byte_order_mark() {
     assert_eq!(
         matrix_of("\u{feff}0,2\n1,0").expect("legal"),
         matrix_of("0,2\n1,0").expect("legal")
@@ -47,21 +47,21 @@ fn a_byte_order_mark_is_no_text() {
     let phases = "phase,src_rank,dst_rank,packets\n0,0,1,2\n";
     let marked = format!("\u{feff}{phases}");
     assert_eq!(phases_of(&marked).expect("legal"), phases_of(phases).expect("legal"));
-    // Elsewhere it is text.
+    // Elsewhere the byte order mark is part of the text.
     assert!(matrix_of("0,2\n\u{feff}1,0").is_err());
 }
 
 #[test]
-fn errors_of_a_matrix_name_their_place() {
+fn errors_of_a_matrix_name_line_and_field() {
     for (text, expected) in [
         ("0,1\n1,x", "m.csv:2: entry \"x\" is not an integer from 0 to 9 (field 2 of 2)"),
         ("0,1\n\n10,0", "m.csv:3: entry \"10\" is not an integer from 0 to 9 (field 1 of 2)"),
         ("0,1.5\n1,0", "m.csv:1: entry \"1.5\" is not an integer from 0 to 9 (field 2 of 2)"),
         ("0,1\n1,0,1", "m.csv:2: the line has 3 fields, but must have 2"),
         ("0,1,2\n1,0,1", "m.csv: the matrix has 2 lines of 3 fields, but must be square"),
-        ("0\n", "m.csv: no rank sends anything to another"),
-        ("", "m.csv: no rank sends anything to another"),
-        ("1,0\n0,1", "m.csv: no rank sends anything to another"),
+        ("0\n", "m.csv: no rank sends packets to another rank"),
+        ("", "m.csv: no rank sends packets to another rank"),
+        ("1,0\n0,1", "m.csv: no rank sends packets to another rank"),
     ] {
         assert_eq!(message(matrix_of(text)), expected);
     }
@@ -78,7 +78,7 @@ fn errors_of_a_matrix_name_their_place() {
 }
 
 #[test]
-fn errors_of_phases_name_their_place() {
+fn errors_of_phases_name_line_and_field() {
     let header = "phase,src_rank,dst_rank,packets\n";
     for (line, expected) in [
         (
@@ -96,8 +96,8 @@ fn errors_of_phases_name_their_place() {
         ),
         ("0,0,1", "p.csv:2: the line has 3 fields, but must have 4"),
         ("0,0,1,1,1", "p.csv:2: the line has 5 fields, but must have 4"),
-        ("", "p.csv: no rank sends anything to another"),
-        ("0,1,1,5", "p.csv: no rank sends anything to another"),
+        ("", "p.csv: no rank sends packets to another rank"),
+        ("0,1,1,5", "p.csv: no rank sends packets to another rank"),
     ] {
         assert_eq!(message(phases_of(&format!("{header}{line}"))), expected);
     }
@@ -109,13 +109,13 @@ fn errors_of_phases_name_their_place() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     assert!(message(packets("no/such.csv")).starts_with("no/such.csv: "));
 }
 
 proptest! {
     #[test]
-    fn no_text_breaks_the_readers(bytes in proptest::collection::vec(any::<u8>(), 0..60), text in "[0-9,.\n -]{0,30}") {
+    fn any_input_gives_a_list_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..60), text in "[0-9,.\n -]{0,30}") {
         for input in [&bytes[..], text.as_bytes()] {
             for list in [matrix(input, "m", 0..=u32::MAX, "x"), read_phases(input, "p")].into_iter().flatten() {
                 prop_assert!(list.entries.iter().all(|e| e.src.max(e.dst) < list.ranks && e.src != e.dst));

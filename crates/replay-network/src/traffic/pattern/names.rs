@@ -1,4 +1,4 @@
-//! The grammar of patterns.
+//! The notation of patterns.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,11 +33,11 @@ const STREAMS: [(&str, Stream); 2] = [("process", Stream::Process), ("job", Stre
 const BARRIERS: [(&str, Barrier); 3] =
     [("step", Barrier::Step), ("iteration", Barrier::Iteration), ("none", Barrier::None)];
 
-/// The patterns with the defaults of each preset.
+/// The patterns, with the defaults of each preset.
 static TABLES: LazyLock<[(&'static str, Table<Pattern>); 2]> =
     LazyLock::new(|| Preset::ALL.map(|(name, preset)| (name, Table::new(KIND, entries(preset)))));
 
-/// The patterns with their parameters, for a listing. Defaults are those of the preset `lo`.
+/// Returns descriptions of the patterns and their parameters. The descriptions show the defaults of the preset `lo`.
 pub fn descriptions() -> Vec<Description> {
     TABLES[0].1.descriptions()
 }
@@ -49,9 +49,9 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
         "Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11; Bani-Mohammad, PhD thesis, chapter 4";
     let lo = preset == Preset::Lo;
     let entry = |name: &str, kind: Kind| {
-        Entry::new(name, Pattern { discipline: Discipline::usual(&kind, preset), kind })
+        Entry::new(name, Pattern { discipline: Discipline::default_for(&kind, preset), kind })
     };
-    /// The field of one kind of pattern.
+    /// Borrows a parameter of one kind of pattern.
     macro_rules! of {
         ($kind:ident, $field:ident) => {
             |pattern: &mut Pattern| match &mut pattern.kind {
@@ -68,18 +68,18 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             }
         };
     }
-    /// Puts a field on which the usual discipline depends.
+    /// Sets a parameter on which the default discipline depends.
     macro_rules! set {
         ($kind:ident, $field:ident) => {
             move |pattern: &mut Pattern, value| {
                 if let Kind::$kind { $field, .. } = &mut pattern.kind {
                     *$field = value;
-                    pattern.discipline = Discipline::usual(&pattern.kind, preset);
+                    pattern.discipline = Discipline::default_for(&pattern.kind, preset);
                 }
             }
         };
     }
-    /// A field of a multigrid's grid.
+    /// Borrows a parameter of a multigrid's grid.
     macro_rules! of_grid {
         ($field:ident) => {
             |pattern: &mut Pattern| match &mut pattern.kind {
@@ -100,20 +100,19 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
     let all = [
         entry("all-to-all", Kind::AllToAll { order })
             .about(
-                "Every process sends to every other. Under bani-mohammad: order=lexicographic, \
+                "Every process sends to every other process. Under bani-mohammad: order=lexicographic, \
                  sends=at-once, barrier=none.",
             )
             .source(BOTH)
             .case(
                 "order",
                 kind::one_of(&ORDERS),
-                "receivers 0,1,.. for all; i+1,i+2,.. for process i; or 0,1,.. from one process after the \
-                 other",
+                "receivers 0,1,.. for all; i+1,i+2,.. for process i; or 0,1,.. from one process after another",
                 of!(AllToAll, order),
             ),
         entry("one-to-all", Kind::OneToAll { root: Root::Random, targets })
             .about(
-                "One process sends to every other. Under bani-mohammad: targets=cyclic, \
+                "One process sends to every other process. Under bani-mohammad: targets=cyclic, \
                  sends=sequential, barrier=none.",
             )
             .source(BOTH)
@@ -135,8 +134,8 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
         entry("fft-2d", Kind::Fft2d { strides: Strides::Descending })
             .aliases(&["fft"])
             .about(
-                "A butterfly: log2 n steps to the process whose rank differs in one bit. Processes \
-                 over the largest power of two stay idle.",
+                "A butterfly: log2 n steps to the process whose rank differs in one bit. Processes beyond the largest \
+                    power of two stay idle.",
             )
             .source(LO)
             .case(
@@ -147,8 +146,8 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             ),
         entry("multigrid", multigrid)
             .about(
-                "Neighbours on a grid of processes, at strides 1, 2, 4, ... Processes over the \
-                 largest power of two stay idle.",
+                "Neighbours on a grid of processes, at strides 1, 2, 4, ... Processes beyond the largest power of two \
+                    stay idle.",
             )
             .source(LO)
             .case(
@@ -167,18 +166,18 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             .case(
                 "steps",
                 kind::one_of(&STEPS),
-                "a step for every direction of every axis, or one for a level",
+                "whether a step is a direction of an axis, or a level",
                 of!(Multigrid, steps),
             )
             .case(
                 "active",
                 kind::one_of(&ACTIVE),
-                "who sends at a level: those that hold a point of it, or all",
+                "which processes send at a level: those with a point of the level, or all",
                 of!(Multigrid, active),
             ),
         entry("nearest-neighbour", Kind::NearestNeighbour { dimensions: 2, wrap: false })
             .aliases(&["nearest-neighbor"])
-            .about("Neighbours on a grid of processes with sides as equal as can be.")
+            .about("Neighbours on a grid of processes with sides as equal as possible.")
             .case(
                 "dimensions",
                 kind::one_of(&DIMENSIONS),
@@ -203,10 +202,9 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             ),
         entry("matrix", Kind::Matrix { file: String::new(), values: Values::Packets })
             .about(
-                "What rank i sends to rank j stands in row i, column j of a CSV file without a \
-                 header. A job with more processes leaves the last of them idle; in one with fewer, n, \
-                 rank r of N runs on process floor(r n / N), and what processes send themselves is \
-                 left out.",
+                "Row i, column j of a CSV file without a header is what rank i sends to rank j. In a job with \
+                 more processes than ranks the last processes stay idle; in a job with n processes for N > n ranks, \
+                 rank r runs on process floor(r n / N), and packets within a process are omitted.",
             )
             .case("file", kind::file(), file, of!(Matrix, file))
             .computed(
@@ -218,8 +216,8 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             ),
         entry("phases", Kind::Phases { file: String::new() })
             .about(
-                "Steps from a CSV file with the header phase,src_rank,dst_rank,packets, in ascending \
-                 order of phase; processes as for matrix.",
+                "Steps from a CSV file with the header phase,src_rank,dst_rank,packets, in ascending order of phase; \
+                    ranks run on processes as for matrix.",
             )
             .case("file", kind::file(), file, of!(Phases, file)),
     ];
@@ -231,26 +229,27 @@ fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
         .param(
             "sends",
             kind::one_of(&SENDS),
-            "the next packet when the one before is delivered, has left its sender, or at once",
+            "when the next packet is sent: when the previous packet is delivered, when the previous packet has left \
+                its sender, or at once",
             |p| &mut p.discipline.sends,
         )
         .param(
             "stream",
             kind::one_of(&STREAMS),
-            "the next packet of each process, or of the whole job",
+            "whether packets are sent one after another by each process, or by the whole job",
             |p| &mut p.discipline.stream,
         )
         .param(
             "barrier",
             kind::one_of(&BARRIERS),
-            "where the job waits until all it has sent is delivered",
+            "where the job waits until all its packets are delivered",
             |p| &mut p.discipline.barrier,
         )
-        // It has chosen the table before the name is read.
-        .elsewhere(
+        // The preset selects the table before the name is parsed, so it needs no value here.
+        .external(
             PRESET,
             kind::one_of(&Preset::ALL),
-            "the paper whose choices are the defaults of all other parameters",
+            "the paper that determines the defaults of all other parameters",
             Preset::Lo,
         )
         .check(|pattern| match pattern.kind.file() {
@@ -260,8 +259,8 @@ fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
 }
 
 impl Pattern {
-    /// The pattern with the discipline that it has under a preset. `None` if there is no such
-    /// pattern, or it has to name a file.
+    /// Returns the pattern with its default discipline under a preset; `None` if the pattern does not exist or
+    /// needs a file.
     pub fn named(name: &str, preset: Preset) -> Option<Self> {
         let (_, table) = &TABLES[Preset::ALL.iter().position(|&(_, one)| one == preset)?];
         table.read(name).ok()
@@ -285,8 +284,8 @@ impl FromStr for Pattern {
     }
 }
 
-/// The name and in brackets what differs from the defaults, those of the preset by which it
-/// is shorter.
+/// Formats the name and, in brackets, the parameters that differ from the defaults of a preset. The function uses the
+/// preset that gives the shorter text.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [plain, named] = TABLES.each_ref().map(|(preset, table)| (preset, table.name(self)));

@@ -30,7 +30,7 @@ fn the_presets_have_the_disciplines_of_their_papers() {
 }
 
 #[test]
-fn a_name_is_as_short_as_can_be() {
+fn names_are_as_short_as_possible() {
     for (written, canonical) in [
         ("all-to-all[order=same,sends=pipelined]", "all-to-all"),
         ("all-to-all[preset=bani-mohammad,barrier=none]", "all-to-all[preset=bani-mohammad]"),
@@ -50,11 +50,11 @@ fn a_name_is_as_short_as_can_be() {
     }
 }
 
-/// Every combination of options that is listed: it is refused, or printed so that it is read
-/// again.
+/// Every combination of listed options is either refused, or can be printed and parsed with the
+/// same result.
 #[test]
 fn print_and_parse_are_inverse() {
-    let mut seen = 0;
+    let mut parsed = 0;
     for entry in descriptions() {
         let mut names = vec![StrategyName::plain(&entry.name)];
         for parameter in &entry.parameters {
@@ -76,17 +76,17 @@ fn print_and_parse_are_inverse() {
             match Pattern::try_from(&name) {
                 Ok(pattern) => {
                     assert_eq!(pattern.to_string().parse(), Ok(pattern));
-                    seen += 1;
+                    parsed += 1;
                 }
                 Err(error) => assert!(error.problem.contains("stream"), "{error}"),
             }
         }
     }
-    assert!(seen > 500, "{seen}");
+    assert!(parsed > 500, "{parsed}");
 }
 
 #[test]
-fn listings_give_the_defaults() {
+fn listings_have_the_defaults() {
     for entry in descriptions() {
         let mut name = StrategyName::plain(&entry.name);
         for parameter in &entry.parameters {
@@ -106,7 +106,7 @@ fn listings_give_the_defaults() {
 }
 
 #[test]
-fn patterns_are_made_by_name() {
+fn named_returns_patterns_of_a_preset() {
     assert_eq!(Pattern::named("n-body", Preset::Lo), Some(pattern("n-body")));
     let thesis = pattern("one-to-all[preset=bani-mohammad]");
     assert_eq!(Pattern::named("one-to-all", Preset::BaniMohammad), Some(thesis));
@@ -115,21 +115,21 @@ fn patterns_are_made_by_name() {
 }
 
 #[test]
-fn what_is_no_pattern_is_refused() {
+fn refuses_invalid_patterns() {
     for (text, problem) in [
         ("all-too-all", "unknown; did you mean \"all-to-all\"?"),
         (
             "n-body[order=same]",
-            "unknown parameter \"order\"; it has sends, stream, barrier, preset",
+            "unknown parameter \"order\"; known are sends, stream, barrier, preset",
         ),
-        ("all-to-all[order=some]", "order=\"some\" is none of same, shifted, lexicographic"),
+        ("all-to-all[order=some]", "order=\"some\" is not one of same, shifted, lexicographic"),
         ("n-body[barriers=none]", "unknown parameter \"barriers\"; did you mean \"barrier\"?"),
-        ("n-body[preset=low]", "preset=\"low\" is none of lo, bani-mohammad"),
+        ("n-body[preset=low]", "preset=\"low\" is not one of lo, bani-mohammad"),
         ("phases", "name a file: file=traffic.csv"),
         ("random[stream=process]", "the pairs are drawn one after another, so stream must be job"),
         (
             "all-to-all[order=lexicographic]",
-            "order=lexicographic is a sequence of the whole job: it needs sends=at-once or stream=job",
+            "order=lexicographic is a sequence of the whole job: use sends=at-once or stream=job",
         ),
     ] {
         let error = text.parse::<Pattern>().expect_err(text);

@@ -11,7 +11,8 @@ fn an_exponential_quota_has_its_mean() {
     for (text, expected) in [
         // The mean of ceil(x) is 1 / (1 - e^(-1 / mean)).
         ("exponential[mean=5]", 5.5167),
-        // Of round(x): e^(1 / 2 mean) times less; and what rounds to 0, 1 - e^(-1 / 2 mean), is 1.
+        // The mean of round(x) is smaller by the factor e^(1 / 2 mean). Values that round to 0, a share of 1 - e^(-1 /
+        // 2 mean), are replaced by 1.
         ("exponential[mean=5,round=nearest]", 4.9918 + 0.0952),
         ("exponential[mean=0.001]", 1.0),
         ("exponential[mean=3321]", 3321.5),
@@ -22,7 +23,7 @@ fn an_exponential_quota_has_its_mean() {
             draws.fold((0.0, u64::MAX), |(sum, least), q| (sum + q as f64, least.min(q)));
         let mean = sum / 40_000.0;
         assert_eq!(least, 1);
-        // Five standard errors.
+        // The tolerance is five standard errors.
         assert!((mean / expected - 1.0).abs() < 0.025, "{text}: {mean}");
     }
 }
@@ -46,7 +47,7 @@ fn a_larger_mean_stretches_the_same_numbers() {
 }
 
 #[test]
-fn what_is_no_quota_is_refused() {
+fn refuses_invalid_quotas() {
     for (text, problem) in [
         ("exponental", "unknown; did you mean \"exponential\"?"),
         ("exponential[mean=0]", "mean=\"0\" is not a number above 0, at most 1000000000"),
@@ -57,8 +58,8 @@ fn what_is_no_quota_is_refused() {
             "fixed[packets=1000000001]",
             "packets=\"1000000001\" is not an integer from 1 to 1000000000",
         ),
-        ("fixed[mean=2]", "unknown parameter \"mean\"; it has packets, per"),
-        ("fixed[per=node]", "per=\"node\" is none of job, process"),
+        ("fixed[mean=2]", "unknown parameter \"mean\"; known are packets, per"),
+        ("fixed[per=node]", "per=\"node\" is not one of job, process"),
     ] {
         let error = text.parse::<Quota>().expect_err(text);
         assert_eq!(error.to_string(), format!("quota \"{text}\": {problem}"));
@@ -66,7 +67,7 @@ fn what_is_no_quota_is_refused() {
 }
 
 #[test]
-fn listings_hold_what_is_read() {
+fn listings_have_valid_names_and_defaults() {
     for entry in Quota::descriptions() {
         let mut name = StrategyName::plain(&entry.name);
         assert!(name.to_string().parse::<Quota>().is_ok());

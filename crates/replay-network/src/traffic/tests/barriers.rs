@@ -1,12 +1,12 @@
-//! Who waits for what: timelines by hand.
+//! Tests of barriers, with timelines computed by hand.
 //!
-//! On a line of processors a packet of [`Settings::LO`] over d hops takes 27 + 4 d cycles; the
-//! tail has left its sender after 27 (vector V1 of the hand-shake network), and channels are
-//! free again before a later packet comes by.
+//! On a line of processors a packet of [`Settings::LO`] over d hops takes 27 + 4 d cycles. Its
+//! tail has left the sender after 27 cycles (vector V1 of the hand-shake network), and channels are
+//! free again before a later packet arrives.
 
 use super::*;
 
-/// A job on the first `n` processors of a line; its cycles.
+/// Returns the number of cycles that a job takes on the first `n` processors of a line.
 fn cycles(pattern: &str, n: u32, packets: u64) -> u64 {
     let mut traffic = traffic("16x1", Settings::LO);
     traffic
@@ -19,25 +19,25 @@ fn cycles(pattern: &str, n: u32, packets: u64) -> u64 {
 
 #[test]
 fn a_sequential_sender_waits_for_delivery() {
-    // 31, 35 and 39 cycles, to ranks 1, 2, 3.
+    // The packets to ranks 1, 2 and 3 take 31, 35 and 39 cycles.
     let one = |sends| cycles(&format!("one-to-all[root=first,sends={sends}]"), 4, 3);
     assert_eq!(one("sequential"), 31 + 35 + 39);
-    // Tails leave 27 and 29 + 27 - 1 cycles after the start; see V5 for the second.
+    // The first two tails leave 27 and 29 + 27 - 1 cycles after the start; vector V5 explains the second number.
     let pipelined = one("pipelined");
     assert!(pipelined < 31 + 35 + 39 && pipelined > 2 * 27 + 39);
-    // Queued at their sender, or handed over one by one: it makes no difference.
+    // Packets queued at their sender and packets sent one by one take the same time.
     assert_eq!(one("at-once"), pipelined);
 }
 
 #[test]
 fn a_barrier_ends_in_the_cycle_of_the_last_delivery() {
-    // Two processes: every step of n-body is 0 -> 1 and 1 -> 0, which do not meet.
+    // Two processes: every step of n-body is 0 -> 1 and 1 -> 0, which use different channels.
     assert_eq!(cycles("n-body", 2, 2), 31);
-    // The next step starts at 31; the channels of the step before are free at 33 at the latest,
-    // before the headers come by.
+    // The next step starts at 31; the channels of the previous step are free at 33 at the latest,
+    // before the headers arrive.
     assert_eq!(cycles("n-body", 2, 4), 62);
     assert_eq!(cycles("n-body", 2, 6), 93);
-    // Without barriers a process goes on when its tail has left, at 27.
+    // Without barriers a process continues when its tail has left, at 27.
     let free = cycles("n-body[barrier=none]", 2, 4);
     assert!(free > 27 + 31 && free < 62, "{free}");
     assert_eq!(cycles("n-body[barrier=iteration]", 2, 4), free);
@@ -46,30 +46,32 @@ fn a_barrier_ends_in_the_cycle_of_the_last_delivery() {
 
 #[test]
 fn a_barrier_waits_for_the_slowest() {
-    // Four processes on a line, in the ring 3 -> 0 goes 3 hops: 39 cycles; the others wait.
+    // Four processes on a line: in the ring, the packet 3 -> 0 takes 3 hops or 39 cycles, and the other processes wait
+    // for it.
     assert_eq!(cycles("n-body", 4, 4), 39);
     assert_eq!(cycles("n-body", 4, 5), 39 + 31);
-    // By themselves they do not, and 0's second packet is on its way at 27.
+    // Without the barrier the other processes do not wait, and rank 0 sends its second packet at 27.
     assert!(cycles("n-body[barrier=iteration]", 4, 5) < 39 + 31);
-    // One step after the other, the iteration anew after its last.
+    // The steps follow each other, and the next iteration follows the last step.
     let steps = [4, 8, 12, 16].map(|packets| cycles("n-body", 4, packets));
     assert!(steps.is_sorted_by(|a, b| a + 31 <= *b), "{steps:?}");
     assert_eq!(steps[3], steps[2] + 39);
 }
 
 #[test]
-fn one_stream_of_the_job_has_one_packet_in_flight() {
+fn a_sequential_stream_of_the_job_has_one_packet_in_flight() {
     // 0 -> 1, 1 -> 2, 2 -> 0 over two hops, then 0 -> 2.
     let chain = "all-to-all[order=shifted,stream=job,sends=sequential]";
     let ends = [1, 2, 3, 4].map(|packets| cycles(chain, 3, packets));
     assert_eq!(ends, [31, 62, 97, 132]);
-    // The next when the tail has left: other senders begin 27 cycles apart.
+    // With `sends=pipelined` the next packet starts when the previous tail has left, so different senders begin 27
+    // cycles apart.
     let chain = "all-to-all[order=shifted,stream=job]";
     assert_eq!([1, 2].map(|packets| cycles(chain, 3, packets)), [31, 58]);
 }
 
 #[test]
-fn all_at_once_waits_in_queues() {
+fn packets_sent_at_once_wait_in_queues() {
     let mut traffic = traffic("16x1", Settings::LO);
     let demand = demand("all-to-all[preset=bani-mohammad]", Quota::fixed(50));
     traffic.start(0, &nodes(0..4), &demand).expect("on the machine");
@@ -78,12 +80,12 @@ fn all_at_once_waits_in_queues() {
 }
 
 #[test]
-fn a_barrier_holds_back_what_is_sent_all_at_once() {
+fn a_barrier_limits_the_packets_sent_at_once() {
     let mut traffic = traffic("16x1", Settings::LO);
     traffic
         .start(0, &nodes(0..4), &demand("all-to-all[sends=at-once]", Quota::fixed(50)))
         .expect("legal");
-    // One iteration.
+    // The packets of one iteration.
     assert_eq!(traffic.network().in_flight(), 12);
     assert_eq!(finish(&mut traffic)[0].packets, 50);
 }

@@ -1,4 +1,4 @@
-//! Counters, quotas and several jobs at once.
+//! Tests of totals, quotas and several jobs at once.
 
 use super::*;
 use proptest::prelude::*;
@@ -25,16 +25,16 @@ fn quotas_are_exact_in_the_middle_of_a_step() {
                 .expect("legal");
             let jobs = finish(&mut traffic);
             assert_eq!((jobs.len(), jobs[0].job, jobs[0].packets), (1, 3, packets), "{pattern}");
-            // Nothing else has come out of the processors.
+            // No other packets have left the processors.
             assert_eq!(traffic.network().flits().ejection, 8 * packets);
             assert_eq!(traffic.network().flits().links, 8 * jobs[0].hops);
         }
     }
 }
 
-/// Where a run is cut into slices changes nothing.
+/// Advancing in several slices of cycles gives the same results as advancing at once.
 #[test]
-fn slices_of_cycles_change_nothing() {
+fn slices_of_cycles_do_not_change_results() {
     for (machine, settings) in [("8x8", Settings::LO), ("torus:8x8", Settings::BANI_MOHAMMAD)] {
         for pattern in PATTERNS {
             let run = |slice: Option<u64>| {
@@ -61,7 +61,7 @@ fn slices_of_cycles_change_nothing() {
 }
 
 #[test]
-fn a_job_without_a_partner_ends_as_it_starts() {
+fn a_job_without_receivers_ends_when_it_starts() {
     let mut traffic = traffic("4x4", Settings::BANI_MOHAMMAD);
     let mut ended = Vec::new();
     assert_eq!(traffic.advance(Some(50), &mut ended), Ok(None));
@@ -71,7 +71,8 @@ fn a_job_without_a_partner_ends_as_it_starts() {
     assert_eq!(traffic.running(), 2);
     assert_eq!(traffic.advance(Some(50), &mut ended), Ok(Some(50)));
     assert_eq!(ended, [JobTraffic { job: 1, begin: 50, end: 50, ..JobTraffic::default() }]);
-    // One receiver, so that an iteration is a packet, and a barrier follows: 4 d + 10 cycles each.
+    // With one receiver an iteration is a single packet and ends with a barrier. Each packet takes
+    // 4 d + 10 cycles.
     let cycles = 9 * 14;
     let total = JobTraffic {
         job: 2,
@@ -86,11 +87,11 @@ fn a_job_without_a_partner_ends_as_it_starts() {
 }
 
 #[test]
-fn sums_of_a_job_by_hand() {
+fn totals_of_a_job_computed_by_hand() {
     let mut traffic = traffic("4x4", Settings::BANI_MOHAMMAD);
     let demand = demand("n-body", Quota::fixed(9));
     traffic.start(2, &nodes(0..2), &demand).expect("legal");
-    // Five steps over one hop, 4 d + 10 = 14 cycles each.
+    // There are five steps over one hop. Each step takes 4 d + 10 = 14 cycles.
     let (latency, hops, end) = (9 * 14, 9, 5 * 14);
     let total = JobTraffic { job: 2, packets: 9, latency, blocked: 0, hops, begin: 0, end };
     assert_eq!(finish(&mut traffic), [total]);
@@ -102,12 +103,12 @@ fn a_processor_that_does_not_exist_is_refused() {
     let error = traffic.start(0, &nodes(10..17), &demand("n-body", Quota::fixed(1)));
     assert_eq!(
         error.expect_err("16 processors").to_string(),
-        "there is no node 16 on a machine of 16"
+        "node 16 does not exist: the machine has 16 nodes"
     );
     assert_eq!(finish(&mut traffic), []);
     let options = TrafficOptions { flits: 0, ..TrafficOptions::default() };
     let error = Traffic::new(&machine("4x4"), Settings::LO, options).expect_err("no flits");
-    assert_eq!(error.to_string(), "a packet of 0 flits; it must have 1 to 65536");
+    assert_eq!(error.to_string(), "a packet has 0 flits, but must have 1 to 65536");
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn ranks_follow_the_mapping() {
         used.sort_unstable();
         used
     };
-    // Processors (0,0), (0,1) and (1,0); in a row are (0,0) and (1,0).
+    // Processors (0,0), (0,1) and (1,0); the first row has (0,0) and (1,0).
     assert_eq!(run(TrafficOptions::default(), &[0, 1, 4]), [0, 1]);
     assert_eq!(run(options, &[0, 1, 4]), [0, 4]);
     assert_eq!(run(options, &[1, 4, 0]), [0, 4]);
@@ -144,7 +145,8 @@ fn memory_does_not_grow_with_the_quota() {
         traffic.start(job, &nodes(0..9), &demand("n-body", Quota::fixed(300))).expect("legal");
         assert_eq!(finish(&mut traffic).len(), 1);
     }
-    // The slots of ended jobs are used again; no more packets than processes are in flight.
+    // The slots of ended jobs are reused, and the number of packets in flight never exceeds the
+    // number of processes.
     assert_eq!(traffic.network().places().0, 9);
     assert_eq!(format!("{traffic:?}").matches("Run {").count(), 0);
 }
@@ -167,15 +169,16 @@ fn a_stream_of_jobs_is_the_same_every_time() {
 }
 
 proptest! {
-    /// Jobs in rows of their own do not share channels: each counts what it counts alone.
+    /// Jobs in separate rows share no channels, so each job has the same totals as in a run without
+    /// other jobs.
     #[test]
-    fn disjoint_jobs_do_not_mix(
+    fn disjoint_jobs_do_not_affect_each_other(
         jobs in proptest::collection::vec(
             (proptest::sample::select(PATTERNS.to_vec()), 1u64..60, 1u32..9, 0u64..200), 1..8),
         bani: bool,
     ) {
         let settings = if bani { Settings::BANI_MOHAMMAD } else { Settings::LO };
-        // Rows of y: processor 8 x + y, all of one x.
+        // Rows along y: processor 8 x + y, all with the same x.
         let place = |row: usize, n: u32| nodes(8 * row as u32..8 * row as u32 + n);
         let mut starts: Vec<_> = (0..).zip(&jobs).collect();
         starts.sort_by_key(|(_, (.., at))| *at);

@@ -1,9 +1,9 @@
-//! The packets of iterations, in the order of the job's sequence.
+//! Tests of the packets of iterations, in the order of the job's sequence.
 
 use super::super::random::{Purpose, stream};
 use super::super::rule::Rule;
+use super::super::segment::Segment;
 use super::super::sequence::Sequence;
-use super::super::stretch::Stretch;
 use super::*;
 use proptest::prelude::*;
 use std::io::Write;
@@ -12,15 +12,15 @@ fn rule(program: &Program, n: u32) -> Option<Rule> {
     program.rule(n, stream(1, 2, Purpose::Pattern))
 }
 
-/// Steps of one iteration: sender and receiver of every packet.
+/// Returns, for each step of an iteration, the sender and the receiver of every packet.
 fn steps(program: &Program, n: u32) -> Vec<Vec<(u32, u32)>> {
     let Some(mut rule) = rule(program, n) else { return Vec::new() };
     (0..rule.steps())
         .map(|step| {
-            let stretch = Stretch { first: step, end: step + 1, repeats: false };
-            let mut sequence = Sequence::new(stretch, &mut rule);
+            let segment = Segment { first: step, end: step + 1, repeats: false };
+            let mut sequence = Sequence::new(segment, &mut rule);
             let packets = std::iter::from_fn(|| sequence.next(&mut rule)).collect();
-            assert_eq!(sequence.next(&mut rule), None, "the end is the end");
+            assert_eq!(sequence.next(&mut rule), None, "the sequence has ended");
             packets
         })
         .collect()
@@ -31,7 +31,7 @@ fn of(pattern: &str, n: u32) -> Vec<Vec<(u32, u32)>> {
 }
 
 #[test]
-fn all_to_all() {
+fn all_to_all_has_its_orders() {
     let same = vec![(1, 0), (2, 0), (0, 1), (2, 1), (0, 2), (1, 2)];
     assert_eq!(of("all-to-all", 3), [same]);
     let shifted = vec![(0, 1), (1, 2), (2, 0), (0, 2), (1, 0), (2, 1)];
@@ -40,10 +40,10 @@ fn all_to_all() {
     assert_eq!(of("all-to-all[preset=bani-mohammad]", 3), [lexicographic]);
 }
 
-/// Every rank to 0, every rank to 1, and so on, and the quota cuts the last round: on a line the
-/// links crossed tell which packets were sent.
+/// Every rank sends to 0, then every rank sends to 1, and so on, and the quota ends within the last round. On a line
+/// the number of links crossed shows which packets were sent.
 #[test]
-fn at_once_a_quota_cuts_the_last_round() {
+fn a_quota_may_end_within_a_round() {
     let rounds = |n: u32| {
         (0..n).flat_map(move |dst| (0..n).filter(move |&src| src != dst).map(move |src| (src, dst)))
     };
@@ -59,20 +59,20 @@ fn at_once_a_quota_cuts_the_last_round() {
 }
 
 #[test]
-fn one_to_all() {
+fn one_to_all_has_its_roots_and_orders() {
     let first = of("one-to-all[root=first]", 4);
     assert_eq!(first, [[(0, 1), (0, 2), (0, 3)]]);
     let drawn = |pattern, n| of(pattern, n).remove(0);
     let ascending = drawn("one-to-all", 50);
     let root = ascending[0].0;
-    assert!(root > 0, "or the test says nothing");
+    assert!(root > 0, "else the test is not significant");
     assert!(ascending.iter().map(|packet| packet.1).eq((0..50).filter(|&rank| rank != root)));
     let cyclic = drawn("one-to-all[preset=bani-mohammad]", 50);
     assert!(cyclic.iter().copied().eq((1..50).map(|k| (root, (root + k) % 50))));
 }
 
 #[test]
-fn n_body() {
+fn n_body_is_a_ring() {
     let ring = vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)];
     let home = vec![(0, 3), (1, 4), (2, 0), (3, 1), (4, 2)];
     assert_eq!(of("n-body", 5), [ring.clone(), ring, home]);
@@ -80,17 +80,17 @@ fn n_body() {
 }
 
 #[test]
-fn fft() {
+fn fft_is_a_butterfly() {
     let [two, one] = [[(0, 2), (1, 3), (2, 0), (3, 1)], [(0, 1), (1, 0), (2, 3), (3, 2)]];
     assert_eq!(of("fft-2d", 4), [two, one]);
     assert_eq!(of("fft-2d[strides=ascending]", 4), [one, two]);
-    // The processes over a power of two are idle.
+    // Processes beyond the largest power of two are idle.
     assert_eq!(of("fft-2d", 7), of("fft-2d", 4));
     assert_eq!(of("fft-2d", 64).len(), 6);
 }
 
 #[test]
-fn multigrid() {
+fn multigrid_uses_a_power_of_two() {
     let pair = vec![(0, 1), (1, 0)];
     assert_eq!(of("multigrid", 2), [pair.clone(), pair]);
     assert_eq!(of("multigrid", 11), of("multigrid", 8));
@@ -99,8 +99,8 @@ fn multigrid() {
 }
 
 #[test]
-fn nearest_neighbour() {
-    // 3 x 2: ranks 0 1 2 over 3 4 5.
+fn nearest_neighbours_are_on_a_grid() {
+    // A grid of 3 x 2: ranks 0 1 2 above 3 4 5.
     let (right, left) =
         (vec![(0, 1), (1, 2), (3, 4), (4, 5)], vec![(1, 0), (2, 1), (4, 3), (5, 4)]);
     let (down, up) = (vec![(0, 3), (1, 4), (2, 5)], vec![(3, 0), (4, 1), (5, 2)]);
@@ -111,18 +111,18 @@ fn nearest_neighbour() {
 }
 
 #[test]
-fn random() {
+fn random_pairs_are_uniform() {
     let program = demand("random", Quota::fixed(1)).program;
     let mut rule = rule(&program, 4).expect("packets");
-    let mut sequence = Sequence::new(Stretch { first: 0, end: 1, repeats: true }, &mut rule);
+    let mut sequence = Sequence::new(Segment { first: 0, end: 1, repeats: true }, &mut rule);
     let mut seen = [[0; 4]; 4];
     for _ in 0..1200 {
-        let (src, dst) = sequence.next(&mut rule).expect("for ever");
+        let (src, dst) = sequence.next(&mut rule).expect("the sequence is endless");
         seen[src as usize][dst as usize] += 1;
     }
     for (src, row) in seen.iter().enumerate() {
         for (dst, &count) in row.iter().enumerate() {
-            // Mean 100, standard deviation 9.6.
+            // The count has a mean of 100 and a standard deviation of 9.6.
             assert!(if src == dst { count == 0 } else { (60..140).contains(&count) }, "{seen:?}");
         }
     }
@@ -132,7 +132,7 @@ fn random() {
 }
 
 #[test]
-fn files() {
+fn files_give_steps() {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     write!(file, "0,2,0\n1,9,1\n0,0,0\n").expect("written");
     let load =
@@ -173,10 +173,10 @@ fn iterations_have_the_lengths_of_the_paper() {
     assert_eq!([6480, 80, 3321, 384], means.map(|(_, _, mean)| mean)[..4]);
 }
 
-/// However it is sent, after whole iterations every pair has had its packets: the sums of links
-/// crossed agree. On a line all distances are different enough to tell.
+/// With every discipline, whole iterations send every packet, so the sums of the links crossed agree. On a line,
+/// distances differ enough to detect a wrong packet.
 #[test]
-fn whole_iterations_are_sent_whole() {
+fn every_discipline_sends_whole_iterations() {
     let line = machine("16x1");
     let mut runs = 0;
     for pattern in [
@@ -220,10 +220,10 @@ fn whole_iterations_are_sent_whole() {
 }
 
 proptest! {
-    /// Nobody sends to himself or to a process that does not exist, every step has a sender, and
-    /// the sequence holds what each process sends, in its order.
+    /// No process sends to itself or to a process that does not exist, every step has a sender, and the sequence
+    /// contains the packets of each process in the order of that process.
     #[test]
-    fn sequences_hold_the_packets_of_every_process(
+    fn sequences_have_the_packets_of_every_process(
         pattern in proptest::sample::select(vec![
             "all-to-all", "all-to-all[order=shifted]", "all-to-all[preset=bani-mohammad]",
             "one-to-all", "n-body", "fft-2d", "multigrid[cycle=v]", "nearest-neighbour",

@@ -6,82 +6,83 @@ use super::top_strategy::TopStrategyComparison;
 use replay_core::table::{Name, Table, name, write_csv};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 
-/// A folder of results, read.
+/// The results of a command, read from its output directory.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// As the user named it.
+    /// Path of the directory as given by the user.
     pub name: String,
-    /// Kind of the command: `run`, `sweep`, `search`, `stream`, `contend`, `show`.
+    /// Kind of command: `run`, `sweep`, `search`, `stream`, `contend`, `show`.
     pub kind: String,
-    /// `manifest.json`.
+    /// Contents of `manifest.json`.
     pub manifest: serde_json::Value,
-    /// The tables with a row for each thing that ran or was found, that of all jobs left out; the main one first.
+    /// Tables with their names; the main table is first. Tables with a row per job are omitted.
     pub tables: Vec<(String, Csv)>,
-    /// Tables that the manifest has and the folder has not.
+    /// Names of tables listed in the manifest but missing from the directory.
     pub missing: Vec<String>,
-    /// Stems of `plots/*.svg` and what they hold, by name.
+    /// Stem and contents of each `plots/*.svg`, ordered by stem.
     pub figures: Vec<(String, String)>,
-    /// What its jobs tell, setting by setting; nothing before somebody has [looked](super::told()) at them.
-    pub told: Vec<Option<TopStrategyComparison>>,
+    /// Comparison of the top strategy with the other strategies, for each setting; empty until
+    /// [`compare_top_strategies`](super::compare_top_strategies) has computed the comparisons.
+    pub comparisons: Vec<Option<TopStrategyComparison>>,
 }
 
-/// A table as it is in a file of comma-separated values.
+/// A table read from a CSV file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Csv {
-    /// Names of the columns.
+    /// Column names.
     pub header: Vec<String>,
-    /// As many fields in each.
+    /// Rows, each with one field per column.
     pub rows: Vec<Vec<String>>,
 }
 
-/// A folder that cannot be reported.
+/// Error from reading a directory for the page.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Not the results that the manifest lists.
+    /// The files differ from the files listed in the manifest.
     #[error(transparent)]
     Results(#[from] ResultError),
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: io::Error,
     },
-    /// Not a manifest, or not one of this program.
+    /// `manifest.json` is missing, is invalid, or was not written by replay.
     #[error("{}: {problem}", path.display())]
     Manifest {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         problem: String,
     },
-    /// Not a table.
+    /// A table is not valid CSV.
     #[error("{}: {source}", path.display())]
     Table {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with the line.
+        /// Cause of the failure, with the line number.
         source: csv::Error,
     },
 }
 
 impl FolderError {
-    /// Whether the same folder may be readable a moment later.
+    /// Returns whether reading the same directory again can succeed.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Results(error) if error.is_transient())
     }
 }
 
-/// Tables that have a row for each job: of no use on a page.
+/// Names of the tables with a row per job, which are too large for a page.
 const OF_JOBS: [&str; 2] = ["contend_jobs.csv", "placements.csv"];
 
 impl Folder {
-    /// Reads a folder that `--out` has written. `tables` are the files of a kind of command. Every
-    /// file is the one that the manifest lists, by its digest.
+    /// Reads a directory written with `--out`. `tables` returns the names of the table files for a kind of command.
+    /// Every file is verified against the digest in the manifest.
     ///
     /// # Errors
-    /// [`FolderError`].
+    /// [`FolderError`] if the manifest or a table is invalid, or a file cannot be read.
     pub fn read(
         folder: &ResultFolder,
         tables: impl Fn(&str) -> &'static [&'static str],
@@ -89,7 +90,7 @@ impl Folder {
         let file = folder.path().join(MANIFEST);
         let bad = |problem: String| FolderError::Manifest { path: file.clone(), problem };
         let Some(text) = folder.manifest() else {
-            let problem = "no such file: name a folder that a command wrote with --out";
+            let problem = "no such file; name a directory that was written with --out";
             return Err(bad(problem.to_string()));
         };
         let manifest: serde_json::Value =
@@ -115,16 +116,16 @@ impl Folder {
         }
         let name = folder.path().display().to_string();
         let figures = figures(folder, &listed)?;
-        Ok(Self { name, kind, manifest, tables: read, missing, figures, told: Vec::new() })
+        Ok(Self { name, kind, manifest, tables: read, missing, figures, comparisons: Vec::new() })
     }
 
-    /// A table by name.
+    /// Returns a table by name.
     pub fn table(&self, name: &str) -> Option<&Csv> {
         self.tables.iter().find(|(table, _)| table == name).map(|(_, csv)| csv)
     }
 }
 
-/// The SVGs of a folder, by name; those that are no longer there are left out.
+/// Reads the SVG figures of a directory, ordered by stem; missing files are skipped.
 fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<(String, String)>, FolderError> {
     let mut figures = Vec::new();
     for &name in listed {
@@ -146,10 +147,10 @@ fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<(String, String
 }
 
 impl Csv {
-    /// Reads a file with a line of names.
+    /// Reads a CSV file with a header.
     ///
     /// # Errors
-    /// [`FolderError::Table`].
+    /// [`FolderError::Table`] if the file cannot be read or is not valid CSV.
     pub fn read(path: &Path) -> Result<Self, FolderError> {
         let file = fs::File::open(path).map_err(csv::Error::from);
         let file =
@@ -157,7 +158,7 @@ impl Csv {
         Self::from_reader(file, path)
     }
 
-    /// Reads a text with a line of names; `path` is where it comes from.
+    /// Reads CSV with a header; `path` is used in errors only.
     fn from_reader(text: impl Read, path: &Path) -> Result<Self, FolderError> {
         let read = || {
             let mut reader = csv::Reader::from_reader(text);
@@ -169,10 +170,10 @@ impl Csv {
         read().map_err(|source| FolderError::Table { path: path.to_path_buf(), source })
     }
 
-    /// The table of these rows.
+    /// Converts rows to a table of text fields.
     pub fn of<Row: Table>(rows: &[Row]) -> Self {
         let mut bytes = Vec::new();
-        // Nothing fails in memory.
+        // Writing to memory does not fail.
         let _ = write_csv(&Row::columns(), rows, true, &mut bytes);
         let mut reader = csv::Reader::from_reader(&bytes[..]);
         let fields = |record: &csv::StringRecord| record.iter().map(str::to_string).collect();
@@ -180,13 +181,13 @@ impl Csv {
         Self { header, rows: reader.records().flatten().map(|row| fields(&row)).collect() }
     }
 
-    /// The place of a column.
+    /// Returns the index of a column.
     pub fn column(&self, name: Name) -> Option<usize> {
         self.header.iter().position(|column| name == *column)
     }
 }
 
-/// Whether a table is one of checks, as `verify --write` writes them.
+/// Returns whether a table contains checks as written by `verify --write`.
 pub fn is_published(csv: &Csv) -> bool {
     [name::figure, name::published, name::ours, name::verdict]
         .into_iter()

@@ -4,7 +4,7 @@ use super::folder::Csv;
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{ColumnInfo, SHARE, TableInfo};
 
-/// Text as it stands in HTML.
+/// Escapes text for HTML.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -19,7 +19,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A figure as an image that the page carries: no script in it could run.
+/// Embeds a figure as an image, in which scripts cannot run.
 pub fn figure(stem: &str, svg: &str) -> String {
     let mut data = String::with_capacity(svg.len() + svg.len() / 8);
     for c in svg.chars() {
@@ -36,7 +36,7 @@ pub fn figure(stem: &str, svg: &str) -> String {
         }
     }
     let name = escape(&stem.replace("--", ", "));
-    // Lines of a caption end between its parts, after the comma.
+    // Captions can wrap after the comma between two parts.
     let parts: Vec<String> = stem.split("--").map(escape).collect();
     let caption = format!("<span>{}</span>", parts.join(",</span> <span>"));
     format!(
@@ -45,23 +45,24 @@ pub fn figure(stem: &str, svg: &str) -> String {
     )
 }
 
-/// A table to be written.
-pub struct Described<'a> {
-    /// Its name.
+/// A table, and the options for writing the table to the page.
+pub struct TableSection<'a> {
+    /// Name of the table.
     pub name: &'a str,
-    /// What it holds.
+    /// Contents of the table.
     pub csv: &'a Csv,
-    /// What tables of the program mean.
+    /// Descriptions of the tables of replay.
     pub known: &'a [TableInfo],
-    /// Rows that are written at most.
+    /// Maximum number of rows.
     pub most: usize,
-    /// Whether it is seen at once.
+    /// Whether the table is initially expanded.
     pub open: bool,
 }
 
-/// A table that can be sorted. What is the same in all rows stands above it, what is empty is left out.
-pub fn table(of: &Described<'_>) -> String {
-    let Described { name, csv, known, most, open } = of;
+/// Writes a sortable table. Columns with the same value in all rows are listed above the table, and empty columns are
+/// omitted.
+pub fn table(of: &TableSection<'_>) -> String {
+    let TableSection { name, csv, known, most, open } = of;
     let info = known.iter().find(|table| table.name == *name);
     let about = |column: &str| info?.columns.iter().find(|one| one.name == column);
     let (mut varied, mut same) = (Vec::new(), Vec::new());
@@ -80,7 +81,7 @@ pub fn table(of: &Described<'_>) -> String {
         escape(&info.map_or_else(|| name.to_string(), |info| format!("{name}: {}", info.row)))
     );
     if !same.is_empty() {
-        let said = same.iter().map(|&column| {
+        let constants = same.iter().map(|&column| {
             let name = &csv.header[column];
             format!(
                 "{} {}",
@@ -91,7 +92,7 @@ pub fn table(of: &Described<'_>) -> String {
         let _ = writeln!(
             out,
             "<p class=\"same\">The same in all rows: {}.</p>",
-            said.collect::<Vec<_>>().join("; ")
+            constants.collect::<Vec<_>>().join("; ")
         );
     }
     out += "<div class=\"wide\"><table class=\"sortable\">\n<thead><tr>";
@@ -134,7 +135,7 @@ pub fn table(of: &Described<'_>) -> String {
     out
 }
 
-/// A column's name for people, with its unit.
+/// Returns a column name with its unit, as a table heading.
 fn heading(name: &str, info: Option<&ColumnInfo>) -> String {
     let words = name.replace('_', " ");
     match info.map_or("", |info| info.unit) {
@@ -145,11 +146,11 @@ fn heading(name: &str, info: Option<&ColumnInfo>) -> String {
     }
 }
 
-/// A field as [`shown`], in the unit of its [`heading`].
+/// Formats a field with [`format_field`] in the unit that [`heading`] gives.
 fn in_unit(field: &str, info: Option<&ColumnInfo>) -> String {
     match (info.map_or("", |info| info.unit), field.parse::<f64>()) {
         (SHARE, Ok(share)) if share.is_finite() => rounded(100.0 * share),
-        _ => shown(field),
+        _ => format_field(field),
     }
 }
 
@@ -157,8 +158,8 @@ fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// A field as people are to see it: numbers of about four digits, whole ones in groups of three.
-pub fn shown(field: &str) -> String {
+/// Formats numbers with about four digits and whole numbers in groups of three digits; other text is unchanged.
+pub fn format_field(field: &str) -> String {
     if let Ok(whole) = field.parse::<i64>() {
         return grouped(whole);
     }
@@ -168,7 +169,7 @@ pub fn shown(field: &str) -> String {
     }
 }
 
-/// A number of about four digits.
+/// Formats a number with about four digits.
 pub fn rounded(value: f64) -> String {
     let size = value.abs();
     let decimals = match size {

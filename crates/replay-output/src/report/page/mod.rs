@@ -1,8 +1,7 @@
-//! One self-contained page of HTML of folders of results: what ran, who comes out first, tables, figures,
-//! published numbers.
+//! A self-contained HTML page of results: configuration, best strategies, tables, figures and published numbers.
 //!
-//! The page needs no network and is read without scripts; with them its tables can be sorted. What a folder
-//! holds is taken as it is: nothing is run again.
+//! The page loads nothing from the network. It is readable without scripts; with scripts, its tables can be sorted. The
+//! page shows stored results; no simulation is repeated.
 
 mod folder;
 mod html;
@@ -13,9 +12,9 @@ use std::fmt::Write;
 
 pub use folder::{Csv, Folder, FolderError, is_published};
 pub use top_strategy::TopStrategyComparison;
-pub use verdict::{searched, sentences, told};
+pub use verdict::{compare_top_strategies, searched, sentences};
 
-use html::{Described, escape, figure, table};
+use html::{TableSection, escape, figure, table};
 
 use replay_core::table::TableInfo;
 use replay_experiment::sweep::Build;
@@ -23,15 +22,15 @@ use replay_experiment::sweep::Build;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
 
-/// A page of more bytes than this takes no further figure.
+/// Page size in bytes up to which further figures are added.
 pub const MOST_BYTES: usize = 2_900_000;
-/// What every page begins with.
+/// First line of every page.
 pub const DOCTYPE: &str = "<!DOCTYPE html>";
-/// Rows of a table that the page has; the file has all.
+/// Maximum number of rows of a table on the page.
 pub const MOST_ROWS: usize = 300;
 
-/// The page. `published` are the checks that `verify --write` wrote, by file; `known` are the tables of the program,
-/// whose units and meanings the headings give.
+/// Returns the page. `published` contains the checks of each file that was written by `verify --write`. `known`
+/// describes the tables of replay, with units and meanings of the columns.
 pub fn page(
     folders: &[Folder],
     published: &[(String, Csv)],
@@ -40,7 +39,7 @@ pub fn page(
 ) -> String {
     let names: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
     let title = match &names[..] {
-        [] => "Published numbers and ours".to_string(),
+        [] => "Published and measured numbers".to_string(),
         names => format!("Results: {}", names.join(", ")),
     };
     let mut page = format!(
@@ -65,18 +64,18 @@ pub fn page(
     for (i, (name, csv)) in published.iter().enumerate() {
         let _ = writeln!(
             page,
-            "<section id=\"part-{}\"><h2>Published numbers and ours: {}</h2>",
+            "<section id=\"part-{}\"><h2>Published and measured numbers: {}</h2>",
             folders.len() + i,
             escape(name)
         );
         let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&verdict::published(csv)));
-        page += &table(&Described { name: "verify", csv, known, most: usize::MAX, open: true });
+        page += &table(&TableSection { name: "verify", csv, known, most: usize::MAX, open: true });
         page += "</section>\n";
     }
     if !left_out.is_empty() {
         let _ = writeln!(
             page,
-            "<p>Left out, so that the page stays small; they are in the folders: {}.</p>",
+            "<p>Figures omitted to limit the size of the page: {}.</p>",
             escape(&left_out.join(", "))
         );
     }
@@ -88,7 +87,7 @@ pub fn page(
     page
 }
 
-/// A folder's part of the page.
+/// Writes the section of a directory.
 fn section(
     page: &mut String,
     number: usize,
@@ -102,11 +101,11 @@ fn section(
     }
     if !folder.missing.is_empty() {
         let files = escape(&folder.missing.join(", "));
-        let _ = writeln!(page, "<p class=\"missing\">No longer in the folder: {files}.</p>");
+        let _ = writeln!(page, "<p class=\"missing\">Missing from the directory: {files}.</p>");
     }
-    *page += &ran(folder);
+    *page += &configuration_list(folder);
     for (i, (name, csv)) in folder.tables.iter().enumerate() {
-        *page += &table(&Described { name, csv, known, most: MOST_ROWS, open: i == 0 });
+        *page += &table(&TableSection { name, csv, known, most: MOST_ROWS, open: i == 0 });
     }
     *page += "<div class=\"figures\">\n";
     for (stem, svg) in &folder.figures {
@@ -120,8 +119,8 @@ fn section(
     *page += "</div>\n</section>\n";
 }
 
-/// What ran, by the manifest.
-fn ran(folder: &Folder) -> String {
+/// Lists the configuration that a manifest contains.
+fn configuration_list(folder: &Folder) -> String {
     let manifest = &folder.manifest;
     let text = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
@@ -131,7 +130,7 @@ fn ran(folder: &Folder) -> String {
         }
         other => other.to_string(),
     };
-    let mut out = String::from("<h3>What ran</h3>\n<dl>\n");
+    let mut out = String::from("<h3>Configuration</h3>\n<dl>\n");
     let mut item = |name: &str, value: String| {
         let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
     };
@@ -142,7 +141,7 @@ fn ran(folder: &Folder) -> String {
     );
     let configuration = &manifest["configuration"];
     for trace in configuration["traces"].as_array().into_iter().flatten() {
-        item("Trace", of_trace(trace));
+        item("Trace", trace_summary(trace));
     }
     for (key, name) in [("seeds", "Seeds"), ("policy", "Cleaning policy"), ("pattern", "Pattern")] {
         match &configuration[key] {
@@ -154,8 +153,8 @@ fn ran(folder: &Folder) -> String {
     out
 }
 
-/// A trace and what cleaning did to it, in words.
-fn of_trace(trace: &serde_json::Value) -> String {
+/// Describes a trace and the effect of cleaning.
+fn trace_summary(trace: &serde_json::Value) -> String {
     let number = |value: &serde_json::Value| {
         value.as_u64().map_or("?".to_string(), replay_core::number::grouped)
     };
@@ -185,7 +184,7 @@ fn of_trace(trace: &serde_json::Value) -> String {
     text
 }
 
-/// A word of a command as a shell takes it.
+/// Quotes a word of a command for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {

@@ -15,7 +15,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const numeric = heading.classList.contains("number");
       const order = (a, b) => {
         const [x, y] = [value(a), value(b)];
-        // What has no value stands last in either order.
+        // Empty values come last in either order.
         if (x === "" || y === "") return (x === "") - (y === "");
         const by = numeric ? x - y : x.localeCompare(y);
         return down ? -by : by;

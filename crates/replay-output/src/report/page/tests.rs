@@ -1,4 +1,4 @@
-use super::html::{rounded, shown};
+use super::html::{format_field, rounded};
 use super::{Csv, Folder, MOST_ROWS, TableInfo, sentences};
 use replay_experiment::compare::JobRow;
 use replay_experiment::sweep::Build;
@@ -25,7 +25,7 @@ fn folder(kind: &str, tables: &[(&str, &str)]) -> Folder {
         tables: tables.iter().map(|(name, text)| (name.to_string(), csv(text))).collect(),
         missing: vec!["lost.csv".to_string()],
         figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
-        told: Vec::new(),
+        comparisons: Vec::new(),
     }
 }
 
@@ -36,23 +36,23 @@ const RUNS: &str = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|
 3|T|4x4|easy|mc1x1|2,1,1,1|p|0|0|110.0";
 
 #[test]
-fn the_first_of_each_setting_is_named() {
+fn names_the_best_strategy_of_each_setting() {
     let page = page(&[folder("run", &[("runs", RUNS)])], &[], &[]);
-    for said in [
+    for expected in [
         "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, \
          5.000 % less than under mc1x1 (200.0)",
         "T, 4x4, easy, p: jobs are closest together under mc1x1: mean pairwise L1 100.0 hops, 9.091 % less",
-        "without an interval, for the folder has no jobs.parquet",
-        "No longer in the folder: lost.csv.",
+        "no interval, because the directory has no jobs.parquet",
+        "Missing from the directory: lost.csv.",
         "T on 4x4: 1,234 jobs kept of 1,300 records, 5 changed, 66 dropped (size-not-positive)",
         "replay --alloc &#39;mc1x1[a b]&#39;".replace("&#39;", "'").as_str(),
     ] {
-        assert!(page.contains(said), "{said}\n{page}");
+        assert!(page.contains(expected), "{expected}\n{page}");
     }
 }
 
 #[test]
-fn jobs_say_what_can_be_told() {
+fn compares_the_top_strategy_by_its_jobs() {
     let mut folder = folder("run", &[("runs", RUNS)]);
     let job = |run: i64, i: i64| JobRow {
         number: i,
@@ -62,37 +62,37 @@ fn jobs_say_what_can_be_told() {
         measures: JobRow::measures([1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]),
     };
     let jobs = |run: i64| Ok::<_, ()>((0..100).map(|i| job(run, i)).collect());
-    folder.told = super::told(&folder, jobs).expect("no errors");
-    let said = super::sentences(&folder);
+    folder.comparisons = super::compare_top_strategies(&folder, jobs).expect("no errors");
+    let text = super::sentences(&folder);
     assert_eq!(
-        said[0],
+        text[0],
         "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, 5.00 % less \
-         (95 %: 5.00 to 5.00) than under mc1x1, mean distance of its processors the same for every job. Waits and \
-         turnarounds are the same under all 2: none of them changes the schedule."
+         (95 %: 5.00 to 5.00) than under mc1x1, mean processor distance the same for every job. Waits and \
+         turnarounds are the same under all 2 strategies: none of them changes the schedule."
     );
-    assert_eq!(said.len(), 3, "a sentence per setting and the method");
-    assert_eq!(super::told(&folder, Err), Err(1));
+    assert_eq!(text.len(), 3, "a sentence per setting and the method");
+    assert_eq!(super::compare_top_strategies(&folder, Err), Err(1));
 }
 
-/// Fewer processors are nearer to each other: a strategy that gives fewer is not the best for that.
+/// Checks that a strategy that folds jobs is not ranked by distance, because folding shortens distances.
 #[test]
-fn who_folds_jobs_is_not_ranked_among_others() {
+fn does_not_rank_strategies_that_fold_jobs() {
     let runs = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|mean_pairwise_l1|folded_percent\n\
                 0|t|4x4|fcfs|a||p|0|0|9|\n1|t|4x4|fcfs|b||p|0|0|10|0\n2|t|4x4|fcfs|c||p|0|0|1|40\n";
-    let said = sentences(&folder("run", &[("runs", runs)])).join(" ");
+    let text = sentences(&folder("run", &[("runs", runs)])).join(" ");
     assert!(
-        said.contains("closest together under a") && said.contains("less than under b"),
-        "{said}"
+        text.contains("closest together under a") && text.contains("less than under b"),
+        "{text}"
     );
-    assert!(said.contains("Not ranked: c,"), "{said}");
-    // All fold: they are alike.
+    assert!(text.contains("Not ranked: c,"), "{text}");
+    // If all strategies fold jobs, all strategies are ranked.
     let all = runs.replace("9|\n", "9|10\n").replace("10|0\n", "10|10\n");
-    let said = sentences(&folder("run", &[("runs", &all)])).join(" ");
-    assert!(said.contains("closest together under c") && !said.contains("Not ranked"), "{said}");
+    let text = sentences(&folder("run", &[("runs", &all)])).join(" ");
+    assert!(text.contains("closest together under c") && !text.contains("Not ranked"), "{text}");
 }
 
 #[test]
-fn shares_are_shown_in_percent() {
+fn shows_shares_in_percent() {
     let known = [replay_core::table::TableInfo::of::<replay_experiment::RunResult>()];
     let runs = "run|utilization\n0|0.69315\n1|0.5";
     let page = page(&[folder("run", &[("runs", runs)])], &[], &known);
@@ -101,7 +101,7 @@ fn shares_are_shown_in_percent() {
 }
 
 #[test]
-fn intervals_over_copies_say_who_is_told_apart() {
+fn compares_intervals_over_perturbed_copies() {
     let shaken = |half: &str| {
         format!(
             "run|metric|mean|half_width|copies\n0|mean_pairwise_l1|201|{half}|5\n1|mean_pairwise_l1|191|{half}|5"
@@ -117,16 +117,16 @@ fn intervals_over_copies_say_who_is_told_apart() {
         apart.contains("191.0 ± 4.000") && apart.contains("intervals do not overlap"),
         "{apart}"
     );
-    assert!(apart.contains("means over 5 shaken copies"));
-    assert!(with("6").contains("not told apart"));
+    assert!(apart.contains("means over 5 perturbed copies"));
+    assert!(with("6").contains("intervals overlap"));
 }
 
 #[test]
-fn nothing_in_a_name_or_a_figure_becomes_markup() {
+fn escapes_markup_in_names_and_figures() {
     let page = page(&[folder("show", &[])], &[], &[]);
     assert!(page.contains("out/&lt;one&gt;") && !page.contains("out/<one>"));
     assert!(page.contains("%3Csvg fill='%23123'%3E50%25%3C/svg%3E") && !page.contains("<svg"));
-    // No address but those inside the page.
+    // All links point inside the page.
     let mut links = page.match_indices("href=\"").chain(page.match_indices("src=\""));
     assert!(links.all(|(at, _)| {
         let rest = page[at..].split_once('"').expect("a quote").1;
@@ -135,7 +135,7 @@ fn nothing_in_a_name_or_a_figure_becomes_markup() {
 }
 
 #[test]
-fn long_tables_are_cut_and_say_so() {
+fn truncates_long_tables_with_a_note() {
     let mut text = "run|trace\n".to_string();
     (0..MOST_ROWS + 5).for_each(|run| text += &format!("{run}|T\n"));
     let page = page(&[folder("run", &[("by_size", text.trim_end())])], &[], &[]);
@@ -145,7 +145,7 @@ fn long_tables_are_cut_and_say_so() {
 }
 
 #[test]
-fn verdicts_of_published_numbers_are_counted() {
+fn counts_verdicts_of_published_numbers() {
     let checks =
         csv("figure|published|ours|verdict\na|1|1|same\nb|1|2|not judged: why\nc|1|1|same");
     let page = page(&[], &[("checks.csv".to_string(), checks)], &[]);
@@ -153,8 +153,9 @@ fn verdicts_of_published_numbers_are_counted() {
 }
 
 #[test]
-fn numbers_have_four_digits_and_keep_the_rest() {
-    let short = ["564.8654321", "0.0305", "28489", "1e-7", "-0.5", "word", "", "0.0"].map(shown);
+fn rounds_numbers_and_keeps_their_full_values() {
+    let short =
+        ["564.8654321", "0.0305", "28489", "1e-7", "-0.5", "word", "", "0.0"].map(format_field);
     assert_eq!(short, ["564.9", "0.03050", "28,489", "0.00000010", "-0.5000", "word", "", "0"]);
     assert_eq!(rounded(12345.6), "12,346");
     let runs = "run|a\n0|564.8654321\n1|2.5";
@@ -163,21 +164,21 @@ fn numbers_have_four_digits_and_keep_the_rest() {
 }
 
 #[test]
-fn a_search_says_what_is_best_and_what_is_like_it() {
+fn summarizes_the_best_vectors_of_searches() {
     let rows = "searched|rank|tie|improvement_percent|test_improvement_percent|told_from_best
 T|||0.0||
 T|1|2,1,1,1|3.5|1.25|same
 T|2|3,1,1,1|3.4|1.5|no
 T|3|4,1,1,1|2.0|0.5|yes
 U|1|9,1,1,1|1.0||";
-    let said = super::searched(&csv(rows));
+    let text = super::searched(&csv(rows));
     assert_eq!(
-        said,
+        text,
         [
-            "T: of 3 vectors in the table (2,1,1,1) comes first, 3.500 % better than without one; 1.250 % on jobs \
-             that it was not searched on; over shaken copies 1 of the others cannot be told from it.",
-            "U: of 1 vector in the table (9,1,1,1) comes first, 1.000 % better than without one; found and judged \
-             on the same jobs; without an interval (--shake N gives one).",
+            "T: of 3 vectors in the table (2,1,1,1) comes first, 3.500 % better than without a vector; 1.250 % on \
+             held-out jobs; other vectors without a significant difference over perturbed copies: 1.",
+            "U: of 1 vector in the table (9,1,1,1) comes first, 1.000 % better than without a vector; evaluated on \
+             the jobs of the search; no interval (--shake N gives one).",
         ]
     );
     let plain: String = rows
@@ -186,11 +187,11 @@ U|1|9,1,1,1|1.0||";
         .collect();
     assert!(
         super::searched(&csv(plain.trim_end()))[0]
-            .ends_with("not searched on; without an interval (--shake N gives one).")
+            .ends_with("held-out jobs; no interval (--shake N gives one).")
     );
 }
 
-/// Names of tags that the page has, outside of its style and its script.
+/// Returns the names of all tags of a page outside its style and script.
 fn tags(page: &str) -> Vec<&str> {
     let (head, rest) = page.split_once("<style>").expect("a style");
     let (_, rest) = rest.split_once("</style>").expect("its end");
@@ -204,9 +205,9 @@ fn tags(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whatever a trace, a file or a header is called, the page has no tag and no attribute but its own.
+/// Checks that, for any names of traces, files and columns, the page contains only the expected tags and attributes.
 #[test]
-fn markup_in_any_text_stays_text() {
+fn escapes_markup_in_any_text() {
     const ODD: &str = "<script>alert(1)</script><img src=x onerror='a()'>\"'&amp;</table>";
     let odd = || ODD.to_string();
     let rows = |columns: &str| {
@@ -271,21 +272,24 @@ fn markup_in_any_text_stays_text() {
         "footer",
     ];
     for tag in tags(&page) {
-        assert!(own.iter().any(|own| own.eq_ignore_ascii_case(tag)), "<{tag}> is not of the page");
+        assert!(
+            own.iter().any(|own| own.eq_ignore_ascii_case(tag)),
+            "<{tag}> is not a tag of the page"
+        );
     }
     assert_eq!(page.matches("<script").count(), 1);
     assert_eq!(page.matches("<img ").count(), page.matches("<img loading=\"lazy\" alt=\"").count());
     assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;").count() > 20, "{page}");
-    // A picture is an attribute between quotation marks, and has none itself.
+    // Figures are attribute values in quotation marks, and contain no quotation marks.
     for picture in page.split("src=\"").skip(1) {
         let data = picture.split('"').next().unwrap_or_default();
         assert!(data.starts_with("data:image/svg+xml") && !data.contains(['<', '>']), "{data}");
     }
 }
 
-/// Where most jobs meet nobody all medians are 1: then trimmed means rank.
+/// If most jobs have no contention, all medians are 1 and the strategies are ranked by trimmed means.
 #[test]
-fn equal_medians_are_ranked_by_trimmed_means() {
+fn ranks_equal_medians_by_trimmed_means() {
     let header = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|pattern|median_stretch|\
                   median_stretch_low|median_stretch_high|trimmed_mean_stretch|mean_stretch";
     let rows = |b: &str| {
@@ -293,9 +297,9 @@ fn equal_medians_are_ranked_by_trimmed_means() {
             "{header}\n0|t|4x4|easy|a||p|0|0|n-body|1.0|1.0|1.0|1.25|1.2\n1|t|4x4|easy|b||p|0|0|n-body|{b}|1.9"
         )
     };
-    let said = |b: &str| sentences(&folder("contend", &[("contend", &rows(b))])).join(" ");
-    // By the mean, a would come first.
-    let equal = said("1.0|1.0|1.0|1.0");
+    let text = |b: &str| sentences(&folder("contend", &[("contend", &rows(b))])).join(" ");
+    // If strategies were ranked by the mean, `a` would be first.
+    let equal = text("1.0|1.0|1.0|1.0");
     assert!(
         equal.contains(
             "slow jobs least under b: median stretch 1.000 (95 %: 1.000 to 1.000), as much as under a (1.000 (95 %: 1.000 \
@@ -303,12 +307,12 @@ fn equal_medians_are_ranked_by_trimmed_means() {
         ),
         "{equal}"
     );
-    let apart = said("0.8|0.7|0.9|2.0");
+    let apart = text("0.8|0.7|0.9|2.0");
     assert!(
         apart.contains("under b: median stretch 0.8000 (95 %: 0.7000 to 0.9000), 20.00 % less"),
         "{apart}"
     );
     assert!(apart.contains("95 % intervals do not overlap"), "{apart}");
-    let alike = said("0.8|0.7|1.1|2.0");
+    let alike = text("0.8|0.7|1.1|2.0");
     assert!(alike.contains("95 % intervals overlap"), "{alike}");
 }

@@ -1,28 +1,28 @@
-//! What the jobs of two strategies tell of the difference between them.
+//! Comparison of the top strategy of a setting with the other strategies, based on the tables of jobs.
 
 use replay_core::metrics::blocks::FEWEST;
 use replay_core::number::fixed;
 use replay_core::table::{Name, name};
 use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 
-/// Strategies behind the first that it is compared with at most.
+/// Maximum number of strategies compared with the top strategy.
 const MOST: usize = 12;
 
-/// What every comparison of a page rests on.
-pub const METHOD: &str = "95 % intervals: Student's t over weeks of submission, or over days where there are fewer than \
-     eight weeks, of the jobs that both have. Verdicts are corrected by Holm's method for all pairs of \
-     strategies, since the first is chosen by the same jobs; ~ where the difference is not significant.";
+/// Description of the method of all comparisons on a page.
+pub const METHOD: &str = "95 % intervals: Student's t over weeks of submission, or over days if there are fewer than \
+     eight weeks, for the jobs that both strategies have. Verdicts are corrected by Holm's method for all pairs of \
+     strategies, because the top strategy is chosen on the same jobs; ~ marks differences that are not significant.";
 
-/// A strategy of a setting: its name, and its runs with the seed of each.
+/// A strategy of a setting with its runs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Runs {
-    /// Its name.
+    /// Name of the strategy.
     pub name: String,
-    /// Seed and number of each of its runs.
+    /// Seed and run number of each run.
     pub runs: Vec<(String, i64)>,
-    /// The mean wait and the mean turnaround of each of its runs, as the table has them.
+    /// Mean wait and mean turnaround of each run, as in the table.
     pub times: Vec<[String; 2]>,
-    /// Whether jobs ran on fewer processors than they asked for.
+    /// Whether jobs ran on fewer processors than requested.
     pub folds: bool,
 }
 
@@ -34,24 +34,27 @@ impl Runs {
     }
 }
 
-/// The first strategy of a setting against those behind it.
+/// Comparison of the top strategy of a setting with the strategies ranked below it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TopStrategyComparison {
-    /// Mean pairwise L1 against each of those that follow, up to one that it is told from.
+    /// Comparisons of mean pairwise L1 with the strategies ranked below the top strategy, up to the first significant
+    /// difference.
     pairwise: Vec<Compared>,
-    /// Mean distance against the next.
+    /// Comparison of the mean distance with that of the next strategy in the ranking.
     distance: Option<Compared>,
-    /// Turnaround and wait against the one of the others with the shortest turnaround; `None` if all wait equally long.
+    /// Comparisons of turnaround and wait with the strategy that has the shortest turnaround among the other
+    /// strategies; `None` if waits and turnarounds are equal under all strategies.
     times: Option<[Compared; 2]>,
-    /// How many strategies there are.
+    /// Number of strategies.
     strategies: usize,
 }
 
 impl TopStrategyComparison {
-    /// Compares the first with the others, which stand in their order; `jobs` gives those of a run.
+    /// Compares the first of the ranked strategies with the other strategies. `jobs` returns the jobs of a run. Returns
+    /// `None` if there is nothing to compare.
     ///
     /// # Errors
-    /// Those of `jobs`.
+    /// Errors of `jobs`.
     pub fn of<E>(
         ranked: &[Runs],
         mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
@@ -77,60 +80,61 @@ impl TopStrategyComparison {
             let compared = pairs.compare([&other.name, &first.name], (&REPLAYED, at), all);
             (compared.jobs > 0).then_some(compared)
         };
-        let mut told = Self { strategies: ranked.len(), ..Self::default() };
+        let mut comparison = Self { strategies: ranked.len(), ..Self::default() };
         for (place, other) in others.iter().take(MOST).enumerate() {
             let pairs = pairs(other)?;
             let Some(pairwise) = compare(&pairs, other, name::pairwise_l1) else { return Ok(None) };
             if place == 0 {
-                told.distance = compare(&pairs, other, name::distance);
+                comparison.distance = compare(&pairs, other, name::distance);
             }
-            told.pairwise.push(pairwise);
+            comparison.pairwise.push(pairwise);
         }
-        // The first is chosen by its mean, so that any pair of strategies may be the one compared.
+        // The top strategy is selected by its mean, so the family of comparisons for the correction contains every pair
+        // of strategies.
         let family = ranked.len() * others.len() / 2;
-        correct(&mut told.pairwise, family);
-        let apart = told.pairwise.iter().position(|one| one.verdict() == "better");
-        told.pairwise.truncate(apart.map_or(MOST, |place| place + 1));
-        if let Some(distance) = &mut told.distance {
+        correct(&mut comparison.pairwise, family);
+        let apart = comparison.pairwise.iter().position(|one| one.verdict() == "better");
+        comparison.pairwise.truncate(apart.map_or(MOST, |place| place + 1));
+        if let Some(distance) = &mut comparison.distance {
             correct([distance], family);
         }
         let fastest = others.iter().min_by(|a, b| a.turnaround().total_cmp(&b.turnaround()));
         if let Some(fastest) = fastest.filter(|_| others.iter().any(|one| one.times != first.times))
         {
             let pairs = pairs(fastest)?;
-            told.times = compare(&pairs, fastest, name::turnaround)
+            comparison.times = compare(&pairs, fastest, name::turnaround)
                 .zip(compare(&pairs, fastest, name::wait))
                 .map(<[_; 2]>::from);
-            for one in told.times.iter_mut().flatten() {
+            for one in comparison.times.iter_mut().flatten() {
                 correct([one], family);
             }
         }
-        Ok((!told.pairwise.is_empty()).then_some(told))
+        Ok((!comparison.pairwise.is_empty()).then_some(comparison))
     }
 
-    /// How the first is told from those behind it, to follow its mean.
+    /// Returns the part of a sentence that follows the mean of the top strategy and describes how it differs from the
+    /// other strategies.
     pub fn lead(&self) -> String {
         let (apart, alike): (Vec<_>, Vec<_>) =
             self.pairwise.iter().partition(|one| one.verdict() == "better");
         let distance = self.distance.as_ref().filter(|one| one.interval[0].is_finite());
-        let distance = distance.map_or(String::new(), |one| {
-            format!(", mean distance of its processors {}", change(one))
-        });
+        let distance = distance
+            .map_or(String::new(), |one| format!(", mean processor distance {}", change(one)));
         match (&alike[..], apart.first()) {
             ([], Some(next)) => format!(", {} than under {}{distance}", change(next), next.base),
             ([next, more @ ..], apart) => {
                 let more = match more.len() {
                     0 => String::new(),
-                    1 => format!(" nor from {}", more[0].base),
-                    n => format!(" nor from {n} more"),
+                    1 => format!(" or {}", more[0].base),
+                    n => format!(" or {n} more"),
                 };
                 let apart = apart.map_or(String::new(), |one| {
-                    format!("; the first that it is told from is {}: {}", one.base, change(one))
+                    format!("; first significant difference: from {}, {}", one.base, change(one))
                 });
                 match next.verdict() {
                     "same" => format!(", the same for every job under {}{apart}", next.base),
                     _ => format!(
-                        ", not told from {}{more}: {}{distance}{apart}",
+                        ", not significantly different from {}{more}: {}{distance}{apart}",
                         next.base,
                         change(next)
                     ),
@@ -140,15 +144,15 @@ impl TopStrategyComparison {
         }
     }
 
-    /// A sentence about waits and turnarounds.
+    /// Returns a sentence about the differences in waits and turnarounds.
     pub fn times(&self) -> String {
         match &self.times {
             None => format!(
-                "Waits and turnarounds are the same under all {}: none of them changes the schedule.",
+                "Waits and turnarounds are the same under all {} strategies: none of them changes the schedule.",
                 self.strategies
             ),
             Some([turnaround, wait]) => format!(
-                "Against {}, of the others the one with the shortest mean turnaround: turnaround {}, wait {}.",
+                "Compared with {}, which has the shortest mean turnaround among the others: turnaround {}, wait {}.",
                 turnaround.base,
                 change(turnaround),
                 change(wait)
@@ -157,7 +161,7 @@ impl TopStrategyComparison {
     }
 }
 
-/// A change in words, with its interval.
+/// Describes a change with its interval.
 fn change(of: &Compared) -> String {
     let [low, high] = of.interval;
     match of.verdict() {
@@ -174,14 +178,14 @@ fn change(of: &Compared) -> String {
             format!("{} % more (95 %: {} to {})", percent(of.change), percent(low), percent(high))
         }
         _ if of.blocks < FEWEST => {
-            format!("~ (jobs of fewer than {FEWEST} days have no interval)")
+            format!("~ (no interval, because the jobs cover fewer than {FEWEST} days)")
         }
         _ if !low.is_finite() => "~".to_string(),
         _ => format!("~ ({} %, 95 %: {} to {})", signed(of.change), signed(low), signed(high)),
     }
 }
 
-/// Percent as `replay compare` writes them.
+/// Formats a percentage in the same way as `replay compare`.
 fn percent(value: f64) -> String {
     fixed(value, 2)
 }
@@ -196,7 +200,7 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    /// Jobs of a hundred days by what each has of pairwise L1 and of turnaround.
+    /// Returns jobs over a hundred days with the given pairwise L1 and turnaround.
     fn jobs(pairwise: fn(i64) -> f64, turnaround: f64) -> Vec<JobRow> {
         let job = |i: i64| JobRow {
             number: i,
@@ -223,8 +227,8 @@ mod tests {
         }
     }
 
-    fn told(ranked: &[Runs]) -> TopStrategyComparison {
-        // In one week more, in the next less.
+    fn compared(ranked: &[Runs]) -> TopStrategyComparison {
+        // Blocks with higher and with lower values alternate.
         let noise = |i: i64| if i / 14 % 2 == 0 { 85.0 } else { 120.0 };
         let of = |run| match run {
             0 => Ok(jobs(|_| 100.0, 50.0)),
@@ -233,46 +237,51 @@ mod tests {
             3 => Ok(jobs(|_| 100.0, 50.0)),
             _ => Err(run),
         };
-        TopStrategyComparison::of(ranked, of).expect("runs that are there").expect("something")
+        TopStrategyComparison::of(ranked, of).expect("known runs").expect("a comparison")
     }
 
     #[test]
-    fn who_leads_comes_with_an_interval() {
-        let said = told(&[runs("a", 0, "50"), runs("c", 2, "50")]);
+    fn reports_the_lead_with_an_interval() {
+        let comparison = compared(&[runs("a", 0, "50"), runs("c", 2, "50")]);
         assert_eq!(
-            said.lead(),
-            ", 20.00 % less (95 %: 20.00 to 20.00) than under c, mean distance of its processors 20.00 % less \
+            comparison.lead(),
+            ", 20.00 % less (95 %: 20.00 to 20.00) than under c, mean processor distance 20.00 % less \
              (95 %: 20.00 to 20.00)"
         );
         assert_eq!(
-            said.times(),
-            "Waits and turnarounds are the same under all 2: none of them changes the schedule."
+            comparison.times(),
+            "Waits and turnarounds are the same under all 2 strategies: none of them changes the schedule."
         );
     }
 
     #[test]
-    fn what_cannot_be_told_is_said_with_the_first_that_can() {
-        let said = told(&[runs("a", 0, "50"), runs("b", 1, "50"), runs("c", 2, "40")]);
-        let lead = said.lead();
-        assert!(lead.starts_with(", not told from b: ~ (-") && lead.contains("95 %: -"), "{lead}");
+    fn reports_the_first_significant_difference() {
+        let comparison = compared(&[runs("a", 0, "50"), runs("b", 1, "50"), runs("c", 2, "40")]);
+        let lead = comparison.lead();
+        assert!(
+            lead.starts_with(", not significantly different from b: ~ (-")
+                && lead.contains("95 %: -"),
+            "{lead}"
+        );
         assert!(
             lead.ends_with(
-                "; the first that it is told from is c: 20.00 % less (95 %: 20.00 to 20.00)"
+                "; first significant difference: from c, 20.00 % less (95 %: 20.00 to 20.00)"
             ),
             "{lead}"
         );
         assert_eq!(
-            said.times(),
-            "Against c, of the others the one with the shortest mean turnaround: turnaround 25.00 % more (95 %: 25.00 \
+            comparison.times(),
+            "Compared with c, which has the shortest mean turnaround among the others: turnaround 25.00 % more (95 %: 25.00 \
              to 25.00), wait 33.33 % more (95 %: 33.33 to 33.33)."
         );
-        let same = told(&[runs("a", 0, "50"), runs("d", 3, "50")]);
+        let same = compared(&[runs("a", 0, "50"), runs("d", 3, "50")]);
         assert_eq!(same.lead(), ", the same for every job under d");
     }
 
-    /// Of ten strategies that differ by chance alone the best is rarely called better than another.
+    /// Checks that the best of ten strategies that differ only by chance is rarely reported as better than another
+    /// strategy.
     #[test]
-    fn the_best_of_identical_strategies_is_rarely_called_better() {
+    fn rarely_reports_the_best_of_identical_strategies_as_better() {
         use rand::{RngExt, SeedableRng};
         let reports = 400;
         let called = (0..reports).filter(|&report| {
@@ -287,24 +296,24 @@ mod tests {
             let sum = |jobs: &[JobRow]| jobs.iter().map(|job| job.measures[3]).sum::<f64>();
             of.sort_by(|a, b| sum(a).total_cmp(&sum(b)));
             let ranked: Vec<Runs> = (0..10).map(|run| runs("s", run, "50")).collect();
-            let told =
+            let comparison =
                 TopStrategyComparison::of(&ranked, |run| Ok::<_, ()>(of[run as usize].clone()));
-            let told = told.expect("jobs").expect("several");
-            told.pairwise.iter().any(|one| one.verdict() == "better")
+            let comparison = comparison.expect("jobs").expect("several");
+            comparison.pairwise.iter().any(|one| one.verdict() == "better")
         });
         let percent = 100.0 * called.count() as f64 / reports as f64;
-        assert!(percent <= 8.0, "the best is called better in {percent} % of reports");
+        assert!(percent <= 8.0, "the best is reported as better in {percent} % of reports");
     }
 
     #[test]
-    fn nothing_is_said_without_jobs_and_errors_are_passed_on() {
+    fn returns_nothing_without_jobs_and_passes_errors_on() {
         assert_eq!(TopStrategyComparison::of(&[runs("a", 0, "1")], |_| Err(())), Err(()));
         let none = TopStrategyComparison::of(&[runs("a", 0, "1"), runs("b", 1, "1")], |_| {
             Ok::<_, ()>(Vec::new())
         });
         assert_eq!(none, Ok(None));
         assert_eq!(TopStrategyComparison::of(&[], |_| Ok::<_, ()>(Vec::new())), Ok(None));
-        // Of one block nothing can be told.
+        // There is no interval if all jobs are in a single block.
         let day = |scale: f64| -> Vec<JobRow> {
             jobs(|_| 1.0, 50.0)
                 .into_iter()
@@ -316,8 +325,13 @@ mod tests {
                 .collect()
         };
         let of = |run| Ok::<_, ()>(day(1.0 + run as f64));
-        let said =
+        let comparison =
             TopStrategyComparison::of(&[runs("a", 0, "50"), runs("b", 1, "50")], of).expect("jobs");
-        assert!(said.expect("two").lead().contains("jobs of fewer than 5 days have no interval"));
+        assert!(
+            comparison
+                .expect("two")
+                .lead()
+                .contains("no interval, because the jobs cover fewer than 5 days")
+        );
     }
 }

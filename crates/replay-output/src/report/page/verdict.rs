@@ -9,31 +9,31 @@ use replay_core::number::{counted, grouped};
 use replay_experiment::compare::JobRow;
 use replay_experiment::stream::Metric;
 
-/// How the strategies of a table are ranked: by the least of a column.
+/// Rule by which the strategies of a table are ranked. Strategies are in ascending order of a column.
 struct Rule {
     kinds: &'static [&'static str],
     table: &'static str,
-    /// Rows that are alike in these are compared.
+    /// Columns of the setting; rows with equal values in these columns are compared.
     group: &'static [Name],
     metric: Name,
-    /// Column and words of the metric that orders strategies of one value.
+    /// Column and name of the metric that orders strategies with equal values.
     then: Option<(Name, &'static str)>,
-    /// The interval of the metric, if the table has one.
+    /// Columns of the interval of the metric, if the table has these columns.
     interval: Interval,
-    /// Whether a table of jobs says what can be told.
+    /// Whether differences are tested with the table of jobs.
     by_jobs: bool,
-    /// What it is to come first.
-    praise: &'static str,
-    /// The metric and its unit.
-    words: (&'static str, &'static str),
+    /// Statement about the top strategy.
+    statement: &'static str,
+    /// Name and unit of the metric.
+    metric_name: (&'static str, &'static str),
 }
 
-/// Columns of the interval of a metric.
+/// The columns of the interval of a metric.
 enum Interval {
     None,
-    /// Half its width.
+    /// Column of half the width of the interval.
     Half(Name),
-    /// Its ends.
+    /// Columns of the lower and the upper end of the interval.
     Ends([Name; 2]),
 }
 
@@ -46,8 +46,8 @@ const RULES: [Rule; 3] = [
         then: None,
         interval: Interval::None,
         by_jobs: true,
-        praise: "jobs are closest together under",
-        words: ("mean pairwise L1", "hops"),
+        statement: "jobs are closest together under",
+        metric_name: ("mean pairwise L1", "hops"),
     },
     Rule {
         kinds: &["contend"],
@@ -57,8 +57,8 @@ const RULES: [Rule; 3] = [
         then: Some((name::trimmed_mean_stretch, "trimmed mean")),
         interval: Interval::Ends([name::median_stretch_low, name::median_stretch_high]),
         by_jobs: false,
-        praise: "messages slow jobs least under",
-        words: ("median stretch", ""),
+        statement: "messages slow jobs least under",
+        metric_name: ("median stretch", ""),
     },
     Rule {
         kinds: &["stream"],
@@ -76,35 +76,38 @@ const RULES: [Rule; 3] = [
         then: None,
         interval: Interval::Half(Metric::Turnaround.caption().half_width),
         by_jobs: false,
-        praise: "turnaround is shortest under",
-        words: ("mean turnaround", ""),
+        statement: "turnaround is shortest under",
+        metric_name: ("mean turnaround", ""),
     },
 ];
 
-/// Groups that get a sentence each.
+/// Maximum number of settings that are described by a sentence.
 const MOST: usize = 6;
 
-/// What a folder comes to, a sentence for each trace, machine and scheduler.
+/// Summarizes a directory in sentences: one for each trace, machine and scheduler, or one for each search.
 pub fn sentences(folder: &Folder) -> Vec<String> {
     if folder.kind == "search" {
         return folder.table("search").map(searched).unwrap_or_default();
     }
     let Some((rule, groups)) = settings(folder) else { return Vec::new() };
     let more = groups.len().saturating_sub(MOST);
-    let told = |place: usize| folder.told.get(place).and_then(Option::as_ref);
-    let said = groups.iter().enumerate().skip(more);
-    let mut said: Vec<String> =
-        said.filter_map(|(place, group)| group.sentence(rule, told(place))).collect();
+    let comparison = |place: usize| folder.comparisons.get(place).and_then(Option::as_ref);
+    let shown = groups.iter().enumerate().skip(more);
+    let mut sentences: Vec<String> =
+        shown.filter_map(|(place, group)| group.sentence(rule, comparison(place))).collect();
     if more > 0 {
-        said.insert(0, format!("The last {MOST} of {} settings; the table has all.", more + MOST));
+        sentences.insert(
+            0,
+            format!("Only the last {MOST} of {} settings; the table contains all.", more + MOST),
+        );
     }
-    if folder.told.iter().any(Option::is_some) {
-        said.push(METHOD.to_string());
+    if folder.comparisons.iter().any(Option::is_some) {
+        sentences.push(METHOD.to_string());
     }
-    said
+    sentences
 }
 
-/// The settings of a folder, and how their strategies are ranked.
+/// Returns the ranking rule of a directory and its settings with ranked strategies.
 fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
     let rule = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str()))?;
     let csv = folder.table(rule.table)?;
@@ -115,26 +118,26 @@ fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
     Some((rule, groups(csv, rule, &over(rule.metric), &then)))
 }
 
-/// What the jobs of a folder tell of the first in each setting that gets a sentence, and has no interval over shaken
-/// copies; `jobs` gives those of a run.
+/// Compares the jobs of the top strategy with the jobs of the other strategies, for each setting that has a sentence
+/// and no interval over perturbed copies. `jobs` returns the jobs of a run.
 ///
 /// # Errors
-/// Those of `jobs`.
-pub fn told<E>(
+/// Errors of `jobs`.
+pub fn compare_top_strategies<E>(
     folder: &Folder,
     mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
 ) -> Result<Vec<Option<TopStrategyComparison>>, E> {
     let Some((rule, groups)) = settings(folder) else { return Ok(Vec::new()) };
-    let unsaid = groups.len().saturating_sub(MOST);
+    let skipped = groups.len().saturating_sub(MOST);
     let of = |(place, group): (usize, &Group)| {
-        let alone = rule.by_jobs && place >= unsaid && group.copies.is_none();
+        let is_compared = rule.by_jobs && place >= skipped && group.copies.is_none();
         let runs: Vec<Runs> = group.ranked.iter().map(|one| one.runs.clone()).collect();
-        if alone { TopStrategyComparison::of(&runs, &mut jobs) } else { Ok(None) }
+        if is_compared { TopStrategyComparison::of(&runs, &mut jobs) } else { Ok(None) }
     };
     groups.iter().enumerate().map(of).collect()
 }
 
-/// By number of the run: mean over shaken copies, half the width of its interval, copies.
+/// For each run number, the mean over perturbed copies, half the width of its interval, and the number of copies.
 type OverCopies = BTreeMap<String, (f64, f64, String)>;
 
 fn over_copies(csv: &Csv, metric: Name) -> OverCopies {
@@ -156,23 +159,23 @@ fn over_copies(csv: &Csv, metric: Name) -> OverCopies {
     rows.filter_map(value).collect()
 }
 
-/// A strategy of a group.
+/// A strategy of a setting.
 struct Ranked {
     runs: Runs,
     value: f64,
-    /// The value that orders strategies of one value; 0 if nothing does.
+    /// Value that orders strategies with equal `value`; 0 if the rule has no second metric.
     then: f64,
-    /// The interval of the value, if it has one.
+    /// Interval of the value, if known.
     interval: Option<[f64; 2]>,
 }
 
-/// Strategies that are compared.
+/// The strategies of a setting.
 struct Group {
     setting: Vec<String>,
     copies: Option<String>,
     ranked: Vec<Ranked>,
-    /// Those that give jobs fewer processors than they ask for, where others do not: fewer processors are nearer to
-    /// each other whatever the strategy, so that no measure ranks them among the others.
+    /// Strategies that are not ranked because they fold jobs and other strategies of the setting do not fold jobs.
+    /// Folding shortens distances under any strategy.
     folding: Vec<String>,
 }
 
@@ -188,9 +191,9 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
             number(row, low).zip(number(row, high)).map(<[f64; 2]>::from)
         }
     };
-    // Strategy by strategy the values of all seeds, each with what orders equal ones.
-    type Seen = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
-    let mut groups: Vec<(Vec<String>, Option<String>, Vec<Seen>)> = Vec::new();
+    // Values of a strategy: the runs, the two ranking values for each seed, and the interval.
+    type StrategyValues = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
+    let mut groups: Vec<(Vec<String>, Option<String>, Vec<StrategyValues>)> = Vec::new();
     for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, name::copy).as_str())) {
         let setting: Vec<String> = columns.iter().map(|&at| row[at].clone()).collect();
         let name = match of(row, name::tie).as_str() {
@@ -221,7 +224,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
         });
         let (runs, values, interval) = &mut strategies[place];
         if !values.is_empty() {
-            // The interval of one seed is not that of several.
+            // An interval of a single seed does not apply to several seeds.
             *interval = None;
         }
         values.push([value, then.unwrap_or(0.0)]);
@@ -229,7 +232,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
         runs.times.push([name::mean_wait, name::mean_turnaround].map(|name| of(row, name)));
         runs.runs.extend(of(row, name::run).parse().ok().map(|run| (of(row, name::seed), run)));
     }
-    let ranked = |(setting, copies, strategies): (_, _, Vec<Seen>)| {
+    let ranked = |(setting, copies, strategies): (_, _, Vec<StrategyValues>)| {
         let mut ranked: Vec<Ranked> = strategies
             .into_iter()
             .map(|(runs, values, interval)| {
@@ -251,7 +254,8 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
 }
 
 impl Group {
-    /// Who comes first, by how much, and whether that can be told; nothing if there is one strategy.
+    /// Returns a sentence about the top strategy, its lead, and whether the lead is significant; `None` for a single
+    /// strategy.
     fn sentence(&self, rule: &Rule, jobs: Option<&TopStrategyComparison>) -> Option<String> {
         let setting: Vec<&str> =
             self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
@@ -260,7 +264,7 @@ impl Group {
         let [first, second, ..] = &self.ranked[..] else {
             return (!folding.is_empty()).then(|| format!("{setting}:{folding}"));
         };
-        let (metric, unit) = rule.words;
+        let (metric, unit) = rule.metric_name;
         let over = self.copies.as_ref();
         let number = |one: &Ranked| {
             let interval = one.interval.map_or(String::new(), |[low, high]| match rule.interval {
@@ -275,12 +279,12 @@ impl Group {
         let begin = format!(
             "{}: {} {}: {metric} {}{unit}",
             setting,
-            rule.praise,
+            rule.statement,
             first.runs.name,
             number(first)
         );
-        if let Some(told) = jobs {
-            return Some(format!("{begin}{}. {}{folding}", told.lead(), told.times()));
+        if let Some(comparison) = jobs {
+            return Some(format!("{begin}{}. {}{folding}", comparison.lead(), comparison.times()));
         }
         let than = |first: f64, second: &Ranked, other: f64| {
             let less = rounded(100.0 * (1.0 - first / other));
@@ -289,32 +293,32 @@ impl Group {
         let less = match second.value {
             of if of == first.value => {
                 let then = rule.then.filter(|_| first.then < second.then);
-                let then = then.map_or(String::new(), |(_, words)| {
+                let then = then.map_or(String::new(), |(_, metric_name)| {
                     let (own, other) = (rounded(first.then), rounded(second.then));
                     let than = than(first.then, second, second.then);
-                    format!("; {words} {own}, {than} ({other})")
+                    format!("; {metric_name} {own}, {than} ({other})")
                 });
                 format!(", as much as under {} ({}){then}", second.runs.name, number(second))
             }
             0.0 => format!(" ({})", number(second)),
             of => format!(", {} ({})", than(first.value, second, of), number(second)),
         };
-        let told = match (first.interval, second.interval) {
+        let significance = match (first.interval, second.interval) {
             _ if first.value == second.value => String::new(),
             (Some([_, high]), Some([low, _])) if high >= low => {
-                "; their 95 % intervals overlap, so the two are not told apart by these".to_string()
+                "; their 95 % intervals overlap, so the difference may be due to chance".to_string()
             }
             (Some(_), Some(_)) => "; their 95 % intervals do not overlap".to_string(),
             _ if rule.by_jobs => {
-                "; without an interval, for the folder has no jobs.parquet (--shake N gives one too)".to_string()
+                "; no interval, because the directory has no jobs.parquet (--shake N also gives one)".to_string()
             }
-            _ => "; one course of events without an interval (--shake N gives one)".to_string(),
+            _ => "; a single run without an interval (--shake N gives one)".to_string(),
         };
-        let over = over.map_or(String::new(), |n| format!(" (means over {n} shaken copies)"));
-        Some(format!("{begin}{less}{told}{over}.{folding}"))
+        let over = over.map_or(String::new(), |n| format!(" (means over {n} perturbed copies)"));
+        Some(format!("{begin}{less}{significance}{over}.{folding}"))
     }
 
-    /// Which strategies are not ranked, and why.
+    /// Returns a sentence about the strategies that are not ranked, with the reason.
     fn not_ranked(&self) -> String {
         match &self.folding[..] {
             [] => String::new(),
@@ -323,7 +327,7 @@ impl Group {
     }
 }
 
-/// The best vector of each search of a table.
+/// Returns a sentence about the best vector of each search in a table.
 pub fn searched(csv: &Csv) -> Vec<String> {
     let at = |name: Name| csv.column(name);
     let (Some(on), Some(rank), Some(tie), Some(gain)) =
@@ -339,23 +343,24 @@ pub fn searched(csv: &Csv) -> Vec<String> {
             at(name).map(|column| best[column].as_str()).filter(|text| !text.is_empty())
         };
         let judged = match known(name::test_improvement_percent) {
-            None => "found and judged on the same jobs".to_string(),
-            Some(test) => format!("{} % on jobs that it was not searched on", number(test)),
+            None => "evaluated on the jobs of the search".to_string(),
+            Some(test) => format!("{} % on held-out jobs", number(test)),
         };
-        let told = at(name::told_from_best)
-            .filter(|&told| csv.rows.iter().filter(ranked).any(|row| !row[told].is_empty()));
-        let copies = match told {
-            None => "; without an interval (--shake N gives one)".to_string(),
-            Some(told) => {
-                let alike = csv.rows.iter().filter(ranked).filter(|row| row[told] == "no").count();
+        let verdicts = at(name::told_from_best)
+            .filter(|&verdict| csv.rows.iter().filter(ranked).any(|row| !row[verdict].is_empty()));
+        let copies = match verdicts {
+            None => "; no interval (--shake N gives one)".to_string(),
+            Some(verdict) => {
+                let alike =
+                    csv.rows.iter().filter(ranked).filter(|row| row[verdict] == "no").count();
                 format!(
-                    "; over shaken copies {} of the others cannot be told from it",
+                    "; other vectors without a significant difference over perturbed copies: {}",
                     grouped(alike as u64)
                 )
             }
         };
         format!(
-            "{}: of {} in the table ({}) comes first, {} % better than without one; {judged}{copies}.",
+            "{}: of {} in the table ({}) comes first, {} % better than without a vector; {judged}{copies}.",
             best[on],
             counted(csv.rows.iter().filter(ranked).count() as u64, "vector"),
             best[tie],
@@ -365,12 +370,12 @@ pub fn searched(csv: &Csv) -> Vec<String> {
     best.map(sentence).collect()
 }
 
-/// How many checks have which verdict.
+/// Returns a sentence with the number of checks by verdict.
 pub fn published(csv: &Csv) -> String {
     let Some(verdict) = csv.column(name::verdict) else { return String::new() };
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for row in &csv.rows {
-        // What follows the colon is the reason.
+        // The text after the colon is the reason.
         let word = row[verdict].split(':').next().unwrap_or_default();
         match counts.iter_mut().find(|(one, _)| *one == word) {
             Some((_, count)) => *count += 1,
@@ -378,7 +383,7 @@ pub fn published(csv: &Csv) -> String {
         }
     }
     counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let said: Vec<String> =
+    let parts: Vec<String> =
         counts.iter().map(|(word, count)| format!("{} {word}", grouped(*count as u64))).collect();
-    format!("Of {} published numbers: {}.", grouped(csv.rows.len() as u64), said.join(", "))
+    format!("Of {} published numbers: {}.", grouped(csv.rows.len() as u64), parts.join(", "))
 }

@@ -10,7 +10,7 @@ fn list(grid: &Grid, units: &[SubMesh]) -> BusyList {
     list
 }
 
-/// The planes found, as (x,y,z,x',y',z') of upright coordinates.
+/// Returns the planes that the search finds, as upright coordinates (x,y,z,x',y',z').
 fn found(machine: &str, addresses: &[&[u16]], sides: [u16; 3]) -> Vec<[u16; 6]> {
     let units: Vec<_> = addresses.iter().map(|a| unit(a)).collect();
     let list = list(&grid(machine), &units);
@@ -21,9 +21,9 @@ fn found(machine: &str, addresses: &[&[u16]], sides: [u16; 3]) -> Vec<[u16; 6]> 
     planes.iter().map(|p| [p.x, p.y.low, p.z.low, p.x, p.y.high, p.z.high]).collect()
 }
 
-/// The worked example of section 3.3: 2x4x4, 2x1x2, 1x2x1 on a mesh of 4x4x4.
+/// Worked example of section 3.3: requests of 2x4x4, 2x1x2 and 1x2x1 on a mesh of 4x4x4.
 #[test]
-fn three_requests_in_space() {
+fn worked_example_of_three_3d_requests() {
     let b1: &[u16] = &[0, 0, 0, 1, 3, 3];
     let b2: &[u16] = &[2, 0, 0, 3, 0, 1];
     assert_eq!(found("4x4x4", &[], [2, 4, 4]), [[0, 0, 0, 0, 0, 0]]);
@@ -32,25 +32,25 @@ fn three_requests_in_space() {
     assert_eq!(found("4x4x4", &[b1, b2], [1, 2, 1]), planes);
 }
 
-/// The worked example of section 4.2: a request for 2x4 in the state of Figure 4.3.
+/// Worked example of section 4.2: a request for 2x4 in the state of Figure 4.3.
 #[test]
-fn a_segment_of_figure_4_3() {
+fn worked_example_of_figure_4_3() {
     let held: [&[u16]; 4] = [&[1, 4, 5, 5], &[0, 2, 1, 3], &[4, 3, 5, 3], &[5, 2, 5, 2]];
-    // The line (2,0, 2,0), upright.
+    // The line (2,0, 2,0) in upright coordinates.
     assert_eq!(found("6x6", &held, [2, 4, 1]), [[2, 0, 0, 2, 0, 0]]);
     assert_eq!(found("6x6", &held, [8, 2, 1]), [[0u16; 6]; 0]);
 }
 
-/// A piece that ends must not take the other pieces of its plane with it.
+/// A piece that ends must not remove the other pieces of its plane.
 #[test]
-fn pieces_are_followed_each_on_its_own() {
+fn pieces_are_followed_separately() {
     let held: [&[u16]; 2] = [&[0, 2, 2, 1, 2, 2], &[0, 0, 0, 1, 1, 1]];
     assert_eq!(found("3x3x3", &held, [2, 2, 1])[0], [0, 0, 2, 0, 0, 2]);
 }
 
 /// A sub-mesh at the right wall has no right border plane.
 #[test]
-fn nothing_borders_the_right_wall() {
+fn a_unit_at_the_right_wall_has_no_right_border() {
     assert_eq!(found("4x4", &[&[3, 0, 3, 3]], [1, 4, 1]), [[0, 0, 0, 0, 0, 0]]);
     assert_eq!(found("4x4x4", &[&[0, 0, 0, 3, 3, 3]], [1, 1, 1]), [[0u16; 6]; 0]);
 }
@@ -61,13 +61,13 @@ fn subtractions_are_counted() {
     let held = [unit(&[1, 4, 5, 5]), unit(&[0, 2, 1, 3]), unit(&[4, 3, 5, 3]), unit(&[5, 2, 5, 2])];
     let list = list(&grid, &held);
     let mut detector = Detector::default();
-    // The left wall less the regions of b1 and b2, which end it; the line at x = 2 less all
-    // four; the others lie off the mesh.
+    // Two regions, b1 and b2, are subtracted from the left wall; nothing remains. Four regions are
+    // subtracted from the line at x = 2. The other border planes are outside the mesh.
     detector.first(&list, [2, 4, 1]);
     assert_eq!(detector.subtractions(), 2 + 4);
     detector.reset();
-    // Of the left wall b1 leaves a row of six the lines below y = 4, b2 those below y = 2;
-    // b3 and b4 lie above these.
+    // For a row of six, b1 leaves the part of the left wall below y = 4, and b2 leaves the part
+    // below y = 2. The regions b3 and b4 are above this part.
     detector.first(&list, [6, 1, 1]);
     assert_eq!(detector.subtractions(), 4);
     detector.reset();
@@ -77,11 +77,11 @@ fn subtractions_are_counted() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// The planes found hold exactly the bases of free frames that touch the left wall or
-    /// the right face of an entry; so there is one iff any frame is free. Both are decided
-    /// here by looking at every processor of every frame.
+    /// The search finds planes that consist exactly of the bases of free frames that touch the left
+    /// wall or the right face of an entry. The search finds a plane iff any frame is free. The test
+    /// checks both properties by examining every processor of every frame.
     #[test]
-    fn every_base_at_a_border_is_found(
+    fn finds_every_base_at_a_border(
         grid in meshes(),
         attempts in 0usize..40,
         longest in 1u16..5,
@@ -103,8 +103,8 @@ proptest! {
             let free = is_free(&machine, &grid, base, sides);
             any |= free;
             let frame = SubMesh { base, sides };
-            // One step to the left the frame would stick out or overlap an entry.
-            let stopped = base[0] == 0 || {
+            // If the frame is moved one step to the left, it leaves the mesh or overlaps an entry.
+            let is_blocked = base[0] == 0 || {
                 let left = SubMesh { base: [base[0] - 1, base[1], base[2]], sides };
                 held.iter().any(|unit| unit.end()[0] + 1 == base[0] && unit.overlaps(&left))
             };
@@ -112,7 +112,7 @@ proptest! {
             let found = planes.iter().any(|p| {
                 p.x == x && (p.y.low..=p.y.high).contains(&y) && (p.z.low..=p.z.high).contains(&z)
             });
-            prop_assert_eq!(found, free && stopped, "{:?}", base);
+            prop_assert_eq!(found, free && is_blocked, "{:?}", base);
         }
         prop_assert_eq!(planes.is_empty(), !any);
     }

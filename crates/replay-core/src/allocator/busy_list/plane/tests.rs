@@ -1,6 +1,6 @@
 use super::*;
 
-/// (x, y1, z1, x, y2, z2).
+/// Coordinates (x, y1, z1, x, y2, z2) of a plane.
 type Address = [u16; 6];
 
 fn plane([x, y1, z1, end, y2, z2]: Address) -> Plane {
@@ -14,9 +14,9 @@ fn pieces(from: Plane, region: &Region) -> Vec<Plane> {
     pieces
 }
 
-/// The worked table: what (1,3,3, 4,5,5) leaves of a plane.
+/// Checks a table computed by hand: the pieces of planes outside the region (1,3,3, 4,5,5).
 #[test]
-fn each_of_the_seventeen_cases() {
+fn subtracts_in_each_of_the_seventeen_cases() {
     let region = Region { low: [1, 3, 3], high: [4, 5, 5] };
     let unchanged = [
         [0, 1, 1, 0, 7, 7],
@@ -61,7 +61,7 @@ fn spans() -> impl Iterator<Item = Span> + Clone {
     (0..5).flat_map(|low| (low..5).map(move |high| Span { low, high }))
 }
 
-/// The positions of a plane on a grid of five by five, a bit each.
+/// Returns the positions of a plane on a grid of five by five as bits.
 fn cells(y: Span, z: Span) -> u32 {
     let mut cells = 0;
     for y in y.low..=y.high {
@@ -72,9 +72,9 @@ fn cells(y: Span, z: Span) -> u32 {
     cells
 }
 
-/// Every plane and every region of a five by five grid: 50,625 pairs.
+/// Checks all 50,625 pairs of a plane and a region of a five by five grid.
 #[test]
-fn pieces_are_exactly_the_rest() {
+fn pieces_are_exactly_the_positions_outside_the_region() {
     let mut pairs = 0;
     for y in spans() {
         for z in spans() {
@@ -93,9 +93,9 @@ fn pieces_are_exactly_the_rest() {
                         union |= cells;
                     }
                     assert_eq!(union, cells(y, z) & !cells(v, w), "{from:?} - {region:?}");
-                    // Only the last piece can be out of reach of all later regions.
-                    let out_of_reach = left.iter().position(|piece| piece.is_above(&region));
-                    assert!(out_of_reach.is_none_or(|i| i + 1 == left.len()));
+                    // Only the last piece can be above all later regions.
+                    let above = left.iter().position(|piece| piece.is_above(&region));
+                    assert!(above.is_none_or(|i| i + 1 == left.len()));
                     pairs += 1;
                 }
             }
@@ -105,7 +105,7 @@ fn pieces_are_exactly_the_rest() {
 }
 
 #[test]
-fn a_region_beside_the_plane_leaves_it() {
+fn a_region_beside_the_plane_does_not_change_it() {
     for x in [0, 4] {
         let from = plane([x, 0, 0, x, 4, 4]);
         let region = Region { low: [1, 0, 0], high: [3, 4, 4] };
@@ -113,10 +113,10 @@ fn a_region_beside_the_plane_leaves_it() {
     }
 }
 
-/// On a plane of depth one the cases become the five of a line segment (Figure 4.1):
-/// what stays of it below the region and above.
+/// For a plane of depth one, the cases reduce to the five cases of a line segment (Figure 4.1),
+/// which has at most a part below and a part above the region.
 #[test]
-fn a_flat_plane_is_a_segment() {
+fn a_flat_plane_behaves_like_a_segment() {
     let flat = Span { low: 0, high: 0 };
     for z in spans() {
         for w in spans() {

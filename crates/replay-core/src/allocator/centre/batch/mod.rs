@@ -1,13 +1,15 @@
-//! A replay of MC1x1 with many tie configurations at once, each on a machine of its own, on which the same jobs start and
-//! end.
+//! Replay of MC1x1 with many tie configurations at once. Each configuration has its own machine, and the same jobs
+//! start and end on all machines.
 //!
-//! MC1x1 decides by which processors are free, whichever jobs hold the others. Configurations with the same free processors
-//! share one *occupancy*, for which each decision is made once. It splits where its configurations choose different
-//! processors, and where a job ends that has different ones. Configurations that have given all running jobs the same
-//! processors form one *group* of an occupancy, which stays together until they choose differently. Occupancies and groups
-//! that no longer differ are joined. Each configuration gets what MC1x1 gives it alone: tests compare them choice by choice.
+//! A decision of MC1x1 depends only on the set of free processors, not on which jobs use the busy processors.
+//! Configurations with the same free processors therefore share one *occupancy*, and each decision is made once per
+//! occupancy. An occupancy is split when its configurations choose different processors, or when a job ends for which
+//! they had chosen different processors. Within an occupancy, configurations that gave the same processors to every
+//! running job form one *group*. A group is split only when its configurations choose different processors. Occupancies
+//! and groups that no longer differ are joined. Each configuration chooses the same processors as in a separate replay;
+//! tests compare every choice.
 //!
-//! Memory: one machine for each occupancy, at most one for each configuration.
+//! Memory: one machine per occupancy, at most one per configuration.
 
 mod occupancy;
 mod scorer;
@@ -22,40 +24,41 @@ use crate::topology::{Grid, NodeId};
 use occupancy::{ByHash, Group, NO_SET, SetTable, SharedOccupancy};
 use scorer::{Scorer, scorer};
 
-/// An allocation, for all configurations of one group.
+/// An allocation for all configurations of one group.
 #[derive(Debug)]
 pub struct BatchPlacement<'a> {
-    /// The processors, in the order in which a configuration has chosen them.
+    /// The processors, in the order in which one configuration of the group chose them.
     pub nodes: &'a [NodeId],
-    /// Sum of hop distances over all pairs of them.
+    /// Sum of hop distances over all pairs of `nodes`.
     pub pairwise_l1: u64,
-    /// The configurations, by number. Those removed are not replayed any further.
+    /// Numbers of the configurations. If a configuration is removed from this list, its replay stops.
     pub configs: &'a mut Vec<u32>,
 }
 
-/// A request with one more configuration, for a machine outside the batch.
+/// A request for a machine that is not part of the batch. The request is decided with an additional configuration.
 #[derive(Debug)]
 pub struct ExternalQuery<'a> {
-    /// The occupancy that equals that of the machine ([`BatchReplay::find`]).
+    /// Index of the occupancy whose state equals the state of the machine ([`BatchReplay::find`]).
     pub occupancy: usize,
-    /// The chosen processors are appended to this.
+    /// List to which the chosen processors are appended.
     pub chosen: &'a mut Vec<NodeId>,
 }
 
-/// A choice for an occupancy: its winning centre, and the number of the set around it.
+/// Choice for an occupancy: the winning centre, and the number of the processor set around this centre.
 type Choice = (NodeId, u32);
 
-/// The machines of many configurations, on which the same jobs start and end.
+/// Machines of many configurations, on which the same jobs start and end.
 #[derive(Debug)]
 pub struct BatchReplay {
     scorer: Box<dyn Scorer>,
-    /// Number of configurations; that of an external query is the next one.
+    /// Number of configurations, which is also the index of the configuration for external queries.
     configs: u32,
     occupancies: Vec<SharedOccupancy>,
     spare: Vec<SharedOccupancy>,
     spare_groups: Vec<Group>,
     sets: SetTable,
-    /// By processor: whether it is out of service. On some machines a job may still hold it. Empty if none ever was.
+    /// For each processor, whether the processor is out of service. On some machines a job may still use such a
+    /// processor. Empty before the first outage.
     down: Vec<bool>,
     members: Vec<u32>,
     winners: Vec<NodeId>,
@@ -66,8 +69,8 @@ pub struct BatchReplay {
 }
 
 impl BatchReplay {
-    /// A replay with these configurations, all on `machine`, whose grid MC1x1 supports and on which
-    /// no job runs. The vector and the slack among the options do not matter.
+    /// Creates a replay with these configurations on copies of `machine`. The machine must have no running jobs, and
+    /// MC1x1 must support its grid. The vector and the slack in `options` are ignored.
     pub fn new(
         machine: &Machine,
         grid: &Grid,
@@ -78,8 +81,8 @@ impl BatchReplay {
         Self::with_scorer(machine, count, scorer(grid, options, configs, false))
     }
 
-    /// As [`new`](Self::new), with one more configuration for [external queries](ExternalQuery), and ready for
-    /// [changes](Self::set_config) of all.
+    /// Creates a replay like [`new`](Self::new) with an additional configuration for [external queries](ExternalQuery).
+    /// The configurations of this replay can be [replaced](Self::set_config).
     pub fn adaptive(
         machine: &Machine,
         grid: &Grid,
@@ -115,31 +118,32 @@ impl BatchReplay {
         }
     }
 
-    /// Returns the number of occupancies, for each of which a decision is made.
+    /// Returns the number of occupancies. Each decision is made once per occupancy.
     pub fn occupancies(&self) -> usize {
         self.occupancies.len()
     }
 
-    /// Returns the occupancy that equals that of a machine, if there is one.
+    /// Returns the index of the occupancy whose state equals the state of `machine`; `None` if there is no such
+    /// occupancy.
     pub fn find(&self, machine: &Machine) -> Option<usize> {
-        self.occupancies.iter().position(|one| one.machine.is_like(machine))
+        self.occupancies.iter().position(|one| one.machine.has_same_state(machine))
     }
 
-    /// Replaces a configuration from now on.
+    /// Replaces a configuration for all later decisions.
     pub fn set_config(&mut self, config: u32, to: TieConfig) {
         self.scorer.set_config(config, to);
     }
 
-    /// Replaces the configuration of external queries from now on.
+    /// Replaces the configuration of external queries for all later decisions.
     pub fn set_external(&mut self, to: TieConfig) {
         self.scorer.set_config(self.configs, to);
     }
 
-    /// Starts a job of `size` processors on every machine and calls `observe` for each group. Where too few are free it gets
-    /// none.
+    /// Starts a job of `size` processors on every machine and calls `observe` for each group. On a machine with too
+    /// few free processors the job starts without processors.
     ///
     /// # Errors
-    /// [`Refusal`] if too few were free on a machine, where the job has started all the same, or if `stop` is raised.
+    /// [`Refusal`] if a machine had too few free processors, or if `stop` is cancelled.
     pub fn start(
         &mut self,
         slot: usize,
@@ -164,7 +168,8 @@ impl BatchReplay {
                 self.place(at, slot, set, observe);
                 continue;
             }
-            // Configurations with the first choice stay; those with each further one move to an occupancy of their own.
+            // Configurations with the first choice stay in this occupancy. For every other choice, the
+            // configurations move to a new occupancy.
             let first = self.choices[0].1;
             for choice in 1..self.choices.len() {
                 let other = self.choices[choice].1;
@@ -182,8 +187,9 @@ impl BatchReplay {
         outcome
     }
 
-    /// Decides for an occupancy. Returns the number of the set that all its configurations choose, or `None` if they differ:
-    /// `winners` then holds their centres, in the order of `members`, and `choices` the sets.
+    /// Decides for an occupancy. Returns the number of the processor set that all its configurations choose. Returns
+    /// `None` if they choose different sets; `winners` then contains their centres, in the order of `members`, and
+    /// `choices` contains the sets.
     fn decide(
         &mut self,
         at: usize,
@@ -224,12 +230,12 @@ impl BatchReplay {
         Ok(choices.first().map(|&(_, set)| set).filter(|_| same))
     }
 
-    /// Moves the configurations of an occupancy that choose this set to an occupancy of their own, the last one.
+    /// Moves the configurations of an occupancy that choose `set` to a new occupancy, which is appended to the list.
     fn move_away(&mut self, at: usize, set: u32) {
         self.split(at);
         let Self { occupancies, spare_groups, winners, choices, .. } = self;
-        let Some((apart, occupancies)) = occupancies.split_last_mut() else { return };
-        // Winners of the configurations that stay move up, as members do.
+        let Some((moved_to, occupancies)) = occupancies.split_last_mut() else { return };
+        // The winners of the configurations that stay are compacted like the members.
         let (mut member, mut kept) = (0, 0);
         for group in &mut occupancies[at].groups {
             let mut moved: Option<Group> = None;
@@ -250,7 +256,7 @@ impl BatchReplay {
                 }
             }
             group.configs.truncate(stay);
-            apart.groups.extend(moved);
+            moved_to.groups.extend(moved);
         }
         winners.truncate(kept);
         remove_empty_groups(&mut occupancies[at], spare_groups);
@@ -265,7 +271,7 @@ impl BatchReplay {
         self.occupancies.push(copy);
     }
 
-    /// Gives the job in a slot a set, or none, in all groups of an occupancy.
+    /// Assigns a set, or [`NO_SET`], to the job in a slot in all groups of an occupancy.
     fn place(
         &mut self,
         at: usize,
@@ -295,7 +301,7 @@ impl BatchReplay {
         }
     }
 
-    /// Ends the job in a slot on all machines; an occupancy in which it has different sets splits.
+    /// Ends the job in a slot on all machines. An occupancy in which the job has different processor sets is split.
     pub fn end(&mut self, slot: usize) {
         let differed = self.sets.count(slot) > 1;
         for at in 0..self.occupancies.len() {
@@ -310,9 +316,13 @@ impl BatchReplay {
                     continue;
                 }
                 self.split(at);
-                let Some((apart, occupancies)) = self.occupancies.split_last_mut() else { return };
+                let Some((moved_to, occupancies)) = self.occupancies.split_last_mut() else {
+                    return;
+                };
                 let groups = &mut occupancies[at].groups;
-                apart.groups.extend(groups.extract_if(next.., |group| group.sets[slot] == other));
+                moved_to
+                    .groups
+                    .extend(groups.extract_if(next.., |group| group.sets[slot] == other));
                 self.release(self.occupancies.len() - 1, slot, other);
             }
             self.release(at, slot, first);
@@ -324,8 +334,8 @@ impl BatchReplay {
         }
     }
 
-    /// Takes a set back from the job in a slot, in all groups of an occupancy. Processors that are out of service
-    /// leave now.
+    /// Releases the set of the job in a slot, in all groups of an occupancy. Processors out of service leave the
+    /// machine.
     fn release(&mut self, at: usize, slot: usize, set: u32) {
         let occupancy = &mut self.occupancies[at];
         occupancy.groups.iter_mut().for_each(|group| group.end(slot));
@@ -340,7 +350,8 @@ impl BatchReplay {
         }
     }
 
-    /// Takes processors out of service on all machines: at once where they are free, else when the job on them ends.
+    /// Takes processors out of service on all machines. Free processors go out of service immediately, busy processors
+    /// when their jobs end.
     pub fn withdraw(&mut self, nodes: &[NodeId]) {
         let Some(first) = self.occupancies.first() else { return };
         self.down.resize(first.machine.processors(), false);
@@ -367,7 +378,8 @@ impl BatchReplay {
     /// Joins equal occupancies.
     fn join_occupancies(&mut self) {
         let Self { occupancies, index, spare, .. } = self;
-        let is_equal = |a: &SharedOccupancy, b: &SharedOccupancy| a.machine.is_like(&b.machine);
+        let is_equal =
+            |a: &SharedOccupancy, b: &SharedOccupancy| a.machine.has_same_state(&b.machine);
         join(occupancies, index, SharedOccupancy::hash, is_equal, |into, mut from| {
             into.groups.append(&mut from.groups);
             spare.push(from);
@@ -391,8 +403,8 @@ impl BatchReplay {
         }
     }
 
-    /// Returns, for the machine of each configuration, the numbers of processors that are free, that are out of service,
-    /// and that will be when their job ends.
+    /// Returns, for the machine of each configuration, the numbers of processors that are free, that are out of
+    /// service, and that will go out of service when their job ends.
     #[cfg(test)]
     pub fn counts(&self) -> Vec<[usize; 3]> {
         let mut counts = Vec::new();
@@ -411,7 +423,7 @@ fn remove_empty_groups(occupancy: &mut SharedOccupancy, spare: &mut Vec<Group>) 
     spare.extend(occupancy.groups.extract_if(.., |group| group.configs.is_empty()));
 }
 
-/// Merges each item into the first one that is equal to it. `index` is scratch memory.
+/// Merges each item into the first item equal to it. `index` is scratch memory.
 fn join<T>(
     items: &mut Vec<T>,
     index: &mut ByHash<usize>,

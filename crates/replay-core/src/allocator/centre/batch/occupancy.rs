@@ -1,4 +1,4 @@
-//! Occupancies that configurations share, and the processor sets of running jobs.
+//! Occupancies shared by configurations, and the processor sets of running jobs.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,53 +6,53 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::machine::Machine;
 use crate::topology::{NodeId, PairDistances, Topology};
 
-/// The number of the set of a job that has none.
+/// Set number of a job without processors.
 pub const NO_SET: u32 = u32::MAX;
 
-/// A map by numbers that are hashes.
+/// Map with keys that are already hashes.
 pub type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Unhashed>>;
 
-/// What configurations decide by: the free processors, whichever jobs hold the others.
+/// State on which decisions depend: the set of free processors. Which jobs use the busy processors does not matter.
 #[derive(Debug)]
 pub struct SharedOccupancy {
     pub machine: Machine,
-    /// The different ways in which jobs hold the other processors.
+    /// Groups of configurations that differ in the processors of some running job.
     pub groups: Vec<Group>,
-    /// Of the free processors and of those out of service.
+    /// Hash of the free processors and of the processors out of service.
     hash: u64,
 }
 
-/// Configurations under which every running job has the same set.
+/// Configurations that gave the same processor set to every running job.
 #[derive(Debug, Default)]
 pub struct Group {
-    /// By slot, the number of the set of the job there.
+    /// Set number of the job in each slot.
     pub sets: Vec<u32>,
     /// Numbers of the configurations.
     pub configs: Vec<u32>,
-    /// Of all running jobs and their sets.
+    /// Hash of all running jobs and their sets.
     hash: u64,
 }
 
 impl SharedOccupancy {
-    /// The occupancy of a machine. Hashes compare occupancies that derive from one.
+    /// Creates an occupancy from a machine. Only hashes of copies of one occupancy can be compared.
     pub fn new(machine: Machine) -> Self {
         Self { machine, groups: Vec::new(), hash: 0 }
     }
 
-    /// Copies the occupancy of another, and removes all groups.
+    /// Copies the machine of another occupancy, and removes all groups.
     pub fn copy_from(&mut self, other: &Self) {
         self.machine.copy_from(&other.machine);
         self.hash = other.hash;
         self.groups.clear();
     }
 
-    /// Gives a set to a job.
+    /// Marks the processors of `set` as busy.
     pub fn occupy(&mut self, set: &ProcessorSet) {
         self.hash = self.hash.wrapping_sub(set.hash);
         self.machine.occupy(&set.nodes);
     }
 
-    /// Takes a set back from a job.
+    /// Marks the processors of `set` as free.
     pub fn release(&mut self, set: &ProcessorSet) {
         self.hash = self.hash.wrapping_add(set.hash);
         self.machine.release(&set.nodes);
@@ -70,26 +70,26 @@ impl SharedOccupancy {
         self.machine.restore(&[node]);
     }
 
-    /// Returns a hash that differs for different occupancies, nearly always.
+    /// Returns a hash of the occupancy. Different occupancies nearly always have different hashes.
     pub fn hash(&self) -> u64 {
         self.hash
     }
 }
 
 impl Group {
-    /// A group of these configurations, without running jobs.
+    /// Creates a group of configurations without running jobs.
     pub fn new(configs: Vec<u32>) -> Self {
         Self { configs, ..Self::default() }
     }
 
-    /// Copies the jobs of another, and removes all configurations.
+    /// Copies the jobs of another group, and removes all configurations.
     pub fn copy_from(&mut self, other: &Self) {
         self.sets.clone_from(&other.sets);
         self.hash = other.hash;
         self.configs.clear();
     }
 
-    /// Gives a set to the job in a slot.
+    /// Assigns a set to the job in a slot.
     pub fn start(&mut self, slot: usize, set: u32) {
         if slot >= self.sets.len() {
             self.sets.resize(slot + 1, NO_SET);
@@ -104,25 +104,25 @@ impl Group {
         self.sets[slot] = NO_SET;
     }
 
-    /// Returns a hash that differs for different jobs and sets, nearly always.
+    /// Returns a hash of the running jobs and their sets. Different groups nearly always have different hashes.
     pub fn hash(&self) -> u64 {
         self.hash
     }
 }
 
-/// A set of processors that a running job has under at least one configuration.
+/// Set of processors that at least one configuration gave to a running job.
 #[derive(Debug)]
 pub struct ProcessorSet {
-    /// Sum of the hashes of its processors.
+    /// Sum of the hashes of the processors.
     hash: u64,
-    /// In the order in which they were chosen first.
+    /// Processors in the order in which the set was first chosen.
     pub nodes: Vec<NodeId>,
     /// Sum of hop distances over all pairs.
     pub pairwise_l1: u64,
 }
 
-/// The sets of all running jobs, by the slot of the job. Each is kept once, whatever the number of configurations that
-/// choose it.
+/// Processor sets of all running jobs, by the slot of the job. Each set is stored once for all configurations that
+/// choose this set.
 #[derive(Debug)]
 pub struct SetTable {
     by_slot: Vec<Slot>,
@@ -133,16 +133,16 @@ pub struct SetTable {
     sorted: [Vec<NodeId>; 2],
 }
 
-/// The sets of one job.
+/// Processor sets of one job.
 #[derive(Debug, Default)]
 struct Slot {
     sets: Vec<ProcessorSet>,
-    /// The first set with each hash.
+    /// Number of the first set with each hash.
     first: ByHash<u32>,
 }
 
 impl SetTable {
-    /// A table without running jobs.
+    /// Creates a table without running jobs.
     pub fn new(topology: &Topology) -> Self {
         Self {
             by_slot: Vec::new(),
@@ -153,22 +153,22 @@ impl SetTable {
         }
     }
 
-    /// Makes a slot usable for a job, which has no set yet.
+    /// Prepares a slot for a job, which has no set yet.
     pub fn open(&mut self, slot: usize) {
         if slot >= self.by_slot.len() {
             self.by_slot.resize_with(slot + 1, Slot::default);
         }
     }
 
-    /// Returns the number of a set among those of its job, and adds the set if it is new.
+    /// Returns the number of a set among the sets of its job; adds the set if it is new.
     pub fn number(&mut self, slot: usize, nodes: &[NodeId]) -> u32 {
         let hash = nodes.iter().fold(0u64, |sum, node| sum.wrapping_add(self.hashes[node.index()]));
         let first = self.by_slot[slot].first.get(&hash).copied();
         if let Some(first) = first {
-            // Different sets of one hash are possible.
+            // Different sets can have the same hash.
             for number in first..self.count(slot) as u32 {
-                let is_alike = self.get(slot, number).hash == hash;
-                if is_alike && self.is_equal(slot, number, nodes) {
+                let has_same_hash = self.get(slot, number).hash == hash;
+                if has_same_hash && self.is_equal(slot, number, nodes) {
                     return number;
                 }
             }
@@ -184,19 +184,19 @@ impl SetTable {
         number
     }
 
-    /// Whether a set has these processors, in any order.
+    /// Returns whether a set has these processors, in any order.
     fn is_equal(&mut self, slot: usize, number: u32, nodes: &[NodeId]) -> bool {
         let kept = &self.by_slot[slot].sets[number as usize].nodes;
         if kept == nodes {
             return true;
         }
-        let [ours, others] = &mut self.sorted;
-        for (sorted, nodes) in [(&mut *ours, &kept[..]), (&mut *others, nodes)] {
+        let [first_sorted, second_sorted] = &mut self.sorted;
+        for (sorted, nodes) in [(&mut *first_sorted, &kept[..]), (&mut *second_sorted, nodes)] {
             sorted.clear();
             sorted.extend_from_slice(nodes);
             sorted.sort_unstable();
         }
-        ours == others
+        first_sorted == second_sorted
     }
 
     /// Returns a set of the job in a slot.
@@ -229,7 +229,7 @@ fn hash_of_job(slot: usize, set: u32) -> u64 {
     mix((slot as u64) << 32 | u64::from(set))
 }
 
-/// Spreads a number over 64 bits (the finaliser of SplitMix64; Steele, Lea, Flood 2014).
+/// Spreads a number over 64 bits (the finalizer of SplitMix64; Steele, Lea, Flood 2014).
 fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -237,7 +237,7 @@ fn mix(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Uses numbers that are hashes as they are.
+/// Hasher that returns `u64` keys unchanged, for keys that are already hashes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unhashed(u64);
 
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_is_one_in_any_order() {
+    fn sets_are_equal_in_any_order() {
         let mut sets = SetTable::new(&"4x4".parse().expect("a mesh"));
         sets.open(2);
         let number = |sets: &mut SetTable, nodes: &[u32]| {

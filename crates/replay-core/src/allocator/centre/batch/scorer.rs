@@ -1,8 +1,10 @@
 //! MC1x1 with many tie configurations on one machine.
 //!
-//! The candidates of a decision are the same for all configurations: scores are computed once,
-//! the sums behind the tie values once for each scan radius, and a configuration's tie value is then three
-//! products for each candidate, for [16 configurations at a time](LaneSelection) where there are many. Shells that counts alone do not determine are cut once for all.
+//! The candidates of a decision are the same for all configurations. Scores are computed only once, and the sums of the
+//! tie values only once per scan radius. The tie value of a configuration then needs three products per candidate. If
+//! there are many configurations, tie values are computed for [16 configurations at a time](LaneSelection). If the tie
+//! value of a candidate depends on the part taken from its last shell, this part is selected once for all
+//! configurations.
 
 use std::fmt;
 
@@ -17,21 +19,21 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
-/// Number of scan radii whose sums are added up in one pass.
+/// Number of scan radii whose sums are computed in one pass.
 const RADII_PER_PASS: usize = 4;
-/// From this number of configurations on, tie values are computed for 16 of them at a time.
+/// Smallest number of configurations for which tie values are computed 16 at a time.
 const LANES_FROM: usize = 12;
 
 /// Decides for many configurations of MC1x1.
 pub trait Scorer: fmt::Debug + Send {
-    /// Replaces a configuration. Unless walls are counted it must not have a weight for them.
+    /// Replaces a configuration. If the scorer does not count walls, the weight of walls must be 0.
     fn set_config(&mut self, config: u32, to: TieConfig);
 
-    /// Forgets the machine seen last, and writes the winning centre of each member, by number of its configuration,
-    /// into `winners`; `size` is less than the number of free processors of `machine`.
+    /// Clears the state of the previous machine, and writes the winning centre of each configuration in `members` to
+    /// `winners`. `size` must be less than the number of free processors of `machine`.
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     fn decide(
         &mut self,
         machine: &Machine,
@@ -41,12 +43,12 @@ pub trait Scorer: fmt::Debug + Send {
         winners: &mut Vec<NodeId>,
     ) -> Result<(), Cancelled>;
 
-    /// Appends the `size` processors around a winning centre of the last decision to the empty `chosen`.
+    /// Appends the `size` processors around a winning centre of the last decision to `chosen`, which must be empty.
     fn collect(&mut self, machine: &Machine, centre: NodeId, size: u32, chosen: &mut Vec<NodeId>);
 }
 
-/// Returns a scorer for `grid`, which MC1x1 [takes](Mc1x1::takes). The vector and the slack among the options do not matter.
-/// Walls are counted if a configuration has a weight for them, or if `counts_walls`.
+/// Returns a scorer for `grid`, which MC1x1 must [support](Mc1x1::takes). The vector and the slack in `options` are
+/// ignored. Walls are counted if a configuration has a weight for them, or if `counts_walls` is set.
 pub fn scorer(
     grid: &Grid,
     options: CentreOptions,
@@ -62,13 +64,13 @@ pub fn scorer(
     }
 }
 
-/// Decides by the definition, configuration by configuration.
+/// Scorer that decides by the definition, one configuration at a time.
 #[derive(Debug)]
 struct GreedyScorer {
     grid: Grid,
     options: CentreOptions,
     configs: Vec<TieConfig>,
-    /// The winning sets of the last decision, by centre.
+    /// Winning sets of the last decision, by centre.
     sets: Vec<(NodeId, Vec<NodeId>)>,
 }
 
@@ -109,29 +111,31 @@ impl Scorer for GreedyScorer {
 /// MC1x1 with many configurations, on one grid.
 #[derive(Debug)]
 struct BatchScorer<C> {
-    /// Counts are made anew for each decision, in one place that stays in the cache: kept for each machine, they would have
-    /// to be loaded from main memory.
+    /// Evaluator whose counts are recomputed for each decision, so that they stay in the cache. If counts were stored
+    /// per machine, they would have to be loaded from main memory.
     evaluator: CentreEvaluator<C>,
     configs: Vec<TieConfig>,
-    /// The slack of all configurations, if it is one.
+    /// Slack of all configurations, if they have the same slack.
     slack: Option<Slack>,
-    /// The scan radii of the configurations, ascending.
+    /// Distinct scan radii of the configurations, ascending.
     radii: Vec<u32>,
-    /// By configuration, the index of its scan radius.
+    /// Index of the scan radius of each configuration.
     radius_of: Vec<u32>,
-    /// By scan radius, whether a member of the decision has it.
+    /// Whether each scan radius is used by a member of the decision.
     wanted_radii: Vec<bool>,
     weights: Weights,
     selection: LaneSelection,
-    /// The members with one scan radius, and their indices among the members.
-    alike: Vec<u32>,
+    /// Members with the current scan radius.
+    same_radius: Vec<u32>,
+    /// Indices of the members in `same_radius`.
     indices: Vec<u32>,
-    /// By scan radius.
+    /// Candidates by scan radius.
     candidates: Vec<Vec<Candidate>>,
-    /// By candidate, the wall weights of the part taken of its last shell, once they are known.
+    /// For each candidate, the sum of the wall weights of the part taken from its last shell; `None` until the sum is
+    /// computed.
     taken: Vec<Option<u32>>,
-    /// Candidates of which only a bound of the tie value is known: (bound, score, centre), number, and what computes the
-    /// value.
+    /// Candidates with a bound of the tie value instead of the exact value: (bound, score, centre), the candidate
+    /// number, and the data from which the exact value is computed.
     open: Vec<((i64, u64, NodeId), u32, OpenValue)>,
 }
 
@@ -152,7 +156,7 @@ impl<C: Count> BatchScorer<C> {
             wanted_radii: Vec::new(),
             weights: Weights::default(),
             selection: LaneSelection::default(),
-            alike: Vec::new(),
+            same_radius: Vec::new(),
             indices: Vec::new(),
             candidates: Vec::new(),
             taken: Vec::new(),
@@ -162,7 +166,7 @@ impl<C: Count> BatchScorer<C> {
         scorer
     }
 
-    /// Computes what the configurations have in common.
+    /// Computes the common scan radii, slack and weights of the configurations.
     fn index(&mut self) {
         let Self { configs, radii, .. } = self;
         radii.clear();
@@ -178,7 +182,7 @@ impl<C: Count> BatchScorer<C> {
         self.weights.set(configs.iter().map(|config| config.vector));
     }
 
-    /// The portable code compiled for wider vectors, on integers alone.
+    /// The portable code, compiled for wider vectors. The code uses only integers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn decide_avx2(
@@ -220,7 +224,7 @@ impl<C: Count> BatchScorer<C> {
         } else {
             self.list_candidates::<u32>(machine, size, admitted);
         }
-        // With one slack all members admit all candidates.
+        // With a common slack all members admit all candidates.
         if members.len() >= LANES_FROM
             && self.slack.is_some()
             && self.decide_in_lanes(machine, members, winners)
@@ -232,7 +236,7 @@ impl<C: Count> BatchScorer<C> {
         }
     }
 
-    /// Lists the candidates with scores up to `admitted`, for each scan radius that is wanted.
+    /// Lists the candidates with scores up to `admitted`, for each wanted scan radius.
     #[inline(always)]
     fn list_candidates<L: Lane>(&mut self, machine: &Machine, size: u32, admitted: u64) {
         let CentreEvaluator { grid, free, scores, tie, .. } = &self.evaluator;
@@ -285,7 +289,8 @@ impl<C: Count> BatchScorer<C> {
         self.taken.resize(number as usize, None);
     }
 
-    /// Decides for 16 members at a time that admit all candidates; false if tie values may not fit 32 bits.
+    /// Decides for 16 members at a time. All members must admit all candidates. Returns `false` if tie values may not
+    /// fit into 32 bits.
     #[inline(always)]
     fn decide_in_lanes(
         &mut self,
@@ -293,7 +298,8 @@ impl<C: Count> BatchScorer<C> {
         members: &[u32],
         winners: &mut Vec<NodeId>,
     ) -> bool {
-        let Self { evaluator, candidates, weights, selection, alike, indices, taken, .. } = self;
+        let Self { evaluator, candidates, weights, selection, same_radius, indices, taken, .. } =
+            self;
         let CentreEvaluator { tie, shell, .. } = evaluator;
         winners.resize(members.len(), NodeId(u32::MAX));
         for r in (0..self.radii.len()).filter(|&r| self.wanted_radii[r]) {
@@ -302,15 +308,15 @@ impl<C: Count> BatchScorer<C> {
                 winners.clear();
                 return false;
             }
-            alike.clear();
+            same_radius.clear();
             indices.clear();
             for (index, &config) in (0..).zip(members) {
                 if self.radius_of[config as usize] as usize == r {
-                    alike.push(config);
+                    same_radius.push(config);
                     indices.push(index);
                 }
             }
-            for (configs, indices) in alike.chunks(LANES).zip(indices.chunks(LANES)) {
+            for (configs, indices) in same_radius.chunks(LANES).zip(indices.chunks(LANES)) {
                 let chosen = selection.winners(configs, weights, |candidate| {
                     let Candidate { sums, number, centre, .. } = &candidates[candidate];
                     let taken = taken[*number as usize]
@@ -325,14 +331,15 @@ impl<C: Count> BatchScorer<C> {
         true
     }
 
-    /// Returns the centre of least (tie value, score) among the candidates that a configuration admits.
+    /// Returns the centre with the smallest (tie value, score) among the candidates within the slack of a
+    /// configuration.
     #[inline(always)]
     fn winner(&mut self, machine: &Machine, config: usize, best_score: u64) -> NodeId {
         let Self { evaluator, candidates, configs, radius_of, taken, open, .. } = self;
         let CentreEvaluator { tie, shell, .. } = evaluator;
         let TieConfig { vector, slack } = configs[config];
         let admitted = slack.admitted(best_score);
-        // Candidates stand in scan order, so that the least of these is the winner.
+        // Candidates are in scan order, so the smallest tuple is the winner.
         let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
         open.clear();
         for candidate in &candidates[radius_of[config] as usize] {
@@ -386,7 +393,7 @@ impl<C: Count> Scorer for BatchScorer<C> {
         }
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the call requires a processor with AVX2, which the line above has detected.
+            // SAFETY: the line above has detected AVX2, which the call requires.
             #[allow(unsafe_code)]
             unsafe {
                 self.decide_avx2(machine, size, members, winners);

@@ -1,58 +1,59 @@
-//! The winners of many configurations among the same candidates, 16 configurations at a time, one in each lane.
+//! Selection of the winners of many configurations among the same candidates. 16 configurations are processed at a
+//! time, one per lane.
 
 use crate::allocator::centre::mc1x1::TieSums;
 use crate::allocator::centre::tie::TieVector;
 use crate::machine::LANES;
 use crate::topology::NodeId;
 
-/// A candidate of a decision, for one scan radius.
+/// Candidate of a decision, for one scan radius.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
     pub score: u64,
     pub centre: NodeId,
     pub sums: TieSums,
-    /// Its number among the candidates, whatever the scan radius.
+    /// Number of the candidate, which is the same for every scan radius.
     pub number: u32,
 }
 
-/// AF, BF and WF.
+/// Number of weights: AF, BF and WF.
 const WEIGHTS: usize = 3;
 
-/// The weights of all configurations.
+/// Weights of all configurations.
 #[derive(Debug, Default)]
 pub struct Weights {
     by_config: [Vec<i32>; WEIGHTS],
-    /// The largest magnitude of each.
+    /// Largest magnitude of each weight.
     largest: [i64; WEIGHTS],
     any_negative: bool,
 }
 
-/// A candidate whose sums fit 32 bits.
+/// Candidate whose sums fit into 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Multiplied by the weights; that of WF is without the last shell while that is open.
+    /// The sums that are multiplied by the weights. While `open` is not 0, the sum for WF excludes the last shell.
     sums: [i32; WEIGHTS],
-    /// Bounds of what the last shell adds for WF; 0 once it is known.
+    /// Lower and upper bound of the contribution of the last shell to the sum for WF; 0 if the contribution is known.
     open: [i32; 2],
-    /// Rank by score, then processor number: of equal values the lowest wins.
+    /// Rank by score, then by processor number. If tie values are equal, the lowest rank wins.
     rank: i32,
     /// Index of the candidate.
     candidate: u32,
 }
 
-/// The candidates of one decision and scan radius.
+/// Candidates of one decision and scan radius.
 #[derive(Debug, Default)]
 pub struct LaneSelection {
     exact: Vec<Entry>,
     open: Vec<Entry>,
-    /// Candidates by rank, if that is not their order.
+    /// Candidates by rank; empty if ranks are in candidate order.
     order: Vec<u32>,
     /// Centres by rank.
     centres: Vec<NodeId>,
 }
 
 impl Weights {
-    /// Replaces all weights by those of these vectors.
+    /// Replaces all weights by the weights of `vectors`.
     pub fn set(&mut self, vectors: impl Iterator<Item = TieVector>) {
         *self = Self { by_config: std::mem::take(&mut self.by_config), ..Self::default() };
         self.by_config.iter_mut().for_each(Vec::clear);
@@ -69,8 +70,8 @@ impl Weights {
 }
 
 impl LaneSelection {
-    /// Takes the candidates of one scan radius, all of which every configuration admits; false if their tie values may not
-    /// fit 32 bits.
+    /// Lists the candidates of one scan radius. All configurations must admit these candidates. Returns `false` if
+    /// their tie values may not fit into 32 bits.
     pub fn list(&mut self, candidates: &[Candidate], weights: &Weights) -> bool {
         let Self { exact, open, order, centres } = self;
         exact.clear();
@@ -78,7 +79,7 @@ impl LaneSelection {
         order.clear();
         centres.clear();
         let mut largest = [0; WEIGHTS];
-        // Where scores differ, ranks are not in the order of candidates.
+        // If scores differ, ranks are not in candidate order.
         let one_score = candidates.iter().all(|one| one.score == candidates[0].score);
         if !one_score {
             order.extend(0..candidates.len() as u32);
@@ -107,15 +108,15 @@ impl LaneSelection {
                 open.push(entry);
                 continue;
             }
-            // It never wins if one before it is as good for every configuration.
-            let as_good = |other: &Entry| {
+            // A candidate never wins if an earlier candidate is at least as good for every configuration.
+            let is_as_good = |other: &Entry| {
                 let [ours, theirs] = [&entry.sums, &other.sums];
                 if weights.any_negative {
                     return ours == theirs;
                 }
                 theirs[0] <= ours[0] && theirs[1] >= ours[1] && theirs[2] >= ours[2]
             };
-            if !exact.iter().any(as_good) {
+            if !exact.iter().any(is_as_good) {
                 exact.push(entry);
             }
         }
@@ -123,8 +124,8 @@ impl LaneSelection {
         products.fold(0, i64::saturating_add) < i64::from(i32::MAX)
     }
 
-    /// Returns the winning centre of up to 16 configurations, by lane. `close` returns what the last shell of a candidate,
-    /// by index, adds for WF.
+    /// Returns the winning centre of up to 16 configurations, by lane. `close` returns the contribution of a
+    /// candidate's last shell to the sum for WF; its argument is the index of the candidate.
     #[inline(always)]
     pub fn winners(
         &mut self,
@@ -168,13 +169,13 @@ impl LaneSelection {
     }
 }
 
-/// All bits where the condition holds.
+/// Returns a number in which all bits are set if the condition holds, otherwise 0.
 #[inline(always)]
 fn mask(condition: bool) -> i32 {
     -i32::from(condition)
 }
 
-/// The tie values of a candidate, by lane.
+/// Returns the tie values of a candidate, by lane.
 #[inline(always)]
 fn values(weights: &[[i32; LANES]; WEIGHTS], entry: &Entry) -> [i32; LANES] {
     let ([available, border, wall], [a, b, w]) = (weights, entry.sums);
@@ -185,7 +186,8 @@ fn values(weights: &[[i32; LANES]; WEIGHTS], entry: &Entry) -> [i32; LANES] {
     values
 }
 
-/// Enters a candidate: it wins in the lanes where its value is lower than the best, or equal with a lower rank.
+/// Updates the winners with a candidate. The candidate wins in a lane if its value is lower than the best value so far,
+/// or if the values are equal and its rank is lower.
 #[inline(always)]
 fn enter(best: &mut [i32; LANES], first: &mut [i32; LANES], values: &[i32; LANES], rank: i32) {
     for i in 0..LANES {

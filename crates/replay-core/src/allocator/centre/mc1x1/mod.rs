@@ -1,16 +1,16 @@
 //! MC1x1 (Bender et al. 2008) with the tie-breaking of Johnson, Bunde, Leung.
 //!
-//! Every free processor is a candidate centre, shells are L-infinity shells, the score is
-//! the sum of shell numbers. No set is built and nothing is sorted to find the winner:
-//! with cnt(c, r) free processors within distance r of c and k requested,
+//! Every free processor is a candidate centre, shells are L-infinity shells, and the score is the sum of shell numbers.
+//! The winner is found without building or sorting sets. Let k be the requested number of processors, and cnt(c, r) the
+//! number of free processors within distance r of the centre c:
 //!
-//! * score(c) = sum over r >= 0 of max(0, k - cnt(c, r)), and the outermost shell L is
-//!   the first r with cnt(c, r) >= k;
-//! * the terms of the tie value follow from counts as well.
+//! * score(c) is the sum of max(0, k - cnt(c, r)) over all r >= 0;
+//! * the outermost shell L is the first r with cnt(c, r) >= k;
+//! * the terms of the tie value are computed from counts too.
 //!
-//! Scores are computed for 16 neighbouring centres at a time; the sums
-//! stop as soon as all of them exceed the best so far. Cost per decision: free
-//! processors times L / 16 vector steps, plus the tie values of those that tie.
+//! Scores are computed for 16 neighbouring centres at a time. The summation stops as soon as all 16 sums exceed the
+//! best score so far. Cost per decision: L / 16 vector steps per free processor, plus the tie values of tied
+//! candidates.
 
 mod scores;
 mod tie;
@@ -26,25 +26,26 @@ use crate::topology::{Grid, NodeId};
 pub use scores::{Lane, Scores};
 pub use tie::{OpenValue, TieCounts, TieSums, TieValue};
 
-/// The MC1x1 allocator; on machines of more than 65,535 points `C` is `u32`.
+/// The MC1x1 allocator. On machines with more than 65,535 points `C` must be `u32`.
 pub type Mc1x1<C = u16> = CentreAllocator<Mc1x1Engine<C>>;
 
 impl Mc1x1 {
-    /// An allocator for `grid`, of at most 65,535 points.
+    /// Creates an allocator for `grid`, which must have at most 65,535 points.
     pub fn new(grid: &Grid, options: CentreOptions) -> Self {
         Self::counting(grid, options)
     }
 }
 
 impl<C: Count> Mc1x1<C> {
-    /// Whether the sums over all shells of `grid` fit 32 bits.
+    /// Returns whether the sums over all shells of `grid` fit into 32 bits and the counts into `C`.
     pub fn takes(grid: &Grid) -> bool {
         let diameter = grid.axes().iter().map(|axis| u64::from(axis.diameter())).max();
         let points = grid.processors();
-        points <= C::MOST && (diameter.unwrap_or(0) + 2) * (points as u64) < u64::from(u32::MAX)
+        points <= C::MAX_POINTS
+            && (diameter.unwrap_or(0) + 2) * (points as u64) < u64::from(u32::MAX)
     }
 
-    /// An allocator for `grid`, which it [`takes`](Self::takes).
+    /// Creates an allocator for `grid`. [`takes`](Self::takes) must return `true` for the grid.
     pub fn counting(grid: &Grid, options: CentreOptions) -> Self {
         let ties = TieConfig::new(options.tie, options.slack);
         let evaluator = CentreEvaluator::new(grid, options, ties.vector.wall != 0);
@@ -103,13 +104,14 @@ pub struct CentreEvaluator<C> {
     pub(super) scores: Scores,
     pub(super) tie: TieCounts<C>,
     pub(super) shell: SquareShell,
-    /// Centres of which only a bound of the tie value is known: (bound, score, centre) and what computes the value.
+    /// Centres with a bound of the tie value instead of the exact value: (bound, score, centre), and the data from
+    /// which the exact value is computed.
     open: Vec<((i64, u64, NodeId), OpenValue)>,
 }
 
 impl<C: Count> CentreEvaluator<C> {
-    /// An evaluator for `grid`; it counts walls only if a vector may have a weight for them. The vector and the slack
-    /// among the options do not matter.
+    /// Creates an evaluator for `grid` that counts walls if `counts_walls` is set. The vector and the slack in
+    /// `options` are ignored.
     pub fn new(grid: &Grid, options: CentreOptions, counts_walls: bool) -> Self {
         Self {
             free: BoxCounts::new(grid),
@@ -121,31 +123,31 @@ impl<C: Count> CentreEvaluator<C> {
         }
     }
 
-    /// Forgets the machine seen last.
+    /// Clears the counts of the previous machine.
     pub fn reset(&mut self) {
         self.free.reset();
         self.tie.reset();
     }
 
-    /// Forgets the machine seen last, and expects this one.
+    /// Clears the counts of the previous machine and prepares for `machine`.
     pub fn switch_to(&mut self, machine: &Machine) {
         self.free.reset();
         self.tie.switch_to(machine);
     }
 
-    /// Returns the winning centre for `size` processors, fewer than are free.
+    /// Returns the winning centre for `size` processors; `size` is less than the number of free processors.
     pub fn winner(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the call requires a processor with AVX2, which the line above has detected.
+            // SAFETY: the line above has detected AVX2, which the call requires.
             #[allow(unsafe_code)]
             return unsafe { self.winner_avx2(machine, size, ties) };
         }
         self.winner_portable(machine, size, ties)
     }
 
-    /// The portable code compiled for wider vectors. Everything that works on lanes is
-    /// inlined into it, and works on integers, so that the result cannot differ.
+    /// The portable code, compiled for wider vectors. All code on lanes is inlined and uses only integers, so the
+    /// results are the same.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn winner_avx2(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
@@ -172,7 +174,7 @@ impl<C: Count> CentreEvaluator<C> {
         })
     }
 
-    /// Returns the centre of least (tie value, score) among those with scores up to `admitted`.
+    /// Returns the centre with the smallest (tie value, score) among the centres with scores up to `admitted`.
     #[inline(always)]
     fn least_tie<L: Lane>(
         &mut self,
@@ -182,7 +184,7 @@ impl<C: Count> CentreEvaluator<C> {
         vector: TieVector,
     ) -> NodeId {
         let Self { grid, free, scores, tie, shell, open } = self;
-        // Processor numbers are in candidate order, so that the least of these is the winner.
+        // Processor numbers are in candidate order, so the smallest tuple is the winner.
         let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
         let (free_count, any_down) = (machine.free_count() as u32, machine.down_count() > 0);
         open.clear();
@@ -222,14 +224,14 @@ impl<C: Count> CentreEvaluator<C> {
         best.2
     }
 
-    /// Returns the centres of the best score, in candidate order.
+    /// Returns the centres with the best score, in candidate order.
     fn tied(&mut self, machine: &Machine, size: u32) -> Vec<NodeId> {
         self.free.update(machine);
         let best = self.scores.compute(&self.free, size, |best| best);
         self.scores.at_most(best).collect()
     }
 
-    /// Appends the `size` processors around a winning centre to the empty `chosen`.
+    /// Appends the `size` processors around a winning centre to `chosen`, which must be empty.
     pub fn collect(
         &mut self,
         machine: &Machine,
@@ -270,9 +272,10 @@ mod tests {
             agrees(&mut wide, &CentreRule::mc1x1(options), &grid, machine, &shares)?;
         }
 
-        /// With processors out of service, which may be walls to their neighbours, and later back again.
+        /// The engine agrees with the definition if processors are out of service, whether or not they count as walls,
+        /// and after half of them have returned to service.
         #[test]
-        fn agrees_with_the_definition_beside_what_is_down(
+        fn agrees_with_the_definition_during_outages(
             grid in grids(),
             options in options(),
             busy in 0.0..0.8f64,
@@ -289,9 +292,9 @@ mod tests {
             agrees(&mut mc1x1, &CentreRule::mc1x1(options), &grid, machine, &shares)?;
         }
 
-        /// Whatever vectors the processor has, the centre is that of the portable code.
+        /// The vectorized code finds the same centre as the portable code.
         #[test]
-        fn wider_vectors_change_nothing(
+        fn vectorized_code_agrees_with_portable_code(
             grid in grids(),
             options in options(),
             busy in 0.0..0.95f64,
@@ -309,9 +312,9 @@ mod tests {
         }
     }
 
-    /// On an empty torus every centre has the same score, and the first wins: the cube around it.
+    /// On an empty torus every centre has the same score, so the first centre and the cube around it win.
     #[test]
-    fn more_points_than_sixteen_bits_count() {
+    fn supports_more_points_than_16_bits_can_count() {
         let topology: crate::topology::Topology = "torus:60x60x60".parse().expect("a torus");
         let grid = topology.grid().expect("a grid").clone();
         assert!(!Mc1x1::<u16>::takes(&grid) && Mc1x1::<u32>::takes(&grid));
@@ -331,7 +334,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn agrees_with_the_definition_where_sums_are_wide(
+        fn agrees_with_the_definition_if_sums_exceed_16_bits(
             grid in wide_grids(),
             mut options in options(),
             seed: u64,

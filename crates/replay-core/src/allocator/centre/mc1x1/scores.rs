@@ -1,12 +1,12 @@
-//! Scores of all centres, 16 neighbouring centres at a time.
+//! MC1x1 scores of all centres, computed for 16 neighbouring centres at a time.
 
 use std::ops::{BitAnd, BitOr, Not};
 
 use crate::machine::{BoxCounts, Count, LANES, Row};
 use crate::topology::{Grid, NodeId};
 
-/// An unsigned integer of one vector lane. 16 bits where sums cannot outgrow them, which
-/// doubles the lanes a vector holds; else 32.
+/// An unsigned integer in one vector lane. The integer has 16 bits if all sums fit into 16 bits,
+/// otherwise 32 bits. With 16 bits a vector has twice as many lanes.
 pub trait Lane:
     Copy
     + Default
@@ -20,22 +20,22 @@ pub trait Lane:
     /// The largest value.
     const MAX: Self;
 
-    /// The value, cut to [`Lane::MAX`].
+    /// Returns the value, capped at [`Lane::MAX`].
     fn clamp_from(value: u32) -> Self;
 
-    /// All ones where the condition holds: a mask to `&` with.
+    /// Returns a mask for `&`: all bits are set if the condition holds, otherwise no bit is set.
     fn mask(condition: bool) -> Self;
 
-    /// Sum modulo the width.
+    /// Returns the sum modulo the width.
     fn plus(self, other: Self) -> Self;
 
-    /// Difference modulo the width.
+    /// Returns the difference modulo the width.
     fn minus(self, other: Self) -> Self;
 
-    /// Sum, at most [`Lane::MAX`].
+    /// Returns the sum, capped at [`Lane::MAX`].
     fn saturating_plus(self, other: Self) -> Self;
 
-    /// Difference, at least 0.
+    /// Returns the difference, or 0 if it is negative.
     fn saturating_minus(self, other: Self) -> Self;
 }
 
@@ -83,45 +83,45 @@ lane!(u32);
 /// MC1x1 scores of all centres for one request, 16 neighbouring centres at a time.
 #[derive(Debug)]
 pub struct Scores {
-    /// Chunks that may hold a centre with one of the best scores, in scan order.
+    /// Chunks that may contain a centre with a score close to the best, in scan order.
     chunks: Vec<Chunk>,
     row_length: usize,
     chunks_per_row: usize,
     max_radius: u32,
 }
 
-/// 16 neighbouring centres.
+/// The scores of 16 neighbouring centres.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk {
-    /// Their row.
+    /// Row of the centres.
     pub row: Row,
-    /// Lane of the first.
+    /// Lane of the first centre in the row.
     pub first_lane: usize,
-    /// Number of the first as a processor.
+    /// Processor number of the first centre.
     pub first_node: usize,
     /// The lowest score.
     pub lowest: u32,
-    /// Their scores; `u32::MAX` for busy processors and past the end of the row. A score
-    /// above the limit it was computed under is only a lower bound.
+    /// The scores by lane; `u32::MAX` for busy processors and for lanes beyond the end of the row.
+    /// If a score exceeds the limit of the computation, it is only a lower bound.
     pub scores: [u32; LANES],
 }
 
 impl Chunk {
-    /// The lanes with scores up to `limit`.
+    /// Returns the lanes with scores up to `limit`.
     #[inline(always)]
     pub fn at_most(&self, limit: u64) -> impl Iterator<Item = usize> + '_ {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX - 1);
         (0..LANES).filter(move |&i| self.scores[i] <= limit)
     }
 
-    /// The processor in a lane.
+    /// Returns the processor in a lane.
     pub fn node(&self, lane: usize) -> NodeId {
         NodeId((self.first_node + lane) as u32)
     }
 }
 
 impl Scores {
-    /// For the centres of `grid`.
+    /// Creates empty scores for the centres of `grid`.
     pub fn new(grid: &Grid) -> Self {
         let diameter = grid.axes().iter().map(|axis| u32::from(axis.diameter())).max();
         let row_length = grid.extent(grid.dimensions() - 1);
@@ -133,8 +133,8 @@ impl Scores {
         }
     }
 
-    /// Computes the scores of the free centres for `size` processors and returns the
-    /// best. Those up to `admitted(best)` are then found in [`Scores::chunks`].
+    /// Computes the scores of the free centres for `size` processors and returns the best score.
+    /// [`Scores::chunks`] then returns the chunks with scores up to `admitted(best)`.
     #[inline(always)]
     pub fn compute<C: Count>(
         &mut self,
@@ -159,18 +159,19 @@ impl Scores {
         u64::from(best)
     }
 
-    /// The chunks of the last [`Scores::compute`] that hold a centre with a score up to
+    /// Returns the chunks of the last [`Scores::compute`] that hold a centre with a score up to
     /// `limit`, in scan order.
     pub fn chunks(&self, limit: u64) -> impl Iterator<Item = &Chunk> {
         self.chunks.iter().filter(move |chunk| u64::from(chunk.lowest) <= limit)
     }
 
-    /// The centres of the last [`Scores::compute`] with scores up to `limit`, in scan order.
+    /// Returns the centres of the last [`Scores::compute`] with scores up to `limit`, in scan
+    /// order.
     pub fn at_most(&self, limit: u64) -> impl Iterator<Item = NodeId> + '_ {
         self.chunks(limit).flat_map(move |chunk| chunk.at_most(limit).map(|i| chunk.node(i)))
     }
 
-    /// The centre with a score up to `limit`, if there is just one.
+    /// Returns the centre with a score up to `limit` if there is exactly one such centre.
     #[inline(always)]
     pub fn only(&self, limit: u64) -> Option<NodeId> {
         let mut chunks = self.chunks(limit);
@@ -183,7 +184,7 @@ impl Scores {
         lanes.next().is_none().then_some(only)
     }
 
-    /// The first free centre, in scan order, with the best score for `size` processors.
+    /// Returns the first free centre, in scan order, with the best score for `size` processors.
     #[inline(always)]
     pub fn first_best<C: Count>(&self, counts: &BoxCounts<C>, size: u32) -> Option<NodeId> {
         let (mut best, mut first) = (u32::MAX, None);
@@ -195,7 +196,7 @@ impl Scores {
                     continue;
                 };
                 if chunk.lowest == 0 {
-                    // Nothing is better than the processor asked for.
+                    // Score 0 is the best possible: a request for one processor.
                     return chunk.at_most(0).next().map(|i| chunk.node(i));
                 }
                 if chunk.lowest < best {
@@ -207,7 +208,7 @@ impl Scores {
         first
     }
 
-    /// A chunk, or `None` if no centre of it is free.
+    /// Computes the scores of a chunk. Returns `None` if no processor in the chunk is free.
     #[inline(always)]
     fn chunk<C: Count>(
         &self,
@@ -225,7 +226,7 @@ impl Scores {
         }
     }
 
-    /// Sums over r of max(0, size - cnt(r)), stopped when all exceed `limit`.
+    /// Computes the sums of max(0, size - cnt(r)) over all r. Stops when all sums exceed `limit`.
     #[inline(always)]
     fn sums<L: Lane, C: Count>(
         &self,
@@ -237,7 +238,7 @@ impl Scores {
     ) -> Option<Chunk> {
         let (size, limit) = (L::clamp_from(size), L::clamp_from(limit));
         let lanes = L::clamp_from((self.row_length - first_lane) as u32);
-        // A box of radius 0 holds one free processor or none.
+        // A box of radius 0 contains at most one free processor.
         let count = counts.lanes(Row(row), 0, first_lane);
         let busy: [L; LANES] = std::array::from_fn(|i| {
             L::mask(count[i] == C::default()) | L::mask(L::from(i as u16) >= lanes)
@@ -247,7 +248,7 @@ impl Scores {
         }
         let first = size.saturating_minus(L::from(1));
         let mut scores = busy.map(|busy| busy | first);
-        // One processor is found in shell 0.
+        // Shell 0 holds one processor.
         let max_radius = if first == L::default() { 0 } else { self.max_radius };
         for radius in 1..=max_radius {
             let count = counts.lanes(Row(row), radius, first_lane);

@@ -1,17 +1,17 @@
-//! The tie value from box counts.
+//! Tie values from box counts.
 //!
-//! With L the outermost shell, M = L + SR, k the request:
+//! Let L be the outermost shell, M = L + SR, and k the requested number of processors. The terms are:
 //!
-//! * available: sum over r = L..=M of (cnt(r) - k);
-//! * border: SR times the positions in ring L + 1 that are not free;
-//! * wall: with wall(r) the free processors within r that touch a wall, the complete
-//!   shells give the sum over r < L of wall(r), plus (SR + 1) for every wall processor
-//!   taken at all. How many are taken of a partly used last shell is a count, too, if
-//!   all or none of its processors touch a wall; else it lies between two bounds, and
-//!   only if these cannot exclude the candidate is the shell gathered and cut.
+//! * available: the sum of (cnt(r) - k) over r = L..=M;
+//! * border: SR times the number of positions in ring L + 1 that are not free;
+//! * wall: let wall(r) be the number of free processors within r that touch a wall. The complete shells contribute the
+//!   sum of wall(r) over r < L, plus (SR + 1) for every wall processor in the candidate. If the last shell is used only
+//!   in part, counts determine the number of its wall processors only if all or none of the shell's processors touch a
+//!   wall. Otherwise counts give two bounds of this number. The shell is gathered and cut only if the bounds cannot
+//!   exclude the candidate.
 //!
-//! All but the last is computed for 16 neighbouring centres at a time, each with its own
-//! L: a lane takes part in a sum while its mask says so.
+//! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
+//! has its own L; masks select the lanes that contribute to a sum.
 
 use super::scores::{Chunk, Lane};
 use crate::allocator::centre::definition::CentreOptions;
@@ -20,39 +20,40 @@ use crate::allocator::centre::tie::{MOST_WALLS, TieVector, WallRule, walls_of};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
-/// The counts behind tie values on one grid.
+/// The counts from which tie values are computed, for one grid.
 #[derive(Clone, Debug)]
 pub struct TieCounts<C> {
-    /// `walls[i]`: counts of the free processors whose wall weight exceeds i, so that the
-    /// weights in a box are the sum of these counts. Empty if walls are not counted.
+    /// `walls[i]` counts the free processors whose wall weight exceeds i. The sum of these counts over all i is the sum
+    /// of the wall weights in a box. Empty if walls are not counted.
     walls: Vec<BoxCounts<C>>,
     counts_walls: bool,
     /// Wall weight by processor.
     weights: Vec<u8>,
-    /// For walls that come and go with the processors out of service.
+    /// Rule by which the weights are recomputed when outages change the walls.
     rule: WallRule,
+    /// Version of the outages for which the weights were computed.
     down_seen: u64,
-    /// The processors taken of a last shell.
+    /// Scratch list of processors taken from a last shell.
     taken: Vec<NodeId>,
 }
 
-/// The counts behind the tie values of 16 neighbouring centres.
+/// The counts from which the tie values of 16 neighbouring centres are computed.
 pub struct LaneTerms<L> {
     /// Outermost shell L.
     last: [L; LANES],
-    /// Free processors in complete shells.
+    /// Number of free processors in the complete shells.
     inner: [L; LANES],
-    /// Free processors within L.
+    /// Number of free processors within L.
     within: [L; LANES],
-    /// Radii from L on that the sums have seen.
+    /// Number of radii from L on that are included in the sums.
     seen: [L; LANES],
-    /// Positions in ring L + 1 that are not free.
+    /// Number of positions in ring L + 1 that are not free.
     busy: [L; LANES],
-    /// By level of wall weight.
+    /// The wall sums, by level of wall weight.
     walls: [WallTerms<L>; MOST_WALLS as usize],
 }
 
-/// Wall weights: sum over r < L, in complete shells, and in the last shell.
+/// Three sums of wall weights: over r < L, in the complete shells, and in the last shell.
 #[derive(Clone, Copy, Default)]
 struct WallTerms<L> {
     inside: [L; LANES],
@@ -60,27 +61,27 @@ struct WallTerms<L> {
     last_shell: [L; LANES],
 }
 
-/// A tie value, or a bound of it.
+/// A tie value, or a lower bound of a tie value.
 pub enum TieValue {
     /// The value.
     Exact(i64),
-    /// A lower bound, and what computes the value.
+    /// A lower bound, and the data from which the value is computed.
     AtLeast(i64, OpenValue),
 }
 
-/// A tie value without the wall weights of the processors taken of a partly used last shell.
+/// A tie value without the wall weights of the processors taken from a partly used last shell.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenValue {
     value: i64,
     shell: PartialShell,
 }
 
-/// The part that a candidate takes of its last shell.
+/// The part of the last shell that belongs to a candidate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PartialShell {
     /// Number of the shell.
     shell: u32,
-    /// Number of processors taken.
+    /// Number of processors that are taken from the shell.
     need: u32,
 }
 
@@ -90,23 +91,23 @@ impl OpenValue {
         self.shell
     }
 
-    /// Returns the value, given the wall weights of the processors taken of the last shell.
+    /// Returns the tie value; `taken` is the sum of the wall weights of the processors taken from the last shell.
     #[inline(always)]
     pub fn close(&self, vector: TieVector, taken: u32) -> i64 {
         self.value - i64::from(vector.wall) * i64::from(vector.scan_radius + 1) * i64::from(taken)
     }
 }
 
-/// The ring just outside a candidate.
+/// The ring of positions just outside a candidate.
 pub struct Outside {
-    /// Its shell number, L + 1.
+    /// Shell number, L + 1.
     pub shell: u32,
-    /// Positions in it that are not free.
+    /// Number of positions in the ring that are not free.
     pub busy: u32,
 }
 
 impl<L: Lane> LaneTerms<L> {
-    /// The ring outside the candidate of lane `i`.
+    /// Returns the ring outside the candidate of lane `i`.
     #[inline(always)]
     pub fn outside(&self, i: usize) -> Outside {
         let (last, busy): (u32, u32) = (self.last[i].into(), self.busy[i].into());
@@ -114,24 +115,24 @@ impl<L: Lane> LaneTerms<L> {
     }
 }
 
-/// The sums of one centre for a scan radius, which the weights of a vector multiply.
+/// The sums of one centre for a scan radius. The sums are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
-    /// Multiplied by AF: sum over r = L..=M of (cnt(r) - k).
+    /// Sum of (cnt(r) - k) over r = L..=M. The weight of this sum is AF.
     pub available: i64,
-    /// Multiplied by BF: SR times the positions in ring L + 1 that are not free.
+    /// SR times the number of positions in ring L + 1 that are not free. The weight of this product is BF.
     pub border: i64,
-    /// Multiplied by WF, without the last shell: sum over r < L of wall(r), and SR + 1 times
-    /// the wall weights in complete shells.
+    /// Wall sum without the last shell: the sum of wall(r) over r < L, plus SR + 1 times the wall weights in the
+    /// complete shells. The weight of the wall sum is WF.
     pub wall: i64,
-    /// Bounds of what the last shell adds to `wall`.
+    /// Lower and upper bound of the contribution of the last shell to `wall`.
     pub last_wall: [i64; 2],
-    /// The part taken of the last shell.
+    /// The part that is taken from the last shell.
     pub shell: PartialShell,
 }
 
 impl TieSums {
-    /// Returns the tie value as far as counts determine it.
+    /// Returns the tie value if counts determine it, otherwise a bound of the tie value.
     #[inline(always)]
     pub fn value(&self, vector: TieVector) -> TieValue {
         let value = i64::from(vector.available) * self.available
@@ -145,7 +146,8 @@ impl TieSums {
         }
     }
 
-    /// Excludes the processors out of service from the ring outside. `down` counts those of a shell.
+    /// Excludes the processors out of service from the ring outside the candidate. `down` returns the number of
+    /// processors out of service in a shell.
     #[inline(always)]
     pub fn exclude_down(&mut self, outside: &Outside, scan_radius: u32, down: impl Fn(u32) -> u32) {
         if outside.busy > 0 {
@@ -153,14 +155,14 @@ impl TieSums {
         }
     }
 
-    /// Whether counts determine the value for every vector.
+    /// Returns whether counts determine the value for every vector.
     pub fn is_exact(&self) -> bool {
         self.last_wall[0] == self.last_wall[1]
     }
 }
 
 impl<C: Count> TieCounts<C> {
-    /// Counts for `grid`, those of walls only if a vector may have a weight for them.
+    /// Creates counts for `grid`, with walls if `counts_walls` is set.
     pub fn new(grid: &Grid, options: CentreOptions, counts_walls: bool) -> Self {
         let rule = options.wall;
         let weight = |c| rule.weight(grid.walls(c)) as u8;
@@ -184,9 +186,10 @@ impl<C: Count> TieCounts<C> {
         self.walls = (0..heaviest).map(|level| BoxCounts::of_subset(grid, above(level))).collect();
     }
 
-    /// Weighs walls again after processors have left or returned, which is rare.
+    /// Recomputes the wall weights after processors have gone out of service or returned to service. Such changes are
+    /// rare.
     #[cold]
-    fn weigh_anew(&mut self, machine: &Machine, grid: &Grid) {
+    fn recompute_weights(&mut self, machine: &Machine, grid: &Grid) {
         self.down_seen = machine.down_version();
         let weight = |node| self.rule.weight(walls_of(machine, grid, node)) as u8;
         let weights: Vec<u8> = machine.topology().nodes().map(weight).collect();
@@ -196,31 +199,33 @@ impl<C: Count> TieCounts<C> {
         }
     }
 
-    /// Follows the changes of the machine.
+    /// Updates the counts after changes of the machine.
     #[inline(always)]
     pub fn update(&mut self, machine: &Machine, grid: &Grid) {
         if machine.down_version() != self.down_seen {
-            self.weigh_anew(machine, grid);
+            self.recompute_weights(machine, grid);
         }
         for walls in &mut self.walls {
             walls.update(machine);
         }
     }
 
-    /// Forgets the machine seen last.
+    /// Clears the counts of the previous machine.
     pub fn reset(&mut self) {
         self.walls.iter_mut().for_each(BoxCounts::reset);
-        // Another machine has other processors out of service.
+        // Another machine may have other processors out of service.
         self.down_seen = u64::MAX;
     }
 
-    /// Whether all sums on a machine of `processors` fit 16 bits. They always fit 32.
+    /// Returns whether all sums on a machine of `processors` processors fit into 16 bits. The sums always fit into 32
+    /// bits.
     pub fn is_narrow(counts: &BoxCounts<C>, processors: usize) -> bool {
         let radii = u64::from(counts.max_radius()) + 2;
         radii * (processors as u64) < u64::from(u16::MAX)
     }
 
-    /// Forgets the machine seen last, and expects this one. Walls stay if neither has ever lost a processor.
+    /// Clears the counts of the previous machine and prepares for `machine`. Wall weights are kept if neither machine
+    /// has ever had an outage.
     pub fn switch_to(&mut self, machine: &Machine) {
         self.walls.iter_mut().for_each(BoxCounts::reset);
         if self.down_seen != 0 || machine.down_version() != 0 {
@@ -228,9 +233,9 @@ impl<C: Count> TieCounts<C> {
         }
     }
 
-    /// Returns the terms of the `wanted` centres of a chunk for `size` processors out of `free`; those of other centres
-    /// are undefined. `nearby` becomes, for each of the ascending scan radii, the sum over r = L..=M of (cnt(r) - k), as
-    /// far as the machine reaches.
+    /// Returns the terms of the `wanted` centres of a chunk for `size` processors out of `free`; terms of other
+    /// centres are undefined. For each of the ascending scan radii, `nearby` becomes the sum over r = L..=M of
+    /// (cnt(r) - k) within the machine.
     #[inline(always)]
     pub fn terms<L: Lane>(
         &self,
@@ -244,7 +249,7 @@ impl<C: Count> TieCounts<C> {
         let (zero, one, two) = (L::default(), L::from(1), L::from(2));
         let (row, first_lane) = (chunk.row, chunk.first_lane);
         let [size, free] = [size, free].map(L::clamp_from);
-        // A lane is finished when it has seen M, and L + 1.
+        // A lane is finished after radii M and L + 1.
         let widest = scan_radii.last().copied().unwrap_or(0);
         let enough = L::clamp_from(widest.max(1).saturating_add(1));
         nearby[..scan_radii.len()].fill([zero; LANES]);
@@ -257,7 +262,7 @@ impl<C: Count> TieCounts<C> {
             busy: [zero; LANES],
             walls: [WallTerms::default(); MOST_WALLS as usize],
         };
-        // Beyond the machine nothing changes, nor beyond all that are free: `sums` adds what is left of
+        // Beyond the machine and beyond all free processors the counts are constant. `sums` therefore adds the rest of
         // the scan radius.
         for radius in 0..=counts.max_radius() + 1 {
             let count =
@@ -351,7 +356,7 @@ impl<C: Count> TieCounts<C> {
         }
     }
 
-    /// Returns the wall weights of the part taken of a last shell: gathers the shell and cuts it.
+    /// Gathers and cuts a last shell. Returns the sum of the wall weights of the part that is taken from the shell.
     pub fn taken(
         &mut self,
         part: PartialShell,

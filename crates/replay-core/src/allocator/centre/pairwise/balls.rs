@@ -1,4 +1,4 @@
-//! Scores of the candidates on any grid of a moderate size.
+//! An engine that scores candidates on any grid of moderate size.
 
 use super::candidates::{Candidates, LeastPairs, Selection};
 use super::sections::Sections;
@@ -8,41 +8,41 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BallCounts, LANES, Machine, Shorts};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Scores candidates on any grid of a moderate size.
+/// Engine that scores candidates on any grid of moderate size.
 ///
-/// Radius by radius, 16 neighbouring centres at a time: those whose last shell this is are
-/// bounded from the sections of their balls, and only those that no bound rules out are
-/// scored processor by processor. A centre whose neighbour reaches one shell less
-/// contains the complete shells of that neighbour: if no set that does so can win,
-/// neither can the centre's, which needs no bound.
+/// For each radius, the centres whose last shell has this radius are processed, 16 neighbouring centres at a time. The
+/// sections of their balls give lower bounds of the scores. Only centres that no bound excludes are scored processor by
+/// processor. Suppose that the outermost shell of a centre is larger by one than the outermost shell of a neighbour.
+/// The shells of the centre then contain the complete shells of the neighbour. If no set that contains these complete
+/// shells can win, the centre is excluded without computing a bound.
 #[derive(Debug)]
 pub struct Balls {
     counts: BallCounts,
     grid: Grid,
-    /// The processor of each entry of the counts.
+    /// Processor of each entry of the counts.
     nodes: Vec<NodeId>,
     sections: Sections,
     shell: LastShell,
     least: LeastPairs,
-    /// By entry: one more than the place in candidate order, 0 for none, and for those done.
+    /// Position in candidate order plus one, by entry; 0 for entries without a candidate and for finished entries.
     waiting: Vec<u32>,
-    /// By entry: all bits as long as it waits.
+    /// Mask by entry: all bits are set if the entry is still waiting.
     wanted: Vec<u16>,
-    /// By entry: one more than the outermost shell if it is excluded, else 0.
+    /// For each entry, the number of the outermost shell plus one if the entry is excluded, otherwise 0.
     excluded_beyond: Vec<u16>,
 }
 
-/// The candidates of 16 lanes whose last shell is the same.
+/// The candidates of 16 lanes that have the same last shell.
 struct Due {
     at: usize,
     last: usize,
     inner: Shorts,
-    /// Places in candidate order.
-    places: [Option<usize>; LANES],
+    /// Positions in candidate order.
+    positions: [Option<usize>; LANES],
 }
 
 impl Balls {
-    /// `None` if the tables for `grid` would be too large.
+    /// Creates the engine. Returns `None` if the tables for `grid` would be too large.
     pub fn new(grid: &Grid, order: ShellOrder) -> Option<Self> {
         let counts = BallCounts::new(grid)?;
         let entries = counts.extent(0) * counts.extent(1) * counts.pitch();
@@ -63,15 +63,15 @@ impl Balls {
         })
     }
 
-    /// Forgets the machine seen last.
+    /// Clears the counts of the previous machine.
     pub fn reset(&mut self) {
         self.counts.reset();
     }
 
-    /// Enters the score of every candidate that can matter.
+    /// Computes the score of every candidate that can still win, and enters the score into the selection.
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     pub fn compete(
         &mut self,
         machine: &Machine,
@@ -90,7 +90,7 @@ impl Balls {
             for at in (0..self.wanted.len()).step_by(LANES) {
                 let Some(due) = self.due(at, radius, size) else { continue };
                 stop.check()?;
-                waiting -= due.places.iter().flatten().count();
+                waiting -= due.positions.iter().flatten().count();
                 self.score_due(candidates, size, selection, due);
             }
             radius += 1;
@@ -113,7 +113,7 @@ impl Balls {
         }
     }
 
-    /// The candidates among 16 whose last shell is at `radius`; they wait no longer.
+    /// Examines 16 candidates. Returns the candidates whose last shell has this radius, and marks them as finished.
     fn due(&mut self, at: usize, radius: usize, size: usize) -> Option<Due> {
         let wanted = &mut self.wanted[at..at + LANES];
         let within = self.counts.within(radius, at);
@@ -127,21 +127,21 @@ impl Balls {
         if any == 0 {
             return None;
         }
-        let mut places = [None; LANES];
+        let mut positions = [None; LANES];
         for i in 0..LANES {
             if reached[i] != 0 {
                 wanted[i] = 0;
-                places[i] = Some(self.waiting[at + i] as usize - 1);
+                positions[i] = Some(self.waiting[at + i] as usize - 1);
             }
         }
         let inner = match radius {
             0 => [0; LANES],
             _ => self.counts.within(radius - 1, at),
         };
-        Some(Due { at, last: radius, inner, places })
+        Some(Due { at, last: radius, inner, positions })
     }
 
-    /// Enters those of 16 candidates that can matter.
+    /// Enters the scores of 16 candidates; scores that cannot matter are omitted.
     fn score_due(
         &mut self,
         candidates: &Candidates,
@@ -150,13 +150,13 @@ impl Balls {
         mut due: Due,
     ) {
         let Due { at, last, inner, .. } = due;
-        for (i, place) in due.places.iter_mut().enumerate() {
-            if place.is_some() && self.is_beyond_excluded(at + i, last) {
-                *place = None;
+        for (i, position) in due.positions.iter_mut().enumerate() {
+            if position.is_some() && self.is_beyond_excluded(at + i, last) {
+                *position = None;
                 self.excluded_beyond[at + i] = last as u16 + 1;
             }
         }
-        if due.places == [None; LANES] {
+        if due.positions == [None; LANES] {
             return;
         }
         let row = at / self.counts.pitch();
@@ -174,15 +174,15 @@ impl Balls {
         let Self { least, excluded_beyond, .. } = self;
         let mut exclude = |due: &mut Due, at_least: &dyn Fn(usize, usize) -> u64| {
             let mut any = false;
-            for (i, place) in due.places.iter_mut().enumerate() {
-                let Some(index) = *place else { continue };
+            for (i, position) in due.positions.iter_mut().enumerate() {
+                let Some(index) = *position else { continue };
                 let need = size - usize::from(due.inner[i]);
                 let at_least = at_least(i, need);
                 if at_least + least.anywhere(need) > selection.limit() {
                     excluded_beyond[at + i] = last as u16 + 1;
-                    *place = None;
+                    *position = None;
                 } else if !selection.is_open(at_least + least.in_shell(last, need), index) {
-                    *place = None;
+                    *position = None;
                 } else {
                     any = true;
                 }
@@ -197,8 +197,8 @@ impl Balls {
         if !exclude(&mut due, &|i, need| pairs[i] + need as u64 * u64::from(least_cost[i])) {
             return;
         }
-        for (i, place) in due.places.iter().enumerate() {
-            let Some(index) = *place else { continue };
+        for (i, position) in due.positions.iter().enumerate() {
+            let Some(index) = *position else { continue };
             let need = size - usize::from(inner[i]);
             let Self { counts, sections, shell, nodes, least, .. } = &mut *self;
             let (coords, from) = (candidates.coords(), [of_row[0], of_row[1], lane + i]);
@@ -210,7 +210,7 @@ impl Balls {
         }
     }
 
-    /// Whether a neighbour that reaches one shell less is excluded.
+    /// Returns whether there is an excluded neighbour with an outermost shell that is smaller by one.
     fn is_beyond_excluded(&self, at: usize, last: usize) -> bool {
         let last = last as u16;
         if last == 0 {
@@ -229,28 +229,28 @@ impl Balls {
 struct LastShell {
     grid: Grid,
     order: ShellOrder,
-    /// By dimension: positions that the shell may reach.
-    places: [Vec<Place>; 3],
-    /// Free processors and the sums of their distances to the complete shells, in scan order.
+    /// Positions that the shell may contain, by dimension.
+    positions: [Vec<Place>; 3],
+    /// Free processors in scan order, each with the sum of its distances to the complete shells.
     members: Vec<Member>,
     costs: Vec<u32>,
     part: Vec<Member>,
     undecided: Undecided,
-    /// The dimension along which candidates follow each other.
+    /// Dimension along which consecutive candidates are adjacent.
     along: usize,
     histograms: [Vec<u32>; 3],
 }
 
-/// A position of one dimension, its distance from the centre's, and its part of the sum of
+/// A position in one dimension, its distance from the centre, and the contribution of this dimension to the sum of
 /// distances to the complete shells.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     distance: usize,
-    place: usize,
+    position: usize,
     cost: u32,
 }
 
-/// A free processor, where it is, and the sum of its distances to the complete shells.
+/// A free processor, its coordinates, and the sum of its distances to the complete shells.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Member {
     node: NodeId,
@@ -259,13 +259,13 @@ struct Member {
 }
 
 impl LastShell {
-    /// Shells on `grid`, of which parts are taken in `order`.
+    /// Creates shells on `grid`. Processors are taken from the shells in `order`.
     fn new(grid: &Grid, order: ShellOrder) -> Self {
         let around = |axis: Axis| if axis.wrapped { axis.extent as i16 } else { 0 };
         Self {
             grid: grid.clone(),
             order,
-            places: Default::default(),
+            positions: Default::default(),
             members: Vec::new(),
             costs: Vec::new(),
             part: Vec::new(),
@@ -275,7 +275,7 @@ impl LastShell {
         }
     }
 
-    /// Gathers the shell `last` around the centre at `from`, which is in one of the lanes of the sections.
+    /// Gathers the shell `last` around the centre at `from`. The centre must be in one of the lanes of the sections.
     fn gather(
         &mut self,
         counts: &BallCounts,
@@ -286,38 +286,39 @@ impl LastShell {
         last: usize,
     ) {
         let i = from[2] % LANES;
-        for (dimension, places) in self.places.iter_mut().enumerate() {
+        for (dimension, positions) in self.positions.iter_mut().enumerate() {
             let [behind, ahead] = sections.span(dimension);
             let extent = counts.extent(dimension) as isize;
             let wrapped = counts.axes()[dimension].wrapped;
-            places.clear();
-            places.extend((-behind..=ahead).filter_map(|offset| {
-                // No offset is longer than once around.
+            positions.clear();
+            positions.extend((-behind..=ahead).filter_map(|offset| {
+                // No offset is longer than the extent.
                 let target = from[dimension] as isize + offset;
                 let inside = (0..extent).contains(&target);
                 let turn = if target < 0 { extent } else { -extent };
-                let place = if inside { target } else { target + turn } as usize;
+                let position = if inside { target } else { target + turn } as usize;
                 let cost = sections.term(dimension, offset, i);
                 (inside || wrapped).then_some(Place {
                     distance: offset.unsigned_abs(),
-                    place,
+                    position,
                     cost,
                 })
             }));
         }
-        // The place after the centre's.
-        let middle = self.places[2].iter().position(|place| place.distance == 0).unwrap_or(0);
+        // Index of the centre's position.
+        let middle =
+            self.positions[2].iter().position(|position| position.distance == 0).unwrap_or(0);
         self.members.clear();
-        for x in &self.places[0] {
+        for x in &self.positions[0] {
             let Some(last) = last.checked_sub(x.distance) else { continue };
-            for y in &self.places[1] {
+            for y in &self.positions[1] {
                 let Some(rest) = last.checked_sub(y.distance) else { continue };
-                let row = (x.place * counts.extent(1) + y.place) * counts.pitch();
+                let row = (x.position * counts.extent(1) + y.position) * counts.pitch();
                 let before = middle.checked_sub(rest).filter(|_| rest > 0);
                 for z in before.into_iter().chain([middle + rest]) {
-                    let Some(z) = self.places[2].get(z) else { continue };
-                    if counts.is_free(row + z.place) {
-                        let node = nodes[row + z.place];
+                    let Some(z) = self.positions[2].get(z) else { continue };
+                    if counts.is_free(row + z.position) {
+                        let node = nodes[row + z.position];
                         let cost = x.cost + y.cost + z.cost;
                         self.members.push(Member { node, coord: coords[node.index()], cost });
                     }
@@ -326,7 +327,7 @@ impl LastShell {
         }
     }
 
-    /// Returns the sum of the `need` lowest costs, at least one.
+    /// Returns the sum of the `need` lowest costs; `need` is at least one.
     fn least_costs(&mut self, need: usize) -> u64 {
         self.costs.clear();
         self.costs.extend(self.members.iter().map(|member| member.cost));
@@ -336,7 +337,7 @@ impl LastShell {
         self.costs[..need].iter().map(|&cost| u64::from(cost)).sum()
     }
 
-    /// Returns what the `need` processors taken of the shell around a candidate add to the score.
+    /// Returns the contribution to the score of the `need` processors taken from the shell around a candidate.
     fn take(&mut self, candidates: &Candidates, index: usize, need: usize) -> u64 {
         self.members.sort_unstable();
         self.part.clear();
@@ -356,15 +357,16 @@ impl LastShell {
         sum + pairs_of(&self.grid, &self.histograms)
     }
 
-    /// Takes `need` of the members in the carried order. AtomicFile lines of earlier candidates that distinguish none of the
-    /// members are skipped.
+    /// Takes `need` members in the carried order. A whole line of earlier candidates is skipped if none of these
+    /// candidates distinguishes any members.
     fn narrow(&mut self, candidates: &Candidates, index: usize, mut need: usize) {
         let Self { undecided, members, part, along, .. } = self;
         undecided.start(members.iter().map(|member| member.coord));
         let is_decided =
             |undecided: &Undecided, need| need == 0 || need == undecided.numbers().len();
         let mut at = index;
-        // Where the line begins that the candidates before `at` are on, while it may distinguish members.
+        // First candidate of the line that contains the candidates before `at`; valid while the line may distinguish
+        // members.
         let mut line = index;
         while at > 0 && !is_decided(undecided, need) {
             let centre = candidates.centre(at - 1);
@@ -387,31 +389,31 @@ impl LastShell {
     }
 }
 
-/// Positions that are processed together.
-const TOGETHER: usize = 8;
+/// Number of positions that are processed together.
+const GROUP: usize = 8;
 
-/// Processors of a shell of which only some are taken, while the carried order decides which.
+/// Processors of a partly used shell that the carried order has not yet taken or dropped.
 ///
-/// Narrows as [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by) does. Most earlier centres distinguish
-/// none of the processors, so equal distances must be recognised fast: positions are kept by dimension, eight beside each
-/// other.
+/// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by). Most earlier centres
+/// do not distinguish any of the processors, so equal distances must be recognised fast. Positions are therefore stored
+/// by dimension, in groups of eight.
 #[derive(Debug)]
 struct Undecided {
-    /// By dimension, positions; those behind the last are like the first.
-    places: [Vec<[i16; TOGETHER]>; 3],
-    /// Which processor of the shell each is.
+    /// Positions by dimension. The entries after the last position repeat the first position.
+    positions: [Vec<[i16; GROUP]>; 3],
+    /// Index of each processor in the shell.
     numbers: Vec<u32>,
-    distances: Vec<[i16; TOGETHER]>,
+    distances: Vec<[i16; GROUP]>,
     histogram: Vec<u32>,
-    /// By dimension, how long it is if it wraps, else 0.
+    /// Extent of each wrapped dimension; 0 for all other dimensions.
     around: [i16; 3],
 }
 
 impl Undecided {
-    /// On a grid whose dimensions are so long if they wrap, else 0.
+    /// Creates an empty set. `around` contains the extent of each wrapped dimension, and 0 for all other dimensions.
     fn new(around: [i16; 3]) -> Self {
         Self {
-            places: [(); 3].map(|()| Vec::new()),
+            positions: [(); 3].map(|()| Vec::new()),
             numbers: Vec::new(),
             distances: Vec::new(),
             histogram: Vec::new(),
@@ -419,30 +421,32 @@ impl Undecided {
         }
     }
 
-    /// Begins with a shell, at these positions, less than 16,384 along any dimension.
+    /// Fills the set with the processors of a shell. The positions of the processors must be below 16,384 in every
+    /// dimension.
     fn start(&mut self, shell: impl ExactSizeIterator<Item = Coord>) {
         let count = shell.len();
         self.numbers.clear();
         self.numbers.extend(0..count as u32);
-        for places in &mut self.places {
-            places.clear();
-            places.resize(count.div_ceil(TOGETHER), [0; TOGETHER]);
+        for positions in &mut self.positions {
+            positions.clear();
+            positions.resize(count.div_ceil(GROUP), [0; GROUP]);
         }
         for (i, position) in shell.enumerate() {
-            for (places, place) in self.places.iter_mut().zip(position) {
-                places[i / TOGETHER][i % TOGETHER] = place as i16;
+            for (positions, position) in self.positions.iter_mut().zip(position) {
+                positions[i / GROUP][i % GROUP] = position as i16;
             }
         }
         self.fill_up();
     }
 
-    /// The undecided processors, by number in the shell, in its order.
+    /// Returns the undecided processors as indices into the shell, in ascending order.
     fn numbers(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// Of `need` processors to take, fewer than are undecided, takes those nearer to an earlier centre than the last of
-    /// them, and drops those farther away. Returns how many of the others are still to be taken.
+    /// Takes the processors that are nearer to an earlier centre than the `need`-th nearest processor, and drops the
+    /// processors that are farther away. `need` must be less than the number of undecided processors. Returns the
+    /// number of processors that must still be taken.
     fn narrow(&mut self, centre: Coord, mut need: usize, mut take: impl FnMut(usize)) -> usize {
         let [least, most] = self.measure(0..3, centre);
         if least == most {
@@ -458,49 +462,50 @@ impl Undecided {
                 need -= 1;
             } else if distances[i] == cut {
                 self.numbers[kept] = number;
-                for places in &mut self.places {
-                    let places = places.as_flattened_mut();
-                    places[kept] = places[i];
+                for positions in &mut self.positions {
+                    let positions = positions.as_flattened_mut();
+                    positions[kept] = positions[i];
                 }
                 kept += 1;
             }
         }
         self.numbers.truncate(kept);
-        self.places.iter_mut().for_each(|places| places.truncate(kept.div_ceil(TOGETHER)));
+        self.positions.iter_mut().for_each(|positions| positions.truncate(kept.div_ceil(GROUP)));
         self.fill_up();
         need
     }
 
-    /// Whether no centre on the line through this one along a dimension distinguishes any processors: all are at one position
-    /// along it, and equally far from it.
+    /// Considers the line through `centre` along a dimension. Returns whether no centre on this line distinguishes any
+    /// processors. No centre does so if all processors have the same position along the dimension, and the same
+    /// distance in the other dimensions.
     fn ties_all(&mut self, centre: Coord, along: usize) -> bool {
-        let first = self.places[along].first().map_or(0, |eight| eight[0]);
-        let places = self.places[along].iter().flatten();
-        if places.fold(false, |any, &place| any | (place != first)) {
+        let first = self.positions[along].first().map_or(0, |eight| eight[0]);
+        let positions = self.positions[along].iter().flatten();
+        if positions.fold(false, |any, &position| any | (position != first)) {
             return false;
         }
         let [least, most] = self.measure((0..3).filter(|&dimension| dimension != along), centre);
         least == most
     }
 
-    /// Distances from a position, along some dimensions; the least of them, and the largest.
+    /// Computes distances from a position along some dimensions. Returns the smallest and the largest distance.
     fn measure(&mut self, dimensions: impl Iterator<Item = usize>, from: Coord) -> [i16; 2] {
-        let Self { places, distances, around, .. } = self;
+        let Self { positions, distances, around, .. } = self;
         distances.clear();
-        distances.resize(places[0].len(), [0; TOGETHER]);
+        distances.resize(positions[0].len(), [0; GROUP]);
         for dimension in dimensions {
             let (from, around) = (from[dimension] as i16, around[dimension]);
-            for (distances, places) in distances.iter_mut().zip(&places[dimension]) {
-                for i in 0..TOGETHER {
-                    let straight = (places[i] - from).abs();
+            for (distances, positions) in distances.iter_mut().zip(&positions[dimension]) {
+                for i in 0..GROUP {
+                    let straight = (positions[i] - from).abs();
                     let other = if around > 0 { around - straight } else { straight };
                     distances[i] += straight.min(other);
                 }
             }
         }
-        let (mut least, mut most) = ([i16::MAX; TOGETHER], [0; TOGETHER]);
+        let (mut least, mut most) = ([i16::MAX; GROUP], [0; GROUP]);
         for distances in &*distances {
-            for i in 0..TOGETHER {
+            for i in 0..GROUP {
                 least[i] = least[i].min(distances[i]);
                 most[i] = most[i].max(distances[i]);
             }
@@ -508,7 +513,7 @@ impl Undecided {
         [least.into_iter().min().unwrap_or(0), most.into_iter().max().unwrap_or(0)]
     }
 
-    /// The distance of the `need`-th nearest, of distances between these.
+    /// Returns the `need`-th smallest distance. All distances must be in `[least, most]`.
     fn distance_at_cut(&mut self, [least, most]: [i16; 2], need: usize) -> i16 {
         let Self { distances, numbers, histogram, .. } = self;
         histogram.clear();
@@ -526,10 +531,10 @@ impl Undecided {
 
     fn fill_up(&mut self) {
         let count = self.numbers.len();
-        for places in &mut self.places {
-            let places = places.as_flattened_mut();
-            if let Some(&first) = places.first() {
-                places[count..].fill(first);
+        for positions in &mut self.positions {
+            let positions = positions.as_flattened_mut();
+            if let Some(&first) = positions.first() {
+                positions[count..].fill(first);
             }
         }
     }

@@ -1,30 +1,31 @@
-//! The candidates of a decision, those that can still win, and bounds that rule candidates out.
+//! Candidates of a decision, the selection of candidates that can still win, and bounds that exclude candidates.
 
 use crate::allocator::centre::definition::Centres;
 use crate::allocator::centre::tie::Slack;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid};
 
-/// The candidate centres of one decision, in candidate order.
+/// Candidate centres of one decision, in candidate order.
 ///
-/// The list is that of [`Centres::list`], in a buffer that is reused.
+/// The list is equal to the list of [`Centres::list`], but its buffer is reused.
 #[derive(Debug)]
 pub struct Candidates {
     centres: Centres,
     /// Coordinates by processor.
     coords: Vec<Coord>,
     list: Vec<Coord>,
-    /// The dimension along which they follow each other.
+    /// Dimension along which consecutive candidates are adjacent.
     along: usize,
-    /// By candidate, the first one on the same line along it without a break.
+    /// For each candidate, the first candidate of the run that contains this candidate. A run consists of consecutive
+    /// candidates on one line.
     lines: Vec<u32>,
-    /// By axis: the positions that occur in a free processor, by first appearance.
+    /// Coordinates of free processors, by axis, in order of first appearance.
     positions: [Vec<u16>; 3],
     seen: [Vec<bool>; 3],
 }
 
 impl Candidates {
-    /// Room for the candidates of one strategy on `grid`.
+    /// Creates an empty list for the candidates of one strategy on `grid`.
     pub fn new(centres: Centres, grid: &Grid) -> Self {
         Self {
             centres,
@@ -66,12 +67,12 @@ impl Candidates {
         }
     }
 
-    /// Coordinates by processor.
+    /// Returns the coordinates by processor.
     pub fn coords(&self) -> &[Coord] {
         &self.coords
     }
 
-    /// Computes which candidates are on one line.
+    /// Determines the runs of consecutive candidates that are on one line.
     pub fn find_lines(&mut self) {
         let Self { list, along, lines, .. } = self;
         let line = |mut centre: Coord| {
@@ -88,28 +89,28 @@ impl Candidates {
         }
     }
 
-    /// The first of the candidates up to one that are on one line with it without a break, after
-    /// [`find_lines`](Self::find_lines).
+    /// Returns the first candidate of the run that ends at `index`. A run consists of consecutive candidates on one
+    /// line. [`find_lines`](Self::find_lines) must be called first.
     pub fn first_of_line(&self, index: usize) -> usize {
         self.lines[index] as usize
     }
 
-    /// How many there are.
+    /// Returns the number of candidates.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// A candidate by its place in candidate order.
+    /// Returns a candidate by its position in candidate order.
     pub fn centre(&self, index: usize) -> Coord {
         self.list[index]
     }
 
-    /// The candidates before one, the latest first.
+    /// Returns the candidates before `index`, the latest first.
     pub fn earlier(&self, index: usize) -> impl Iterator<Item = Coord> + '_ {
         self.list[..index].iter().rev().copied()
     }
 
-    /// Whether a candidate may stand on a busy processor.
+    /// Returns whether the centre of a candidate may be busy.
     pub fn may_be_busy(&self) -> bool {
         self.centres == Centres::CoordinateProduct
     }
@@ -118,7 +119,8 @@ impl Candidates {
 /// The candidates that can still win while scores are computed.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// With a slack all that it admits are kept, else only the first of the best.
+    /// If a slack is given, all candidates within the slack are kept; otherwise only the first candidate with the best
+    /// score.
     slack: Option<Slack>,
     /// The highest score that can still matter.
     limit: u64,
@@ -127,13 +129,14 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Begins a decision. With a slack all candidates that it admits are kept, else only the first of the best.
+    /// Starts a decision. If a slack is given, all candidates within the slack are kept; otherwise only the first
+    /// candidate with the best score.
     pub fn start(&mut self, slack: Option<Slack>) {
         (self.slack, self.limit, self.best) = (slack, u64::MAX, None);
         self.kept.clear();
     }
 
-    /// Whether a candidate with at least this score can still matter.
+    /// Returns whether a candidate can still matter if its score is at least `at_least`.
     #[inline]
     pub fn is_open(&self, at_least: u64, index: usize) -> bool {
         at_least < self.limit
@@ -141,12 +144,12 @@ impl Selection {
                 && (self.slack.is_some() || self.best.is_none_or(|(_, first)| index < first))
     }
 
-    /// The highest score that can still matter.
+    /// Returns the highest score that can still matter.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Enters a candidate's score. No candidate may be entered twice.
+    /// Enters a candidate's score. Each candidate may be entered only once.
     pub fn enter(&mut self, score: u64, index: usize) {
         if !self.is_open(score, index) {
             return;
@@ -160,12 +163,12 @@ impl Selection {
         }
     }
 
-    /// The best score and the first candidate that has it.
+    /// Returns the best score and the first candidate that has this score.
     pub fn best(&self) -> Option<(u64, usize)> {
         self.best
     }
 
-    /// All admitted candidates with their scores, in candidate order.
+    /// Returns all admitted candidates with their scores, in candidate order.
     pub fn admitted(&mut self) -> &[(u64, usize)] {
         let limit = self.limit;
         self.kept.retain(|&(score, _)| score <= limit);
@@ -174,26 +177,27 @@ impl Selection {
     }
 }
 
-/// Lower bounds of the pairwise sum of so many distinct processors.
+/// Lower bounds of the pairwise sum of a number of distinct processors.
 ///
-/// The sum is half of that over processors of the distances to all others, and these are
-/// at least those to the nearest positions there are: of an endless grid, or of one shell
-/// of it.
+/// The pairwise sum is half the sum of the distances from each processor to all other processors. The sum of the
+/// distances from one processor is at least the sum of its distances to the nearest positions of an infinite grid, or
+/// to the nearest positions of one shell of this grid.
 #[derive(Debug)]
 pub struct LeastPairs {
     dimensions: usize,
-    /// Up to this shell number no two processors of a shell are nearer the other way round.
+    /// Largest shell number at which wrap-around does not shorten any distance within a shell.
     flat: usize,
     anywhere: Vec<u64>,
-    /// By shell number and number of processors; empty until first used.
+    /// The bounds by shell number and number of processors; empty until first used.
     in_shells: Vec<Vec<u64>>,
 }
 
 impl LeastPairs {
-    /// Larger shells have the bounds of any processors: their own would take longer than they save.
+    /// Largest shell for which separate bounds are computed. Larger shells use the bound for any processors, because
+    /// computing separate bounds would take more time than it saves.
     const LARGEST_SHELL: usize = 64;
 
-    /// For any number of processors of `grid`.
+    /// Creates bounds for any number of processors of `grid`.
     pub fn new(grid: &Grid) -> Self {
         let axes = grid.axes().iter().filter(|axis| axis.extent > 1);
         let dimensions = axes.clone().count();
@@ -208,7 +212,7 @@ impl LeastPairs {
         let mut anywhere = vec![0];
         for m in 1..=grid.processors() as u64 {
             anywhere.push((m * sum).div_ceil(2));
-            // The next one has one more that is as near as can be.
+            // The next processor has one more neighbour at the least possible distance.
             sum += distance;
             left -= 1;
             if left == 0 {
@@ -219,13 +223,13 @@ impl LeastPairs {
         Self { dimensions, flat, anywhere, in_shells: Vec::new() }
     }
 
-    /// Of any `m` processors.
+    /// Returns the bound for any `m` processors.
     #[inline]
     pub fn anywhere(&self, m: usize) -> u64 {
         self.anywhere[m]
     }
 
-    /// Of `m` processors of a shell.
+    /// Returns the bound for `m` processors of a shell.
     #[inline]
     pub fn in_shell(&mut self, shell: usize, m: usize) -> u64 {
         if shell > self.flat {
@@ -241,8 +245,8 @@ impl LeastPairs {
     }
 }
 
-/// Bounds by number of processors of a shell: how near the nearest others of each position
-/// are. By symmetry positions with ascending coordinates, none negative, show all there is.
+/// Computes the bounds of a shell by number of processors, from the distances between each position and its nearest
+/// positions. Because of symmetry, positions with non-negative ascending coordinates are sufficient.
 fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
     let range = |used: bool, most: i32| if used { -most..=most } else { 0..=0 };
     let mut positions: Vec<[i32; 3]> = Vec::new();
@@ -255,7 +259,8 @@ fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
             }
         }
     }
-    // By number of others: the least sum of their distances to one.
+    // For each number of other positions, the smallest sum of the distances from one position to this many other
+    // positions.
     let mut sums = vec![u64::MAX; positions.len()];
     let mut at = vec![0u32; 2 * shell as usize + 1];
     for p in positions.iter().filter(|[x, y, z]| 0 <= *x && x <= y && y <= z) {
@@ -273,7 +278,7 @@ fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
             }
         }
     }
-    // The first of the others is the position itself.
+    // The first of these positions is the position itself.
     let of = |(others, sum): (u64, u64)| ((others + 1) * sum).div_ceil(2);
     [0].into_iter().chain((0..).zip(sums).map(of)).collect()
 }
@@ -284,9 +289,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// No set is below its bound, and small ones meet it.
+        /// No set has a pairwise sum below its bound.
         #[test]
-        fn no_set_is_below_its_bound(
+        fn sets_are_not_below_their_bound(
             dimensions in 1usize..=3, shell in 0usize..5, picks: Vec<prop::sample::Index>,
         ) {
             let extent = 20;
@@ -315,9 +320,9 @@ mod tests {
     }
 
     #[test]
-    fn bounds_in_a_shell_are_higher() {
+    fn bounds_in_a_shell_exceed_bounds_anywhere() {
         let mut least = LeastPairs::new(&Grid::mesh2(40, 40).expect("a mesh"));
-        // Four around a centre are two apart, opposite ones too.
+        // The distance between any two of the four processors around a centre is two, even if they are opposite.
         assert_eq!((least.anywhere(4), least.in_shell(1, 4)), (6, 12));
         assert!(least.in_shell(12, 24) > 3 * least.anywhere(24));
     }

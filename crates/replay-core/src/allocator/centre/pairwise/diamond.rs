@@ -1,56 +1,56 @@
-//! Diamonds on a 2D mesh: how far each centre reaches, bounds of the score there, and the score.
+//! Diamonds on a 2D mesh: the reach of each centre, bounds of the score of a centre, and the score.
 
 use super::candidates::LeastPairs;
 use super::survey::along;
 use crate::machine::{DiamondCounts, LANES, Shorts};
 
-/// The diamond around one centre of a 2D mesh, and bounds of the score there.
+/// The diamond around one centre of a 2D mesh, and bounds of the score of this centre.
 ///
-/// With S the complete shells and P the part taken of the last one, the score is
+/// Let S be the complete shells, and P the part that is taken from the last shell. The score is
 ///
 /// ```text
 /// pair(S) + sum over p in P of D(p) + pair(P)
 /// ```
 ///
-/// where D(p), the *cost* of p, is the sum of its distances to all of S. All of it follows
-/// from the number of processors of S in each row and column: pair(S) cut by cut, and D as
-/// the sum of a term of x and a term of y.
+/// where D(p), the *cost* of p, is the sum of the distances from p to all processors of S. All terms are computed from
+/// the number of processors of S in each row and column: pair(S) as a sum over the cuts between rows and between
+/// columns, and D as the sum of a term that depends on x and a term that depends on y.
 #[derive(Debug, Default)]
 pub struct Diamond {
     window: Window,
-    /// The free processors of the shell, in scan order.
+    /// Free processors of the shell, in scan order.
     shell: Vec<[u16; 2]>,
-    /// Of each of them.
+    /// Cost of each processor of the shell.
     costs: Vec<u32>,
-    /// By row of the window: first the processors of S in it, then the term of D.
+    /// Number of processors of S by row of the window. The number is later replaced by the x term of D.
     by_x: Vec<u32>,
-    /// By column of the window, as `by_x`.
+    /// Number of processors of S by column of the window. The number is later replaced by the y term of D.
     by_y: Vec<u32>,
     histogram: Vec<u32>,
     pairs: u64,
-    /// The least D of the shell and beyond.
+    /// Smallest D of all positions in the last shell or beyond.
     least_cost: u64,
-    /// The shell number, if S lacks no position and the shell lies on the mesh: all such
-    /// diamonds are alike.
+    /// Shell number if the diamond is complete, that is, if S contains all positions of its shells and the last shell
+    /// is entirely on the mesh. All complete diamonds of one shell number are identical.
     complete: Option<usize>,
 }
 
-/// What bounds of the score around a centre show.
+/// Result of the bounds of the score of a centre.
 pub enum Verdict {
     /// The score may matter.
     Open,
-    /// The score here does not matter.
+    /// The score of this centre does not matter.
     Closed,
-    /// No set of the size that contains the complete shells here has a score that matters.
+    /// No set of the requested size that contains the complete shells of this centre has a score that matters.
     Excluded,
 }
 
 impl Diamond {
-    /// Bounds the score around (x, y) with `need` processors beyond the complete shells. A score is
-    /// `open` if it can matter, and beyond the `limit` it cannot under any centre. Computes
-    /// the cheapest bound first and stops at the first that decides.
+    /// Computes bounds of the score around (x, y) with `need` processors in addition to the complete shells. `open`
+    /// returns whether a score can matter; a score above `limit` cannot matter for any centre. The cheapest bound is
+    /// computed first. The method returns as soon as a bound decides.
     #[allow(clippy::too_many_arguments)]
-    pub fn look(
+    pub fn bound(
         &mut self,
         counts: &DiamondCounts,
         (x, y): (usize, usize),
@@ -89,9 +89,9 @@ impl Diamond {
         decide(self.pairs + need as u64 * self.least_cost).unwrap_or(Verdict::Open)
     }
 
-    /// Bounds the score closer after an open [`look`](Self::look): whether it can still be `open` if the part
-    /// is of this very shell, in which it has at least the pairwise sum `in_shell`. This bound
-    /// does not apply to other sets.
+    /// Computes a tighter bound after [`bound`](Self::bound) has returned [`Verdict::Open`]. Returns whether the score
+    /// can still be `open` if the part is taken from the last shell of this centre. `in_shell` is a lower bound of the
+    /// pairwise sum of the part. The tighter bound does not apply to other sets that contain the complete shells.
     pub fn is_open(
         &mut self,
         counts: &DiamondCounts,
@@ -109,10 +109,10 @@ impl Diamond {
         open(self.pairs + costs + in_shell)
     }
 
-    /// The least D of all positions in the last shell, free or not, which is also the
-    /// least beyond: of the two steps from a position outside S towards the centre, one
-    /// does not raise D, or more than half of S would lie beyond in x and more than half
-    /// in y, hence some of S beyond in both.
+    /// Returns the smallest D of all positions in the last shell, free or not. No position beyond the shell has a
+    /// smaller D. Reason: consider the two steps, in x and in y, from a position outside S towards the centre. At least
+    /// one of them does not increase D. Otherwise more than half of S would be beyond the position in x, and more than
+    /// half in y, so that some processor of S would be beyond the position in both directions.
     fn find_least_cost(&self, x: usize, y: usize, last: usize) -> u64 {
         let [left, right] = self.window.y().map(usize::from);
         let mut least = u32::MAX;
@@ -145,22 +145,23 @@ impl Diamond {
         }
     }
 
-    /// The free processors of the last shell, in scan order, after a closer look.
+    /// Returns the free processors of the last shell, in scan order, after [`is_open`](Self::is_open).
     pub fn shell(&self) -> &[[u16; 2]] {
         &self.shell
     }
 
-    /// Whether S lacks no position and the shell lies on the mesh, after an open look.
+    /// Returns whether the diamond is complete: whether S contains all positions of its shells and the last shell is
+    /// entirely on the mesh. Call this after [`bound`](Self::bound) has returned [`Verdict::Open`].
     pub fn is_complete(&self) -> bool {
         self.complete.is_some()
     }
 
-    /// The window around the shell.
+    /// Returns the window around the shell.
     pub fn window(&self) -> Window {
         self.window
     }
 
-    /// The score if `part` is taken of the last shell, after a closer look.
+    /// Returns the score if `part` is taken from the last shell. Call this after [`is_open`](Self::is_open).
     pub fn score(&mut self, part: &[[u16; 2]]) -> u64 {
         let rows = self.by_x.len();
         let mut sum = self.pairs;
@@ -177,15 +178,15 @@ impl Diamond {
     }
 }
 
-/// Number of positions nearer than shell `last`.
+/// Returns the number of positions nearer than shell `last`.
 fn positions_before(last: usize) -> usize {
     2 * last * last.saturating_sub(1) + usize::from(last > 0)
 }
 
-/// Fills in the strips of a diamond of radius `last` - 1 around `centre` from `first` to
-/// `end`, which are no farther than `last` away. Returns how many pairs of its `all`
-/// processors are parted by the cuts between neighbouring strips: their distances along
-/// this axis.
+/// Fills in the strips from `first` to `end` of a diamond of radius `last` - 1 around `centre`. The strips are at most
+/// `last` away from the centre. Returns the sum of the distances along this axis over all pairs of the `all` processors
+/// of the diamond. The sum is computed as the number of pairs that each cut between neighbouring strips separates,
+/// summed over all cuts.
 #[inline(always)]
 fn cuts(
     strips: &mut Vec<u32>,
@@ -205,7 +206,7 @@ fn cuts(
         before += *slot;
         sum += u64::from(before) * u64::from(all - before);
     };
-    // At distance `last` the diamond has no strip.
+    // The diamond has no strip at distance `last`.
     let skipped = usize::from(last > 0 && centre - first == last);
     for (slot, row) in left[skipped..].iter_mut().zip(first + skipped..centre) {
         enter(slot, strip(row, row + last - 1 - centre));
@@ -216,8 +217,7 @@ fn cuts(
     sum
 }
 
-/// Replaces the number of processors at each position by the sum of the distances of all
-/// of them to it.
+/// Replaces the number of processors at each position by the sum of the distances from all processors to the position.
 fn costs(strips: &mut [u32], all: u32) {
     let mut cost: u32 = strips.iter().zip(0..).map(|(&strip, i)| strip * i).sum();
     let mut before = 0;
@@ -228,7 +228,7 @@ fn costs(strips: &mut [u32], all: u32) {
     }
 }
 
-/// The rows and columns of the mesh that a diamond reaches, first and last.
+/// The rows and columns of the mesh that a diamond reaches, as first and last row and first and last column.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window {
     x: [u16; 2],
@@ -236,7 +236,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Of the diamond of this radius around (x, y).
+    /// Returns the window of the diamond of this radius around (x, y).
     pub fn new(counts: &DiamondCounts, (x, y): (usize, usize), radius: usize) -> Self {
         let span = |centre: usize, extent: usize| {
             [centre.saturating_sub(radius) as u16, (centre + radius).min(extent - 1) as u16]
@@ -244,47 +244,46 @@ impl Window {
         Self { x: span(x, counts.width()), y: span(y, counts.height()) }
     }
 
-    /// First and last row.
+    /// Returns the first and last row.
     #[inline]
     pub fn x(self) -> [u16; 2] {
         self.x
     }
 
-    /// First and last column.
+    /// Returns the first and last column.
     #[inline]
     pub fn y(self) -> [u16; 2] {
         self.y
     }
 
-    /// Whether nothing of a shell is beyond the mesh.
+    /// Returns whether a shell of this radius is entirely on the mesh.
     pub fn has_all(self, radius: usize) -> bool {
         let long = |span: [u16; 2]| usize::from(span[1] - span[0]) == 2 * radius;
         long(self.x) && long(self.y)
     }
 
-    /// The position of the window nearest to (x, y).
+    /// Returns the position of the window nearest to (x, y).
     #[inline]
     pub fn clamp(self, [x, y]: [u16; 2]) -> [u16; 2] {
         [x.clamp(self.x[0], self.x[1]), y.clamp(self.y[0], self.y[1])]
     }
 }
 
-/// Where the shells around a centre end.
+/// Extent of the shells around a centre that contain the requested number of processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DistanceReach {
-    /// Shell number of the outermost processor taken.
+    /// Shell number of the outermost processor that is taken.
     pub outermost: usize,
-    /// Number of processors in the complete shells before it.
+    /// Number of processors in the complete shells inside the outermost shell.
     pub inner: usize,
-    /// Number of processors in all shells, with the outermost one.
+    /// Number of processors in all shells, including the outermost shell.
     pub within: usize,
 }
 
-/// The reaches of all centres for one request, computed for 16 centres at a time.
+/// The reaches of all centres for one request. The reaches are computed for 16 centres at a time.
 ///
-/// The shell numbers of two neighbouring centres differ by at most one, so the search
-/// for a centre's outermost shell begins just below that of the row before, and continues
-/// diamond by diamond.
+/// The outermost shells of two neighbouring centres differ by at most one. The search for the outermost shell of a
+/// centre therefore begins just below the outermost shells of the previous row, and continues diamond by diamond.
 #[derive(Debug)]
 pub struct Reaches {
     pitch: usize,
@@ -294,7 +293,7 @@ pub struct Reaches {
 }
 
 impl Reaches {
-    /// Room for the centres of a mesh.
+    /// Creates a table for the centres of a mesh.
     pub fn new(counts: &DiamondCounts) -> Self {
         let pitch = counts.height().next_multiple_of(LANES);
         let entries = counts.width() * pitch;
@@ -302,12 +301,12 @@ impl Reaches {
         Self { pitch, outermost, inner, within }
     }
 
-    /// Computes the reaches for `size` processors, fewer than are free; if `free_only`,
-    /// those of busy centres are undefined.
+    /// Computes the reaches for `size` processors. `size` must be less than the number of free processors. If
+    /// `free_only`, the reaches of busy centres are undefined.
     pub fn compute(&mut self, counts: &DiamondCounts, size: u16, free_only: bool) {
         for lane in (0..counts.height()).step_by(LANES) {
             let lanes = LANES.min(counts.height() - lane);
-            // No centre of the row reaches less far than this.
+            // Lower bound of the reach of every centre of the row.
             let mut at_least = smallest_reach(size);
             for x in 0..counts.width() {
                 let free = counts.free_lanes(x, lane).map(u64::to_le_bytes);
@@ -329,13 +328,13 @@ impl Reaches {
         }
     }
 
-    /// The outermost shell alone.
+    /// Returns the outermost shell of a centre.
     #[inline]
     pub fn outermost(&self, x: usize, y: usize) -> usize {
         usize::from(self.outermost[x * self.pitch + y])
     }
 
-    /// The reach of one centre.
+    /// Returns the reach of a centre.
     #[inline]
     pub fn of(&self, x: usize, y: usize) -> DistanceReach {
         let at = x * self.pitch + y;
@@ -345,7 +344,8 @@ impl Reaches {
     }
 }
 
-/// The least radius at which a diamond, of 2 r^2 + 2 r + 1 positions, can hold `size`.
+/// Returns the smallest radius r at which a diamond can hold `size` processors. A diamond has 2 r^2 + 2 r + 1
+/// positions.
 fn smallest_reach(size: u16) -> usize {
     let mut radius = 0;
     while 2 * radius * (radius + 1) + 1 < usize::from(size) {
@@ -354,8 +354,9 @@ fn smallest_reach(size: u16) -> usize {
     radius
 }
 
-/// Outermost shell, at least `at_least`, and numbers of processors without it and with
-/// it, of 16 centres. For those not wanted the outermost shell is a lower bound.
+/// Returns, for 16 centres, the outermost shell, the number of processors inside the outermost shell, and the number of
+/// processors inside or in the outermost shell. The outermost shells must be at least `at_least`. For unwanted centres
+/// the outermost shell is only a lower bound.
 #[inline(always)]
 fn reach(
     counts: &DiamondCounts,
@@ -373,7 +374,7 @@ fn reach(
         let within = counts.within(x, lane, radius);
         let mut wanting = 0;
         for i in 0..LANES {
-            // A lane is open until it holds enough.
+            // A lane is open until its diamond contains enough processors.
             let open = if within[i] < size { u16::MAX } else { 0 };
             outermost[i] = outermost[i].wrapping_sub(open);
             inner[i] = within[i] & open | inner[i] & !open;

@@ -1,4 +1,4 @@
-//! Scores of the candidates on a 2D mesh.
+//! An engine that scores candidates on a 2D mesh.
 
 use super::candidates::{Candidates, LeastPairs, Selection};
 use super::diamond::{Diamond, Reaches, Verdict, Window};
@@ -6,24 +6,25 @@ use crate::allocator::centre::definition::ShellOrder;
 use crate::machine::{DiamondCounts, Machine};
 use crate::topology::{Coord, Grid};
 
-/// Scores candidates on a 2D mesh without wrap-around.
+/// Engine that scores candidates on a 2D mesh without wrap-around.
 ///
-/// Candidates are scored by ascending reach, since the first have the compact sets, whose
-/// scores then exclude most others by a bound. A centre whose neighbour reaches one
-/// shell less contains the complete shells of that neighbour: if no set that does so can
-/// win, neither can the centre's, which needs no look.
+/// Candidates are scored by ascending reach. The first candidates have compact sets, whose low
+/// scores exclude most other candidates by a bound. Suppose that the outermost shell of a centre is
+/// larger by one than the outermost shell of a neighbour. The shells of the centre then contain the
+/// complete shells of the neighbour. If no set that contains these complete shells can win, the
+/// centre is excluded without computing a bound.
 #[derive(Debug)]
 pub struct Mesh {
     order: ShellOrder,
     counts: DiamondCounts,
     reaches: Reaches,
     diamond: Diamond,
-    /// Candidates by outermost shell, those of the same in candidate order.
+    /// Candidates by outermost shell, then in candidate order.
     queue: Vec<u32>,
-    /// By outermost shell: where in the queue its next candidate goes.
+    /// Position in the queue of the next candidate, by outermost shell.
     places: Vec<u32>,
-    /// By position, with a border around the mesh: one more than the outermost shell if
-    /// it is excluded, else 0.
+    /// For each position, the number of the outermost shell plus one; 0 if the position is not
+    /// excluded. The table has a border around the mesh.
     excluded_beyond: Vec<u16>,
     least: LeastPairs,
     carried: CarriedPart,
@@ -32,7 +33,7 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// `None` unless `grid` is a 2D mesh without wrap-around.
+    /// Creates the engine. Returns `None` unless `grid` is a 2D mesh without wrap-around.
     pub fn new(grid: &Grid, order: ShellOrder) -> Option<Self> {
         let counts = DiamondCounts::new(grid)?;
         Some(Self {
@@ -50,12 +51,13 @@ impl Mesh {
         })
     }
 
-    /// Forgets the machine seen last.
+    /// Clears the counts of the previous machine.
     pub fn reset(&mut self) {
         self.counts.reset();
     }
 
-    /// Enters the score of every candidate that can matter.
+    /// Computes the score of every candidate that can still win, and enters the score into the
+    /// selection.
     pub fn compete(
         &mut self,
         machine: &Machine,
@@ -82,7 +84,7 @@ impl Mesh {
             let need = size - reach.inner;
             let open = |at_least| selection.is_open(at_least, index);
             let (counts, least) = (&self.counts, &mut self.least);
-            match self.diamond.look(counts, (x, y), reach, need, least, selection.limit(), open) {
+            match self.diamond.bound(counts, (x, y), reach, need, least, selection.limit(), open) {
                 Verdict::Open => {}
                 Verdict::Closed => continue,
                 Verdict::Excluded => {
@@ -96,8 +98,7 @@ impl Mesh {
             let is_complete = self.order == ShellOrder::Carried
                 && self.diamond.is_complete()
                 && reach.within - reach.inner == 4 * reach.outermost;
-            if is_complete
-                && let Some(score) = self.complete.recall(kind, centre, window, earlier())
+            if is_complete && let Some(score) = self.complete.find(kind, centre, window, earlier())
             {
                 selection.enter(score, index);
                 continue;
@@ -116,7 +117,7 @@ impl Mesh {
             }
             let score = self.diamond.score(&self.part);
             if is_complete {
-                self.complete.remember(kind, centre, self.carried.considered(), score);
+                self.complete.store(kind, centre, self.carried.considered(), score);
             }
             selection.enter(score, index);
         }
@@ -148,27 +149,28 @@ impl Mesh {
     }
 }
 
-/// Takes part of a last shell on a 2D mesh, in the carried order.
+/// Selects the processors that are taken from a last shell on a 2D mesh, in the carried order.
 ///
-/// Narrows as [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by) does, with
-/// one more shortcut: an earlier centre beyond the window around the shell distinguishes the
-/// processors exactly as the nearest position of the window does, since all are
-/// farther from it by the same number of steps. Along a row of centres most have the position
-/// of the one before, and are skipped.
+/// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by),
+/// with an additional shortcut. An earlier centre outside the window around the shell distinguishes
+/// the processors exactly like the nearest position of the window, because for every processor the
+/// distance to the centre exceeds the distance to this position by the same number of steps. In a
+/// row of centres, most centres have the same nearest position as the previous centre. Centres with
+/// the same nearest position are skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     undecided: Vec<[u16; 2]>,
     distances: Vec<u16>,
     histogram: Vec<u16>,
-    /// The positions in the window that stand for the earlier centres considered.
+    /// Window positions of the earlier centres that were considered.
     considered: Vec<[u16; 2]>,
     decided: bool,
 }
 
 impl CarriedPart {
-    /// Replaces `part` by the `need` processors of `shell`, which stand in scan order.
-    /// `earlier` are the centres before this one in candidate order, the latest first;
-    /// the shell lies in `window`.
+    /// Replaces `part` by the `need` processors that are taken from `shell`. The shell must be in
+    /// scan order and inside `window`. `earlier` are the centres before this centre in candidate
+    /// order, the latest first.
     fn take(
         &mut self,
         earlier: impl Iterator<Item = Coord>,
@@ -217,13 +219,14 @@ impl CarriedPart {
         part.extend_from_slice(&self.undecided[..need]);
     }
 
-    /// The positions in the window that decided the part taken last, each different from
-    /// the one before; `None` if the scan order had to decide.
+    /// Returns the window positions that determined the last part. Consecutive positions are
+    /// different. Returns `None` if the scan order determined the part.
     fn considered(&self) -> Option<&[[u16; 2]]> {
         self.decided.then_some(&self.considered)
     }
 
-    /// Computes the distances of the undecided, less the least of them; whether they differ.
+    /// Computes the distances of the undecided processors minus the smallest distance. Returns
+    /// whether these distances differ.
     fn measure(&mut self, centre: [u16; 2]) -> bool {
         let distance = |p: &[u16; 2]| centre[0].abs_diff(p[0]) + centre[1].abs_diff(p[1]);
         self.distances.clear();
@@ -241,7 +244,7 @@ impl CarriedPart {
         true
     }
 
-    /// The distance of the `need`-th nearest.
+    /// Returns the `need`-th smallest distance.
     fn distance_at_cut(&mut self, need: usize) -> u16 {
         for &distance in &self.distances {
             self.histogram[usize::from(distance)] += 1;
@@ -255,23 +258,25 @@ impl CarriedPart {
     }
 }
 
-/// The score around a centre with all of its shells free and on the mesh, the last one
-/// included.
+/// The score around a centre whose shells, including the last shell, are entirely free and on the
+/// mesh.
 ///
-/// Such surroundings are alike, so that the score depends only on the earlier centres
-/// that decided the part, relative to the centre: where they are the same around another
-/// centre, the score is the same. On an empty machine most centres are of this kind.
+/// The surroundings of all these centres are identical. The score then depends only on the
+/// positions, relative to the centre, of the earlier centres that determined the part. If these
+/// relative positions are equal for two centres, their scores are equal. On an empty machine most
+/// centres have such surroundings.
 #[derive(Debug, Default)]
 struct CompleteScore {
-    /// Shell number, processors needed of it, and the score.
+    /// Shell number, number of processors that are needed from this shell, and the score.
     last: Option<(usize, usize, u64)>,
-    /// The positions considered, relative to the centre.
+    /// The positions that were considered, relative to the centre.
     considered: Vec<[i32; 2]>,
 }
 
 impl CompleteScore {
-    /// The score around `centre`, if it is known. `earlier` as the carried order has them.
-    fn recall(
+    /// Returns the score around `centre`; `None` if it is not known. `earlier` are the centres
+    /// before this centre in candidate order, the latest first.
+    fn find(
         &self,
         (outermost, need): (usize, usize),
         centre: Coord,
@@ -295,9 +300,9 @@ impl CompleteScore {
         expected.next().is_none().then_some(score)
     }
 
-    /// Remembers a score and the positions `considered` for it; `None` if there were
-    /// too few, so that one more could have changed it.
-    fn remember(
+    /// Stores a score and the positions `considered` for it. If `considered` is `None`, stores no
+    /// score, because a further position could have changed the score.
+    fn store(
         &mut self,
         (outermost, need): (usize, usize),
         centre: Coord,

@@ -1,17 +1,17 @@
-//! Gen-Alg (Krumke et al. 1997) and MM (Bender et al. 2008) with the tie-breaking of
-//! Johnson, Bunde, Leung (sections I, II and IV).
+//! Gen-Alg (Krumke et al. 1997) and MM (Bender et al. 2008) with the tie-breaking of Johnson, Bunde, Leung (sections
+//! I, II and IV).
 //!
-//! Shells are L1 shells and the score is the sum of pairwise L1 distances. Gen-Alg's
-//! candidate centres are the free processors; MM's are all positions whose every
-//! coordinate occurs in some free processor, in order of first appearance.
+//! Shells are L1 shells, and the score is the sum of pairwise L1 distances. The candidate centres of Gen-Alg are the
+//! free processors. The candidate centres of MM are all combinations of the coordinates of free processors. Coordinates
+//! are in order of first appearance.
 //!
-//! Four engines give the same scores. `Line` serves meshes of one dimension, by sums along it.
-//! `Mesh` serves 2D meshes: it computes from tables how far each centre reaches, rules out most
-//! centres by lower bounds before it cuts a shell, and scores all
-//! surroundings without a gap only once. `Balls` serves 3D and wrapped grids in the same manner, 16
-//! centres at a time, by counts in balls and in their sections. `Survey` serves every grid: it
-//! passes over the free processors once per candidate. It also collects the processors of a winner in all cases. Only
-//! the best score and its candidate are kept; with a tie vector all that are admitted, for which tie values are computed.
+//! Four engines compute the same scores. `Line` supports meshes of one dimension and uses prefix sums. `Mesh` supports
+//! 2D meshes. This engine determines the outermost shell of each centre from tables, and excludes most centres by lower
+//! bounds before it cuts a shell. If all processors around several centres are free, it computes the score only once.
+//! `Balls` supports 3D and wrapped grids by the same method. This engine uses counts in balls and in sections of balls,
+//! for 16 centres at a time. `Survey` supports every grid and passes over the free processors once per candidate.
+//! `Survey` also collects the processors of the winner for all engines. Without a tie vector, only the best score and
+//! its candidate are stored. With a tie vector, all admitted candidates are stored, and their tie values are computed.
 
 mod balls;
 mod candidates;
@@ -38,12 +38,12 @@ use tie::TieValues;
 pub type Pairwise = CentreAllocator<PairwiseEngine>;
 
 impl Pairwise {
-    /// Gen-Alg on `grid`.
+    /// Creates Gen-Alg on `grid`.
     pub fn gen_alg(grid: &Grid, options: CentreOptions) -> Self {
         Self::by_rule(grid, CentreRule::gen_alg(options))
     }
 
-    /// MM on `grid`.
+    /// Creates MM on `grid`.
     pub fn mm(grid: &Grid, options: CentreOptions) -> Self {
         Self::by_rule(grid, CentreRule::mm(options))
     }
@@ -66,7 +66,7 @@ pub struct PairwiseEngine {
     tie: Option<TieValues>,
 }
 
-/// What scores the candidates.
+/// Engine that scores the candidates.
 #[derive(Debug)]
 enum Scoring {
     Line(Line),
@@ -95,8 +95,8 @@ impl PairwiseEngine {
         }
     }
 
-    /// Scores the candidates for `size` processors, fewer than are free.
-    /// With a slack all that it admits are selected, else only the first of the best.
+    /// Scores the candidates for `size` processors; `size` must be less than the number of free processors. If a slack
+    /// is given, all candidates within the slack are selected; otherwise only the first candidate with the best score.
     fn compete(
         &mut self,
         machine: &Machine,
@@ -126,7 +126,7 @@ impl PairwiseEngine {
         Ok(())
     }
 
-    /// Returns the index of the winning candidate; `set` is scratch memory.
+    /// Returns the index of the winning candidate. `set` is scratch memory.
     fn winner(
         &mut self,
         machine: &Machine,
@@ -146,7 +146,7 @@ impl PairwiseEngine {
         if let [(_, only)] = admitted {
             return Ok(Some(*only));
         }
-        tie.look(machine);
+        tie.update(machine);
         let ranked = admitted.iter().take_while(|_| !stop.is_raised()).map(|&(score, index)| {
             let centre = candidates.centre(index);
             set.clear();

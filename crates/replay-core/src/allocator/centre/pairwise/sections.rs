@@ -1,32 +1,32 @@
-//! Sections of balls, from which pairwise sums and costs follow.
+//! Sections of balls, from which pairwise sums and costs are computed.
 
 use crate::machine::{BallCounts, LANES, Shorts};
 
 /// 16 lanes of 32 bits.
 pub type Words = [u32; LANES];
 
-/// The complete shells around 16 neighbouring centres, cut across each dimension.
+/// The complete shells around 16 neighbouring centres, divided into sections across each dimension.
 ///
-/// With S the complete shells, L the number of the last one and P the part taken of it,
-/// the score is
+/// Let S be the complete shells, L the number of the last shell, and P the part that is taken from
+/// the last shell. The score is
 ///
 /// ```text
 /// pair(S) + sum over p in P of D(p) + pair(P)
 /// ```
 ///
-/// where D(p), the *cost* of p, is the sum of its distances to all of S. All of it follows
-/// from the number of processors of S in each section: pair(S) cut by cut, and D as the
-/// sum of a term of each coordinate.
+/// where D(p), the *cost* of p, is the sum of the distances from p to all processors of S. All
+/// terms are computed from the number of processors of S in each section: pair(S) as a sum over the
+/// cuts between sections, and D as a sum with one term for each coordinate.
 #[derive(Debug, Default)]
 pub struct Sections {
     last: usize,
     cuts: [Cuts; 3],
-    /// By distance along the first dimension, and along the first two: the least term of
-    /// all positions so far away or farther.
+    /// For each distance, the smallest term of all positions at this distance or farther, along the
+    /// first and the second dimension.
     least: [Vec<Words>; 2],
 }
 
-/// A sum of products. In lanes without a meaning it may overflow.
+/// Type of a sum of products. The sum may overflow in lanes that are not used.
 pub trait Sum: Copy + Default + Into<u64> {
     /// Adds a number.
     fn plus(self, number: u32) -> Self;
@@ -46,14 +46,14 @@ impl Sum for u64 {
     }
 }
 
-/// The sections across one dimension, from the last shell on one side to that on the
-/// other.
+/// The sections across one dimension, from the last shell on one side of the centre to the last
+/// shell on the other side.
 #[derive(Debug, Default)]
 struct Cuts {
-    /// How far before the centre the first is.
+    /// Distance between the first section and the centre.
     behind: usize,
     ahead: usize,
-    /// Whether they go all the way round.
+    /// Whether the sections cover a wrapped dimension entirely.
     around: bool,
     counts: Vec<Shorts>,
     /// The terms of D.
@@ -61,8 +61,8 @@ struct Cuts {
 }
 
 impl Sections {
-    /// Cuts what surrounds the centres (a, b, lane) and the 15 after it, for whom the last
-    /// shell is `last`.
+    /// Computes the sections around the centre (a, b, lane) and the 15 centres after it. The last
+    /// shell of all 16 centres is `last`.
     pub fn cut(&mut self, counts: &BallCounts, [a, b, lane]: [usize; 3], last: usize) {
         self.last = last;
         let extents = [0, 1, 2].map(|dimension| counts.extent(dimension));
@@ -89,8 +89,8 @@ impl Sections {
         }
     }
 
-    /// The sum of pairwise distances in the complete shells, which hold so many. `S` must
-    /// hold twice as much.
+    /// Returns the sums of pairwise distances in the complete shells, which contain `all`
+    /// processors. The type `S` must be able to represent twice the sum.
     pub fn pairs<S: Sum>(&self, all: &Shorts) -> [u64; LANES] {
         let mut total = [0; LANES];
         for cuts in &self.cuts {
@@ -119,14 +119,14 @@ impl Sections {
         total
     }
 
-    /// Computes D.
+    /// Computes the terms of D.
     pub fn weigh(&mut self, all: &Shorts) {
         for cuts in &mut self.cuts {
             cuts.weigh(all);
         }
     }
 
-    /// A lower bound of D at all positions that are in the last shell or beyond.
+    /// Returns a lower bound of D at all positions in the last shell or beyond.
     pub fn least_cost(&mut self) -> Words {
         let last = self.last;
         let [first, second, third] = &self.cuts;
@@ -157,14 +157,14 @@ impl Sections {
         least
     }
 
-    /// The term of D of a position so far from the centre of a lane.
+    /// Returns the term of D of a position at `offset` from the centre of a lane.
     #[inline]
     pub fn term(&self, dimension: usize, offset: isize, lane: usize) -> u32 {
         let cuts = &self.cuts[dimension];
         cuts.terms[cuts.behind.wrapping_add_signed(offset)][lane]
     }
 
-    /// How far the sections reach behind the centres and ahead of them.
+    /// Returns the distances by which the sections extend on both sides of the centres.
     pub fn span(&self, dimension: usize) -> [isize; 2] {
         [self.cuts[dimension].behind as isize, self.cuts[dimension].ahead as isize]
     }
@@ -180,7 +180,7 @@ impl Cuts {
         last: usize,
     ) {
         let extent = counts.extent(dimension);
-        // Within a quarter of the way round nothing is nearer the other way.
+        // Within a quarter of the extent, wrap-around does not shorten distances.
         self.around = counts.axes()[dimension].wrapped && 4 * last > extent;
         (self.behind, self.ahead) = match (self.around, counts.axes()[dimension].wrapped) {
             (true, _) => (extent / 2, (extent - 1) / 2),
@@ -189,8 +189,8 @@ impl Cuts {
         };
     }
 
-    /// Calls `take` with the number of processors in each arc of half the way round, by its
-    /// first section.
+    /// Calls `take` for each arc of half the extent, with the arc's first section and its number of
+    /// processors.
     fn for_arcs(&self, mut take: impl FnMut(usize, &Shorts)) {
         let half = self.counts.len() / 2;
         let mut arc = [0; LANES];
@@ -215,7 +215,8 @@ impl Cuts {
             }
         }
         if self.around {
-            // A step on is one farther from the half behind and one nearer to that ahead.
+            // One step increases the distance to the half behind by one and decreases the distance
+            // to the half ahead by one.
             let half = sections / 2;
             let mut steps = vec![[0; LANES]; sections];
             self.for_arcs(|start, arc| steps[start] = *arc);
@@ -240,7 +241,8 @@ impl Cuts {
         self.terms = terms;
     }
 
-    /// By distance: the least term of all positions so far away or farther.
+    /// Fills `by_distance`, for each distance, with the smallest term of all positions at this
+    /// distance or farther.
     fn least(&self, by_distance: &mut Vec<Words>) {
         let farthest = self.behind.max(self.ahead);
         by_distance.clear();
@@ -252,7 +254,7 @@ impl Cuts {
         }
     }
 
-    /// Lowers `least` to the terms at a distance.
+    /// Replaces entries of `least` by the terms at a distance if the terms are smaller.
     fn lower(&self, distance: usize, least: &mut Words) {
         let sides = [
             (distance <= self.behind).then(|| self.behind - distance),
@@ -289,9 +291,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// Sums, and costs of every position in the last shell, by distances of pairs.
+        /// The sums, and the costs of every position in the last shell, agree with values computed
+        /// from the distances of all pairs.
         #[test]
-        fn sums_and_costs_are_those_of_distances(
+        fn sums_and_costs_agree_with_distances(
             grid in grids(), busy in 0.0..0.95f64, seed: u64, last in 0usize..9,
             pick: prop::sample::Index,
         ) {

@@ -1,4 +1,4 @@
-//! Scores of single candidates on every grid, and of all candidates on a line.
+//! Engines that score single candidates on every grid, and all candidates on a line.
 
 use super::candidates::Selection;
 use crate::allocator::centre::definition::{Metric, ShellOrder};
@@ -6,9 +6,9 @@ use crate::allocator::centre::shell::ShellCut;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
-/// The complete shells around one centre, and the last one.
+/// The complete shells and the last shell around one centre.
 ///
-/// This works on every grid and costs a few steps per free processor and centre.
+/// This engine supports every grid. The cost is a few steps per free processor and centre.
 #[derive(Debug)]
 pub struct Survey {
     grid: Grid,
@@ -19,16 +19,16 @@ pub struct Survey {
     distances: Vec<u32>,
     /// Number of free processors by distance.
     counts: Vec<u32>,
-    /// The free processors of the last shell, in scan order.
+    /// Free processors of the last shell, in scan order.
     shell: Vec<NodeId>,
-    /// The processors around a centre.
+    /// Processors around a centre.
     set: Vec<NodeId>,
-    /// By axis and position: processors taken.
+    /// Number of processors taken, by axis and position.
     histograms: [Vec<u32>; 3],
 }
 
 impl Survey {
-    /// For `grid`; of the last shell, processors are taken in `order`.
+    /// Creates a survey of `grid`; processors are taken from the last shell in `order`.
     pub fn new(grid: &Grid, order: ShellOrder) -> Self {
         let diameter: usize = grid.axes().iter().map(|axis| usize::from(axis.diameter())).sum();
         Self {
@@ -44,13 +44,13 @@ impl Survey {
         }
     }
 
-    /// Coordinates by processor number.
+    /// Returns the coordinates by processor number.
     pub fn coords(&self) -> &[Coord] {
         &self.coords
     }
 
-    /// Returns the sum of pairwise L1 distances of the `size` processors around `centre`; at least so
-    /// many are free. `earlier` are the candidates before it, the latest first.
+    /// Returns the sum of pairwise L1 distances of the `size` processors around `centre`. At least `size` processors
+    /// must be free. `earlier` are the candidates before this candidate, the latest first.
     pub fn score(
         &mut self,
         machine: &Machine,
@@ -71,8 +71,8 @@ impl Survey {
         pairs_of(&self.grid, &self.histograms)
     }
 
-    /// Appends the `size` processors around `centre` to `chosen`; returns the shell number
-    /// of the outermost. `earlier` as in [`score`](Self::score).
+    /// Appends the `size` processors around `centre` to `chosen`. Returns the shell number of the outermost processor.
+    /// `earlier` are the candidates before this candidate, the latest first.
     pub fn collect(
         &mut self,
         machine: &Machine,
@@ -109,45 +109,44 @@ impl Survey {
     }
 }
 
-/// Scores candidates on a mesh of one dimension.
+/// Engine that scores candidates on a mesh of one dimension.
 ///
-/// There the candidates of Gen-Alg and MM are the free processors, and the nearest to one of
-/// them are consecutive free processors. Of two that are equally near the first is
-/// taken: by scan order, and by the carried order too, since the candidate before lies on its
-/// side. So the range moves on with the candidates, and scores follow from prefix sums.
+/// On such a mesh the candidates of Gen-Alg and MM are the free processors, and the nearest processors to a candidate
+/// are consecutive free processors. If two processors are equally near, scan order takes the first processor. Carried
+/// order also takes the first processor, because the preceding candidate is on the same side. The range of processors
+/// therefore moves forward with the candidates, and scores are computed from prefix sums.
 #[derive(Debug)]
 pub struct Line {
-    /// Where the free processors are, in scan order.
-    places: Vec<u64>,
-    /// By number of free processors before: the sum of their places, and of their places
-    /// times their numbers.
+    /// Positions of the free processors, in scan order.
+    positions: Vec<u64>,
+    /// Prefix sums by number of free processors: the sum of the positions, and the sum of positions times indices.
     sums: Vec<[u64; 2]>,
 }
 
 impl Line {
-    /// `None` unless `grid` is a mesh with at most one dimension that is longer than one.
+    /// Creates the engine. Returns `None` unless `grid` is a mesh with at most one dimension longer than one.
     pub fn new(grid: &Grid) -> Option<Self> {
         let long = grid.axes().iter().filter(|axis| axis.extent > 1).count();
-        (long <= 1 && !grid.is_wrapped()).then(|| Self { places: Vec::new(), sums: Vec::new() })
+        (long <= 1 && !grid.is_wrapped()).then(|| Self { positions: Vec::new(), sums: Vec::new() })
     }
 
     /// Enters the score of every candidate.
     pub fn compete(&mut self, machine: &Machine, size: usize, selection: &mut Selection) {
-        self.places.clear();
-        self.places.extend(machine.free_nodes().map(|node| u64::from(node.0)));
-        let (mut places, mut products) = (0, 0);
+        self.positions.clear();
+        self.positions.extend(machine.free_nodes().map(|node| u64::from(node.0)));
+        let (mut positions, mut products) = (0, 0);
         self.sums.clear();
         self.sums.push([0, 0]);
-        for (number, &place) in (0..).zip(&self.places) {
-            places += place;
-            products += number * place;
-            self.sums.push([places, products]);
+        for (number, &position) in (0..).zip(&self.positions) {
+            positions += position;
+            products += number * position;
+            self.sums.push([positions, products]);
         }
         let mut first = 0;
-        for (index, &centre) in self.places.iter().enumerate() {
+        for (index, &centre) in self.positions.iter().enumerate() {
             let nearer = |first: usize| {
-                let next = self.places.get(first + size)?;
-                Some(*next > centre && next - centre < centre.abs_diff(self.places[first]))
+                let next = self.positions.get(first + size)?;
+                Some(*next > centre && next - centre < centre.abs_diff(self.positions[first]))
             };
             while index >= first + size || nearer(first) == Some(true) {
                 first += 1;
@@ -156,17 +155,17 @@ impl Line {
         }
     }
 
-    /// The pairwise sum of `size` free processors from the `first` on: each is added once for each
-    /// one before it, and subtracted once for each one behind.
+    /// Returns the pairwise sum of `size` consecutive free processors from `first` on. Each position is added once for
+    /// every processor before it and subtracted once for every processor after it.
     fn score(&self, first: usize, size: usize) -> u64 {
-        let ([places, products], [end_places, end_products]) =
+        let ([positions, products], [end_places, end_products]) =
             (self.sums[first], self.sums[first + size]);
-        let (places, products) = (end_places - places, end_products - products);
-        2 * (products - first as u64 * places) - (size as u64 - 1) * places
+        let (positions, products) = (end_places - positions, end_products - products);
+        2 * (products - first as u64 * positions) - (size as u64 - 1) * positions
     }
 }
 
-/// Sum of pairwise L1 distances, from the number of processors at each position of each
+/// Returns the sum of pairwise L1 distances, computed from the number of processors at each position of each
 /// dimension.
 pub fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3]) -> u64 {
     let axes = histograms.iter().zip(grid.axes());
@@ -174,8 +173,8 @@ pub fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3]) -> u64 {
         .sum()
 }
 
-/// Sum of distances over all pairs on a line: every cut between neighbouring positions is
-/// crossed once by each pair with an end on each side.
+/// Returns the sum of distances over all pairs on a line. A cut between neighbouring positions separates pairs of
+/// processors. The sum of distances is the number of separated pairs, summed over all cuts.
 pub fn along(histogram: &[u32]) -> u64 {
     let all: u64 = histogram.iter().map(|&count| u64::from(count)).sum();
     let (mut before, mut sum) = (0, 0);
@@ -186,8 +185,8 @@ pub fn along(histogram: &[u32]) -> u64 {
     sum
 }
 
-/// Sum of distances over all pairs on a circle: of all arcs of half the circle, rounded down, exactly twice as
-/// many part two positions as these are apart.
+/// Returns the sum of distances over all pairs on a circle. Consider all arcs of half the circle, rounded down. The
+/// number of these arcs that separate two positions is exactly twice the distance of the positions.
 fn around(histogram: &[u32]) -> u64 {
     let half = histogram.len() / 2;
     let all: u64 = histogram.iter().map(|&count| u64::from(count)).sum();

@@ -4,7 +4,7 @@ use crate::allocator::{Allocator, Request};
 use crate::topology::{Axis, Coord};
 use proptest::prelude::*;
 
-/// MM or Gen-Alg, and its definition.
+/// Returns MM or Gen-Alg, and its definition.
 fn fast_and_rule(grid: &Grid, product: bool, options: CentreOptions) -> (Pairwise, CentreRule) {
     if product {
         (Pairwise::mm(grid, options), CentreRule::mm(options))
@@ -21,7 +21,7 @@ proptest! {
         grid in grids(),
         product: bool,
         options in options(),
-        // Hardly any busy: complete diamonds are alike, and scored once.
+        // The cases include nearly empty machines, on which complete diamonds are identical and scored only once.
         busy in prop_oneof![1 => Just(0.0), 1 => 0.0..0.03f64, 6 => 0.0..0.95f64],
         seed: u64,
         shares in proptest::collection::vec(0.0..1.0f64, 3),
@@ -30,9 +30,9 @@ proptest! {
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }
 
-    /// The engine for every grid, where another would do.
+    /// Tests the engines for arbitrary grids, including grids for which a special engine exists.
     #[test]
-    fn the_engine_for_every_grid_agrees_too(
+    fn engines_for_any_grid_agree_with_the_definition(
         grid in grids(),
         product: bool,
         options in options(),
@@ -49,9 +49,9 @@ proptest! {
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }
 
-    /// With processors out of service, which may be walls to their neighbours.
+    /// The engines agree with the definition if processors are out of service, whether or not they count as walls.
     #[test]
-    fn agrees_with_the_definition_beside_what_is_down(
+    fn agrees_with_the_definition_during_outages(
         grid in grids(),
         product: bool,
         options in options(),
@@ -66,11 +66,11 @@ proptest! {
         agrees(&mut fast, &rule, &grid, machine, &shares)?;
     }
 
-    /// Gen-Alg is a (2 - 2/k)-approximation of the least sum of pairwise distances (Krumke et al. 1997), on
-    /// whatever the distances are of; MM a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et
-    /// al. 2008). The suite `bounds` tries every state of meshes smaller than these.
+    /// Gen-Alg is a (2 - 2/k)-approximation of the least sum of pairwise distances (Krumke et al. 1997) for any
+    /// distance; MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008). The suite
+    /// `bounds` tries every state of meshes smaller than these.
     #[test]
-    fn is_within_the_bounds_of_its_theorem(
+    fn is_within_the_published_approximation_bounds(
         (grid, wrapped) in any::<bool>().prop_flat_map(|wrapped| (small_grids(wrapped), Just(wrapped))),
         busy in 0.0..0.8f64,
         seed: u64,
@@ -80,7 +80,7 @@ proptest! {
         let free: Vec<Coord> = machine.free_nodes().map(|node| grid.coord(node)).collect();
         prop_assume!(size < free.len());
         let best = least(&grid, &free, &mut Vec::new(), size, 0, u32::MAX);
-        let ours = |mut allocator: Pairwise| {
+        let ratio_of = |mut allocator: Pairwise| {
             let mut chosen = Vec::new();
             let request = Request::of_size(size as u32);
             allocator.allocate(&machine, request, &mut chosen).expect("enough are free");
@@ -88,31 +88,32 @@ proptest! {
             f64::from(distance(&grid, &chosen)) / f64::from(best)
         };
         let options = CentreOptions::default();
-        let gen_alg = ours(Pairwise::gen_alg(&grid, options));
+        let gen_alg = ratio_of(Pairwise::gen_alg(&grid, options));
         prop_assert!(gen_alg <= 2.0 - 2.0 / size as f64 + 1e-9, "Gen-Alg: {gen_alg}");
-        let mm = ours(Pairwise::mm(&grid, options));
+        let mm = ratio_of(Pairwise::mm(&grid, options));
         let dimensions = grid.dimensions() as f64;
-        // The theorem is of meshes; on tori it is Gen-Alg's that holds, of whose centres MM tries all.
+        // The theorem on MM holds for meshes. On tori the bound of Gen-Alg holds, because MM tries all of Gen-Alg's
+        // centres.
         let bound = if wrapped { 2.0 - 2.0 / size as f64 } else { 2.0 - 0.5 / dimensions };
         prop_assert!(mm <= bound + 1e-9, "MM: {mm}");
     }
 }
 
-/// Meshes or tori on which the best of all subsets can be found.
+/// Generates meshes or tori small enough to search all subsets.
 fn small_grids(wrapped: bool) -> impl Strategy<Value = Grid> {
     let axis = move |max| (1u16..max).prop_map(move |extent| Axis { extent, wrapped });
     prop_oneof![proptest::collection::vec(axis(7), 2), proptest::collection::vec(axis(4), 3)]
         .prop_map(|axes| Grid::new(&axes).expect("small"))
 }
 
-/// The sum of pairwise distances.
+/// Returns the sum of pairwise distances.
 fn distance(grid: &Grid, set: &[Coord]) -> u32 {
     let pairs = set.iter().enumerate().flat_map(|(i, a)| set[..i].iter().map(move |b| (*a, *b)));
     pairs.map(|(a, b)| grid.l1(a, b)).sum()
 }
 
-/// The least sum of pairwise distances of `more` of the free processors beside those in `set`, which come
-/// to `sum`; `best` is known to be possible.
+/// Returns the least sum of pairwise distances of `set` and `more` further free processors; `sum` is the sum of `set`.
+/// `best` is a sum that is already known to be possible.
 fn least(
     grid: &Grid,
     free: &[Coord],

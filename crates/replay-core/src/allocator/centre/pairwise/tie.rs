@@ -4,25 +4,26 @@ use crate::allocator::centre::tie::{TieVector, WallRule, walls_of};
 use crate::machine::Machine;
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Tie values with diamond shells; the definition is at
-/// [`TieVector`](crate::allocator::centre::TieVector).
+/// Tie values with diamond shells; see [`TieVector`] for the
+/// definition.
 ///
-/// Sums over what is near a candidate go row by row of the grid, from sums along the rows.
+/// Sums over the surroundings of a candidate are computed row by row of the grid, from prefix sums
+/// along the rows.
 #[derive(Debug)]
 pub struct TieValues {
     vector: TieVector,
     rule: WallRule,
-    /// By processor: what it counts as a wall processor when all are in service.
+    /// Wall weight by processor when all processors are in service.
     walls: Vec<u8>,
-    /// Along a row of consecutive processors.
+    /// The axis of a row of consecutive processors.
     along: Axis,
-    /// By row and position, one more than there are: free processors before it, and the sum of
-    /// their positions.
+    /// Prefix sums by row and position: the number of free processors before the position, and the
+    /// sum of the positions of these processors. Each row has one more entry than positions.
     before: Vec<[i64; 2]>,
 }
 
 impl TieValues {
-    /// Tie values of one vector and wall rule.
+    /// Creates tie values of one vector and wall rule.
     pub fn new(grid: &Grid, vector: TieVector, rule: WallRule) -> Self {
         let weight = |&coord: &Coord| rule.weight(grid.walls(coord)) as u8;
         let along = grid.axes()[grid.dimensions() - 1];
@@ -30,8 +31,9 @@ impl TieValues {
         Self { vector, rule, walls, along, before: Vec::new() }
     }
 
-    /// Takes in which processors are free, before the first of the values of a decision.
-    pub fn look(&mut self, machine: &Machine) {
+    /// Computes the prefix sums for the free processors of `machine`. Call this before the first
+    /// [`value`](Self::value) of a decision.
+    pub fn update(&mut self, machine: &Machine) {
         self.before.clear();
         for row in machine.free_map().chunks(usize::from(self.along.extent)) {
             let (mut count, mut sum) = (0, 0);
@@ -44,8 +46,8 @@ impl TieValues {
         }
     }
 
-    /// The tie value of the processors `chosen` around `centre`, the outermost of them in
-    /// shell `last`.
+    /// Returns the tie value of the processors `chosen` around `centre`. The outermost of these
+    /// processors is in shell `last`.
     pub fn value(
         &self,
         grid: &Grid,
@@ -57,7 +59,8 @@ impl TieValues {
     ) -> i64 {
         let TieVector { scan_radius, available, wall, border } = self.vector;
         let max_shell = i64::from(last) + i64::from(scan_radius);
-        // Free processors nearby, less the candidate's own.
+        // The weights of all free processors nearby, minus the weights of the candidate's own
+        // processors.
         let mut nearby = 0;
         let mut touching = 0;
         for node in chosen {
@@ -82,14 +85,14 @@ impl TieValues {
                 }
                 let rest = i64::from(last) + 1 - distance;
                 if border != 0 && rest >= 0 {
-                    let [behind, ahead] = self.most(lane);
-                    let places = [
+                    let [behind, ahead] = self.span(lane);
+                    let positions = [
                         (rest <= behind).then_some(lane - rest),
                         (0 < rest && rest <= ahead).then_some(lane + rest),
                     ];
-                    for place in places.into_iter().flatten() {
-                        let place = place.rem_euclid(length as i64) as usize;
-                        let node = NodeId((row * length + place) as u32);
+                    for position in positions.into_iter().flatten() {
+                        let position = position.rem_euclid(length as i64) as usize;
+                        let node = NodeId((row * length + position) as u32);
                         if !machine.is_free(node) && !machine.is_down(node) {
                             outside += i64::from(scan_radius);
                         }
@@ -100,23 +103,25 @@ impl TieValues {
         i64::from(available) * nearby - i64::from(wall) * touching - i64::from(border) * outside
     }
 
-    /// How far positions of a row lie behind one and ahead of it, each once.
-    fn most(&self, lane: i64) -> [i64; 2] {
+    /// Returns the largest distances from `lane` to the positions behind and ahead of `lane` in a
+    /// row. Each position of a wrapped row is counted on one side only.
+    fn span(&self, lane: i64) -> [i64; 2] {
         let extent = i64::from(self.along.extent);
         if self.along.wrapped { [extent / 2, (extent - 1) / 2] } else { [lane, extent - 1 - lane] }
     }
 
-    /// Over the free processors of a row within `reach` of a position: one more than `reach`,
-    /// less their distance.
+    /// Returns the sum of (`reach` + 1 - distance) over all free processors of a row whose distance
+    /// from a position is at most `reach`.
     fn weights(&self, row: usize, lane: i64, reach: i64) -> i64 {
-        let [behind, ahead] = self.most(lane).map(|most| most.min(reach));
+        let [behind, ahead] = self.span(lane).map(|span| span.min(reach));
         let [left, left_sum] = self.between(row, lane - behind, lane);
         let [right, right_sum] = self.between(row, lane, lane + ahead + 1);
         (reach + 1) * (left + right) - (lane * left - left_sum) - (right_sum - lane * right)
     }
 
-    /// Free processors of a row from a position to before another, and the sum of their
-    /// positions, which may lie beyond one end of a row that wraps.
+    /// Returns the number of free processors of a row between two positions, and the sum of the
+    /// positions of these processors. On a wrapped row one of the two positions may be past an end
+    /// of the row.
     fn between(&self, row: usize, from: i64, to: i64) -> [i64; 2] {
         let extent = i64::from(self.along.extent);
         let inside = |from: i64, to: i64, turns: i64| {

@@ -1,10 +1,10 @@
-//! Expected losses of tie vectors and slacks, as a map of their space.
+//! Map of the space of tie vectors and slacks, with their expected losses.
 //!
-//! Vectors of one ratio are one strategy, so the three weights are shares of a fixed
-//! number of parts: the map has a point for every division of the parts at every scan
-//! radius of a geometric sequence, and every slack that is to be tuned.
+//! Vectors whose weights have the same ratios are the same strategy, so the sum of the three
+//! weights is fixed (`PARTS`). The map has a point for every combination of weights with this sum,
+//! of a scan radius from a geometric sequence, and of a tuned slack.
 //!
-//! Cost per observation: one kernel value for each of some hundred points.
+//! Cost per observation: one kernel value for each point; there are a few hundred points.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -12,49 +12,49 @@ use crate::allocator::centre::tie::{Slack, TieVector};
 use crate::allocator::loss_model::DecayingLossModel;
 use crate::topology::Grid;
 
-/// Parts that the three weights share.
+/// Sum of the three weights.
 const PARTS: i32 = 12;
 
-/// Width of the kernel along each weight, as a share of the sum of weights.
+/// Width of the kernel along each weight, as a fraction of the sum of weights.
 const SHARE_WIDTH: f64 = 0.2;
 
-/// Width of the kernel along the scan radius, in doublings.
+/// Width of the kernel along the scan radius, in doublings of the radius.
 const RADIUS_WIDTH: f64 = 1.0;
 
-/// Slacks that are tuned, each by a step from the next. Their steps grow, for the scores
-/// that a slack admits grow with it.
+/// Values of the tuned slack; consecutive values are one step apart. Differences between values
+/// increase, because the number of admitted scores increases with the slack.
 const SLACKS: [&str; 6] = ["0", "0.025", "0.05", "0.1", "0.2", "0.4"];
 
 /// Width of the kernel along the slack, in steps.
 const SLACK_WIDTH: f64 = 1.0;
 
-/// Expected loss per request by vector and slack, up to a constant that all have in common.
+/// Expected loss per request by vector and slack, up to a constant that is common to all points.
 #[derive(Clone, Debug)]
 pub struct Map {
     points: Vec<Point>,
-    past: DecayingLossModel,
+    losses: DecayingLossModel,
 }
 
-/// A way to break ties.
+/// Tie vector and slack.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     vector: TieVector,
     slack: Slack,
-    /// Place of the slack among those that are tuned.
+    /// Index of the slack among the tuned values.
     step: u32,
 }
 
 impl Map {
-    /// An empty map for `grid`. Scan radii go up to half its longest side: more than that
-    /// around the middle sees the whole machine. All points have the slack `fixed`, unless
-    /// it is `None`: then it is tuned, too.
+    /// Creates an empty map for `grid`. Scan radii are at most half the longest side of the grid,
+    /// because larger radii around the middle cover the whole machine. All points have the slack
+    /// `fixed`; with `None` the slack is tuned too.
     pub fn new(grid: &Grid, fixed: Option<Slack>) -> Self {
         let longest = grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1);
         let radii = std::iter::successors(Some(1u32), |r| Some((r * 4 / 3).max(r + 1)));
         let radii: Vec<u32> = radii.take_while(|&r| r <= (longest / 2).max(1)).collect();
         let slacks = match fixed {
             Some(slack) => vec![slack],
-            // The table is checked by a test.
+            // A test checks that the table parses.
             None => SLACKS.iter().filter_map(|text| text.parse().ok()).collect(),
         };
         let mut points = Vec::new();
@@ -69,34 +69,34 @@ impl Map {
                 }
             }
         }
-        Self { past: DecayingLossModel::new(points.len()), points }
+        Self { losses: DecayingLossModel::new(points.len()), points }
     }
 
-    /// The vector and the slack at a point.
+    /// Returns the vector and the slack at a point.
     pub fn rule(&self, point: usize) -> (TieVector, Slack) {
         (self.points[point].vector, self.points[point].slack)
     }
 
-    /// Takes in what shadows lost over the same requests, each at its point; what is older fades by
-    /// the `memory`, in requests.
+    /// Adds the losses of shadows over the same requests. Each loss is added at the point of its
+    /// shadow. Older observations decay; `memory` is the time constant in requests.
     pub fn learn(&mut self, observed: &[(usize, f64)], requests: f64, memory: f64) {
-        let Self { points, past } = self;
-        past.learn(observed, requests, memory, |from, to| points[from].distance(&points[to]));
+        let Self { points, losses } = self;
+        losses.learn(observed, requests, memory, |from, to| points[from].distance(&points[to]));
     }
 
-    /// The point of least expected loss.
+    /// Returns the point with the smallest expected loss.
     pub fn best(&self) -> usize {
-        self.past.best()
+        self.losses.best()
     }
 
-    /// A point to look at.
+    /// Returns a point to observe next.
     pub fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
-        self.past.draw(rng)
+        self.losses.draw(rng)
     }
 }
 
 impl Point {
-    /// Squared, in widths of the kernel.
+    /// Returns the squared distance between two points, in widths of the kernel.
     fn distance(&self, other: &Point) -> f64 {
         let (at, vector) = (self.vector, other.vector);
         let doublings =
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_map_has_every_division_at_every_radius() {
+    fn maps_contain_every_division_at_every_radius() {
         let radii = |machine| {
             let mut radii: Vec<_> =
                 map(machine).points.iter().map(|p| p.vector.scan_radius).collect();
@@ -145,9 +145,10 @@ mod tests {
         assert_eq!((last.step as usize + 1, last.slack.to_string().as_str()), (6, "0.4"));
     }
 
-    /// Noisy losses that grow with the distance from one vector lead to its neighbourhood.
+    /// If noisy losses increase with the distance from a vector, the best point is near this
+    /// vector.
     #[test]
-    fn the_best_point_is_where_the_losses_are_least() {
+    fn the_best_point_is_near_the_least_loss() {
         let mut map = map("10x10");
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let loss = |v: TieVector| {
@@ -158,8 +159,8 @@ mod tests {
             let point = map.draw(&mut rng);
             let noise = rng.random_range(-20..=20);
             let lost = 100.0 * f64::from(loss(map.rule(point).0) + noise);
-            let Map { points, past } = &mut map;
-            past.observe(100.0, lost, |other| points[point].distance(&points[other]));
+            let Map { points, losses } = &mut map;
+            losses.observe(100.0, lost, |other| points[point].distance(&points[other]));
         }
         let (found, _) = map.rule(map.best());
         assert!(loss(found) <= 4, "{found}");

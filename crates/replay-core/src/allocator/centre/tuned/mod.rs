@@ -1,20 +1,23 @@
-//! MC1x1 whose tie vector, and optionally slack, are tuned during the replay, which Johnson, Bunde, Leung name as future
-//! work.
+//! MC1x1 with a tie vector that is tuned during the replay. The slack can be tuned too. Johnson, Bunde, Leung mention
+//! this tuning as future work.
 //!
-//! Beside the real machine some *shadow* machines see the same requests and releases,
-//! each served by MC1x1 with a tie vector of its own. Every [`TuneOptions::every`] requests
-//! a map of all vectors learns by how much each shadow's pairwise L1 was above or below what the shadows had in common;
-//! older observations decay ([`TuneOptions::memory`]). Then the real machine continues with the vector of least
-//! expected loss, and one shadow, each in its turn, with a vector that is promising or unknown.
+//! In addition to the real machine there are several *shadow* machines. All machines receive the same requests and
+//! releases; each shadow is served by MC1x1 with its own tie vector. After every [`TuneOptions::every`] requests, the
+//! losses of the shadows are added to a map of all vectors. The loss of a shadow is its pairwise L1, relative to the
+//! common part of all shadows. Older observations decay ([`TuneOptions::memory`]). The real machine then continues with
+//! the vector that has the smallest expected loss. One shadow continues with another vector that is promising or
+//! unknown; a different shadow is selected each time.
 //!
-//! A choice depends on the seed and on the requests and releases before it, not on later ones. MC1x1 serves every request
-//! that finds enough free processors, whatever its vector: all shadows stay in step with the real machine. Of processors
-//! that leave the real machine a shadow may have a job on some; they leave it when that job ends.
+//! A choice depends on the seed and on earlier requests and releases, but not on later events. MC1x1 with any vector
+//! serves every request if enough processors are free, so the same jobs run on all shadows and on the real machine.
+//! When processors of the real machine go out of service, a shadow may still run a job on some of these processors. On
+//! this shadow they go out of service when the job ends.
 //!
-//! Shadows are [one batch](super::batch), and the real machine decides with them where a shadow has the same free processors.
+//! Shadows are replayed in [one batch](super::batch). The real machine shares decisions with a shadow in the same
+//! state.
 //!
-//! Cost: that of MC1x1 for every shadow and once more for the real machine, in time and
-//! memory, less what they share; the map adds less than one of them.
+//! Cost in time and memory: the cost of MC1x1 for every shadow and for the real machine, minus the shared decisions.
+//! The map costs less than one shadow.
 
 mod map;
 
@@ -32,16 +35,16 @@ use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 use map::Map;
 
-/// How the tie vector is tuned.
+/// Options of the tuning of a tie vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TuneOptions {
-    /// Shadow machines, at least one.
+    /// Number of shadow machines, at least one.
     pub shadows: u32,
-    /// Requests from one look at the shadows to the next, at least one.
+    /// Number of requests between two evaluations of the shadows, at least one.
     pub every: u32,
-    /// Requests after which what was observed counts 1/e.
+    /// Number of requests after which the weight of an observation has decayed to 1/e.
     pub memory: u32,
-    /// Whether the slack is tuned, too.
+    /// Whether the slack is tuned too.
     pub slack: bool,
 }
 
@@ -51,7 +54,7 @@ impl Default for TuneOptions {
     }
 }
 
-/// The MC1x1 allocator that tunes its tie vector itself.
+/// The MC1x1 allocator with a self-tuning tie vector.
 #[derive(Debug)]
 pub struct TunedMc1x1 {
     grid: Grid,
@@ -60,21 +63,22 @@ pub struct TunedMc1x1 {
     seed: u64,
     rng: ChaCha8Rng,
     map: Map,
-    /// `None` before the first request.
+    /// Shadow machines; `None` before the first request.
     shadows: Option<Shadows>,
-    /// The shadow that changes its vector next.
+    /// Index of the next shadow whose vector is changed.
     next: usize,
-    /// The point of the map that the real machine uses, and MC1x1 with its vector.
+    /// Point of the map that the real machine uses.
     best: usize,
+    /// MC1x1 with the vector at `best`.
     engine: Mc1x1,
-    /// Requests since the shadows were evaluated last.
+    /// Number of requests since the last evaluation of the shadows.
     since: u32,
-    /// Slots of the running jobs, by the first processor of each on the real machine.
+    /// Slots of the running jobs, by the first processor of each job on the real machine.
     slots: Vec<u32>,
     spare: Vec<u32>,
     slots_made: u32,
     stop: CancelToken,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
     count_ties: bool,
     /// Number of tied sets of the last request.
     tied: Option<u32>,
@@ -83,16 +87,16 @@ pub struct TunedMc1x1 {
 /// The shadow machines.
 #[derive(Debug)]
 struct Shadows {
-    /// By shadow, its point of the map.
+    /// Point of the map of each shadow.
     points: Vec<usize>,
-    /// By shadow, the pairwise L1 of all jobs started since the shadows were evaluated last.
+    /// Sum of the pairwise L1 of all jobs started since the last evaluation, by shadow.
     losses: Vec<u64>,
     batch: BatchReplay,
 }
 
 impl TunedMc1x1 {
-    /// An allocator for `grid`. A vector among the options does not matter, nor does a slack
-    /// if it is tuned.
+    /// Creates an allocator for `grid`. The vector in `options` is ignored. The slack in `options` is ignored if it is
+    /// tuned.
     pub fn new(grid: &Grid, options: CentreOptions, tuning: TuneOptions, seed: u64) -> Self {
         let mut tuned = Self {
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -110,7 +114,7 @@ impl TunedMc1x1 {
             tuning,
             seed,
             stop: CancelToken::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
             count_ties: false,
             tied: None,
         };
@@ -126,7 +130,7 @@ impl TunedMc1x1 {
 
     fn engine_at(&self, point: usize) -> Mc1x1 {
         let mut engine = Mc1x1::new(&self.grid, self.options_at(point));
-        engine.attach(&self.notes, &self.stop);
+        engine.attach(&self.explanation, &self.stop);
         engine
     }
 
@@ -145,7 +149,8 @@ impl TunedMc1x1 {
         Shadows { losses: vec![0; points.len()], points, batch }
     }
 
-    /// Evaluates the shadows: learns, chooses the best point, and moves one shadow.
+    /// Evaluates the shadows: adds their losses to the map, chooses the best point, and moves one shadow to another
+    /// point.
     fn tune(&mut self, shadows: &mut Shadows) {
         let (requests, memory) = (f64::from(self.tuning.every), f64::from(self.tuning.memory));
         let losses = shadows.losses.iter_mut().map(std::mem::take);
@@ -178,19 +183,22 @@ impl TunedMc1x1 {
             self.tune(shadows);
             self.since = 0;
         }
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             let (vector, slack) = self.map.rule(self.best);
             let since = explain::count(self.since as usize, "request");
             let shadows = explain::count(shadows.points.len(), "shadow machine");
             format!(
-                "by the past, on {shadows}, the vector of least expected loss is {vector} with a slack of {}; it was chosen {since} ago",
+                "on {shadows}, the vector of least expected loss so far is {vector} with a slack of {}; it was chosen {since} ago",
                 slack.share()
             )
         });
-        // The engine explains decisions, and decides where all free processors are taken or too few are free.
+        // The engine explains decisions, and handles requests for all free processors or more.
         let settled = request.size as usize >= machine.free_count();
-        let shared =
-            if settled || self.notes.are_read() { None } else { shadows.batch.find(machine) };
+        let shared = if settled || self.explanation.is_recording() {
+            None
+        } else {
+            shadows.batch.find(machine)
+        };
         if shared.is_none() {
             self.engine.allocate(machine, request, chosen)?;
             if chosen.is_empty() {
@@ -212,11 +220,11 @@ impl TunedMc1x1 {
 }
 
 impl Shadows {
-    /// Serves a request for the job in `slot` on all shadows.
+    /// Serves a request for the job in `slot` on all shadows. A shadow with too few free processors is skipped; this
+    /// happens only if the caller does not occupy the chosen processors.
     ///
     /// # Errors
-    /// [`Refusal::Cancelled`] if `stop` is raised. A shadow without enough free processors, which happens only if the caller
-    /// does not occupy what it is given, does nothing.
+    /// [`Refusal::Cancelled`] if `stop` is cancelled.
     fn start(
         &mut self,
         slot: usize,
@@ -241,10 +249,10 @@ impl Shadows {
 impl Allocator for TunedMc1x1 {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
-        (self.notes, self.stop) = (setup.notes.clone(), setup.stop.clone());
+        (self.explanation, self.stop) = (setup.explanation.clone(), setup.stop.clone());
         self.count_ties = setup.count_ties;
-        // The shadows explain nothing.
-        self.engine.attach(&self.notes, &self.stop);
+        // The shadows record no explanations.
+        self.engine.attach(&self.explanation, &self.stop);
         Ok(())
     }
 
@@ -285,7 +293,7 @@ impl Allocator for TunedMc1x1 {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // The shadows are machines of their own: what leaves the real one leaves them too.
+        // The shadows are separate machines. Processors that leave the real machine leave the shadows too.
         let supports_outages = true;
         Capabilities { supports_outages, counts_ties: true, ..Capabilities::default() }
     }

@@ -9,7 +9,7 @@ use crate::topology::{PairDistances, Topology};
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// Starts and ends: a share of what is free or of what runs, and whether a job ends.
+/// Events: a number in 0..1 that selects the size of a starting job or the job that ends, and whether a job ends.
 type History = Vec<(f64, bool)>;
 
 fn history(events: std::ops::Range<usize>) -> impl Strategy<Value = History> {
@@ -28,12 +28,13 @@ fn tuned(machine: &str, seed: u64) -> TunedMc1x1 {
     TunedMc1x1::new(grid, CentreOptions::default(), tuning, seed)
 }
 
-/// By shadow: processors that are free, that are out of service, and that will be when their job ends.
+/// Returns, by shadow, the numbers of processors that are free, that are out of service, and that will go out of
+/// service when their job ends.
 fn counts(tuned: &TunedMc1x1) -> Vec<[usize; 3]> {
     tuned.shadows.iter().flat_map(|shadows| shadows.batch.counts()).collect()
 }
 
-/// What the allocator chooses, request by request, and the machine in the end.
+/// Returns the processors that the allocator chooses for each request, and the machine after all events.
 fn choices(
     allocator: &mut dyn Allocator,
     machine: &str,
@@ -65,18 +66,18 @@ const MACHINES: [&str; 4] = ["10x10", "torus:6x5", "4x3x5", "1x9"];
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Nothing that is still to come, and nothing of a replay before, has any influence.
+    /// Neither later events nor an earlier replay influence a choice.
     #[test]
-    fn choices_depend_on_the_past_alone(
+    fn choices_depend_on_earlier_events_only(
         machine in proptest::sample::select(MACHINES.to_vec()),
         seed: u64,
-        past in history(1..80),
+        earlier in history(1..80),
         futures in [history(1..60), history(1..60)],
     ) {
         let mut allocator = tuned(machine, seed);
-        let (expected, _) = choices(&mut allocator, machine, &past);
+        let (expected, _) = choices(&mut allocator, machine, &earlier);
         for future in futures {
-            let whole: History = past.iter().copied().chain(future).collect();
+            let whole: History = earlier.iter().copied().chain(future).collect();
             allocator.begin(&RunSetup::default()).expect("it works");
             let (chosen, _) = choices(&mut allocator, machine, &whole);
             prop_assert_eq!(&chosen[..expected.len()], &expected[..]);
@@ -86,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn shadows_stay_in_step(
+    fn shadows_have_as_many_free_processors_as_the_machine(
         machine in proptest::sample::select(MACHINES.to_vec()),
         history in history(1..150),
     ) {
@@ -96,19 +97,20 @@ proptest! {
         prop_assert_eq!(counts(&allocator), expected);
     }
 
-    /// Also where processors leave and return: a shadow has more free by those that a job of its own still holds.
+    /// After outages, jobs on a shadow may still use processors that are out of service on the real machine. The shadow
+    /// has one additional free processor for each of these processors.
     #[test]
-    fn shadows_stay_in_step_with_outages(
+    fn shadows_follow_outages(
         machine in proptest::sample::select(MACHINES.to_vec()),
         history in out_of_service::history(1..150),
     ) {
         let mut allocator = tuned(machine, 1);
         let mut real = Machine::new(machine.parse().expect("a machine"));
         let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
-        // What is seen of the shadows is what the next request finds.
+        // State of the shadows after each event.
         let mut shadows = Vec::new();
-        let mut watched = Watched { inner: &mut allocator, seen: &mut shadows };
-        out_of_service::drive(&mut watched, &mut real, history, request, |_, _, _| Ok(()))?;
+        let mut recorder = ShadowRecorder { inner: &mut allocator, seen: &mut shadows };
+        out_of_service::drive(&mut recorder, &mut real, history, request, |_, _, _| Ok(()))?;
         for [free, shadow_free, leaving] in shadows {
             prop_assert_eq!(shadow_free, free + leaving);
         }
@@ -117,16 +119,16 @@ proptest! {
         }
     }
 
-    /// Every choice, on the real machine and on each shadow, is what MC1x1 chooses there alone.
+    /// Every choice on the real machine and on each shadow equals the choice of plain MC1x1 on the same machine.
     #[test]
-    fn shadows_choose_as_each_does_alone(
+    fn shadows_choose_like_mc1x1_alone(
         machine in proptest::sample::select(vec!["10x10", "torus:6x5", "4x3x5", "torus:3x4x4", "1x9", "9x20"]),
         history in out_of_service::history(1..220),
         seed: u64,
         [slack, scan, per_wall, walled] in any::<[bool; 4]>(),
     ) {
         let order = if scan { ShellOrder::Scan } else { ShellOrder::Carried };
-        check_against_plain(machine, history, seed, order, [slack, per_wall, walled])?;
+        check_against_single_shadows(machine, history, seed, order, [slack, per_wall, walled])?;
     }
 }
 
@@ -134,17 +136,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
-    fn greedy_shadows_choose_as_each_does_alone(
+    fn greedy_shadows_choose_like_mc1x1_alone(
         machine in proptest::sample::select(vec!["5x5", "torus:4x5", "3x3x3"]),
         history in out_of_service::history(1..60),
         seed: u64,
         flags: [bool; 3],
     ) {
-        check_against_plain(machine, history, seed, ShellOrder::Greedy, flags)?;
+        check_against_single_shadows(machine, history, seed, ShellOrder::Greedy, flags)?;
     }
 }
 
-fn check_against_plain(
+fn check_against_single_shadows(
     machine: &str,
     history: Vec<(u8, f64, f64)>,
     seed: u64,
@@ -159,17 +161,17 @@ fn check_against_plain(
     let distances = PairDistances::new(&topology);
     let mut checked = Checked { tuned, plain: Vec::new(), distances };
     let mut real = Machine::new(topology);
-    real.wall_off(walled);
+    real.set_down_walls(walled);
     let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
     out_of_service::drive(&mut checked, &mut real, history, request, |_, _, _| Ok(()))
 }
 
-/// A shadow by itself, on a machine of its own.
+/// A reference shadow that is replayed separately.
 struct PlainShadow {
     machine: Machine,
-    /// Processors of the running jobs, by the first processor of each on the real machine.
+    /// Processors of the running jobs, by the first processor of each job on the real machine.
     held: HashMap<NodeId, Vec<NodeId>>,
-    /// Processors that leave when their job ends.
+    /// Processors that go out of service when their job ends.
     leaving: Vec<NodeId>,
     loss: u64,
 }
@@ -207,7 +209,7 @@ impl PlainShadow {
     }
 }
 
-/// Compares each choice with plain shadows at the same points.
+/// Compares each choice with reference shadows at the same points.
 struct Checked {
     tuned: TunedMc1x1,
     plain: Vec<PlainShadow>,
@@ -273,15 +275,16 @@ impl Allocator for Checked {
     }
 }
 
-/// Looks at the shadows after each event.
-struct Watched<'a> {
+/// Records the state of the shadows after each event.
+struct ShadowRecorder<'a> {
     inner: &'a mut TunedMc1x1,
-    /// Free processors of the real machine, those of a shadow, and those that are to leave it.
+    /// Number of free processors of the real machine, of free processors of a shadow, and of processors that will go
+    /// out of service on the shadow.
     seen: &'a mut Vec<[usize; 3]>,
 }
 
-impl Watched<'_> {
-    fn look(&mut self, machine: &Machine) {
+impl ShadowRecorder<'_> {
+    fn record(&mut self, machine: &Machine) {
         let down = machine.down_count();
         for [free, own_down, leaving] in counts(self.inner) {
             assert_eq!(own_down + leaving, down);
@@ -290,7 +293,7 @@ impl Watched<'_> {
     }
 }
 
-impl Decorator for Watched<'_> {
+impl Decorator for ShadowRecorder<'_> {
     fn inner(&self) -> &dyn Allocator {
         self.inner
     }
@@ -305,21 +308,21 @@ impl Decorator for Watched<'_> {
 
     fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
         self.inner.on_event(machine, event);
-        self.look(machine);
+        self.record(machine);
     }
 }
 
 #[test]
-fn the_seed_decides_what_is_tried() {
+fn the_seed_determines_the_choices() {
     let history = long_history(3, 400);
     let run = |seed| choices(&mut tuned("10x10", seed), "10x10", &history).0;
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
 
-/// A caller who does not occupy what it was given gets what MC1x1 gives, not a refusal.
+/// A caller that never occupies the chosen processors gets the choice of MC1x1, not a refusal.
 #[test]
-fn a_machine_that_never_fills_is_served_for_ever() {
+fn serves_a_machine_that_never_fills() {
     let machine = Machine::new("4x4".parse().expect("a mesh"));
     let mut allocator = tuned("4x4", 1);
     for _ in 0..50 {
@@ -329,9 +332,9 @@ fn a_machine_that_never_fills_is_served_for_ever() {
     }
 }
 
-/// On a machine that is nearly full all the time, tuned ties beat no tie-breaking.
+/// On a machine that is nearly full all the time, distances are smaller with tuned ties than without tie-breaking.
 #[test]
-fn tuning_brings_jobs_closer_together() {
+fn tuning_reduces_distances() {
     let history = long_history(11, 8000);
     let topology: Topology = "10x10".parse().expect("a mesh");
     let grid = topology.grid().expect("a grid");

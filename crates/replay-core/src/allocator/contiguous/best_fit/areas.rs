@@ -1,30 +1,31 @@
-//! Connected areas of bases, as runs of rows.
+//! Connected areas of bases, which consist of runs of bases along the rows.
 
 use crate::allocator::contiguous::frames::Frames;
 use crate::topology::Coord;
 
-/// Which bases are connected, and how many each area has. Runs of bases along the rows are merged
-/// where rows are beside each other: a few steps a run, however long it is.
+/// Connected areas of bases, and the number of bases in each area. Touching runs of bases in
+/// adjacent rows are merged. The cost is a few steps per run, independent of the length of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Areas {
     runs: Vec<Run>,
-    /// By row: its first run; one more at the end.
+    /// Index of the first run of each row; the last entry is the number of runs.
     rows: Vec<usize>,
 }
 
-/// Bases `first..end` of a row.
+/// A run of bases: the positions `first..end` of a row.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: usize,
     end: usize,
-    /// A run of the same area nearer to its root; the root is its own.
+    /// Index of a run of the same area that is nearer to the root. The parent of a root is the root
+    /// itself.
     parent: usize,
-    /// Of a root: bases of the area.
+    /// Number of bases of the area; valid only for a root.
     bases: usize,
 }
 
 impl Areas {
-    /// Takes in the areas of the bases found last.
+    /// Computes the areas of the bases that `frames` found last.
     pub fn read(&mut self, frames: &Frames) {
         let grid = frames.grid();
         let [outer, middle, lane] = frames.order().map(|axis| grid.axes()[axis]);
@@ -61,7 +62,7 @@ impl Areas {
         }
     }
 
-    /// The bases connected to a base, itself included.
+    /// Returns the number of bases in the area of a base.
     pub fn bases(&mut self, frames: &Frames, base: Coord) -> usize {
         let (row, lane) = frames.row_of(base);
         let runs = &self.runs[self.rows[row]..self.rows[row + 1]];
@@ -70,7 +71,7 @@ impl Areas {
         self.runs[root].bases
     }
 
-    /// Merges the runs of two rows that are beside each other.
+    /// Merges the touching runs of two adjacent rows.
     fn join_rows(&mut self, a: usize, b: usize) {
         let (mut i, mut j) = (self.rows[a], self.rows[b]);
         while i < self.rows[a + 1] && j < self.rows[b + 1] {

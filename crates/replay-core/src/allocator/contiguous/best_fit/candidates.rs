@@ -1,25 +1,25 @@
-//! Best is the base with the fewest neighbours that are bases.
+//! Best Fit measure: the base with the fewest neighbours that are bases.
 
 use super::areas::Areas;
-use crate::allocator::contiguous::frames::{BusyCells, Frames};
+use crate::allocator::contiguous::frames::{Frames, NeighbourCounts};
 use crate::allocator::contiguous::scan::Scan;
 use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::Machine;
 use crate::topology::Coord;
 
-/// Takes the base with the fewest direct neighbours that are bases too, then the one whose
-/// connected area of bases is smallest. O(N / 64) words, and a few steps for each run of bases
-/// along a row.
+/// Selects the base with the fewest direct neighbours that are bases too. If there are several, it
+/// selects the base in the smallest connected area of bases. Cost: O(N / 64) words, and a few steps
+/// per run of bases along a row.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
-    crowd: BusyCells,
+    neighbour_counts: NeighbourCounts,
     areas: Areas,
-    /// Bases with the fewest neighbours.
+    /// Bases with the fewest neighbours that are bases.
     tied: Vec<Coord>,
 }
 
 impl Choice for Candidates {
-    /// Adds one operation for each base.
+    /// Selects a base, and counts one operation per base.
     fn choose(
         &mut self,
         frames: &mut Frames,
@@ -28,7 +28,7 @@ impl Choice for Candidates {
     ) -> Option<Coord> {
         frames.find(sides);
         frames.operations += frames.count();
-        frames.fewest_neighbours(&mut self.crowd, &mut self.tied);
+        frames.fewest_neighbours(&mut self.neighbour_counts, &mut self.tied);
         if let [only] = self.tied[..] {
             return Some(only);
         }

@@ -1,4 +1,4 @@
-//! Best is the smallest free box that cannot be grown.
+//! Best Fit measure: the smallest free box that cannot be grown.
 
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::contiguous::scan::Scan;
@@ -7,26 +7,26 @@ use crate::allocator::submesh::volume;
 use crate::machine::Machine;
 use crate::topology::Coord;
 
-/// Takes the lowest corner of the smallest maximal free box that holds the frame.
+/// Selects the lowest corner of the smallest maximal free box that contains the frame.
 ///
-/// For every range of outer and of middle positions the rows in it are combined; the runs
-/// left are free boxes that cannot be grown along the rows. A range is given up as soon as
-/// no run is long enough or every box would be too large, as longer ranges have shorter
-/// runs and larger boxes only. Combines O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) in 2D at
-/// worst.
+/// For every range of outer positions and every range of middle positions, the rows in these ranges
+/// are combined. The runs of the combined row are free boxes that cannot be grown along the rows. A
+/// range is abandoned if no run is long enough, or if every box would be too large. Longer ranges
+/// have only shorter runs and larger boxes. The search combines at most O(X^2 Y^2 / 4) rows in 3D
+/// and O(X^2 / 2) rows in 2D.
 #[derive(Clone, Debug, Default)]
 pub struct SmallestBox {
-    /// The rows of a range of outer positions, combined, one after the other.
+    /// Combined rows of a range of outer positions, one row after the other.
     slab: Vec<u64>,
-    /// A range of rows of the slab, combined.
+    /// A range of rows of the slab, combined into one row.
     row: Vec<u64>,
 }
 
-/// Positions along a dimension: first, and one past the last.
+/// A range of positions along a dimension: the first position, and one past the last position.
 type Range = (usize, usize);
 
 impl Choice for SmallestBox {
-    /// Adds one operation for each word combined.
+    /// Selects a base, and counts one operation per combined word.
     fn choose(
         &mut self,
         frames: &mut Frames,
@@ -51,7 +51,7 @@ struct Search<'a> {
     frames: &'a Frames,
     /// Sides of the frame along the outer, the middle and the lane dimension.
     frame: [usize; 3],
-    /// The best box so far: its volume, the scan rank of its base, its base.
+    /// The best box so far: its volume, the scan rank of its base, and its base.
     best: Option<((u64, u32), Coord)>,
     combined: u64,
 }
@@ -61,7 +61,7 @@ impl Search<'_> {
         self.frames.order().map(|axis| self.frames.grid().extent(axis))
     }
 
-    /// Whether a box of at least this volume is too large to be the best.
+    /// Returns whether a box of at least this volume is too large to be the best.
     fn is_too_large(&self, volume: usize) -> bool {
         self.best.is_some_and(|((least, _), _)| volume > least as usize)
     }
@@ -85,7 +85,8 @@ impl Search<'_> {
         }
     }
 
-    /// Boxes of these outer positions; whether any row has a run that is long enough.
+    /// Examines the boxes of a range of outer positions. Returns whether any row has a run that is
+    /// long enough.
     fn boxes_of_slab(&mut self, slab: &[u64], row: &mut Vec<u64>, outer: Range) -> bool {
         let [_, middles, _] = self.extents();
         let words = slab.len() / middles;
@@ -111,7 +112,8 @@ impl Search<'_> {
         found
     }
 
-    /// Boxes of these outer and middle positions; whether a run is long enough.
+    /// Examines the boxes of a range of outer and a range of middle positions. Returns whether any
+    /// run is long enough.
     fn boxes_of_row(&mut self, row: &[u64], outer: Range, middle: Range) -> bool {
         let mut found = false;
         for (lane, length) in bits::runs(row).filter(|&(_, length)| length >= self.frame[2]) {
@@ -131,7 +133,7 @@ impl Search<'_> {
         found
     }
 
-    /// Whether the box cannot be grown by a layer of outer or of middle positions.
+    /// Returns whether the box cannot be grown by a layer of outer or of middle positions.
     fn is_maximal(&self, outer: Range, middle: Range, (lane, length): (usize, usize)) -> bool {
         let [outers, middles, _] = self.extents();
         let is_free = |(from, to): Range, (low, high): Range| {
@@ -147,7 +149,8 @@ impl Search<'_> {
     }
 }
 
-/// Combines `row` with the words at `at`, or appends it if there are none. Number of words.
+/// Combines `row` with the words from index `at` on. If `words` ends at `at`, `row` is appended.
+/// Returns the number of words.
 fn combine(words: &mut Vec<u64>, at: usize, row: &[u64]) -> u64 {
     if words.len() == at {
         words.extend_from_slice(row);

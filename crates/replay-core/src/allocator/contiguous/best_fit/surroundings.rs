@@ -1,4 +1,4 @@
-//! Best is the frame with the fewest free processors next to it.
+//! Best Fit measure: the frame with the fewest free processors next to it.
 
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::contiguous::scan::Scan;
@@ -6,8 +6,9 @@ use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::{BoxCounts, Machine};
 use crate::topology::{Axis, Coord, Grid};
 
-/// Takes the frame with the fewest free neighbours: processors outside the frame, one step
-/// from one of its own. A box count for each base and dimension.
+/// Selects the frame with the fewest free neighbours. A neighbour of a frame is a processor outside
+/// the frame at a distance of one step from a processor of the frame. Cost: one box count per base
+/// and dimension.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     grid: Grid,
@@ -15,12 +16,12 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The measure on `grid`.
+    /// Creates the measure on `grid`.
     pub fn new(grid: &Grid) -> Self {
         Self { counts: BoxCounts::new(grid), grid: grid.clone() }
     }
 
-    /// Free neighbours of the free frame at `base`.
+    /// Returns the number of free neighbours of the free frame at `base`.
     fn free_neighbours(&self, base: Coord, sides: [u16; 3]) -> u32 {
         let frame = [0, 1, 2].map(|i| (i32::from(base[i]), u32::from(sides[i])));
         let volume: u32 = frame.iter().map(|(_, side)| side).product();
@@ -36,8 +37,9 @@ impl Surroundings {
     }
 }
 
-/// The interval with `more` positions on either side, cut to the dimension, where the box
-/// counts have it: a wrapped dimension they continue on both sides by less than one turn.
+/// Returns the interval extended by `more` positions on both sides and cut to the dimension. The
+/// result is in the range of the box counts. Box counts extend a wrapped dimension on both sides by
+/// less than the extent of the dimension.
 fn grown(axis: &Axis, (low, length): (i32, u32), more: u32) -> (i32, u32) {
     let extent = i32::from(axis.extent);
     let (low, high) = (low - more as i32, low + (length + more) as i32);

@@ -1,10 +1,10 @@
-//! First Fit and Turning First Fit as they were published, for measurements of their cost
-//! (Bani-Mohammad 2008, Figs. 2.5 and 2.6).
+//! First Fit and Turning First Fit as published, to measure their cost (Bani-Mohammad 2008, Figs.
+//! 2.5 and 2.6).
 //!
-//! Every free processor is tried as a base, all processors of its frame are counted even
-//! after a busy one, all permutations of the sides are tried even where they are equal, and
-//! a release looks at all processors of the machine. O(N x volume) per permutation, O(N)
-//! per release.
+//! Every free processor is tried as a base. All processors of a frame are counted, even after a
+//! busy processor has been found. All permutations of the sides are tried, even if they are equal.
+//! A release scans all processors of the machine. The cost is O(N x volume) per permutation and
+//! O(N) per release.
 
 use crate::allocator::contiguous::scan::Scan;
 use crate::allocator::submesh::{Shapes, Shaping, SubMesh, permutations, volume};
@@ -14,22 +14,22 @@ use crate::allocator::{
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
-/// The published procedures on a mesh. [`Census::operations`] counts processors looked at
-/// as a base, counted in a frame, marked, or looked at by a release.
+/// The published procedures on a mesh. [`Census::operations`] counts the processors that are tried
+/// as a base, counted in a frame, marked, or scanned by a release.
 #[derive(Clone, Debug)]
 pub struct Literal {
     grid: Grid,
     shapes: Shapes,
     turn: bool,
     axes: [usize; 3],
-    /// By processor, the job that holds it; 0 is nobody.
+    /// Job that holds each processor; 0 for free processors.
     owners: Vec<u32>,
     jobs: u32,
     census: Census,
 }
 
 impl Literal {
-    /// The strategy on `grid`, whose wrap-around is not used.
+    /// Creates the strategy on `grid`. Wrapped dimensions are treated as if they did not wrap.
     pub fn new(grid: &Grid, shaping: Shaping, turn: bool, scan: Scan) -> Self {
         Self {
             shapes: Shapes::new(grid, shaping, false),
@@ -67,7 +67,8 @@ impl Literal {
     }
 }
 
-/// Free processors, and all processors, of a frame cut to the mesh.
+/// Cuts a frame to the mesh. Returns the number of its free processors and the number of all its
+/// processors.
 fn count(grid: &Grid, machine: &Machine, base: Coord, sides: [u16; 3]) -> (u64, u64) {
     let end = |i: usize| base[i].saturating_add(sides[i]).min(grid.axes()[i].extent);
     let (mut available, mut counted) = (0, 0);

@@ -20,7 +20,7 @@ proptest! {
         let mut sides = if grid.dimensions() == 2 { [sides[0], sides[1], 1] } else { sides };
         let lane = grid.dimensions() - 1;
         if long {
-            // Frames that reach from one word into the next.
+            // These frames extend from one word into the next word.
             sides[lane] = grid.axes()[lane].extent * sides[lane] / 6;
         }
         sides[lane] = sides[lane].max(1);
@@ -38,7 +38,7 @@ proptest! {
         for coord in grid.coords() {
             prop_assert_eq!(frames.contains(coord), expected.contains(&coord));
         }
-        // What is taken is busy for the next search.
+        // Processors marked as taken are busy in the next search.
         if let Some(&base) = expected.last() {
             frames.take(&SubMesh { base, sides });
             let mut machine = machine.clone();
@@ -52,7 +52,7 @@ proptest! {
 }
 
 #[test]
-fn a_frame_longer_than_the_machine_has_no_place() {
+fn a_frame_longer_than_the_machine_is_free_nowhere() {
     for machine in ["4x4", "torus:4x4"] {
         let machine = reference::machine(machine, &[false; 16]);
         let mut frames = Frames::new(reference::grid(&machine));
@@ -67,7 +67,7 @@ fn a_frame_longer_than_the_machine_has_no_place() {
 }
 
 #[test]
-fn windows_double() {
+fn windows_grow_by_doubling() {
     assert_eq!(doublings(1).count(), 0);
     assert_eq!(doublings(7).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(doublings(8).collect::<Vec<_>>(), [1, 2, 4]);

@@ -1,4 +1,4 @@
-//! Every strategy against its plain definition, from random states.
+//! Compares every strategy with its brute-force definition in random states.
 
 use super::{MESH_STRATEGIES, build, choice, request, serve};
 use crate::allocator::contiguous::reference::{self, bases, frame, grid};
@@ -14,7 +14,7 @@ const MESHES: [&str; 6] = ["6x6", "7x5", "12x9", "3x4x5", "5x5x2", "2x70"];
 const TORI: [&str; 5] =
     ["torus:6x5", "torus[x]:7x4", "torus:3x70", "torus:4x3x5", "torus[z]:3x3x4"];
 
-/// Free neighbours of a frame, by looking at every processor.
+/// Checks every processor and returns the number of free neighbours of a frame.
 fn free_neighbours(machine: &Machine, base: Coord, sides: [u16; 3]) -> usize {
     let grid = grid(machine);
     let cells = frame(grid, base, sides).expect("on the grid");
@@ -22,7 +22,7 @@ fn free_neighbours(machine: &Machine, base: Coord, sides: [u16; 3]) -> usize {
     machine.free_nodes().filter(|&n| !cells.contains(&grid.coord(n)) && beside(n)).count()
 }
 
-/// What `measure=candidates` calls best.
+/// Returns the best base by `measure=candidates`.
 fn by_candidates(machine: &Machine, bases: &[Coord]) -> Option<Coord> {
     let grid = grid(machine);
     let neighbours = |a: Coord| bases.iter().copied().filter(move |&b| grid.l1(a, b) == 1);
@@ -39,7 +39,7 @@ fn by_candidates(machine: &Machine, bases: &[Coord]) -> Option<Coord> {
     bases.iter().copied().min_by_key(|&base| (neighbours(base).count(), area(base)))
 }
 
-/// What `measure=smallest-box` calls best, from all boxes of the mesh.
+/// Returns the best base by `measure=smallest-box`. The function examines all boxes of the mesh.
 fn by_smallest_box(machine: &Machine, sides: [u16; 3]) -> Option<Coord> {
     let grid = grid(machine);
     let extents = grid.axes().map(|axis| axis.extent);
@@ -72,14 +72,14 @@ fn by_smallest_box(machine: &Machine, sides: [u16; 3]) -> Option<Coord> {
     best.map(|(_, base)| base)
 }
 
-/// The first of the bases that Frame Sliding looks at, by its rules.
+/// Returns the first base that Frame Sliding examines and finds free, by its rules.
 fn by_sliding(machine: &Machine, sides: [u16; 3], walls: bool) -> Option<Coord> {
     let start = *bases(machine, [1; 3], Scan::RowMajor).first()?;
     let [outer, middle, inner] = Scan::RowMajor.axes(grid(machine));
     let strides = |axis: usize, base: &Coord, begin: u16| {
         base[axis] >= begin && (base[axis] - begin).is_multiple_of(sides[axis])
     };
-    let is_seen = |base: &Coord| {
+    let is_examined = |base: &Coord| {
         if !walls {
             return (0..3).all(|axis| strides(axis, base, start[axis]));
         }
@@ -90,10 +90,10 @@ fn by_sliding(machine: &Machine, sides: [u16; 3], walls: bool) -> Option<Coord> 
             && (strides(inner, base, if first_row { start[inner] } else { 0 })
                 || base[inner] + sides[inner] == grid(machine).axes()[inner].extent)
     };
-    bases(machine, sides, Scan::RowMajor).into_iter().find(is_seen)
+    bases(machine, sides, Scan::RowMajor).into_iter().find(is_examined)
 }
 
-/// Adaptive Scan in 2D with a list of sub-meshes, as published.
+/// Returns the choice of Adaptive Scan in 2D by the published procedure with a list of sub-meshes.
 fn by_adaptive_scan(
     machine: &Machine,
     held: &[SubMesh],
@@ -116,7 +116,7 @@ fn by_adaptive_scan(
     None
 }
 
-/// A machine with busy boxes and single busy processors, so that free frames of all sizes
+/// Generates a machine with busy boxes and single busy processors, so that free frames of all sizes
 /// occur.
 fn any_machine(names: Vec<&'static str>) -> impl Strategy<Value = Machine> {
     let boxes = proptest::collection::vec(proptest::array::uniform6(0u16..100), 0..5);
@@ -148,8 +148,8 @@ fn whole(machines: &[&[&'static str]]) -> Vec<&'static str> {
 }
 
 proptest! {
-    /// Also the property by which First Fit sees every frame of one orientation, and
-    /// Turning First Fit every frame of any.
+    /// Also checks that First Fit finds a free frame of the requested orientation whenever such a
+    /// frame exists, and that Turning First Fit finds a free frame of any orientation.
     #[test]
     fn first_fit_takes_the_first_base(
         machine in any_machine(whole(&[&MESHES, &TORI])),
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn both_engines_make_one_choice(
+    fn both_engines_make_the_same_choice(
         machine in any_machine(MESHES.to_vec()),
         sides in proptest::array::uniform3(1u16..5),
         turn: bool,
@@ -222,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn frame_sliding_keeps_to_its_strides(
+    fn frame_sliding_examines_frames_at_its_strides(
         machine in any_machine(MESHES.to_vec()),
         sides in proptest::array::uniform3(1u16..5),
     ) {
@@ -233,8 +233,8 @@ proptest! {
         }
     }
 
-    /// A history of starts and ends: Adaptive Scan takes what the published procedure takes
-    /// with its list of sub-meshes, and everything is free again at the end.
+    /// In a history of starts and ends, Adaptive Scan chooses the same sub-meshes as the published
+    /// procedure with a list of sub-meshes. At the end all processors are free again.
     #[test]
     fn adaptive_scan_slides_past_blockers(
         topology in proptest::sample::select(vec!["6x6", "9x7", "12x5"]),
@@ -260,8 +260,8 @@ proptest! {
         prop_assert_eq!(machine.processors() - machine.free_count(), busy as usize);
     }
 
-    /// Every strategy names free processors once each, says why it refuses, and counts what
-    /// it has handed out; at the end the whole machine can be had again.
+    /// Every strategy chooses distinct free processors, refuses with the right reason, and counts
+    /// its allocations. At the end one job can get the whole machine.
     #[test]
     fn every_strategy_keeps_the_contract(
         topology in proptest::sample::select(vec!["6x6", "9x5", "4x3x5"]),
@@ -279,7 +279,7 @@ proptest! {
                 match allocator.allocate(&machine, wanted, &mut chosen) {
                     Ok(()) => {
                         prop_assert!(chosen.len() >= wanted.size as usize, "{}", name);
-                        // `occupy` panics if a processor is busy or named twice.
+                        // `occupy` panics if a processor is busy or chosen twice.
                         machine.occupy(&chosen);
                         held.push(chosen);
                     }

@@ -23,9 +23,10 @@ fn shapes(up_to: u32) -> impl Iterator<Item = Mesh> {
     (1..=up_to).flat_map(move |x| (1..=up_to).map(move |y| mesh(x, y)))
 }
 
-/// The table of section 4.4: request, dimension, processors left, cubes in order.
+/// The table of section 4.4: request, dimension, number of unused processors, unused cubes in
+/// order.
 #[test]
-fn the_partition_table() {
+fn leftovers_agree_with_the_table() {
     let table: [(u32, u32, u32, u32, &[&str]); 15] = [
         (20, 30, 10, 424, &["111*******", "10********", "0****1000*", "110**1000*"]),
         (4, 6, 5, 8, &["**10*"]),
@@ -80,8 +81,9 @@ fn dimensions(cubes: &[Cube]) -> Vec<u32> {
     dimensions
 }
 
-/// P2: at most k - 2 dimensions, hence at most 6 up to 16 x 16. P3: swapped sides leave the
-/// same dimensions. P4: at most 14 cubes up to 32 x 32, at 25 x 23.
+/// P2: unused cubes have at most k - 2 dimensions, so at most 6 dimensions for meshes up to
+/// 16 x 16. P3: unused cubes have the same dimensions if the sides are swapped. P4: there are at
+/// most 14 unused cubes for meshes up to 32 x 32; the maximum occurs for 25 x 23.
 #[test]
 fn leftovers_are_few_and_small() {
     let mut most = BTreeMap::new();
@@ -100,7 +102,7 @@ fn leftovers_are_few_and_small() {
     assert!(at.contains(&(25, 23)), "{at:?}");
 }
 
-/// P5: mesh and leftover coalesce to the one subcube, in any order of pairs.
+/// P5: mesh and leftover coalesce to one subcube, in any order of pairs.
 #[test]
 fn mesh_and_leftover_coalesce() {
     use rand::seq::SliceRandom;
@@ -120,7 +122,7 @@ fn mesh_and_leftover_coalesce() {
 
 type Channel = (u32, u32);
 
-/// The directed channels of the e-cube route, lowest differing bit first.
+/// Returns the directed channels of the e-cube route, lowest differing bit first.
 fn route(from: u32, to: u32) -> impl Iterator<Item = Channel> {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -143,14 +145,14 @@ fn nodes(mesh: &Mesh, host: Cube) -> Vec<u32> {
     nodes.into_iter().map(|node| node.0).collect()
 }
 
-/// P6 (theorem 1): no directed channel serves both the mesh and a leftover cube, and also
-/// not a second mesh in a leftover cube and what it leaves in turn. P7: in 48 of the 64
-/// shapes the mesh's messages pass routers of others.
+/// P6 (theorem 1): the mesh shares no directed channel with a leftover cube, with a second mesh in
+/// a leftover cube, or with a leftover cube of the second mesh. P7: in 48 of the 64 shapes the
+/// messages of the mesh pass routers of other jobs.
 #[test]
-fn jobs_in_one_subcube_do_not_meet() {
+fn jobs_in_one_subcube_share_no_channels() {
     let (mut nested, mut passing) = (0, 0);
     for mesh in shapes(8) {
-        // A host with fixed dimensions between its own.
+        // The host has fixed dimensions between its spanned dimensions.
         let host = Cube { stars: 0b1101_1011, base: 0b0010_0100 };
         let stars = (0..mesh.dimension()).fold(0, |stars, i| stars | deposit(1 << i, host.stars));
         let host = Cube { stars, base: host.base };
@@ -162,7 +164,7 @@ fn jobs_in_one_subcube_do_not_meet() {
             let cube = cube.within(host);
             let inside: Vec<u32> = cube.nodes().map(|node| node.0).collect();
             assert!(used.is_disjoint(&all_pairs(&inside)), "{:?} {cube}", mesh.sides);
-            // Small meshes in what is left, where they fit exactly.
+            // These small meshes are placed in leftover cubes of exactly their dimension.
             for second in [[1, 3, 1], [2, 3, 1], [3, 2, 1], [3, 3, 1]].map(Mesh::new) {
                 if second.dimension() != cube.dimension() {
                     continue;
@@ -183,29 +185,29 @@ fn jobs_in_one_subcube_do_not_meet() {
     assert_eq!(passing, 48);
 }
 
-/// With the dimensions of the host shuffled, jobs do meet.
+/// With shuffled dimensions of the host, jobs share channels.
 #[test]
-fn shuffled_dimensions_would_meet() {
+fn shuffled_dimensions_share_channels() {
     let shuffled = |node: u32| {
         [3, 0, 4, 1, 2, 5]
             .iter()
             .enumerate()
             .fold(0, |result, (to, from)| result | (node >> from & 1) << to)
     };
-    let meet = |shape: Mesh| {
+    let share_channels = |shape: Mesh| {
         let of = |cube: Cube| cube.nodes().map(|node| shuffled(node.0)).collect::<Vec<_>>();
         let whole = Cube::whole(shape.dimension());
         let own: Vec<u32> = nodes(&shape, whole).into_iter().map(shuffled).collect();
         let used = all_pairs(&own);
         leftover(&shape).into_iter().any(|cube| !used.is_disjoint(&all_pairs(&of(cube))))
     };
-    assert!(shapes(8).any(meet));
+    assert!(shapes(8).any(share_channels));
 }
 
-/// Figure 3.1: 2 x 3 and 2 x 5 in the columns of a Gray code share four channels, one of
-/// them 0110 -> 0010.
+/// Figure 3.1: meshes of 2 x 3 and 2 x 5 in the columns of a Gray code share four channels. One of
+/// these channels is 0110 -> 0010.
 #[test]
-fn meshes_beside_each_other_meet() {
+fn adjacent_meshes_share_channels() {
     let columns = |columns: &[u32]| -> Vec<u32> {
         columns.iter().flat_map(|&column| [column << 1, column << 1 | 1]).collect()
     };

@@ -1,12 +1,12 @@
-//! Tests across the strategies: the vectors of the thesis, counts of recognised subcubes,
-//! and agreement with plain versions.
+//! Tests of all strategies: the vectors of the thesis, the numbers of recognised subcubes, and
+//! agreement with reference implementations.
 
-pub mod plain;
+pub mod reference;
 
 mod agreement;
-mod meeting;
-mod places;
-mod recognised;
+mod channel_conflicts;
+mod conservation;
+mod recognition_counts;
 mod vectors;
 
 use super::cube::Cube;
@@ -17,7 +17,7 @@ fn cube(text: &str) -> Cube {
     text.parse().expect("a subcube")
 }
 
-/// What a cubic strategy is called in tests, and its fast version.
+/// Returns the cubic strategies with their names in tests.
 fn cubic_strategies(n: u32) -> Vec<(&'static str, Box<dyn Subcubes>)> {
     vec![
         ("buddy", Box::new(buddy::Buddy::new(n))),

@@ -11,7 +11,7 @@ use crate::allocator::{Allocator, MachineEvent, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId, Topology};
 
-/// A machine with its allocator and the jobs that run, J1, J2, ...
+/// A machine with its allocator and the running jobs J1, J2, ...
 struct Stage<A> {
     n: u32,
     machine: Machine,
@@ -26,8 +26,8 @@ impl<A: Allocator> Stage<A> {
         Self { n, machine, allocator: allocator(&cube), jobs: vec![] }
     }
 
-    /// Starts the next job, which has a number also if it is refused; `host` is its
-    /// subcube, whose lowest processor it gets first.
+    /// Starts the next job. Refused jobs are numbered too. `host` is the expected subcube of the
+    /// job; the first processor of the job is the lowest processor of this subcube.
     #[track_caller]
     fn start(&mut self, x: u16, y: u16, host: &str) {
         let size = u32::from(x) * u32::from(y);
@@ -71,10 +71,10 @@ impl Stage<Afl> {
         Self::new(n, |cube| Auxiliary::new(cube, SidesRule::Exact, release, FreeList::new(n)))
     }
 
-    /// The free list, and the auxiliary one with the jobs that own: `10****@1`. Both by
-    /// dimension, largest first, in list order.
+    /// Checks the free list, and the auxiliary list with the owners of its cubes (`10****@1`).
+    /// Cubes are in order of decreasing dimension, and in list order within a dimension.
     #[track_caller]
-    fn has(&self, free: &[&str], left: &[&str]) {
+    fn check(&self, free: &[&str], left: &[&str]) {
         assert_eq!(texts(self.allocator.subcubes().lists(), self.n), free, "free");
         let owned = |cube: Cube| {
             let owner = self.allocator.owner(cube).expect("an owner");
@@ -94,7 +94,7 @@ fn tv_fl() {
     assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["1*****"]);
     stage.start(4, 2, "100***");
     assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["11****", "101***"]);
-    // 24 of 32 needed are free: too few for the subcube.
+    // The subcube needs 32 processors, but only 24 processors are free.
     stage.fails(4, 6, Refusal::TooFewFree);
     assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["11****", "101***"]);
 }
@@ -104,32 +104,32 @@ fn tv_a() {
     let mut stage = Stage::afl(6);
     stage.start(5, 5, "******");
     let first = ["10****@1", "111***@1", "0**10*@1", "0**111@1", "11010*@1", "110111@1"];
-    stage.has(&[], &first);
+    stage.check(&[], &first);
     stage.start(2, 4, "111***");
-    stage.has(&[], &["10****@1", "0**10*@1", "0**111@1", "11010*@1", "110111@1"]);
+    stage.check(&[], &["10****@1", "0**10*@1", "0**111@1", "11010*@1", "110111@1"]);
     stage.start(3, 3, "10****");
     let third =
         ["0**10*@1", "0**111@1", "1010**@3", "11010*@1", "100*10@3", "110111@1", "101110@3"];
-    stage.has(&[], &third);
+    stage.check(&[], &third);
     stage.start(1, 1, "110111");
-    stage.has(&[], &["0**10*@1", "0**111@1", "1010**@3", "11010*@1", "100*10@3", "101110@3"]);
+    stage.check(&[], &["0**10*@1", "0**111@1", "1010**@3", "11010*@1", "100*10@3", "101110@3"]);
     stage.start(1, 1, "101110");
-    stage.has(&[], &["0**10*@1", "0**111@1", "1010**@3", "11010*@1", "100*10@3"]);
+    stage.check(&[], &["0**10*@1", "0**111@1", "1010**@3", "11010*@1", "100*10@3"]);
     let left = ["1010**@3", "100*10@3"];
     stage.end(1);
-    stage.has(&["0*****", "1100**", "11010*", "110110"], &left);
+    stage.check(&["0*****", "1100**", "11010*", "110110"], &left);
     stage.end(4);
-    stage.has(&["0*****", "110***"], &left);
+    stage.check(&["0*****", "110***"], &left);
     stage.end(5);
-    stage.has(&["0*****", "110***", "101110"], &left);
+    stage.check(&["0*****", "110***", "101110"], &left);
     stage.end(2);
-    stage.has(&["0*****", "11****", "101110"], &left);
+    stage.check(&["0*****", "11****", "101110"], &left);
     stage.end(3);
-    stage.has(&["******"], &[]);
+    stage.check(&["******"], &[]);
 }
 
-/// The variant of TV-A in which only cubes of one dimension are left: one is split, and
-/// the half stays with its owner.
+/// The variant of TV-A in which only cubes of one dimension remain. A cube is split, and its other
+/// half stays with the owner.
 #[test]
 fn tv_a_splits_what_is_left() {
     let mut stage = Stage::afl(6);
@@ -139,9 +139,9 @@ fn tv_a_splits_what_is_left() {
     stage.start(1, 1, "110111");
     stage.start(2, 4, "0**10*");
     stage.start(2, 2, "0**111");
-    stage.has(&[], &["11010*@1"]);
+    stage.check(&[], &["11010*@1"]);
     stage.start(1, 1, "110100");
-    stage.has(&[], &["110101@1"]);
+    stage.check(&[], &["110101@1"]);
 }
 
 #[test]
@@ -152,41 +152,42 @@ fn tv_b() {
     ] {
         let mut stage = Stage::released_to(6, release);
         stage.start(4, 6, "0*****");
-        stage.has(&["1*****"], &["0**10*@1"]);
+        stage.check(&["1*****"], &["0**10*@1"]);
         stage.start(4, 2, "0**10*");
-        stage.has(&["1*****"], &[]);
+        stage.check(&["1*****"], &[]);
         stage.start(4, 6, "1*****");
-        stage.has(&[], &["1**10*@3"]);
+        stage.check(&[], &["1**10*@3"]);
         stage.start(4, 2, "1**10*");
-        stage.has(&[], &[]);
+        stage.check(&[], &[]);
         stage.fails(4, 6, Refusal::TooFewFree);
         stage.end(1);
-        stage.has(&["0**0**", "0**11*"], &[]);
+        stage.check(&["0**0**", "0**11*"], &[]);
         stage.end(2);
-        stage.has(&["0*****"], &[]);
+        stage.check(&["0*****"], &[]);
         stage.end(4);
-        stage.has(&eighth.0, &eighth.1);
+        stage.check(&eighth.0, &eighth.1);
         stage.end(3);
-        stage.has(&["******"], &[]);
+        stage.check(&["******"], &[]);
     }
 }
 
-/// Figure 3.1's pair: after 2 x 5 there is no place for 2 x 3 on sixteen processors.
+/// The two jobs of figure 3.1: after a job of 2 x 5, a job of 2 x 3 does not fit on sixteen
+/// processors.
 #[test]
 fn tv_c() {
     let mut stage = Stage::afl(4);
     stage.start(2, 5, "****");
-    stage.has(&[], &["*10*@1", "*111@1"]);
+    stage.check(&[], &["*10*@1", "*111@1"]);
     stage.fails(2, 3, Refusal::TooFewFree);
     stage.start(2, 2, "*10*");
     stage.start(1, 2, "*111");
-    stage.has(&[], &[]);
+    stage.check(&[], &[]);
     stage.end(1);
-    stage.has(&["*0**", "*110"], &[]);
+    stage.check(&["*0**", "*110"], &[]);
     stage.end(3);
-    stage.has(&["*0**", "*10*", "*110"], &[]);
+    stage.check(&["*0**", "*10*", "*110"], &[]);
     stage.end(4);
-    stage.has(&["****"], &[]);
+    stage.check(&["****"], &[]);
 }
 
 #[test]
@@ -194,7 +195,7 @@ fn tv_d() {
     let mut stage = Stage::afl(10);
     stage.start(20, 30, "**********");
     let left = ["10********@1", "111*******@1", "0****1000*@1", "110**1000*@1"];
-    stage.has(&[], &left);
+    stage.check(&[], &left);
     stage.start(16, 16, "10********");
     stage.start(7, 9, "111*******");
     let left = [
@@ -206,7 +207,7 @@ fn tv_d() {
         "1111000***@3",
         "1111001100@3",
     ];
-    stage.has(&[], &left);
+    stage.check(&[], &left);
     stage.end(1);
     let free = texts(stage.allocator.subcubes().lists(), 10);
     assert_eq!(free, ["0*********", "110*******"]);
@@ -214,18 +215,18 @@ fn tv_d() {
     let free = texts(stage.allocator.subcubes().lists(), 10);
     assert_eq!(free, ["0*********", "11********"]);
     stage.end(2);
-    stage.has(&["**********"], &[]);
+    stage.check(&["**********"], &[]);
 }
 
 #[test]
-fn an_owner_that_ended_gets_nothing_back() {
+fn subcubes_do_not_return_to_an_ended_owner() {
     let mut stage = Stage::released_to(4, Release::Owner);
     stage.start(2, 5, "****");
     stage.start(2, 2, "*10*");
     stage.end(1);
-    stage.has(&["*0**", "*11*"], &[]);
-    // Another job has the same lowest processor, but lent nothing.
+    stage.check(&["*0**", "*11*"], &[]);
+    // Another job has the same lowest processor as the ended owner, but did not lend any subcube.
     stage.start(2, 3, "*0**");
     stage.end(2);
-    stage.has(&["*1**"], &["*010@3"]);
+    stage.check(&["*1**"], &["*010@3"]);
 }

@@ -13,7 +13,7 @@ fn initial(forest: &Forest) -> BTreeSet<(Coord, Coord)> {
     forest.initial().iter().map(|&block| forest.area(block)).map(|a| (a.base, a.sides)).collect()
 }
 
-/// Lo et al., figure 4, as <x, y, side>.
+/// Checks the blocks of Lo et al., figure 4, given as <x, y, side>.
 #[test]
 fn a_mesh_of_12_by_10_has_nine_initial_blocks() {
     let forest = Forest::new(&grid("12x10"), Division::Corners, ListOrder::RowMajor);
@@ -40,7 +40,7 @@ fn a_mesh_of_12_by_10_has_nine_initial_blocks() {
 }
 
 #[test]
-fn halves_of_a_mesh_of_10_by_10() {
+fn a_mesh_of_10_by_10_has_four_initial_halves() {
     let forest = Forest::new(&grid("10x10"), Division::Halves, ListOrder::ByNumber);
     let expected = [
         ([0, 0, 0], [8, 8, 1]),
@@ -71,9 +71,10 @@ fn buddies_begin_at_the_base() {
     assert_eq!(bases(&halves, quarter), [[0, 2, 0], [0, 2, 1]]);
 }
 
-/// The greedy rule in words: tile with the largest squares from the lower left, then treat
-/// the strip on the right, as high as the tiles, and the whole strip on top; in 3D what is
-/// behind as well.
+/// Implements the greedy rule as published: tile with the largest squares from the lower left. Then
+/// treat two strips in the same way: the strip to the right of the tiles, with the height of the
+/// tiles, and the strip above the tiles, with the width of the mesh. In 3D also treat the part
+/// behind the tiles.
 fn greedy(base: Coord, sides: [u16; 3], flat: bool, cover: &mut BTreeSet<(Coord, Coord)>) {
     if sides.contains(&0) {
         return;
@@ -97,10 +98,10 @@ fn greedy(base: Coord, sides: [u16; 3], flat: bool, cover: &mut BTreeSet<(Coord,
 
 type Area = (Coord, Coord);
 
-/// The hierarchy of granular MBS in words: begin with single processors; for x, then y,
-/// then z, take the blocks in order, from the largest, and join each with the equal one
-/// that follows it along the dimension; repeat until nothing is joined. Returns what
-/// remains and all joins.
+/// Implements the hierarchy of granular MBS as published. Start with single processors. For x, then
+/// y, then z, take the blocks in order, largest first, and join each block with the equal block
+/// that follows it along the dimension. Repeat this until no blocks can be joined. Returns the
+/// remaining blocks and all joins.
 fn joined(grid: &Grid) -> (BTreeSet<Area>, BTreeSet<(Area, [Area; 2])>) {
     let mut blocks: BTreeSet<Area> = grid.coords().into_iter().map(|c| (c, [1, 1, 1])).collect();
     let mut joins = BTreeSet::new();
@@ -139,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn corners_start_from_the_greedy_cover(grid in any_grid()) {
+    fn initial_corners_equal_the_greedy_cover(grid in any_grid()) {
         let forest = Forest::new(&grid, Division::Corners, ListOrder::RowMajor);
         let mut cover = BTreeSet::new();
         let sides = grid.axes().map(|axis| axis.extent);
@@ -148,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn halves_are_what_joining_makes(grid in any_grid()) {
+    fn initial_halves_equal_the_joined_blocks(grid in any_grid()) {
         let forest = Forest::new(&grid, Division::Halves, ListOrder::ByNumber);
         let (left, joins) = joined(&grid);
         prop_assert_eq!(initial(&forest), left);
@@ -160,7 +161,7 @@ proptest! {
         prop_assert_eq!(divisions.collect::<BTreeSet<_>>(), joins);
     }
 
-    /// Numbers, parents, children and areas say the same of every block.
+    /// Numbers, parents, children and areas of every block are consistent.
     #[test]
     fn blocks_are_consistent(
         grid in any_grid(),

@@ -1,5 +1,5 @@
-//! A scheduler or an allocator in a decorator that changes nothing decides, counts and explains like the bare
-//! one.
+//! Tests that a decorator without overrides does not change decisions, counts and explanations of schedulers and
+//! allocators.
 
 use super::*;
 use crate::allocator;
@@ -9,7 +9,7 @@ use crate::scheduler;
 use crate::simulation::WhenDown;
 use crate::simulation::outages::Window;
 
-/// Changes nothing.
+/// A decorator without overrides.
 struct Identity<T: ?Sized>(Box<T>);
 
 impl scheduler::Decorator for Identity<dyn Scheduler> {
@@ -36,7 +36,7 @@ impl allocator::Decorator for Identity<dyn Allocator> {
     }
 }
 
-/// Keeps what the scheduler selects, with its reasons.
+/// Records the scheduler's selections with their reasons.
 struct Selections(Box<dyn Scheduler>, Vec<Selection>);
 
 impl scheduler::Decorator for Selections {
@@ -55,14 +55,14 @@ impl scheduler::Decorator for Selections {
     }
 }
 
-/// Keeps what the allocator explains and counts, as text.
+/// Records the allocator's explanations and statistics as text.
 struct Explanations(Box<dyn Allocator>, ExplanationLog, String);
 
 impl Explanations {
     fn of(allocator: Box<dyn Allocator>) -> Self {
-        let notes = ExplanationLog::heard();
-        notes.listen(true);
-        Self(allocator, notes, String::new())
+        let log = ExplanationLog::recording();
+        log.set_recording(true);
+        Self(allocator, log, String::new())
     }
 }
 
@@ -80,7 +80,7 @@ impl allocator::Decorator for Explanations {
     }
 
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.0.begin(&RunSetup { notes: self.1.clone(), ..setup.clone() })
+        self.0.begin(&RunSetup { explanation: self.1.clone(), ..setup.clone() })
     }
 
     fn allocate(
@@ -97,7 +97,7 @@ impl allocator::Decorator for Explanations {
     }
 }
 
-/// All events of a run, as text.
+/// Records all events of a run as text.
 #[derive(Default)]
 struct Events(String);
 
@@ -116,8 +116,8 @@ impl Observer for Events {
         self.add((job, refusal));
     }
 
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
-        self.add((job, asked, reduction));
+    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
+        self.add((job, requested, reduction));
     }
 
     fn started(&mut self, decision: Decision<'_>) {
@@ -129,7 +129,7 @@ impl Observer for Events {
     }
 }
 
-/// Jobs of which many wait and some end early, of sizes that every menu of boxes has.
+/// Generates jobs with sizes that every menu of boxes contains. Many of the jobs wait, and some end early.
 fn busy(count: i64, largest_power: i64) -> Vec<Job> {
     let one = |i: i64| {
         let run = 1 + i * 37 % 41;
@@ -139,7 +139,7 @@ fn busy(count: i64, largest_power: i64) -> Vec<Job> {
     (0..count).map(one).collect()
 }
 
-/// Four of 16 or more processors are out of service for a while; one for ever.
+/// Returns several windows in which four of at least 16 processors are out of service, and one window without end.
 fn outages(running: WhenDown) -> Outages {
     let window = |from, until, nodes: std::ops::Range<u32>| {
         let nodes = nodes.map(NodeId).collect();
@@ -149,8 +149,8 @@ fn outages(running: WhenDown) -> Outages {
     Outages { windows, running, walls: false }
 }
 
-/// Everything that a run shows: events, what was selected and why, what was explained, and what it cost.
-fn shown(
+/// Formats everything that a run reports: events, selections with reasons, explanations, and cost.
+fn run_as_text(
     jobs: &[Job],
     topology: &Topology,
     outages: &Outages,
@@ -168,7 +168,7 @@ fn shown(
 }
 
 #[test]
-fn a_scheduler_in_a_decorator_decides_like_the_bare_one() {
+fn a_decorated_scheduler_decides_like_the_bare_one() {
     let variants = [
         "easy[guard=place]",
         "easy[order=smallest]",
@@ -191,7 +191,7 @@ fn a_scheduler_in_a_decorator_decides_like_the_bare_one() {
                 let allocator: AllocatorSpec = allocator.parse().expect("a strategy");
                 let run = |scheduler| {
                     let allocator = allocator.build(&topology, 1).expect("it works there");
-                    shown(&jobs, &topology, &outages, scheduler, allocator)
+                    run_as_text(&jobs, &topology, &outages, scheduler, allocator)
                 };
                 let expected = run(bare());
                 compared += usize::from(expected.is_ok());
@@ -203,7 +203,7 @@ fn a_scheduler_in_a_decorator_decides_like_the_bare_one() {
 }
 
 #[test]
-fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
+fn a_decorated_allocator_decides_like_the_bare_one() {
     let variants = [
         "mc1x1[tie=2,13,20,6]",
         "mc1x1[tie=auto,shadows=3,every=16]",
@@ -221,7 +221,15 @@ fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
         "rsr[inner=frame-sliding]",
         "limit[k=2,inner=mbs]",
     ];
-    let machines = ["4x4", "torus:4x4x2", "hypercube:4", "cluster:8x2", "cluster:16"];
+    let machines = [
+        "4x4",
+        "torus:4x4x2",
+        "hypercube:4",
+        "cluster:8x2",
+        "cluster:16",
+        "tree:2x2x4",
+        "block:4x4",
+    ];
     let schedulers = ["easy", "easy[guard=place]", "out-of-order"];
     let (mut names, mut compared) = (std::collections::BTreeSet::new(), 0);
     for name in registry::standard().names().chain(variants) {
@@ -233,7 +241,7 @@ fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
         };
         for &machine in machines {
             let topology: Topology = machine.parse().expect("a machine");
-            // Some strategies are defined on some machines only.
+            // Some strategies support only some machines.
             if spec.recorded() || spec.build(&topology, 1).is_err() {
                 continue;
             }
@@ -250,7 +258,7 @@ fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
                 let jobs = busy(60, if machine == "cluster:8x2" { 2 } else { 3 });
                 let run = |allocator| {
                     let scheduler = scheduler.build(topology.slots() as u32);
-                    shown(&jobs, &topology, &outages, scheduler, allocator)
+                    run_as_text(&jobs, &topology, &outages, scheduler, allocator)
                 };
                 let expected = run(bare());
                 if expected.is_ok() {
@@ -270,7 +278,7 @@ fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
     assert!(compared > 400, "{compared}");
 }
 
-/// The decisions of a replay of FCFS with their ties, and what the allocator explains.
+/// Returns the decisions of a replay of FCFS with their ties, and the allocator's explanations.
 fn replayed(
     jobs: &[Job],
     topology: &Topology,

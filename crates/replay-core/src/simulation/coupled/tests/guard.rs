@@ -1,8 +1,8 @@
-//! EASY with a place for the head of the queue.
+//! EASY with a reserved place for the head of the queue.
 
 use super::*;
 
-/// A row of ten: the head asks for five in a row, and will have 0 to 4 at 100.
+/// In a row of ten processors, the head requests five contiguous processors, and gets processors 0 to 4 at 100.
 #[test]
 fn the_head_keeps_its_place() {
     let jobs = [
@@ -14,20 +14,21 @@ fn the_head_keeps_its_place() {
         job(10, 150, 150, 2),
         job(10, 500, 500, 3),
     ];
-    // By count it is promised an empty machine at 200: a job of 150 s takes 3 and 4.
+    // With `guard=count` the head is guaranteed an empty machine at 200, so a job of 150 s may take processors 3 and 4.
     let count = run(&jobs, "1x10", "easy", &mut Intervals).expect("it runs");
     assert_eq!(count.starts[4..], [160, 10, 160]);
-    // By place nobody takes these, and who takes others is welcome however long.
+    // With `guard=place` no job may hold processors 3 and 4 beyond 100, and jobs of any length may take other
+    // processors.
     let place = run(&jobs, "1x10", "easy[guard=place]", &mut Intervals).expect("it runs");
     assert_eq!(place.starts[4..], [100, 120, 10]);
     assert_eq!(place.promises, Some(Promises { given: 1, broken: 0, worst: 0 }));
     assert_eq!(place.nodes[4], [0, 1, 2, 3, 4].map(NodeId));
 }
 
-/// The head will have 0 to 4 at 100. At 10 a long job of two finds 3 and 4 first, which are kept; from 20
-/// on a short one holds these, and the long one finds others.
+/// The head gets processors 0 to 4 at 100. At 10 the first fit of a long job of two processors is 3 and 4, which are
+/// reserved. From 20 on a short job holds processors 3 and 4, and the long job gets other processors.
 #[test]
-fn who_would_take_of_the_place_is_asked_anew_after_a_start() {
+fn jobs_that_would_take_reserved_processors_are_retried_after_a_start() {
     let jobs = [
         job(0, 100, 100, 3), // 0 to 2
         job(0, 10, 10, 2),   // 3 and 4
@@ -41,11 +42,11 @@ fn who_would_take_of_the_place_is_asked_anew_after_a_start() {
     assert_eq!(log.nodes[4], [7, 8].map(NodeId));
 }
 
-/// Not every strategy can be asked.
+/// Reserved places require an allocator that can be copied.
 #[test]
-fn who_has_no_copies_is_refused() {
-    struct Mute(Intervals);
-    impl Decorator for Mute {
+fn rejects_an_allocator_without_copies() {
+    struct WithoutCopies(Intervals);
+    impl Decorator for WithoutCopies {
         fn inner(&self) -> &dyn Allocator {
             &self.0
         }
@@ -59,27 +60,29 @@ fn who_has_no_copies_is_refused() {
         }
     }
     let jobs = [job(0, 1, 1, 1)];
-    let told = |scheduler| run(&jobs, "1x4", scheduler, &mut Mute(Intervals)).map(drop);
-    assert!(matches!(told("easy[guard=place]"), Err(SimulationError::NoCopies)));
-    assert!(told("easy").is_ok());
+    let run_with =
+        |scheduler| run(&jobs, "1x4", scheduler, &mut WithoutCopies(Intervals)).map(drop);
+    assert!(matches!(run_with("easy[guard=place]"), Err(SimulationError::NoCopies)));
+    assert!(run_with("easy").is_ok());
 }
 
-/// Folded jobs have a place when one of their sizes has one, also those that are larger than the machine.
+/// A folded job gets a reservation at the first time at which one of its sizes has a place, even if the requested size
+/// exceeds the machine.
 #[test]
-fn folded_jobs_are_promised_places() {
+fn folded_jobs_get_reservations() {
     let jobs = [job(0, 100, 100, 8), job(1, 200, 200, 4), job(2, 60, 60, 32), job(3, 150, 150, 4)];
     for name in ["rsr[t=2,inner=first-fit]", "limit[k=3,inner=first-fit]"] {
         let topology: Topology = "4x4".parse().expect("a mesh");
         let spec: AllocatorSpec = name.parse().expect("a strategy");
         let mut allocator = spec.build(&topology, 1).expect("it works there");
         let log = run(&jobs, "4x4", "easy[guard=place]", allocator.as_mut()).expect("it runs");
-        // The third has a place for eight at 100.
+        // The third job has a place for size eight at 100.
         assert_eq!(log.starts[..3], [0, 1, 100], "{name}");
         assert_eq!(log.promises, Some(Promises { given: 1, broken: 0, worst: 0 }), "{name}");
     }
 }
 
-/// The earliest instant at which these jobs, by their estimates, leave a gap of `size`.
+/// Returns the earliest time at which the running jobs leave a gap of `size` processors if they end at their estimates.
 fn earliest(jobs: &[Job], log: &Log, running: &[JobId], size: u32, now: i64) -> Option<i64> {
     let end = |id: &JobId| (log.starts[id.index()] + jobs[id.index()].estimate).max(now);
     let mut ends: Vec<i64> = running.iter().map(end).chain([now]).collect();
@@ -96,9 +99,9 @@ fn earliest(jobs: &[Job], log: &Log, running: &[JobId], size: u32, now: i64) -> 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whoever overtakes leaves the head's earliest place, as a plain search finds it, where it was.
+    /// Jobs that overtake the head do not delay the time of its earliest place. A direct search computes this time.
     #[test]
-    fn nobody_that_overtakes_delays_the_head(
+    fn jobs_that_overtake_do_not_delay_the_head(
         drawn in proptest::collection::vec((0i64..30, 1i64..40, 0i64..30, 1u32..=10), 2..40),
     ) {
         let mut jobs: Vec<Job> =
@@ -122,10 +125,10 @@ proptest! {
         }
     }
 
-    /// Every strategy with copies keeps all promises, unless its refusals do not last: then it is refused. Strategies
-    /// that never refuse have the same schedule with both guards.
+    /// Every strategy that can be copied keeps all guarantees; strategies with refusals that do not last are rejected.
+    /// Strategies that never refuse a job have the same schedule with both guards.
     #[test]
-    fn all_strategies_run_all_jobs(
+    fn all_strategies_keep_guarantees(
         drawn in proptest::collection::vec((0i64..30, 0i64..40, 0i64..30, 1u32..=16), 2..25),
     ) {
         let mut jobs: Vec<Job> =

@@ -1,4 +1,4 @@
-//! Processors out of service at times.
+//! Runs with outages.
 
 use super::*;
 use crate::simulation::WhenDown;
@@ -8,13 +8,13 @@ fn window(from: i64, until: Option<i64>, nodes: std::ops::Range<u32>) -> Window 
     Window { from, until, nodes: nodes.map(NodeId).collect() }
 }
 
-/// What became of each job: all its starts with its processors, and its end.
+/// Records the starts of each job with its processors, and the end of each job.
 #[derive(Default)]
 struct Watcher {
     starts: Vec<Vec<(i64, Vec<NodeId>)>>,
     ends: Vec<i64>,
     cut: Vec<(JobId, i64, bool)>,
-    /// Spans with held and down processors.
+    /// Time spans: begin, end, number of processors held, number of processors out of service.
     spans: Vec<(i64, i64, u32, u32)>,
     promises: Option<Promises>,
 }
@@ -37,7 +37,7 @@ impl Observer for Watcher {
     }
 }
 
-fn amid(
+fn run_with_outages(
     jobs: &[Job],
     outages: &Outages,
     scheduler: &str,
@@ -62,24 +62,24 @@ fn amid(
     Ok(watcher)
 }
 
-/// Job 0 has the whole machine from 0 to 100, job 1 wants it, job 2 wants three quarters. A quarter is to
-/// be out of service from 50 to 200.
+/// Job 0 holds the whole machine from 0 to 100. Job 1 requests the whole machine, job 2 three quarters of it. A quarter
+/// is out of service from 50 to 200.
 #[test]
-fn a_quarter_of_the_machine_leaves() {
+fn a_quarter_of_the_machine_goes_out_of_service() {
     let jobs = [job(0, 100, 100, 16), job(10, 10, 10, 16), job(20, 10, 10, 12)];
     let at =
         |rule| Outages { windows: vec![window(50, Some(200), 0..4)], running: rule, walls: false };
     for (rule, scheduler, starts, ends) in [
         (WhenDown::Drain, "fcfs", [0, 200, 210], [100, 210, 220]),
-        // Backfilled: the head has its processors at 200.
+        // Job 2 is backfilled: the head gets its processors at 200.
         (WhenDown::Drain, "easy", [0, 200, 100], [100, 210, 110]),
         (WhenDown::Drain, "conservative", [0, 200, 100], [100, 210, 110]),
         (WhenDown::Drain, "out-of-order", [0, 200, 100], [100, 210, 110]),
         (WhenDown::Kill, "fcfs", [0, 200, 210], [50, 210, 220]),
         (WhenDown::Kill, "easy", [0, 200, 50], [50, 210, 60]),
-        // It goes back before those that came later, and runs anew.
+        // Job 0 returns to the queue before later jobs, and runs again.
         (WhenDown::Requeue, "fcfs", [200, 300, 310], [300, 310, 320]),
-        // It is the head again, for which 200 is the first instant.
+        // Job 0 is the head again and can start at 200 at the earliest.
         (WhenDown::Requeue, "easy", [200, 300, 50], [300, 310, 60]),
     ] {
         for allocator in [
@@ -93,10 +93,10 @@ fn a_quarter_of_the_machine_leaves() {
             "as-mb",
             "gabl",
         ] {
-            // Job 0 would not start by estimates beside a window that is known.
-            let blind = [job(0, 100, 40, 16), jobs[1], jobs[2]];
-            let jobs = if scheduler == "fcfs" { &jobs } else { &blind };
-            let run = amid(jobs, &at(rule), scheduler, allocator).expect("it runs");
+            // A correct estimate would delay job 0 until after the known window.
+            let underestimated = [job(0, 100, 40, 16), jobs[1], jobs[2]];
+            let jobs = if scheduler == "fcfs" { &jobs } else { &underestimated };
+            let run = run_with_outages(jobs, &at(rule), scheduler, allocator).expect("it runs");
             let last: Vec<i64> = run.starts.iter().map(|all| all[all.len() - 1].0).collect();
             let name = format!("{rule:?} {scheduler} {allocator}");
             assert_eq!((last, run.ends), (starts.to_vec(), ends.to_vec()), "{name}");
@@ -107,65 +107,73 @@ fn a_quarter_of_the_machine_leaves() {
             assert_eq!(run.cut, cut, "{name}");
         }
     }
-    let drained = amid(&jobs, &at(WhenDown::Drain), "fcfs", "random").expect("it runs");
+    let drained = run_with_outages(&jobs, &at(WhenDown::Drain), "fcfs", "random").expect("it runs");
     let spans: Vec<_> = drained.spans.iter().filter(|span| span.1 > 50).copied().collect();
     let expected = [(50, 100, 16, 0), (100, 200, 0, 4), (200, 210, 16, 0), (210, 220, 12, 0)];
     assert_eq!(spans, expected);
 }
 
-/// A window that a scheduler by estimates knows of holds jobs back; the others start, and drain.
+/// Under schedulers that use estimates, a known window delays jobs. Under other schedulers the jobs start, and their
+/// processors go out of service when they end.
 #[test]
-fn a_window_to_come() {
+fn schedulers_with_estimates_plan_for_windows() {
     let jobs = [job(0, 100, 100, 16), job(0, 40, 40, 8)];
     let outages = Outages { windows: vec![window(50, Some(60), 0..16)], ..Outages::NONE };
     for (scheduler, starts) in [("fcfs", [0, 100]), ("easy", [60, 0]), ("conservative", [60, 0])] {
-        let run = amid(&jobs, &outages, scheduler, "random").expect("it runs");
+        let run = run_with_outages(&jobs, &outages, scheduler, "random").expect("it runs");
         let first: Vec<i64> = run.starts.iter().map(|all| all[0].0).collect();
         assert_eq!(first, starts, "{scheduler}");
     }
 }
 
-/// The head asks for the whole machine, which it has when the window is over. Who ends before may start; who takes of its
-/// place for longer may not.
+/// The head requests the whole machine, which is available after the window. Jobs that end before the window's end may
+/// start. Jobs that would hold processors of the head's place for longer may not start.
 #[test]
-fn a_place_is_promised_beside_a_window() {
+fn a_place_is_reserved_around_a_window() {
     let jobs =
         [job(0, 100, 100, 8), job(10, 10, 10, 16), job(20, 100, 100, 4), job(30, 500, 500, 2)];
     let outages = Outages { windows: vec![window(50, Some(200), 0..4)], ..Outages::NONE };
     for allocator in ["first-fit[shape=near-square]", "placements", "mc1x1"] {
-        let run = amid(&jobs, &outages, "easy[guard=place]", allocator).expect("it runs");
+        let run =
+            run_with_outages(&jobs, &outages, "easy[guard=place]", allocator).expect("it runs");
         let starts: Vec<i64> = run.starts.iter().map(|all| all[0].0).collect();
         assert_eq!(starts, [0, 200, 20, 210], "{allocator}");
         let promises = Promises { given: 1, broken: 0, worst: 0 };
         assert_eq!(run.promises, Some(promises), "{allocator}");
     }
-    // Where it never comes back nobody can be promised the whole machine.
+    // If the window never ends, the whole machine cannot be reserved.
     let forever = Outages { windows: vec![window(50, None, 0..4)], ..Outages::NONE };
-    let error = amid(&jobs, &forever, "easy[guard=place]", "placements").err().expect("no place");
+    let error = run_with_outages(&jobs, &forever, "easy[guard=place]", "placements")
+        .err()
+        .expect("no place");
     assert!(matches!(error, SimulationError::Down(1)), "{error}");
 }
 
 #[test]
-fn what_cannot_be_is_told() {
+fn impossible_runs_are_errors() {
     let jobs = [job(0, 10, 10, 4), job(20, 10, 10, 16)];
     let forever = Outages { windows: vec![window(5, None, 0..1)], ..Outages::NONE };
     for scheduler in ["fcfs", "easy", "conservative", "largest"] {
-        let error = amid(&jobs, &forever, scheduler, "random").err().expect("too large for ever");
+        let error = run_with_outages(&jobs, &forever, scheduler, "random")
+            .err()
+            .expect("a job that never starts");
         assert!(matches!(error, SimulationError::Down(1)), "{scheduler}: {error}");
     }
-    let error = amid(&jobs, &forever, "fcfs", "recorded").err().expect("it decides nothing");
+    let error = run_with_outages(&jobs, &forever, "fcfs", "recorded")
+        .err()
+        .expect("an unsupported allocator");
     assert!(matches!(error, SimulationError::NoOutages(_)), "{error}");
-    // Nobody minds what happens after the last job.
+    // Outages after the last job do not matter.
     let late = Outages { windows: vec![window(1000, None, 0..16)], ..Outages::NONE };
-    let run = amid(&jobs, &late, "fcfs", "random").expect("it runs");
+    let run = run_with_outages(&jobs, &late, "fcfs", "random").expect("it runs");
     assert_eq!(run.spans.last().map(|span| span.1), Some(30));
 }
 
 proptest! {
-    /// Whatever leaves and returns: every job runs to its end on processors that were up when it
-    /// started, no two share one, and none is held and out.
+    /// For any windows, every job runs to its end on processors that were in service when it started, no two jobs
+    /// share a processor, and no processor is both held and out of service.
     #[test]
-    fn jobs_have_processors_that_are_up(
+    fn jobs_start_on_processors_in_service(
         jobs in jobs(16),
         windows in proptest::collection::vec((0i64..60, 1i64..40, 0u32..16, 1u32..16), 1..5),
         rule in proptest::sample::select(WhenDown::ALL.map(|(_, rule)| rule).to_vec()),
@@ -178,14 +186,14 @@ proptest! {
                 "turning-busy-list", "buddy", "mc1x1[tie=auto,shadows=2,every=16]", "placements[tie=1,1,1,1,1,1]"]
         ),
     ) {
-        // What may refuse does not go with reservations of numbers.
+        // `conservative` does not support allocators that may refuse.
         prop_assume!(scheduler != "conservative" || !["first-fit", "anca", "paging[size=1]", "busy-list", "turning-busy-list", "buddy", "placements[tie=1,1,1,1,1,1]"].contains(&allocator));
         prop_assume!(scheduler != "easy[guard=place]" || allocator != "anca");
         let windows = windows.into_iter().map(|(from, length, first, count)| {
             window(from, Some(from + length), first..(first + count).min(16))
         });
         let outages = Outages { windows: windows.collect(), running: rule, walls: true };
-        let run = amid(&jobs, &outages, scheduler, allocator);
+        let run = run_with_outages(&jobs, &outages, scheduler, allocator);
         let run = run.map_err(|error| TestCaseError::fail(error.to_string()))?;
         let cut = |id: JobId, at: i64| run.cut.iter().any(|&(job, when, _)| (job, when) == (id, at));
         let mut spans: Vec<(NodeId, i64, i64)> = Vec::new();
@@ -221,9 +229,9 @@ proptest! {
         }
     }
 
-    /// The place that the head was promised is there then, whatever leaves and returns before.
+    /// For any windows, the reserved place of the head is free at the guaranteed time.
     #[test]
-    fn a_promised_place_is_kept(
+    fn a_reserved_place_is_kept(
         drawn in proptest::collection::vec((0i64..30, 1i64..40, 0i64..30, 1u32..=16), 2..30),
         windows in proptest::collection::vec((0i64..60, 1i64..40, 0u32..16, 1u32..16), 1..5),
         allocator in proptest::sample::select(vec!["placements[anchors=all,tie=slurm]", "first-fit[shape=near-square]"]),
@@ -235,33 +243,34 @@ proptest! {
             window(from, Some(from + length), first..(first + count).min(16))
         });
         let outages = Outages { windows: windows.collect(), ..Outages::NONE };
-        let run = amid(&jobs, &outages, "easy[guard=place]", allocator).expect("it runs");
+        let run = run_with_outages(&jobs, &outages, "easy[guard=place]", allocator).expect("it runs");
         let promises = run.promises.expect("EASY promises");
         prop_assert_eq!((promises.broken, promises.worst), (0, 0));
     }
 
-    /// Windows that nobody meets change nothing, for schedulers that know them and others.
+    /// Windows after the last job do not change the run.
     #[test]
-    fn without_windows_nothing_changes(
+    fn windows_after_the_last_job_change_nothing(
         jobs in jobs(16),
         scheduler in proptest::sample::select(vec!["fcfs", "easy", "conservative", "out-of-order"]),
         allocator in proptest::sample::select(vec!["random", "mc1x1[tie=2,1,1,1]", "gen-alg"]),
     ) {
-        let none = amid(&jobs, &Outages::NONE, scheduler, allocator).expect("it runs");
+        let none = run_with_outages(&jobs, &Outages::NONE, scheduler, allocator).expect("it runs");
         let far = Outages { windows: vec![window(1 << 40, Some(1 << 41), 0..9)], ..Outages::NONE };
-        let far = amid(&jobs, &far, scheduler, allocator).expect("it runs");
+        let far = run_with_outages(&jobs, &far, scheduler, allocator).expect("it runs");
         prop_assert_eq!(none.starts, far.starts);
         prop_assert_eq!(none.ends, far.ends);
     }
 }
 
-/// Job 0 holds just what is, or will be, out of service: it is not counted for it a second time, and job 1
-/// has the other half of the machine at once. When job 0 ends before its estimate, job 2 gets nothing of it.
+/// Job 0 holds exactly the processors that are or will be out of service. These processors are not counted twice, so
+/// job 1 gets the other half of the machine immediately. When job 0 ends before its estimate, job 2 gets none of the
+/// processors of job 0.
 #[test]
-fn what_drains_is_counted_once() {
+fn draining_processors_are_counted_once() {
     let jobs = [job(0, 300, 1000, 8), job(10, 900, 900, 8), job(400, 50, 50, 8)];
     for from in [5, 200, 500] {
-        // The two first rows, in two windows that overlap.
+        // The first two rows, in two overlapping windows.
         let of = |from, until, nodes: &[u32]| Window {
             from,
             until: Some(until),
@@ -271,9 +280,10 @@ fn what_drains_is_counted_once() {
         let windows = vec![first, of(from + 1, 1500, &[1, 5, 9, 13])];
         let outages = Outages { windows, running: WhenDown::Drain, walls: false };
         for scheduler in ["fcfs", "easy", "conservative", "out-of-order"] {
-            let run = amid(&jobs, &outages, scheduler, "row-major-first-fit").expect("it runs");
+            let run = run_with_outages(&jobs, &outages, scheduler, "row-major-first-fit")
+                .expect("it runs");
             let starts: Vec<i64> = run.starts.iter().map(|all| all[0].0).collect();
-            // All of it leaves at 300 or, if the window is not yet there, is free for a while.
+            // When job 0 ends at 300, its processors go out of service, or they are free until the window begins.
             let third = if from < 500 { 910 } else { 400 };
             assert_eq!(starts, [0, 10, third], "{scheduler} from {from}");
         }

@@ -1,12 +1,12 @@
-//! The grammar of service times.
+//! Names of the distributions of service times.
 
 use std::sync::LazyLock;
 
-use super::{LEAST_MASS, Service, kept};
+use super::{LEAST_MASS, Service, masses};
 use crate::naming::{Description, Entry, Table, kind};
 
 pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
-    /// The field of one kind of service.
+    /// Borrows a parameter of one distribution.
     macro_rules! of {
         ($kind:ident, $field:ident) => {
             |service: &mut Service| match service {
@@ -33,7 +33,7 @@ pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
         .case(
             "alpha",
             kind::positive(),
-            "tail index: the smaller, the heavier the tail",
+            "tail index; a smaller index gives a heavier tail",
             of!(BoundedPareto, alpha),
         )
         .always()
@@ -47,8 +47,7 @@ pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
     let normal = Entry::new("normal", normal)
         .aliases(&["truncated-normal"])
         .about(
-            "Normal, restricted to the interval from low to high; mean and sd are those before the \
-             restriction.",
+            "Normal, restricted to the interval from low to high; mean and sd apply before the restriction.",
         )
         .case("mean", kind::positive(), "mean, time units", of!(TruncatedNormal, mean))
         .case("sd", kind::positive(), "standard deviation, time units", of!(TruncatedNormal, sd))
@@ -67,13 +66,14 @@ pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
         .always()
         .check(|service| match *service {
             Service::TruncatedNormal { low, high, .. } if !(low >= 0.0 && low < high) => {
-                Err(format!("low is {low}, but must be from 0 to below high, {high}"))
+                Err(format!("low is {low}, but must be at least 0 and below high, {high}"))
             }
-            // As a range, so that NaN is outside.
+            // The condition is written as a range, so that NaN is outside the range.
             Service::TruncatedNormal { mean, sd, low, high }
-                if !(LEAST_MASS..).contains(&kept(mean, sd, low, high)[1]) =>
+                if !(LEAST_MASS..).contains(&masses(mean, sd, low, high)[1]) =>
             {
-                Err("less than a millionth of it lies between low and high".to_string())
+                Err("the probability between low and high is less than a millionth"
+                    .to_string())
             }
             _ => Ok(()),
         });
@@ -85,7 +85,7 @@ pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
     Table::new("service", [exponential, pareto, normal, deterministic])
 });
 
-/// All distributions of service times, for listings.
+/// Returns descriptions of all distributions of service times.
 #[must_use]
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 const THESIS: Service = Service::BoundedPareto { k: 15.0, q: 4241.0, alpha: 1.0 };
 
-/// Mean of a function of the service time by plain integration of the quantile function, which is all
-/// that the samples are made of.
+/// Returns the mean of a function of the service time, by numerical integration of the quantile function. Samples are
+/// drawn from the same quantile function.
 fn integral(service: &Service, value: impl Fn(f64) -> f64) -> f64 {
     const STEPS: u32 = 1_000_000;
     let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(STEPS);
@@ -42,7 +42,7 @@ fn means_are_those_of_the_quantile_function() {
         let (mean, integral) = (service.mean(), integral(&service, |x| x));
         assert!((mean / integral - 1.0).abs() < 2e-5, "{service}: {mean} {integral}");
     }
-    // 5 + 2 * density(2.5) / (1 - 0.0062097), by a table of the normal distribution.
+    // From a table of the normal distribution: 5 + 2 * density(2.5) / (1 - 0.0062097).
     let mean = normal(5.0, 2.0, 0.0, f64::INFINITY).mean();
     assert!((mean - 5.035_276).abs() < 1e-5, "{mean}");
 }
@@ -52,7 +52,7 @@ fn truncated_normal_is_symmetric_where_its_interval_is() {
     let service = normal(5.0, 2.0, 1.0, 9.0);
     assert!((service.quantile(0.5) - 5.0).abs() < 1e-12);
     assert!((service.mean() - 5.0).abs() < 1e-12);
-    // Share below mean + sd of what lies within two: (0.84134 - 0.02275) / 0.95450.
+    // Probability below mean + sd, given that the time is within two sd: (0.84134 - 0.02275) / 0.95450.
     assert!((service.quantile(0.857_611) - 7.0).abs() < 1e-4);
 }
 
@@ -83,9 +83,9 @@ fn impossible_service_times_are_refused() {
         ("pareto[k=NaN]", "k=\"NaN\" is not a positive number"),
         ("pareto[k=5,q=5]", "k is 5, but must be below q, 5"),
         ("pareto[alpha=-1]", "alpha=\"-1\" is not a positive number"),
-        ("normal[low=-1]", "low is -1, but must be from 0 to below high, inf"),
-        ("normal[low=3,high=nan]", "low is 3, but must be from 0 to below high, NaN"),
-        ("normal[low=20]", "less than a millionth of it lies between low and high"),
+        ("normal[low=-1]", "low is -1, but must be at least 0 and below high, inf"),
+        ("normal[low=3,high=nan]", "low is 3, but must be at least 0 and below high, NaN"),
+        ("normal[low=20]", "the probability between low and high is less than a millionth"),
         ("deterministic[time=0]", "time=\"0\" is not a positive number"),
     ] {
         assert_eq!(text.parse::<Service>().unwrap_err().problem, problem, "{text}");
@@ -93,7 +93,7 @@ fn impossible_service_times_are_refused() {
 }
 
 #[test]
-fn the_listing_tells_the_defaults() {
+fn the_listing_has_the_defaults() {
     for description in descriptions() {
         let bare: Service = description.name.parse().expect("a listed name");
         let mut name = StrategyName::plain(&description.name);
@@ -107,7 +107,7 @@ fn the_listing_tells_the_defaults() {
     }
 }
 
-/// Possible distributions of all kinds.
+/// Generates valid distributions of all kinds.
 pub(in super::super) fn services() -> impl Strategy<Value = Service> {
     let time = || 0.001..1000.0;
     prop_oneof![

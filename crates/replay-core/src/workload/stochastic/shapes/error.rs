@@ -1,4 +1,4 @@
-//! What can be wrong with a side file, each with its place.
+//! Errors of shapes files.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::number::counted;
 use crate::sanitize::excerpt;
 use crate::workload::sidecar::OtherTrace;
 
-/// Why a side file gives no shapes.
+/// Error: a shapes file cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ShapeError {
@@ -19,13 +19,13 @@ pub enum ShapeError {
     Io {
         /// The file as the user named it.
         file: String,
-        /// The system's complaint.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The file belongs to another trace.
+    /// The file names another trace.
     #[error(transparent)]
     Other(#[from] OtherTrace),
-    /// A line without end.
+    /// A line is too long.
     #[error("{file}:{line}: the line has more than {LONGEST_LINE} bytes")]
     TooLong {
         /// The file as the user named it.
@@ -33,17 +33,17 @@ pub enum ShapeError {
         /// Line, 1-based.
         line: u64,
     },
-    /// The first line is another one.
+    /// The header is missing or wrong.
     #[error("{file}:{line}: the header is \"{text}\", but must be \"{SHAPES_HEADER}\"")]
     Header {
         /// The file as the user named it.
         file: String,
         /// Line, 1-based.
         line: u64,
-        /// What stands there.
+        /// Text of the line.
         text: String,
     },
-    /// A field is missing or no number in range.
+    /// A field is missing or is not a number in the permitted range.
     #[error("{file}:{line}: {field} \"{text}\" is not {expected} (field {number} of 4)")]
     Field {
         /// The file as the user named it.
@@ -52,11 +52,11 @@ pub enum ShapeError {
         line: u64,
         /// Name of the field.
         field: &'static str,
-        /// Its number, 1-based.
+        /// Number of the field, 1-based.
         number: usize,
-        /// What stands there.
+        /// Text of the field.
         text: String,
-        /// What a correct file has there.
+        /// Description of the permitted values.
         expected: &'static str,
     },
     /// There are more than four fields.
@@ -70,29 +70,29 @@ pub enum ShapeError {
         fields: usize,
     },
     /// A job has two shapes.
-    #[error("{file}:{line}: job {job} has its shape on line {first} already (field 1 of 4)")]
+    #[error("{file}:{line}: job {job} already has a shape on line {first} (field 1 of 4)")]
     Twice {
         /// The file as the user named it.
         file: String,
-        /// Line of the second, 1-based.
+        /// Line of the second shape, 1-based.
         line: u64,
         /// Job number.
         job: i64,
-        /// Line of the first.
+        /// Line of the first shape, 1-based.
         first: u64,
     },
-    /// No job has a shape.
-    #[error("{file}: no job of the trace has a shape there, such as job {job}")]
+    /// No job of the trace has a shape in the file.
+    #[error("{file}: none of the trace's jobs has a shape in this file; the first job is {job}")]
     Missing {
         /// The file as the user named it.
         file: String,
-        /// Job number.
+        /// Number of the first job of the trace.
         job: i64,
     },
-    /// Two records have the number of a job with a shape.
+    /// Two records of the trace have the same job number, and a shape refers to this number.
     #[error(
-        "{file}:{line}: lines {} and {} of the trace are both job {job}, and shapes are told by job number: nobody \
-         knows which of them has this one",
+        "{file}:{line}: lines {} and {} of the trace are both job {job}, so the shape of this job number is \
+            ambiguous: make the job numbers unique",
         .records[0], .records[1]
     )]
     Repeated {
@@ -102,13 +102,13 @@ pub enum ShapeError {
         line: u64,
         /// Job number.
         job: i64,
-        /// Lines of the trace, ascending.
+        /// Lines of the two records in the trace, ascending.
         records: [u32; 2],
     },
-    /// The cleaning policy has given the jobs other numbers.
+    /// The cleaning policy has renumbered the jobs.
     #[error(
-        "{file}: policy {policy} numbers jobs anew, and shapes are told by job number: it goes with policies that \
-         keep these"
+        "{file}: policy {policy} renumbers jobs, but shapes are given by job number: use a policy that keeps the \
+         numbers"
     )]
     Renumbered {
         /// The file as the user named it.
@@ -116,9 +116,9 @@ pub enum ShapeError {
         /// Name of the policy.
         policy: String,
     },
-    /// The sides do not multiply to the job's size.
+    /// The product of the sides differs from the size of the job.
     #[error(
-        "{file}:{line}: job {job} needs {size} processors in its trace, its shape is {} x {} x {}",
+        "{file}:{line}: job {job} needs {size} processors in its trace, but its shape is {} x {} x {}",
         .shape[0], .shape[1], .shape[2]
     )]
     Size {
@@ -140,7 +140,7 @@ impl ShapeError {
         Self::Header { file: file.to_string(), line, text: excerpt(text) }
     }
 
-    /// An error in the field with this index.
+    /// Returns the error for a field with an invalid value. The index of the field counts from 0.
     pub(super) fn field(file: &str, line: u64, index: usize, text: &str) -> Self {
         Self::Field {
             file: file.to_string(),

@@ -11,7 +11,7 @@ fn job(number: i64, size: u32) -> Job {
 }
 
 #[test]
-fn a_stream_gets_its_shapes_back() {
+fn written_shapes_are_read_back() {
     let stream = StochasticStream::new([8, 9, 10]).generate(2, 2).expect("a possible model");
     let mut out = Vec::new();
     write_shapes(&stream.jobs, &mut out).expect("memory takes all");
@@ -19,21 +19,21 @@ fn a_stream_gets_its_shapes_back() {
     assert_eq!(shapes.len(), stream.jobs.len());
     for jobs in [&stream.jobs[..], &stream.jobs[7..20]] {
         let mut again: Vec<Job> = jobs.iter().map(|&job| Job { shape: None, ..job }).collect();
-        shapes.give(&mut again, &Links::default()).expect("all shapes");
+        shapes.assign(&mut again, &Links::default()).expect("all shapes");
         assert_eq!(again, jobs);
     }
 }
 
 #[test]
-fn blanks_and_line_ends_do_not_matter() {
+fn ignores_blanks_and_line_ends() {
     let shapes = read(b"\r\n job, w,h ,d\r\n\n7, 2,3,1\r\n-1,1,1,5").expect("a good file");
     let mut jobs = [job(-1, 5), job(7, 6)];
-    shapes.give(&mut jobs, &Links::default()).expect("shapes");
+    shapes.assign(&mut jobs, &Links::default()).expect("shapes");
     assert_eq!(jobs.map(|job| job.shape), [Some([1, 1, 5]), Some([2, 3, 1])]);
 }
 
 #[test]
-fn what_is_wrong_has_a_place() {
+fn errors_name_line_and_field() {
     let cases: [(&[u8], &str); 12] = [
         (b"", "s.csv:1: the header is \"\", but must be \"job,w,h,d\""),
         (b"\n1,2,3,4\n", "s.csv:2: the header is \"1,2,3,4\", but must be \"job,w,h,d\""),
@@ -48,7 +48,7 @@ fn what_is_wrong_has_a_place() {
         (b"job,w,h,d\n1,1,1,1,1,", "s.csv:2: the line has 6 fields, but must have 4"),
         (
             b"job,w,h,d\n1,1,1,1\n2,1,1,1\n1,2,1,1",
-            "s.csv:4: job 1 has its shape on line 2 already (field 1 of 4)",
+            "s.csv:4: job 1 already has a shape on line 2 (field 1 of 4)",
         ),
         (
             b"job,w,h,d\n1,\xff\x1b,1,1",
@@ -69,20 +69,21 @@ fn what_is_wrong_has_a_place() {
 #[test]
 fn jobs_and_shapes_must_agree() {
     let shapes = read(b"job,w,h,d\n1,2,3,4\n2,65535,65535,65535\n").expect("a good file");
-    let message = |jobs: &mut [Job]| shapes.give(jobs, &Links::default()).unwrap_err().to_string();
-    let none = "s.csv: no job of the trace has a shape there, such as job 3";
+    let message =
+        |jobs: &mut [Job]| shapes.assign(jobs, &Links::default()).unwrap_err().to_string();
+    let none = "s.csv: none of the trace's jobs has a shape in this file; the first job is 3";
     assert_eq!(message(&mut [job(3, 1), job(4, 1)]), none);
     assert_eq!(
         message(&mut [job(1, 25)]),
-        "s.csv:2: job 1 needs 25 processors in its trace, its shape is 2 x 3 x 4"
+        "s.csv:2: job 1 needs 25 processors in its trace, but its shape is 2 x 3 x 4"
     );
-    // The product wraps to this in 32 bits.
+    // The product wraps to this size in 32 bits.
     let wrapped = 65535_u32.wrapping_mul(65535).wrapping_mul(65535);
-    assert!(shapes.give(&mut [job(2, wrapped)], &Links::default()).is_err());
+    assert!(shapes.assign(&mut [job(2, wrapped)], &Links::default()).is_err());
 }
 
 #[test]
-fn the_side_file_stands_beside_its_trace() {
+fn the_shapes_file_is_beside_its_trace() {
     for (trace, shapes) in [
         ("lo.swf", "lo.shapes.csv"),
         ("a/lo.1.SWF.gz", "a/lo.1.shapes.csv"),
@@ -94,7 +95,7 @@ fn the_side_file_stands_beside_its_trace() {
 
 proptest! {
     #[test]
-    fn no_text_breaks_the_reader(text: Vec<u8>, tail in "[0-9,\n ]{0,40}") {
+    fn any_input_gives_shapes_or_an_error(text: Vec<u8>, tail in "[0-9,\n ]{0,40}") {
         for text in [text, [b"job,w,h,d\n", tail.as_bytes()].concat()] {
             if let Err(error) = read(&text) {
                 prop_assert!(error.to_string().starts_with("s.csv:"), "{error}");

@@ -1,28 +1,28 @@
-//! The law of one side, resolved for the machine's side in its dimension.
+//! The distribution of one side, resolved for the machine's side in its dimension.
 
 use super::super::random::exponential;
 use super::{Interval, SideLaw};
 
-/// Shares of the machine's side, in eighths, at which the intervals of Lo's distributions end, and the
-/// probability of each.
+/// Intervals of Lo's distributions. An entry is the end of the interval, in eighths of the machine's side, and the
+/// probability of the interval.
 const INCREASING: [(u32, f64); 4] = [(4, 0.2), (6, 0.2), (7, 0.2), (8, 0.4)];
 const DECREASING: [(u32, f64); 4] = [(1, 0.4), (2, 0.2), (4, 0.2), (8, 0.2)];
 
-/// A law of sides from 1 to the machine's.
+/// A distribution of sides from 1 to the machine's side.
 #[derive(Clone, Debug)]
 pub(super) enum AxisLaw {
-    /// Uniform within each.
+    /// Uniform within each interval.
     Intervals(Vec<Interval>),
-    /// Exponential, cut and limited.
+    /// Exponential, truncated to an integer and limited to 1..`extent`.
     Exponential { mean: f64, extent: u16 },
 }
 
 impl AxisLaw {
-    /// Laws of sides that are always 1.
+    /// Distributions of sides that are always 1.
     pub(super) const ONES: [Self; 3] = [const { Self::Intervals(Vec::new()) }; 3];
 
-    /// Checks a law that is legal on some machine against a machine's side; the error says
-    /// what is wrong.
+    /// Resolves a distribution for a side of the machine. The parameters of the distribution must be valid. The error
+    /// states why the distribution does not fit this side.
     pub(super) fn new(law: &SideLaw, extent: u16) -> Result<Self, String> {
         let one = |low, high| vec![Interval { low, high, probability: 1.0 }];
         let intervals = match law {
@@ -35,7 +35,10 @@ impl AxisLaw {
             &SideLaw::Fixed(side) => one(side, side),
             SideLaw::Intervals { intervals, .. } => intervals.clone(),
             SideLaw::Subcubes { .. } => {
-                return Err("a single side has no law: the request is drawn as a whole".to_string());
+                return Err(
+                    "a single side has no distribution: subcubes draws the request as a whole"
+                        .to_string(),
+                );
             }
             SideLaw::Increasing => eighths(&INCREASING, extent)?,
             SideLaw::Decreasing => eighths(&DECREASING, extent)?,
@@ -48,7 +51,7 @@ impl AxisLaw {
         }
     }
 
-    /// The side at `u` of [0, 1): the inverse of the distribution function.
+    /// Returns the side at `u` in [0, 1): the quantile of the distribution.
     pub(super) fn quantile(&self, u: f64) -> u16 {
         match self {
             &Self::Exponential { mean, extent } => cut(mean * exponential(u), extent),
@@ -58,7 +61,7 @@ impl AxisLaw {
         }
     }
 
-    /// Probability of the sides 1, 2, ... `extent`.
+    /// Returns the probabilities of the sides 1, 2, ... `extent`.
     pub(super) fn probabilities(&self, extent: u16) -> Vec<f64> {
         match self {
             &Self::Exponential { mean, .. } => {
@@ -79,7 +82,8 @@ impl AxisLaw {
     }
 }
 
-/// The interval at `u` of [0, 1), and where in it that is, in [0, 1). `None` if there is none.
+/// Returns the interval that `u` in [0, 1) selects, and the position in the interval, in [0, 1); `None` if there are no
+/// intervals.
 pub(super) fn find(intervals: &[Interval], u: f64) -> Option<(Interval, f64)> {
     let mut rest = u;
     for &interval in intervals {
@@ -88,25 +92,25 @@ pub(super) fn find(intervals: &[Interval], u: f64) -> Option<(Interval, f64)> {
         }
         rest -= interval.probability;
     }
-    // The probabilities were a rounding error short of 1.
+    // This case occurs if rounding makes the sum of the probabilities less than 1.
     intervals.last().map(|&last| (last, 1.0 - f64::EPSILON / 2.0))
 }
 
 impl Interval {
-    /// The side at a share of [0, 1) of the interval.
+    /// Returns the side at a position in [0, 1) of the interval.
     pub(super) fn side(&self, share: f64) -> u16 {
-        // Below the number of sides even when rounded, as the share is below 1.
+        // The product is less than the number of sides even after rounding, because the share is less than 1.
         self.low + (share * f64::from(self.high - self.low + 1)) as u16
     }
 }
 
-/// The side that a real number stands for: its whole part within 1..`extent`.
+/// Truncates a number to an integer and limits it to 1..`extent`.
 pub(super) fn cut(x: f64, extent: u16) -> u16 {
-    // The conversion drops the fraction and stops at the largest `u16`.
+    // The conversion drops the fraction and saturates at the largest `u16`.
     (x as u16).clamp(1, extent)
 }
 
-/// Intervals that end at shares of a side, rounded up.
+/// Returns intervals that end at shares of a side, rounded up.
 fn eighths(shares: &[(u32, f64)], extent: u16) -> Result<Vec<Interval>, String> {
     if extent < 8 {
         return Err(format!("the machine's side is {extent}, but must be at least 8"));

@@ -1,4 +1,4 @@
-//! The grammar of sides.
+//! Names of the distributions of sides.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,14 +9,14 @@ use crate::naming::{Description, Entry, Table, kind};
 
 const ROUNDINGS: [(&str, bool); 2] = [("none", false), ("power-of-two", true)];
 
-/// What draws an interval.
+/// Names of the two choices: an interval is drawn for each side, or for each job.
 const CHOICES: [(&str, bool); 2] = [("side", false), ("job", true)];
 
 pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
     const LO: &str = "Lo, Windisch, Liu, Nitzberg 1997";
     let side = || kind::integer(1..=u16::MAX).listed("a side");
     let uniform = Entry::new("uniform", Sides::UNIFORM)
-        .about("All sides from low to high alike.")
+        .about("All sides from low to high are equally likely.")
         .source(LO)
         .case("low", side(), "shortest side, processors", |s| match &mut s.law {
             SideLaw::Uniform { low, .. } => Some(low),
@@ -37,10 +37,10 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
     let mean = kind::positive().or("half the machine's side");
     let exponential = Entry::new("exponential", Sides::plain(SideLaw::Exponential { mean: None }))
         .about(
-            "An exponential variable, cut to its whole part and limited to 1 and the machine's side.",
+            "An exponential variable, truncated to an integer and limited to 1 and the machine's side.",
         )
         .source(LO)
-        .case("mean", mean, "mean before cutting, processors", |s| match &mut s.law {
+        .case("mean", mean, "mean before truncation, processors", |s| match &mut s.law {
             SideLaw::Exponential { mean } => Some(mean),
             _ => None,
         });
@@ -54,7 +54,7 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
     );
     let none = SideLaw::Intervals { intervals: Vec::new(), by_job: false };
     let intervals = Entry::new("intervals", Sides::plain(none))
-        .about("Intervals with probabilities that add up to 1; all sides of one interval alike.")
+        .about("Intervals with probabilities that add up to 1; the sides in an interval are equally likely.")
         .case(
             "sides",
             kind::list("low-high:probability,..."),
@@ -67,7 +67,7 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
         .case(
             "choice",
             kind::one_of(&CHOICES),
-            "whether each side has its interval, or all sides of a job have the same",
+            "whether an interval is drawn for each side or for all sides of a job",
             |s| match &mut s.law {
                 SideLaw::Intervals { by_job, .. } => Some(by_job),
                 _ => None,
@@ -86,8 +86,7 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
         .always();
     let subcubes = Entry::new("subcubes", Sides::plain(SideLaw::Subcubes { shares: Vec::new() }))
         .about(
-            "Requests of 2^k processors, as the subcubes of a hypercube; as nearly square as the machine \
-             allows.",
+            "Requests of 2^k processors, like the subcubes of a hypercube, with sides as equal as the machine allows.",
         )
         .source("Chang, Mohapatra 1996")
         .case(
@@ -117,16 +116,16 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
     Table::new("sides", laws.map(shaped).into_iter().chain([subcubes]))
 });
 
-/// All distributions of sides, for listings.
+/// Returns descriptions of all distributions of sides.
 #[must_use]
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()
 }
 
-/// How far the probabilities of intervals may be from 1 in sum.
+/// Tolerance for the sum of the probabilities.
 const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Complains of intervals that do not ascend, or whose probabilities do not add up to 1.
+/// Checks that intervals ascend and that their probabilities add up to 1.
 fn check(intervals: &[Interval]) -> Result<(), String> {
     if intervals.is_empty() {
         return Err("write the intervals: intervals[sides=1-4:0.5,5-8:0.5]".to_string());
@@ -144,14 +143,14 @@ fn check(intervals: &[Interval]) -> Result<(), String> {
     add_up(intervals.iter().map(|interval| interval.probability))
 }
 
-/// Complains of probabilities of subcubes.
+/// Checks the probabilities of subcubes.
 fn check_shares(shares: &[Share]) -> Result<(), String> {
     if shares.is_empty() {
         return Err("write the probabilities: subcubes[shares=0.5,0.5]".to_string());
     }
-    // The least that a machine of 2^32 processors has no room for.
+    // The number of processors fits in 32 bits, so k is at most 31.
     if shares.len() > 32 {
-        return Err(format!("{} shares: no machine has as many dimensions", shares.len()));
+        return Err(format!("{} shares: a machine has at most 31 dimensions", shares.len()));
     }
     if let Some(Share(share)) = shares.iter().find(|Share(share)| !(0.0..=1.0).contains(share)) {
         return Err(format!("a probability is {share}, but must be from 0 to 1"));
@@ -162,7 +161,7 @@ fn check_shares(shares: &[Share]) -> Result<(), String> {
 fn add_up(probabilities: impl Iterator<Item = f64>) -> Result<(), String> {
     let sum: f64 = probabilities.sum();
     if (sum - 1.0).abs() > SUM_TOLERANCE {
-        return Err(format!("the probabilities add up to {sum}, but must to 1"));
+        return Err(format!("the probabilities add up to {sum}, but must add up to 1"));
     }
     Ok(())
 }
@@ -181,7 +180,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// `low-high:probability`, or `side:probability`.
+/// Parses `low-high:probability` or `side:probability`.
 impl FromStr for Interval {
     type Err = String;
 

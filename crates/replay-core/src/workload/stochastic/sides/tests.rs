@@ -30,7 +30,7 @@ fn exponential_sides_have_the_means_of_the_thesis() {
         [(8, 3.2655), (10, 4.0867), (12, 4.9212), (16, 6.6115), (32, 13.467), (64, 27.270)]
     {
         let mean = mean("exponential", extent);
-        // Five digits are printed.
+        // The thesis prints five digits.
         let slack = if expected < 10.0 { 5e-5 } else { 5e-4 };
         assert!((mean - expected).abs() < slack, "{extent}: {mean}");
     }
@@ -39,7 +39,7 @@ fn exponential_sides_have_the_means_of_the_thesis() {
     assert!((probabilities[15] - (-2.0_f64).exp()).abs() < 1e-15);
 }
 
-/// Sum of an interval's probabilities.
+/// Returns the sum of an interval's probabilities.
 fn share(probabilities: &[f64], low: usize, high: usize) -> f64 {
     probabilities[low - 1..high].iter().sum()
 }
@@ -106,7 +106,7 @@ fn the_largest_number_gives_the_longest_side() {
     }
 }
 
-/// Share of each side among many, by machine dimension.
+/// Returns, for each dimension of the machine, the share of each side in many draws.
 fn sampled(sides: &Sides, extents: [u16; 3], draws: u32) -> [Vec<f64>; 3] {
     let sampler = sides.sampler(extents).expect("fits");
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -150,7 +150,7 @@ fn mean_sizes_are_exact() {
     assert_eq!(size("uniform", [32, 32, 1]), 16.5 * 16.5);
     assert!((size("uniform", [3, 5, 7]) - 2.0 * 3.0 * 4.0).abs() < 1e-12);
     assert_eq!(size("fixed[side=3]", [4, 4, 4]), 27.0);
-    // (1 + 4 + 9) / 3 on the machine's shortest side.
+    // The mean is (1 + 4 + 9) / 3, for the shortest side of the machine.
     assert!((size("uniform[equal=yes]", [3, 5, 1]) - 14.0 / 3.0).abs() < 1e-12);
     assert!((size("uniform[equal=yes]", [3, 5, 4]) - 12.0).abs() < 1e-12);
     assert_eq!(size("uniform[equal=yes]", [1, 1, 1]), 1.0);
@@ -168,15 +168,15 @@ fn sides_are_independent_unless_equal() {
     assert!(equal.iter().all(|&[w, h, d]| w == h && h == d));
     assert!(free.iter().zip(&equal).all(|(free, equal)| free[0] == equal[0]));
     for (a, b) in [(0, 1), (0, 2), (1, 2)] {
-        // Standard deviation of the sum of products: variance of a side, 21.25, x sqrt(20000).
+        // The standard deviation of the sum of products is the variance of a side, 21.25, times sqrt(20000).
         let product = |s: &[u16; 3]| (f64::from(s[a]) - 8.5) * (f64::from(s[b]) - 8.5);
         let sum: f64 = free.iter().map(product).sum();
         assert!(sum.abs() < 5.0 * 21.25 * 20_000_f64.sqrt(), "{a} {b}: {sum}");
     }
 }
 
-/// Small jobs and large ones: no request has a small side and a large one, either interval has
-/// its share, and within it sides are independent and uniform.
+/// Jobs are small or large: no request has sides from both intervals. Each interval has its probability, and the sides
+/// are independent and uniform within an interval.
 #[test]
 fn a_job_is_small_or_large() {
     let sides = sides("intervals[sides=1-8:0.3,17-32:0.7,choice=job]");
@@ -230,16 +230,16 @@ fn impossible_sides_are_refused() {
         ("uniform[low=0]", "low=\"0\" is not an integer from 1 to 65535"),
         ("uniform[low=5,high=4]", "low is 5, but must be at most 4"),
         ("uniform[high=70000]", "high=\"70000\" is not an integer from 1 to 65535"),
-        ("uniform[mean=4]", "unknown parameter \"mean\"; it has low, high, round, equal"),
+        ("uniform[mean=4]", "unknown parameter \"mean\"; known are low, high, round, equal"),
         ("exponential[mean=-1]", "mean=\"-1\" is not a positive number"),
         ("fixed[side=0]", "side=\"0\" is not an integer from 1 to 65535"),
-        ("fixed[equal=maybe]", "equal=\"maybe\" is none of no, yes"),
+        ("fixed[equal=maybe]", "equal=\"maybe\" is not one of no, yes"),
         ("intervals", "write the intervals: intervals[sides=1-4:0.5,5-8:0.5]"),
         ("intervals[sides=1-4]", "\"1-4\" is not low-high:probability, like 1-4:0.5"),
         ("intervals[sides=0-4:1]", "0-4 is not above 0: intervals must ascend from 1"),
         ("intervals[sides=1-4:0.5,4-5:0.5]", "4-5 is not above 4: intervals must ascend from 1"),
         ("intervals[sides=1-4:0.5,8-5:0.5]", "8-5 is not above 4: intervals must ascend from 1"),
-        ("intervals[sides=1-4:0.5]", "the probabilities add up to 0.5, but must to 1"),
+        ("intervals[sides=1-4:0.5]", "the probabilities add up to 0.5, but must add up to 1"),
         ("intervals[sides=1:nan]", "a probability is NaN, but must be positive"),
     ] {
         assert_eq!(text.parse::<Sides>().unwrap_err().problem, problem, "{text}");
@@ -257,14 +257,14 @@ fn sides_that_do_not_fit_the_machine_are_refused() {
     ] {
         let error = sides(text).probabilities(extent).unwrap_err();
         assert_eq!((error.kind, error.problem.as_str()), ("sides", problem), "{text}");
-        // A dimension that the machine does not have refuses nothing.
+        // A dimension that the machine does not have accepts any distribution.
         assert_eq!(sides(text).probabilities(1), Ok(vec![1.0]), "{text}");
     }
 }
 
 #[test]
-fn the_listing_tells_the_defaults() {
-    // These two have no default.
+fn the_listing_has_the_defaults() {
+    // `intervals` and `subcubes` have required parameters.
     let plain = |name: &str| !["intervals", "subcubes"].contains(&name);
     for description in descriptions().into_iter().filter(|d| plain(&d.name)) {
         let listed = |key: &str| {
@@ -278,7 +278,7 @@ fn the_listing_tells_the_defaults() {
     }
 }
 
-/// Possible laws of all kinds for machines of side 8 and more.
+/// Generates valid distributions of all kinds for machines with sides of 8 or more.
 pub(in super::super) fn any_sides() -> impl Strategy<Value = Sides> {
     let law = prop_oneof![
         (1_u16..=8, proptest::option::of(0_u16..8)).prop_map(|(low, more)| SideLaw::Uniform {
@@ -317,7 +317,7 @@ proptest! {
         prop_assert!(1 <= low && low <= high && high <= extent, "{low} {high}");
     }
 
-    /// Exact where it can be: the side at u is the first whose distribution function exceeds u.
+    /// The side at u is the first side at which the distribution function exceeds u.
     #[test]
     fn quantiles_invert_the_probabilities(sides in any_sides(), extent in 8_u16..40, u in 0.0..1.0) {
         let sides = Sides { power_of_two: false, ..sides };
@@ -336,7 +336,7 @@ fn subcubes_are_as_nearly_square_as_the_machine_allows() {
     assert_eq!(nearly_square(7, [16, 16, 1]), Some([16, 8, 1]));
     assert_eq!(nearly_square(5, [32, 2, 1]), Some([16, 2, 1]));
     assert_eq!(nearly_square(4, [4, 4, 4]), Some([4, 2, 2]));
-    // 12 holds 8 at most.
+    // A power of two within a side of 12 is at most 8.
     assert_eq!(nearly_square(7, [12, 12, 1]), None);
 }
 

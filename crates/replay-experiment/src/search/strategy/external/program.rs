@@ -1,11 +1,10 @@
-//! Another program at the other end of two pipes, which can neither take the memory nor hold
-//! up the search, and which does not outlive it.
+//! An external program that is connected by two pipes. It cannot exhaust the memory, it cannot block the search, and it
+//! does not run longer than the search.
 //!
-//! The program is a command of the shell in a process group of its own. First in that group
-//! is a *guard*, a shell that reads from a pipe of ours and ends the group when the pipe
-//! closes. The system closes it whatever ends us, `kill -9` among it: so the group ends with
-//! the search, and nothing but the shell is needed for it. A descendant that leaves the group
-//! is beyond reach.
+//! The program is a shell command in its own process group. The leader of this group is a *guard*: a shell that reads
+//! from a pipe of this process and kills the group when the pipe closes. The system closes the pipe when this process
+//! ends for any reason, including `kill -9`. Therefore the group ends with the search. A descendant that leaves the
+//! group cannot be killed.
 
 use std::io::{self, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -17,48 +16,49 @@ use std::time::{Duration, Instant};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::lines::{LineError, Lines};
 
-/// How long the program may go on after it was told that this is the end.
+/// Time within which the program must exit after the last line.
 const GRACE: Duration = Duration::from_secs(5);
-/// The same if nobody wants to wait any more, or has reason to.
-const HASTE: Duration = Duration::from_millis(300);
-/// How often somebody who waits for the program looks whether to end.
-const LOOK: Duration = Duration::from_millis(20);
+/// Time within which the program must exit after a cancellation or an invalid line.
+const SHORT_GRACE: Duration = Duration::from_millis(300);
+/// Interval between checks for cancellation while this process waits for the program.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Lines in either direction that wait for somebody to take them.
-const WAITING: usize = 1;
+/// Capacity of the line queues in both directions.
+const QUEUED_LINES: usize = 1;
 
-/// RecordedDecision "end", it ends the group at once. If its input closes without a word we are dead: the
-/// program has a second.
+/// Script of the guard. When the guard reads a line from its input, the guard kills the group immediately. If the input
+/// closes without a line, this process has ended. The guard then sends SIGTERM, waits for one second, and kills the
+/// group.
 const GUARD: &str = "trap '' HUP INT TERM; read -r end || { kill -TERM 0; sleep 1; }; kill -KILL 0";
 
-/// A running program. It ends with the value, or with this process.
+/// A running program. It is stopped when the value is dropped or this process ends.
 pub struct Program {
     guard: Child,
     child: Child,
-    /// Written by a thread of its own: the program need not read.
+    /// Lines for the program. A separate thread writes them, because writing blocks if the program does not read.
     to_program: Option<SyncSender<String>>,
-    /// Read by a thread of its own: the program need not speak.
+    /// Lines from the program. A separate thread reads them, because reading blocks if the program does not write.
     from_program: Receiver<Result<String, LineError>>,
-    /// What it is told last.
+    /// Last line sent to the program.
     farewell: String,
     stop: CancelToken,
-    /// Whether it has made a mistake, so that nothing it may still say matters.
-    dismissed: bool,
+    /// Whether the program has only the short time to exit, because it sent an invalid line.
+    has_short_grace: bool,
 }
 
-/// What a program says next.
-pub enum Said {
+/// Next output of a program.
+pub enum Output {
     /// A line.
     Line(String),
-    /// Nothing more: its standard output is closed.
-    Nothing,
+    /// The standard output is closed.
+    Closed,
 }
 
 impl Program {
-    /// Starts a command of the shell, which is told `farewell` before it is ended.
+    /// Starts a shell command. `farewell` is the last line that is sent to it.
     ///
     /// # Errors
-    /// Those of the system: no shell, no more processes or threads.
+    /// Errors of the system: no shell, or no more processes or threads.
     pub fn start(command: &str, farewell: String, stop: &CancelToken) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", GUARD]).process_group(0);
@@ -70,27 +70,27 @@ impl Program {
         let mut child = match shell.spawn() {
             Ok(child) => child,
             Err(error) => {
-                dismiss(&mut guard);
+                stop_guard(&mut guard);
                 return Err(error);
             }
         };
         let pipes = child.stdin.take().zip(child.stdout.take());
-        let (to_program, answers) = sync_channel(WAITING);
-        let (questions, from_program) = sync_channel(WAITING);
-        // From here on whatever happens ends the group.
+        let (to_program, answers) = sync_channel(QUEUED_LINES);
+        let (questions, from_program) = sync_channel(QUEUED_LINES);
+        // From here on, dropping the value stops the group.
         let to_program = Some(to_program);
         let stop = stop.clone();
         let program =
-            Self { guard, child, to_program, from_program, farewell, stop, dismissed: false };
+            Self { guard, child, to_program, from_program, farewell, stop, has_short_grace: false };
         let (input, output) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
-        let named = |name: &str| thread::Builder::new().name(name.to_string());
-        named("to program").spawn(move || write(input, &answers))?;
-        named("from program").spawn(move || {
+        let thread = |name: &str| thread::Builder::new().name(name.to_string());
+        thread("to program").spawn(move || write(input, &answers))?;
+        thread("from program").spawn(move || {
             let mut lines = Lines::new(BufReader::new(output));
             loop {
                 let line = lines.next(|line| String::from_utf8_lossy(line).into_owned());
                 let last = line.is_err();
-                // It ends with the program's output, or when nobody wants it any more.
+                // The loop ends when the output of the program ends or when the receiver is dropped.
                 let Some(line) = line.transpose() else { break };
                 if questions.send(line).is_err() || last {
                     break;
@@ -100,51 +100,51 @@ impl Program {
         Ok(program)
     }
 
-    /// Says a line, which the program may take its time to read. One that has stopped
-    /// listening is found out when it is asked for more.
-    pub fn say(&mut self, mut line: String) {
+    /// Sends a line to the program without waiting until it reads the line. If the program no longer reads, the next
+    /// call of [`next_line`](Self::next_line) detects it.
+    pub fn send_line(&mut self, mut line: String) {
         while let Some(program) = &self.to_program {
             match program.try_send(line) {
                 Ok(()) | Err(TrySendError::Disconnected(_)) => return,
                 Err(TrySendError::Full(_)) if self.stop.is_raised() => return,
                 Err(TrySendError::Full(back)) => line = back,
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
     /// Waits for the next line.
     ///
     /// # Errors
-    /// [`Cancelled`] if the flag is raised first; a line that cannot be read.
-    pub fn hear(&mut self) -> Result<Result<Said, LineError>, Cancelled> {
+    /// [`Cancelled`] if cancelled before a line arrives. The inner error is for a line that cannot be read.
+    pub fn next_line(&mut self) -> Result<Result<Output, LineError>, Cancelled> {
         loop {
             self.stop.check()?;
-            match self.from_program.recv_timeout(LOOK) {
-                Ok(line) => return Ok(line.map(Said::Line)),
-                Err(RecvTimeoutError::Disconnected) => return Ok(Ok(Said::Nothing)),
+            match self.from_program.recv_timeout(POLL_INTERVAL) {
+                Ok(line) => return Ok(line.map(Output::Line)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(Ok(Output::Closed)),
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    /// It has made a mistake: it is not given time to end by itself.
-    pub fn dismiss(&mut self) {
-        self.dismissed = true;
+    /// Shortens the time within which the program must exit, after an invalid line.
+    pub fn shorten_grace(&mut self) {
+        self.has_short_grace = true;
     }
 
-    /// Closes its standard input and waits for its end.
+    /// Closes the standard input of the program and waits for its exit.
     ///
     /// # Errors
-    /// [`Cancelled`] if the flag is raised first; those of the system.
-    pub fn hang_up(&mut self) -> Result<io::Result<ExitStatus>, Cancelled> {
+    /// [`Cancelled`] if cancelled before the program exits. The inner error is an error of the system.
+    pub fn wait_for_exit(&mut self) -> Result<io::Result<ExitStatus>, Cancelled> {
         self.to_program = None;
         loop {
             match self.child.try_wait().transpose() {
                 Some(ended) => return Ok(ended),
                 None => self.stop.check()?,
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }
@@ -154,38 +154,38 @@ impl Drop for Program {
         let mut farewell = std::mem::take(&mut self.farewell);
         let begin = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
-            // It may have answers to read before; behind the last word its input is closed.
-            let told = self.to_program.as_ref().map(|program| program.try_send(farewell));
-            farewell = match told {
+            // Earlier answers may still be in the queue. The input of the program is closed after the last line.
+            let sent = self.to_program.as_ref().map(|program| program.try_send(farewell));
+            farewell = match sent {
                 Some(Err(TrySendError::Full(back))) => back,
                 _ => {
                     self.to_program = None;
                     String::new()
                 }
             };
-            let haste = self.dismissed || self.stop.is_raised();
-            let grace = if haste { HASTE } else { GRACE };
+            let is_short = self.has_short_grace || self.stop.is_raised();
+            let grace = if is_short { SHORT_GRACE } else { GRACE };
             if begin.elapsed() >= grace {
                 break;
             }
-            thread::sleep(LOOK / 4);
+            thread::sleep(POLL_INTERVAL / 4);
         }
-        // With whatever it has started, and whatever became of it.
-        dismiss(&mut self.guard);
+        // Kill the group with all descendants of the program.
+        stop_guard(&mut self.guard);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Ends a guard and its group.
-fn dismiss(guard: &mut Child) {
+/// Stops a guard and its group.
+fn stop_guard(guard: &mut Child) {
     if let Some(mut input) = guard.stdin.take() {
         let _ = input.write_all(b"end\n");
     }
     let _ = guard.wait();
 }
 
-/// Writes what comes until the program takes no more.
+/// Writes lines until the program no longer reads.
 fn write(mut program: ChildStdin, lines: &Receiver<String>) {
     for line in lines {
         if writeln!(program, "{line}").and_then(|()| program.flush()).is_err() {

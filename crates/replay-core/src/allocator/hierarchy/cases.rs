@@ -1,0 +1,246 @@
+//! Decisions read from a file, for external checks.
+//!
+//! The input is a CSV file with one row per decision and these columns in any order:
+//!
+//! | column | meaning |
+//! |---|---|
+//! | topology | the machine: a file `NAME.conf` or `NAME.yaml` in a directory |
+//! | rule | `slurm-tree`, `slurm-block`, `kueue`, or `fragmentation` |
+//! | options | parameters of the rule as `key=value`, separated by spaces; also `waited=seconds` |
+//! | free | free nodes as ranges, such as `0-3,7` |
+//! | n | number of nodes of the job |
+//!
+//! Nodes are numbered in the natural order of their names. The output repeats each row, including any other columns,
+//! and adds:
+//!
+//! | column | meaning |
+//! |---|---|
+//! | status | `ok`; `wait`, `wait_switches`; `never`: no place on the idle machine; `bad_config`: rejected; the result of `fragmentation` |
+//! | nodes | the job's nodes as ranges |
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+
+use super::fragmentation::fragmentation;
+use super::{Denied, FreeNodes, Rule, RuleOptions, names};
+use crate::lines::{LineError, Lines};
+use crate::naming::StrategyName;
+use crate::placement::cases::{
+    CasesError, Columns, MachineError, format_ranges, record, write_error,
+};
+use crate::sanitize::excerpt;
+use crate::topology::{Hierarchy, NodeId};
+use crate::workload::nodes;
+
+/// Input columns, and whether they are required.
+const COLUMNS: [(&str, bool); 5] =
+    [("topology", true), ("rule", true), ("options", false), ("free", true), ("n", true)];
+
+/// Columns that the output adds.
+const ADDED: [&str; 2] = ["status", "nodes"];
+
+/// A decision to make.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// Name of the rule.
+    pub rule: &'a str,
+    /// Parameters of the rule.
+    pub options: &'a str,
+    /// Free nodes.
+    pub free: &'a str,
+    /// Number of nodes of the job.
+    pub size: &'a str,
+}
+
+/// Returns whether a file with this first line contains decisions for this module: whether there is a column `rule`.
+pub fn is_header(line: &str) -> bool {
+    record(line).is_ok_and(|header| header.iter().any(|field| field.trim() == "rule"))
+}
+
+/// Makes all decisions of a file. `machine` reads the machine with the given name.
+///
+/// # Errors
+/// [`CasesError`] at the first error. The rows before the error have been written.
+pub fn answer(
+    input: impl BufRead,
+    file: &str,
+    mut machine: impl FnMut(&str) -> Result<Hierarchy, MachineError>,
+    output: impl Write,
+) -> Result<u64, CasesError> {
+    let mut output = csv::Writer::from_writer(output);
+    let mut machines: HashMap<String, Hierarchy> = HashMap::new();
+    let mut decisions = Decisions::default();
+    let mut columns: Option<Columns> = None;
+    let (mut lines, mut answered) = (Lines::new(input), 0);
+    loop {
+        let row = |line, problem| CasesError::Row { file: file.to_string(), line, problem };
+        let read = lines.next_text(|line, text| {
+            if text.trim().is_empty() {
+                return Ok(());
+            }
+            let record = record(text).map_err(|problem| row(line, problem))?;
+            let Some(columns) = &columns else {
+                let read = Columns::of(&record, &COLUMNS, &ADDED);
+                columns = Some(read.map_err(|problem| row(line, problem))?);
+                return output.write_record(record.iter().chain(ADDED)).map_err(write_error);
+            };
+            if record.len() != columns.count {
+                let problem = format!("{} fields for {} columns", record.len(), columns.count);
+                return Err(row(line, problem));
+            }
+            let name = columns.field(&record, "topology");
+            if !machines.contains_key(name) {
+                let read = machine(name).map_err(|cause| CasesError::Machine {
+                    file: file.to_string(),
+                    line,
+                    cause: Box::new(cause),
+                });
+                machines.insert(name.to_string(), read?);
+            }
+            let Some(machine) = machines.get(name) else { return Ok(()) };
+            let [rule, options, free, size] =
+                ["rule", "options", "free", "n"].map(|column| columns.field(&record, column));
+            let added = decisions.answer(name, machine, Case { rule, options, free, size });
+            let added = added.map_err(|problem| row(line, problem))?;
+            let added = added.iter().map(String::as_str);
+            output.write_record(record.iter().chain(added)).map_err(write_error)?;
+            answered += 1;
+            Ok(())
+        });
+        match read {
+            Ok(Some(outcome)) => outcome?,
+            Ok(None) => break,
+            Err(LineError::Io(cause)) => {
+                return Err(row(lines.number() + 1, format!("cannot be read: {cause}")));
+            }
+            Err(error @ LineError::TooLong(_)) => {
+                return Err(row(lines.number(), error.to_string()));
+            }
+        }
+    }
+    output.flush()?;
+    Ok(answered)
+}
+
+/// Cache of the rules used so far, by machine, name and options.
+#[derive(Default)]
+pub struct Decisions {
+    rules: HashMap<[String; 3], Rule>,
+}
+
+impl Decisions {
+    /// Returns the status and the nodes of a decision on the machine with this name.
+    ///
+    /// # Errors
+    /// A description of the problem, including the column.
+    pub fn answer(
+        &mut self,
+        name: &str,
+        machine: &Hierarchy,
+        case: Case<'_>,
+    ) -> Result<[String; ADDED.len()], String> {
+        let mut free = FreeNodes::of(machine, nodes_of(case.free, machine)?);
+        if case.rule == "fragmentation" {
+            return Ok([fragmentation(&free).to_string(), String::new()]);
+        }
+        let size = case.size.parse().ok().filter(|&size: &u32| size > 0);
+        let size = size.ok_or_else(|| {
+            format!("n: \"{}\" is not an integer from 1 to {}", excerpt(case.size), u32::MAX)
+        })?;
+        let (waited, parameters): (Vec<&str>, Vec<&str>) =
+            case.options.split_whitespace().partition(|part| part.starts_with("waited="));
+        let waited = match waited.first().and_then(|part| part.split_once('=')) {
+            None => 0,
+            Some((_, seconds)) => {
+                seconds.parse().ok().filter(|&waited: &i64| waited >= 0).ok_or_else(|| {
+                    format!("options: waited=\"{}\" is not a number of seconds", excerpt(seconds))
+                })?
+            }
+        };
+        let key = [name, case.rule, &parameters.join(",")].map(str::to_string);
+        if !self.rules.contains_key(&key) {
+            let options = options(case.rule, &key[2])?;
+            let rule = Rule::new(machine, options);
+            let rule = rule.map_err(|problem| format!("rule: {}: {problem}", case.rule))?;
+            self.rules.insert(key.clone(), rule);
+        }
+        let Some(rule) = self.rules.get_mut(&key) else { return Err("rule: unknown".to_string()) };
+        let mut chosen = Vec::new();
+        let status = status(rule, &mut free, size, waited, &mut chosen);
+        chosen.sort_unstable();
+        Ok([status.to_string(), format_ranges(chosen.iter().map(|node| node.0))])
+    }
+}
+
+/// Returns the status of a decision and writes its nodes to `chosen`.
+pub fn status(
+    rule: &mut Rule,
+    free: &mut FreeNodes,
+    size: u32,
+    waited: i64,
+    chosen: &mut Vec<NodeId>,
+) -> &'static str {
+    if rule.check(size).is_err() {
+        return "bad_config";
+    }
+    let placed = rule.place(free, size, waited, chosen);
+    match placed {
+        Ok(()) => "ok",
+        Err(Denied::BadConfig) => "bad_config",
+        Err(denied) => {
+            let mut idle = FreeNodes::all(free.hierarchy());
+            match rule.place(&mut idle, size, i64::MAX, &mut Vec::new()) {
+                Err(_) => "never",
+                Ok(()) if denied == Denied::Switches => "wait_switches",
+                Ok(()) => "wait",
+            }
+        }
+    }
+}
+
+/// Parses the options of the rule with this name; the parameters are separated by commas.
+fn options(rule: &str, parameters: &str) -> Result<RuleOptions, String> {
+    let name: StrategyName = match parameters.is_empty() {
+        true => StrategyName::plain(rule),
+        false => format!("{rule}[{parameters}]").parse().map_err(|e| format!("options: {e}"))?,
+    };
+    let write_error = |error| format!("options: {error}");
+    match rule {
+        "slurm-tree" => {
+            names::slurm_tree_table().parse(&name).map(RuleOptions::Tree).map_err(write_error)
+        }
+        "slurm-block" => {
+            let mut options = names::slurm_block_table().parse(&name).map_err(write_error)?;
+            options.lenient = false;
+            Ok(RuleOptions::Block(options))
+        }
+        "kueue" => {
+            let mut options = names::kueue_table().parse(&name).map_err(write_error)?;
+            options.lenient = false;
+            Ok(RuleOptions::Kueue(options))
+        }
+        other => Err(format!(
+            "rule: \"{}\" is none of slurm-tree, slurm-block, kueue, fragmentation",
+            excerpt(other)
+        )),
+    }
+}
+
+/// Parses nodes that are written as ranges of numbers.
+fn nodes_of(text: &str, machine: &Hierarchy) -> Result<Vec<NodeId>, String> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ranges = nodes::ranges(text).map_err(|problem| format!("free: {problem}"))?;
+    let last = machine.processors() as u64 - 1;
+    let mut all = Vec::new();
+    for (from, to) in ranges {
+        if to > last {
+            return Err(format!("free: {to} is not a node from 0 to {last}"));
+        }
+        all.extend((from..=to).map(|node| NodeId(node as u32)));
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}

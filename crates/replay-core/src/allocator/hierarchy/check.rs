@@ -1,0 +1,406 @@
+//! Findings about a tree or block machine that affect where jobs can run: sizes without a placement, missing levels,
+//! names out of order, empty leaves, and nodes that stay idle.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+use super::free_nodes::FreeNodes;
+use super::slurm_block::BlockOptions;
+use super::slurm_tree::TreeOptions;
+use super::{Rule, RuleOptions};
+use crate::number::{counted, grouped};
+use crate::sanitize::excerpt;
+use crate::table::{Column, Table, name};
+use crate::topology::Hierarchy;
+use crate::topology::hierarchy::{Blocks, HierarchyKind, Tree};
+use crate::topology_file::Misordered;
+
+/// Limit of [`sweep_cost`] for [`findings`] that place jobs of every size.
+const MAX_COST: u128 = 1 << 33;
+
+/// Number of reported sizes; these sizes leave the most nodes idle.
+const WORST: usize = 5;
+
+/// Number of names listed in one finding.
+const LISTED: usize = 5;
+
+/// A finding about a machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// What was checked.
+    pub check: Check,
+    /// Switch, block, rule or size that the finding is about.
+    pub subject: String,
+    /// Number of nodes, sizes, levels or names that the finding is about.
+    pub count: u64,
+    /// The finding in words.
+    pub text: String,
+}
+
+/// What is checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Check {
+    /// The size of the machine.
+    Machine,
+    /// Sizes that never run under a rule.
+    NeverRuns,
+    /// Levels that are missing between used levels.
+    SkippedLevel,
+    /// Node names out of natural order.
+    NameOrder,
+    /// Leaves or blocks without nodes.
+    Empty,
+    /// Blocks with fewer nodes than the base size.
+    SmallBlock,
+    /// Nodes that stay idle when jobs of one size fill the machine.
+    IdleNodes,
+}
+
+impl Check {
+    /// Returns the name of the check in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::Machine => "machine",
+            Check::NeverRuns => "never-runs",
+            Check::SkippedLevel => "skipped-level",
+            Check::NameOrder => "name-order",
+            Check::Empty => "empty",
+            Check::SmallBlock => "small-block",
+            Check::IdleNodes => "idle-nodes",
+        }
+    }
+}
+
+impl Table for Finding {
+    const NAME: &'static str = "findings";
+    const ROW: &'static str = "one row per finding about a tree or block machine";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::text(name::check, "what was checked: machine, never-runs, skipped-level, name-order, empty, small-block, idle-nodes", |row: &Self| Some(row.check.name())),
+            Column::text(name::subject, "rule, switch, block or job size that the finding is about", |row: &Self| Some(&row.subject)),
+            Column::new(name::count, "", "number of nodes, sizes, levels, names, leaves or blocks that the finding is about", |row: &Self| row.count),
+            Column::text(name::finding, "the finding in words", |row: &Self| Some(&row.text)),
+        ]
+    }
+}
+
+/// Returns all findings about a machine; `misordered` are the names of its file that are out of natural order.
+pub fn findings(machine: &Hierarchy, misordered: Option<&Misordered>) -> Vec<Finding> {
+    let mut findings = vec![of_machine(machine)];
+    let mut add = |check, subject: &str, count: usize, text: String| {
+        findings.push(Finding { check, subject: subject.to_string(), count: count as u64, text });
+    };
+    let is_swept = sweep_cost(machine) <= MAX_COST;
+    let never = match is_swept || machine.tree().is_some() {
+        true => never_runs(machine),
+        false => Vec::new(),
+    };
+    if !never.is_empty() {
+        let count = never.iter().map(|&[first, last]| (last - first + 1) as usize).sum();
+        let text = format!("{}: no placement on the idle machine", ranges(&never));
+        add(Check::NeverRuns, rule_name(machine), count, text);
+    }
+    match machine.kind() {
+        HierarchyKind::Tree(tree) => of_tree(tree, &mut add),
+        HierarchyKind::Blocks(blocks) => of_blocks(blocks, &mut add),
+    }
+    if let Some(Misordered { count, first: [before, after] }) = misordered {
+        let text = format!(
+            "{} after a name that is larger in natural order, first {} after {}; nodes are numbered in natural order, not in the order of the file",
+            counted(*count as u64, "name"),
+            excerpt(after),
+            excerpt(before)
+        );
+        add(Check::NameOrder, "nodes", *count, text);
+    }
+    match is_swept {
+        false => {
+            let text = "not checked, as the machine is too large to place jobs of every size";
+            add(Check::IdleNodes, rule_name(machine), 0, text.to_string());
+            if machine.blocks().is_some() {
+                add(Check::NeverRuns, rule_name(machine), 0, text.to_string());
+            }
+        }
+        true => {
+            for Idle { size, idle, remainder } in idle_nodes(machine).into_iter().take(WORST) {
+                let text = format!(
+                    "jobs of {} leave {} idle, {} more than the remainder of {}",
+                    counted(u64::from(size), "node"),
+                    grouped(idle),
+                    grouped(idle - remainder),
+                    grouped(remainder)
+                );
+                add(Check::IdleNodes, &size.to_string(), idle as usize, text);
+            }
+        }
+    }
+    findings
+}
+
+/// Returns the name of Slurm's rule for this kind of machine.
+pub fn rule_name(machine: &Hierarchy) -> &'static str {
+    match machine.kind() {
+        HierarchyKind::Tree(_) => "slurm-tree",
+        HierarchyKind::Blocks(_) => "slurm-block",
+    }
+}
+
+fn of_machine(machine: &Hierarchy) -> Finding {
+    let nodes = machine.processors() as u64;
+    let text = match machine.kind() {
+        HierarchyKind::Tree(tree) => {
+            let leaves = tree.switches().iter().filter(|switch| switch.level == 0).count();
+            let levels = tree.switches().iter().map(|switch| switch.level + 1).max().unwrap_or(0);
+            let plural = |count: usize| if count == 1 { "switch" } else { "switches" };
+            let all = tree.switches().len();
+            let mut text = format!(
+                "{}; {} {}, {leaves} of level 0; {}",
+                counted(nodes, "node"),
+                grouped(all as u64),
+                plural(all),
+                counted(levels, "level"),
+            );
+            let roots = tree.roots().count();
+            if roots > 1 {
+                _ = write!(text, ", {}", counted(roots as u64, "root"));
+            }
+            text
+        }
+        HierarchyKind::Blocks(blocks) => {
+            let sizes = blocks.levels().iter().map(|&level| block_size(blocks, level).to_string());
+            let sizes: Vec<String> = sizes.collect();
+            format!(
+                "{} in {}; block sizes {}",
+                counted(nodes, "node"),
+                counted(blocks.count() as u64, "block"),
+                sizes.join(", ")
+            )
+        }
+    };
+    let subject = excerpt(&machine.to_string());
+    Finding { check: Check::Machine, subject, count: nodes, text }
+}
+
+fn block_size(blocks: &Blocks, level: u32) -> u64 {
+    u64::from(blocks.base_size()) << level
+}
+
+/// Formats the first names of a list, and the number of further names.
+fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let mut text = names.take(LISTED).map(excerpt).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        _ = write!(text, " and {more} more");
+    }
+    text
+}
+
+fn of_tree(tree: &Tree, add: &mut impl FnMut(Check, &str, usize, String)) {
+    let switches = tree.switches();
+    for switch in switches {
+        let lowest = switch.children.iter().map(|&child| switches[child as usize].level).min();
+        let skipped = lowest.map_or(0, |lowest| switch.level - 1 - lowest);
+        if skipped > 0 {
+            let text = format!(
+                "level {} is directly above level {}: its leaves are at different depths",
+                switch.level,
+                switch.level - 1 - skipped
+            );
+            add(Check::SkippedLevel, &excerpt(&switch.name), skipped as usize, text);
+        }
+    }
+    let empty: Vec<&str> = switches
+        .iter()
+        .filter(|switch| switch.level == 0 && switch.nodes.is_empty())
+        .map(|switch| &switch.name[..])
+        .collect();
+    if !empty.is_empty() {
+        let text = format!("leaf switches without nodes: {}", listed(empty.iter().copied()));
+        add(Check::Empty, "switches", empty.len(), text);
+    }
+}
+
+fn of_blocks(blocks: &Blocks, add: &mut impl FnMut(Check, &str, usize, String)) {
+    for pair in blocks.levels().windows(2) {
+        let missing: Vec<String> =
+            (pair[0] + 1..pair[1]).map(|level| block_size(blocks, level).to_string()).collect();
+        if !missing.is_empty() {
+            let [below, above] = [pair[0], pair[1]].map(|level| block_size(blocks, level));
+            let text = format!("no block size {} between {below} and {above}", missing.join(", "));
+            add(Check::SkippedLevel, "block sizes", missing.len(), text);
+        }
+    }
+    let base = blocks.base_size();
+    let of = |test: &dyn Fn(usize) -> bool| -> Vec<&str> {
+        let all = 0..blocks.count() as u32;
+        all.filter(|&block| test(blocks.nodes(block).len()))
+            .map(|block| blocks.name(block))
+            .collect()
+    };
+    let empty = of(&|nodes| nodes == 0);
+    if !empty.is_empty() {
+        let text = format!("blocks without nodes: {}", listed(empty.iter().copied()));
+        add(Check::Empty, "blocks", empty.len(), text);
+    }
+    let small = of(&|nodes| nodes > 0 && nodes < base as usize);
+    if !small.is_empty() {
+        let names = listed(small.iter().copied());
+        let text = format!("blocks with fewer nodes than the base size {base}: {names}");
+        add(Check::SmallBlock, "blocks", small.len(), text);
+    }
+}
+
+/// Returns Slurm's rule for the machine, without options.
+fn slurm_rule(machine: &Hierarchy) -> Option<Rule> {
+    let options = match machine.kind() {
+        HierarchyKind::Tree(_) => RuleOptions::Tree(TreeOptions::default()),
+        HierarchyKind::Blocks(_) => RuleOptions::Block(BlockOptions::default()),
+    };
+    Rule::new(machine, options).ok()
+}
+
+/// Returns the approximate number of steps for placing a job of every size: the number of nodes times the square of the
+/// number of leaves.
+pub fn sweep_cost(machine: &Hierarchy) -> u128 {
+    let leaves = match machine.kind() {
+        HierarchyKind::Tree(tree) => tree.switches().iter().filter(|one| one.level == 0).count(),
+        HierarchyKind::Blocks(blocks) => blocks.count(),
+    };
+    machine.processors() as u128 * (leaves as u128).pow(2)
+}
+
+/// Returns the job sizes that Slurm's rule for the machine cannot place on the idle machine. The sizes are at most the
+/// number of nodes. The result consists of ascending ranges of first and last size.
+pub fn never_runs(machine: &Hierarchy) -> Vec<[u32; 2]> {
+    let nodes = machine.processors() as u32;
+    if let Some(tree) = machine.tree() {
+        let of_root = |root: u32| machine.units()[root as usize].nodes;
+        let largest = tree.roots().map(of_root).max().unwrap_or(0);
+        return if largest < nodes { vec![[largest + 1, nodes]] } else { Vec::new() };
+    }
+    let mut found: Vec<[u32; 2]> = Vec::new();
+    let Some(mut rule) = slurm_rule(machine) else { return found };
+    let (mut idle, mut chosen) = (FreeNodes::all(machine), Vec::new());
+    for size in 1..=nodes {
+        chosen.clear();
+        if rule.place(&mut idle, size, i64::MAX, &mut chosen).is_err() {
+            match found.last_mut() {
+                Some([_, last]) if *last + 1 == size => *last = size,
+                _ => found.push([size, size]),
+            }
+        }
+    }
+    found
+}
+
+/// Formats ranges of sizes: `7, 17-24`.
+pub fn ranges(ranges: &[[u32; 2]]) -> String {
+    let range = |&[first, last]: &[u32; 2]| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    ranges.iter().map(range).collect::<Vec<_>>().join(", ")
+}
+
+/// The idle nodes of a machine that is filled with jobs of one size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Idle {
+    /// Nodes of each job.
+    pub size: u32,
+    /// Nodes that are free when no further job fits.
+    pub idle: u64,
+    /// Remainder of the number of nodes divided by the size.
+    pub remainder: u64,
+}
+
+/// Places jobs of each size on the idle machine until Slurm's rule places no further job. Returns the sizes that run
+/// but leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder, from
+/// highest to lowest. If these numbers are equal, the smaller size comes first.
+pub fn idle_nodes(machine: &Hierarchy) -> Vec<Idle> {
+    let Some(mut rule) = slurm_rule(machine) else { return Vec::new() };
+    let nodes = machine.processors() as u32;
+    let mut found = Vec::new();
+    let (all, mut chosen) = (FreeNodes::all(machine), Vec::new());
+    for size in 2..=nodes {
+        let mut free = all.clone();
+        loop {
+            chosen.clear();
+            if rule.place(&mut free, size, i64::MAX, &mut chosen).is_err() {
+                break;
+            }
+            chosen.iter().for_each(|&node| free.take(node));
+        }
+        let (idle, remainder) = (u64::from(free.count()), u64::from(nodes % size));
+        if free.count() < nodes && idle > remainder {
+            found.push(Idle { size, idle, remainder });
+        }
+    }
+    found.sort_by_key(|one| (Reverse(one.idle - one.remainder), one.size));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+    use crate::topology_file::TopologyFile;
+
+    fn machine(name: &str) -> Hierarchy {
+        let topology: Topology = name.parse().expect("a machine");
+        topology.hierarchy().expect("a tree or blocks").clone()
+    }
+
+    fn of_file(text: &str) -> Vec<(&'static str, String, u64)> {
+        let file = TopologyFile::read(text, "a.conf", None).expect("a machine");
+        let found = findings(&file.machine, file.misordered.as_ref());
+        found.into_iter().map(|one| (one.check.name(), one.subject, one.count)).collect()
+    }
+
+    #[test]
+    fn finds_sizes_that_never_run() {
+        assert_eq!(never_runs(&machine("block[4,16]:6x4")), [[17, 24]]);
+        assert!(never_runs(&machine("block[4,16]:8x4")).is_empty());
+        assert!(never_runs(&machine("tree:2x2x4")).is_empty());
+        assert_eq!(ranges(&[[7, 7], [17, 24]]), "7, 17-24");
+    }
+
+    #[test]
+    fn finds_idle_nodes() {
+        // A job of size 3 takes three nodes of a block of four. A job of size 5 takes nodes of two blocks.
+        let idle = idle_nodes(&machine("block[4,16]:6x4"));
+        assert!(idle.iter().all(|one| one.size < 17));
+        assert!(
+            idle.windows(2).all(|pair| {
+                pair[0].idle - pair[0].remainder >= pair[1].idle - pair[1].remainder
+            })
+        );
+        // One of the two blocks of 16 nodes has only 8 nodes, too few for a job of 9 nodes.
+        let nine = idle.iter().find(|one| one.size == 9).expect("size 9");
+        assert_eq!((nine.idle, nine.remainder), (15, 6));
+        assert!(idle_nodes(&machine("tree:2x2x4")).is_empty());
+    }
+
+    #[test]
+    fn checks_files() {
+        let tree = "SwitchName=a Nodes=n[9,10]\nSwitchName=b Nodes=n[1-2]\nSwitchName=e\n\
+                    SwitchName=c Switches=a,e\nSwitchName=d Switches=b,c\nSwitchName=r Nodes=m1\n";
+        let found = of_file(tree);
+        let expected = [
+            ("machine", "a.conf", 5),
+            ("never-runs", "slurm-tree", 1),
+            ("skipped-level", "d", 1),
+            ("empty", "switches", 1),
+            ("name-order", "nodes", 2),
+        ];
+        let expected: Vec<_> =
+            expected.map(|(check, subject, count)| (check, subject.to_string(), count)).into();
+        assert_eq!(found[..5], expected);
+        let blocks =
+            "BlockName=a Nodes=n[1-4]\nBlockName=b Nodes=n[5-7]\nBlockName=c\nBlockSizes=4,16\n";
+        let found = of_file(blocks);
+        let checks: Vec<_> = found.iter().map(|one| one.0).collect();
+        assert_eq!(checks[..4], ["machine", "skipped-level", "empty", "small-block"]);
+    }
+}

@@ -1,0 +1,103 @@
+//! Free nodes of a tree or block machine, with the number of free nodes of each switch and block.
+
+use crate::topology::{Hierarchy, NodeId};
+
+/// A set of free nodes. Removing or adding a node costs one step for each unit that contains the
+/// node.
+#[derive(Clone, Debug)]
+pub struct FreeNodes {
+    hierarchy: Hierarchy,
+    /// One bit for each node; set if the node is free.
+    words: Vec<u64>,
+    /// Index of a word; all words before this word are 0.
+    lowest: usize,
+    count: u32,
+    /// Number of free nodes at or below each unit.
+    below: Vec<u32>,
+}
+
+impl FreeNodes {
+    /// Creates the set of all nodes of a machine.
+    pub fn all(hierarchy: &Hierarchy) -> Self {
+        let count = hierarchy.processors() as u32;
+        let mut words = vec![u64::MAX; count.div_ceil(64) as usize];
+        if let Some(last) = words.last_mut().filter(|_| !count.is_multiple_of(64)) {
+            *last = (1 << (count % 64)) - 1;
+        }
+        let below = hierarchy.units().iter().map(|unit| unit.nodes).collect();
+        Self { hierarchy: hierarchy.clone(), words, lowest: 0, count, below }
+    }
+
+    /// Creates the set of these nodes of a machine, which must be distinct.
+    pub fn of(hierarchy: &Hierarchy, nodes: impl IntoIterator<Item = NodeId>) -> Self {
+        let (words, below) =
+            (vec![0; hierarchy.processors().div_ceil(64)], vec![0; hierarchy.units().len()]);
+        let mut free = Self { hierarchy: hierarchy.clone(), words, lowest: 0, count: 0, below };
+        nodes.into_iter().for_each(|node| free.give(node));
+        free
+    }
+
+    /// Returns the machine.
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
+    /// Returns the number of free nodes.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Returns the number of free nodes at or below each unit.
+    pub fn below(&self) -> &[u32] {
+        &self.below
+    }
+
+    /// Returns whether a node is free.
+    #[inline]
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.words[node.index() / 64] >> (node.0 % 64) & 1 == 1
+    }
+
+    /// Returns the free node with the lowest number.
+    pub fn first(&mut self) -> Option<NodeId> {
+        while *self.words.get(self.lowest)? == 0 {
+            self.lowest += 1;
+        }
+        Some(NodeId(self.lowest as u32 * 64 + self.words[self.lowest].trailing_zeros()))
+    }
+
+    /// Returns the free nodes in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            let rest = std::iter::successors(Some(word), |word| Some(word & (word - 1)));
+            let bits = rest.take_while(|&word| word != 0).map(u64::trailing_zeros);
+            bits.map(move |bit| NodeId(at as u32 * 64 + bit))
+        })
+    }
+
+    /// Removes a node, which must be free.
+    pub fn take(&mut self, node: NodeId) {
+        debug_assert!(self.contains(node));
+        self.words[node.index() / 64] &= !(1 << (node.0 % 64));
+        self.count -= 1;
+        let mut at = Some(self.hierarchy.leaf(node));
+        while let Some(unit) = at {
+            self.below[unit as usize] -= 1;
+            at = self.hierarchy.units()[unit as usize].parent;
+        }
+    }
+
+    /// Adds a node, which must not be free.
+    pub fn give(&mut self, node: NodeId) {
+        debug_assert!(!self.contains(node));
+        let word = node.index() / 64;
+        self.words[word] |= 1 << (node.0 % 64);
+        self.lowest = self.lowest.min(word);
+        self.count += 1;
+        let mut at = Some(self.hierarchy.leaf(node));
+        while let Some(unit) = at {
+            self.below[unit as usize] += 1;
+            at = self.hierarchy.units()[unit as usize].parent;
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Placement rules of trees of switches and of block machines: Slurm's `topology/tree` and `topology/block`, and
+//! Kueue's topology-aware scheduling.
+//!
+//! | module | rule |
+//! |---|---|
+//! | [`slurm_tree`] | `slurm-tree` |
+//! | [`slurm_block`] | `slurm-block` |
+//! | [`kueue`] | `kueue` |
+//! | [`node_order`] | `first-fit` on these machines |
+//! | [`cases`] | decisions read from a file, for external checks |
+//! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
+//! | [`fragmentation`] | Slurm's fragmentation measure of block machines |
+//!
+//! A rule decides by [`FreeNodes`], the number of free nodes of each switch and block, which is updated at every start,
+//! end and outage. Rules do not use any data about jobs except the size and the time since submission.
+//!
+//! Sources: Slurm 26.05 (`eval_nodes_tree.c`, `eval_nodes_block.c`), Kueue 0.16 (`tas_flavor_snapshot.go`). The rules
+//! reproduce the quirks of these sources.
+
+pub mod cases;
+pub mod check;
+pub mod fragmentation;
+mod free_nodes;
+pub mod kueue;
+mod names;
+pub mod node_order;
+pub mod slurm_block;
+pub mod slurm_tree;
+
+use std::collections::HashMap;
+
+pub use free_nodes::FreeNodes;
+pub use names::{kueue_table, slurm_block_table, slurm_tree_table};
+
+use self::kueue::{KueueOptions, KueueRule};
+use self::slurm_block::{BlockOptions, BlockRule};
+use self::slurm_tree::{TreeOptions, TreeRule};
+use super::explain::ExplanationLog;
+use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup};
+use crate::machine::Machine;
+use crate::topology::{Hierarchy, NodeId, Topology};
+
+/// Reason why a rule does not place a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Denied {
+    /// The options and the job contradict each other.
+    BadConfig,
+    /// Fewer nodes are free than the job needs.
+    TooFewFree,
+    /// The rule finds no placement.
+    NoPlace,
+    /// The placement uses too many leaves, and the job has not waited long enough.
+    Switches,
+}
+
+/// The options of any of the rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RuleOptions {
+    /// `slurm-tree`.
+    Tree(TreeOptions),
+    /// `slurm-block`.
+    Block(BlockOptions),
+    /// `kueue`.
+    Kueue(KueueOptions),
+}
+
+/// A rule that is prepared for one machine.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    /// `slurm-tree`.
+    Tree(TreeRule),
+    /// `slurm-block`.
+    Block(BlockRule),
+    /// `kueue`.
+    Kueue(KueueRule),
+}
+
+impl Rule {
+    /// Prepares a rule for a machine.
+    ///
+    /// # Errors
+    /// A message if the rule does not support this kind of machine, or if the options exclude each other.
+    pub fn new(machine: &Hierarchy, options: RuleOptions) -> Result<Self, String> {
+        let tree = || machine.tree().ok_or("needs a tree; on blocks use slurm-block");
+        Ok(match options {
+            RuleOptions::Tree(options) => Rule::Tree(TreeRule::new(machine, tree()?, options)),
+            RuleOptions::Block(options) => {
+                let blocks = machine.blocks();
+                let blocks = blocks.ok_or("needs blocks; on trees use slurm-tree or kueue")?;
+                Rule::Block(BlockRule::new(blocks, options))
+            }
+            RuleOptions::Kueue(options) => {
+                Rule::Kueue(KueueRule::new(tree()?, machine.names(), options)?)
+            }
+        })
+    }
+
+    /// Checks that the options are consistent with a job of `size` nodes and with the machine.
+    ///
+    /// # Errors
+    /// [`Denied::BadConfig`] if they are not consistent.
+    pub fn check(&self, size: u32) -> Result<(), Denied> {
+        match self {
+            Rule::Tree(_) => Ok(()),
+            Rule::Block(rule) => rule.segment(size).map(|_| ()),
+            Rule::Kueue(rule) => rule.check(size),
+        }
+    }
+
+    /// Appends `size` free nodes to `chosen`, which must be empty. `size` must be at least one. `waited` is the number
+    /// of seconds since the job was submitted.
+    ///
+    /// # Errors
+    /// [`Denied`]; `chosen` is then empty.
+    pub fn place(
+        &mut self,
+        free: &mut FreeNodes,
+        size: u32,
+        waited: i64,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Denied> {
+        match self {
+            Rule::Tree(rule) => rule.place(free, size, waited, chosen),
+            Rule::Block(rule) => rule.place(free, size, chosen),
+            Rule::Kueue(rule) => rule.place(free, size, chosen),
+        }
+    }
+
+    /// Sets the log to which the rule writes its explanations.
+    pub fn set_explanation(&mut self, log: ExplanationLog) {
+        match self {
+            Rule::Tree(rule) => rule.explanation = log,
+            Rule::Block(rule) => rule.explanation = log,
+            Rule::Kueue(rule) => rule.explanation = log,
+        }
+    }
+
+    /// Returns whether every request is served if at least the requested number of nodes is free.
+    pub fn never_refuses(&self) -> bool {
+        match self {
+            Rule::Tree(rule) => rule.never_refuses(),
+            Rule::Block(_) => false,
+            Rule::Kueue(rule) => rule.never_refuses(),
+        }
+    }
+
+    /// Returns the number of seconds after submission at which a job no longer waits for fewer leaves; `None` if jobs
+    /// never wait for fewer leaves.
+    fn patience(&self) -> Option<u32> {
+        match self {
+            Rule::Tree(rule) => rule.options().switches.map(|_| rule.options().patience()),
+            Rule::Block(_) | Rule::Kueue(_) => None,
+        }
+    }
+
+    /// Returns whether the refusal of a request for `refused` nodes implies the refusal of a request for `asked` nodes,
+    /// on the same free nodes or a subset of them.
+    fn refusal_covers(&self, refused: u32, asked: u32) -> bool {
+        match self {
+            Rule::Tree(rule) => rule.options().switches.is_none() && asked >= refused,
+            Rule::Block(_) => false,
+            Rule::Kueue(rule) => rule.slice(refused) == rule.slice(asked) && asked >= refused,
+        }
+    }
+}
+
+/// Allocator that places jobs by a rule.
+#[derive(Clone, Debug)]
+pub struct RuleAllocator {
+    rule: Rule,
+    free: FreeNodes,
+    /// Cache by job size: whether the rule finds a placement on the idle machine.
+    servable: HashMap<u32, bool>,
+}
+
+impl RuleAllocator {
+    /// Creates the allocator of a rule.
+    ///
+    /// # Errors
+    /// A message if the machine is neither a tree nor a block machine, and the errors of [`Rule::new`].
+    pub fn new(topology: &Topology, options: RuleOptions) -> Result<Self, String> {
+        let machine = topology.hierarchy().ok_or(
+            "needs a tree of switches or blocks: a machine such as tree:4x8x18 or block:8x18, or a file topology.conf",
+        )?;
+        let rule = Rule::new(machine, options)?;
+        Ok(Self { rule, free: FreeNodes::all(machine), servable: HashMap::new() })
+    }
+
+    fn is_servable(&mut self, size: u32) -> bool {
+        let Self { rule, free, servable } = self;
+        let idle = || {
+            let mut idle = FreeNodes::all(free.hierarchy());
+            rule.place(&mut idle, size, i64::MAX, &mut Vec::new()).is_ok()
+        };
+        *servable.entry(size).or_insert_with(idle)
+    }
+}
+
+impl Allocator for RuleAllocator {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.rule.set_explanation(setup.explanation.clone());
+        self.free = FreeNodes::all(self.free.hierarchy());
+        Ok(())
+    }
+
+    fn allocate(
+        &mut self,
+        _machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let times = request.times;
+        let waited = times.submitted.map_or(i64::MAX, |at| times.now.saturating_sub(at));
+        match self.rule.place(&mut self.free, request.size, waited, chosen) {
+            Ok(()) => {
+                chosen.iter().for_each(|&node| self.free.take(node));
+                Ok(())
+            }
+            Err(Denied::TooFewFree) => Err(Refusal::TooFewFree),
+            Err(Denied::NoPlace | Denied::BadConfig) => Err(Refusal::Fragmented),
+            Err(Denied::Switches) => {
+                let patience = self.rule.patience().unwrap_or(0);
+                let submitted = times.submitted.unwrap_or(times.now);
+                Err(Refusal::Postponed { until: submitted.saturating_add(patience.into()) })
+            }
+        }
+    }
+
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) | MachineEvent::NodesUp(nodes) => {
+                nodes.iter().for_each(|&node| self.free.give(node));
+            }
+            MachineEvent::NodesDown(nodes) => nodes.iter().for_each(|&node| self.free.take(node)),
+            _ => {}
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let keeps_schedule = self.rule.never_refuses();
+        let by_time = self.rule.patience().is_some();
+        let is_block = matches!(self.rule, Rule::Block(_));
+        Capabilities {
+            keeps_schedule,
+            refusals_last: !by_time && !is_block,
+            reserves_by_trial: by_time || is_block,
+            chooses_by_free: !by_time,
+            rejects_unsupported_sizes: true,
+            supports_outages: true,
+            ..Capabilities::default()
+        }
+    }
+
+    fn bounds(&mut self, request: Request) -> Bounds {
+        Bounds { servable: self.is_servable(request.size), ..Bounds::exact(request) }
+    }
+
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        self.rule.refusal_covers(refused.size, asked.size)
+    }
+
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

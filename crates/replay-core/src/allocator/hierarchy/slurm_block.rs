@@ -1,0 +1,627 @@
+//! Slurm's rule for blocks (`eval_nodes_block.c` of `topology/block`, Slurm 26.05).
+//!
+//! A job is placed in rounds: one round, or one round per segment. A round first chooses a block of the level that its
+//! size needs. Among the blocks with enough free nodes, it chooses the block with the fewest free nodes. The round then
+//! chooses base blocks in the chosen block. If a round stalls, the rule removes one of the chosen nodes and tries
+//! again.
+//!
+//! Cost: one pass over the base blocks to choose a block; and for each chosen base block one pass over the base blocks
+//! of the block.
+
+use super::Denied;
+use super::free_nodes::FreeNodes;
+use crate::allocator::explain::{ExplanationLog, Listing, count};
+use crate::topology::NodeId;
+use crate::topology::hierarchy::Blocks;
+
+/// Options of the rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BlockOptions {
+    /// Number of nodes of each part of a job; `None` if jobs are placed in one part.
+    pub segment: Option<u32>,
+    /// Whether different parts of a job must be in different base blocks.
+    pub spread: bool,
+    /// Whether all parts must be in one block of the level that the whole job needs.
+    pub consolidate: bool,
+    /// If `true`, a job is placed in one part if its size is not a multiple of the segment, or not larger than the
+    /// segment. If `false`, a job is rejected if its size is not a multiple of the segment.
+    pub lenient: bool,
+}
+
+/// The rule on a machine.
+#[derive(Clone, Debug)]
+pub struct BlockRule {
+    options: BlockOptions,
+    base_size: u32,
+    levels: Vec<u32>,
+    /// Number of base blocks.
+    count: usize,
+    work: Work,
+    pub(super) explanation: ExplanationLog,
+}
+
+/// Sizes of the blocks of a round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Geometry {
+    /// Number of base blocks of a block.
+    per_block: usize,
+    /// Number of base blocks of a lower block.
+    per_lower: usize,
+    /// Maximum number of lower blocks that may be used; `None` if it is not limited.
+    limit: Option<usize>,
+}
+
+/// Buffers of a decision.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    /// Number of free nodes of each base block.
+    idle: Vec<u32>,
+    /// Base blocks from which nodes were taken, each with the number of nodes, round by round.
+    taken: Vec<(usize, u32)>,
+    /// Nodes that a retry excludes, in ascending order.
+    removed: Vec<NodeId>,
+    /// For each base block, whether the block has been used in this round.
+    used: Vec<bool>,
+    /// For each lower block of the chosen block, the number of free nodes at the beginning of the round, and whether
+    /// the lower block has been used in this round.
+    low: Vec<(u32, bool)>,
+    sums: Vec<u32>,
+}
+
+/// Reason why an attempt failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Failure {
+    /// No block has room for the first round, or for a later round of a job without a group.
+    NoBlock,
+    /// A round stalled, or there was no free node at its beginning.
+    Stalled,
+    /// The attempt failed after it had chosen this group of base blocks.
+    Group(usize),
+}
+
+impl BlockRule {
+    /// Creates the rule for a block machine.
+    pub fn new(blocks: &Blocks, options: BlockOptions) -> Self {
+        Self {
+            options,
+            base_size: blocks.base_size(),
+            levels: blocks.levels().to_vec(),
+            count: blocks.count(),
+            work: Work::default(),
+            explanation: ExplanationLog::default(),
+        }
+    }
+
+    /// Returns the options of the rule.
+    pub fn options(&self) -> &BlockOptions {
+        &self.options
+    }
+
+    /// Returns the number of nodes of each part of a job; `None` if the job is placed in one part.
+    ///
+    /// # Errors
+    /// [`Denied::BadConfig`] if the size of the job is not a multiple of the segment.
+    pub fn segment(&self, size: u32) -> Result<Option<u32>, Denied> {
+        let lenient = self.options.lenient;
+        let holds = |&segment: &u32| segment < size || segment == size && !lenient;
+        match self.options.segment.filter(holds) {
+            Some(segment) if size.is_multiple_of(segment) => Ok(Some(segment)),
+            Some(_) if !lenient => Err(Denied::BadConfig),
+            _ => Ok(None),
+        }
+    }
+
+    /// Chooses `size` nodes.
+    pub fn place(
+        &mut self,
+        free: &mut FreeNodes,
+        size: u32,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Denied> {
+        let segment = self.segment(size)?;
+        if size > free.count() {
+            return Err(Denied::TooFewFree);
+        }
+        if size == 1 {
+            chosen.extend(free.first());
+            self.explanation.sentence(|| {
+                "one node is the free one with the lowest number; blocks play no part".to_string()
+            });
+            return Ok(());
+        }
+        if self.explanation.is_recording() {
+            self.explain_geometry(size, segment);
+        }
+        let mut work = std::mem::take(&mut self.work);
+        work.removed.clear();
+        let found = self.attempts(free, size, segment, &mut work, chosen);
+        self.work = work;
+        if !found {
+            chosen.clear();
+            return Err(Denied::NoPlace);
+        }
+        Ok(())
+    }
+
+    /// Repeats attempts until an attempt succeeds. Each failed attempt excludes nodes or base blocks from later
+    /// attempts. Returns `false` if no attempt succeeds.
+    fn attempts(
+        &self,
+        free: &FreeNodes,
+        size: u32,
+        segment: Option<u32>,
+        work: &mut Work,
+        chosen: &mut Vec<NodeId>,
+    ) -> bool {
+        // Base blocks of groups that are excluded after a failure.
+        let mut left: Vec<std::ops::Range<usize>> = Vec::new();
+        // The nodes that were free when an attempt stalled for the first time, and how many of these nodes the cursor
+        // has passed.
+        let mut cursor: Option<(Vec<NodeId>, usize)> = None;
+        loop {
+            work.idle.clear();
+            work.idle.extend_from_slice(&free.below()[..self.count]);
+            for node in &work.removed {
+                work.idle[free.hierarchy().leaf(*node) as usize] -= 1;
+            }
+            left.iter().for_each(|group| work.idle[group.clone()].fill(0));
+            let available: u32 = work.idle.iter().sum();
+            if available < size {
+                self.explanation.sentence(|| {
+                    format!(
+                        "{} are left for the attempt, fewer than the job needs: it waits",
+                        count(available as usize, "free node")
+                    )
+                });
+                return false;
+            }
+            work.taken.clear();
+            match self.attempt(free, size, segment, work) {
+                Ok(()) => {
+                    collect(free, work, chosen);
+                    return true;
+                }
+                Err(Failure::NoBlock) => {
+                    self.explanation.sentence(|| {
+                        "no block is a candidate: the job waits, without another attempt"
+                            .to_string()
+                    });
+                    return false;
+                }
+                Err(_) if available <= size => {
+                    self.explanation.sentence(|| {
+                        "the attempt fails with no free node to spare: the job waits".to_string()
+                    });
+                    return false;
+                }
+                Err(Failure::Group(first)) => {
+                    let per_group = self.group(size, segment.unwrap_or(size));
+                    self.explanation.sentence(|| {
+                        format!(
+                            "the attempt fails in its group: the next one leaves out {} to {}",
+                            self.block_name(free, first),
+                            self.block_name(free, (first + per_group).min(self.count) - 1)
+                        )
+                    });
+                    left.push(first..(first + per_group).min(self.count));
+                }
+                Err(Failure::Stalled) => {
+                    let (nodes, passed) = cursor.get_or_insert_with(|| {
+                        let removed = |node: &NodeId| work.removed.binary_search(node).is_ok();
+                        (free.iter().filter(|node| !removed(node)).collect(), 0)
+                    });
+                    let Some(&from) = nodes.get(*passed) else { return false };
+                    chosen.clear();
+                    collect(free, work, chosen);
+                    let Some(&lowest) = chosen.iter().filter(|&&node| node >= from).min() else {
+                        return false;
+                    };
+                    chosen.clear();
+                    self.explanation.sentence(|| {
+                        format!(
+                            "the round stalls; the next attempt leaves out node {}, the lowest-numbered one of those taken from \
+                             node {} on",
+                            lowest.0, from.0
+                        )
+                    });
+                    *passed += usize::from(lowest == from);
+                    let at = work.removed.partition_point(|&node| node < lowest);
+                    work.removed.insert(at, lowest);
+                }
+            }
+        }
+    }
+
+    /// Performs all rounds of an attempt.
+    fn attempt(
+        &self,
+        free: &FreeNodes,
+        size: u32,
+        segment: Option<u32>,
+        work: &mut Work,
+    ) -> Result<(), Failure> {
+        let per_group = segment.filter(|_| self.options.consolidate);
+        let per_group = per_group.map(|segment| self.group(size, segment));
+        let segment = segment.unwrap_or(size);
+        let geometry = self.geometry(segment);
+        let mut group: Option<usize> = None;
+        for round in 0..size / segment {
+            let failed = |failure| match group {
+                Some(first) => Failure::Group(first),
+                None => failure,
+            };
+            if round > 0 && work.idle.iter().all(|&idle| idle == 0) {
+                return Err(failed(Failure::Stalled));
+            }
+            let within = match (per_group, group) {
+                (Some(per_group), Some(first)) => Within::Group(first, per_group),
+                (Some(per_group), None) => Within::FullGroups(per_group, size),
+                _ => Within::Machine,
+            };
+            let first = self.block(segment, geometry, within, work);
+            if self.explanation.is_recording() {
+                let rounds = size / segment;
+                let title = match rounds {
+                    rounds if per_group.is_some() => {
+                        format!(
+                            "round {} of {rounds}: blocks; only those of a group with enough free nodes count",
+                            round + 1
+                        )
+                    }
+                    1 => "blocks".to_string(),
+                    rounds => format!("round {} of {rounds}: blocks", round + 1),
+                };
+                self.explain_blocks(free, segment, geometry, first, &work.idle, title);
+            }
+            let first = first.ok_or(failed(Failure::NoBlock))?;
+            if let Some(per_group) = per_group {
+                group = Some(first / per_group * per_group);
+            }
+            let begin = work.taken.len();
+            let done = self.round(segment, geometry, first, work);
+            if self.explanation.is_recording() {
+                self.explain_round(free, geometry, first, &work.taken[begin..], done);
+            }
+            if !done {
+                return Err(group.map_or(Failure::Stalled, Failure::Group));
+            }
+            if self.options.spread {
+                let Work { idle, taken, .. } = work;
+                taken[begin..].iter().for_each(|&(block, _)| idle[block] = 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of base blocks of a group, which must contain all parts of a job.
+    fn group(&self, size: u32, segment: u32) -> usize {
+        let nodes = match self.options.spread {
+            true => {
+                let base = u64::from(self.base_size);
+                u64::from(segment).div_ceil(base) * base * u64::from(size / segment)
+            }
+            false => size.into(),
+        };
+        self.level(nodes).map_or(self.count, |level| 1 << level)
+    }
+
+    /// Returns the exponent of the smallest power-of-two number of base blocks that can hold `nodes` nodes.
+    fn raw_level(&self, nodes: u64) -> u32 {
+        nodes.div_ceil(self.base_size.into()).next_power_of_two().ilog2()
+    }
+
+    /// Returns the level of the smallest block that can hold `nodes` nodes; `None` if only the whole machine can hold
+    /// this number of nodes.
+    fn level(&self, nodes: u64) -> Option<u32> {
+        let raw = self.raw_level(nodes);
+        self.levels.iter().copied().find(|&level| level >= raw)
+    }
+
+    fn geometry(&self, nodes: u32) -> Geometry {
+        let raw = self.raw_level(nodes.into());
+        let per_block = self.level(nodes.into()).map_or(self.count, |level| 1 << level);
+        let lower = self.levels.iter().copied().rfind(|&level| level < raw).unwrap_or(0);
+        let per_lower = 1usize << lower;
+        let limit =
+            u64::from(nodes).div_ceil(per_lower as u64 * u64::from(self.base_size)) as usize;
+        let limit = Some(limit).filter(|limit| per_block != per_lower * limit);
+        Geometry { per_block, per_lower, limit }
+    }
+
+    /// Chooses the block with the fewest free nodes among the blocks with enough free nodes. If there are several,
+    /// chooses the last of them. Returns the first base block of the chosen block.
+    fn block(
+        &self,
+        nodes: u32,
+        geometry: Geometry,
+        within: Within,
+        work: &mut Work,
+    ) -> Option<usize> {
+        let Geometry { per_block, per_lower, limit } = geometry;
+        let Work { idle, sums, .. } = work;
+        let mut best: Option<(u32, usize)> = None;
+        let (begin, end) = match within {
+            Within::Group(first, per_group) => (first, (first + per_group).min(self.count)),
+            _ => (0, self.count),
+        };
+        for first in (begin..end).step_by(per_block) {
+            let block = &idle[first..(first + per_block).min(self.count)];
+            let all: u32 = block.iter().sum();
+            if all < nodes || best.is_some_and(|(fewest, _)| all > fewest) {
+                continue;
+            }
+            if let Within::FullGroups(per_group, size) = within {
+                let group = first / per_group * per_group;
+                let group = &idle[group..(group + per_group).min(self.count)];
+                if group.iter().sum::<u32>() < size {
+                    continue;
+                }
+            }
+            if let Some(limit) = limit {
+                let lower = block.chunks(per_lower).take(per_block / per_lower);
+                sums.clear();
+                sums.extend(lower.map(|lower| lower.iter().sum::<u32>()));
+                sums.sort_unstable_by_key(|&sum| std::cmp::Reverse(sum));
+                if sums.iter().take(limit).sum::<u32>() < nodes {
+                    continue;
+                }
+            }
+            best = Some((all, first));
+        }
+        best.map(|(_, first)| first)
+    }
+
+    /// Takes `nodes` nodes of the block that begins at base block `first`. Returns `false` if the round stalls.
+    fn round(&self, nodes: u32, geometry: Geometry, first: usize, work: &mut Work) -> bool {
+        let Geometry { per_block, per_lower, limit } = geometry;
+        let Work { idle, taken, used, low, .. } = work;
+        let end = (first + per_block).min(self.count);
+        used.clear();
+        used.resize(end - first, false);
+        low.clear();
+        if limit.is_some() {
+            let lower = idle[first..end].chunks(per_lower);
+            low.extend(lower.map(|lower| (lower.iter().sum::<u32>(), false)));
+        }
+        let mut left = limit.unwrap_or(0);
+        let mut rest = nodes;
+        loop {
+            let idle_here = &idle[first..end];
+            let best = match limit {
+                None => fullest(idle_here, used, rest),
+                Some(_) => limited(idle_here, used, low, per_lower, rest),
+            };
+            let Some(best) = best else { return false };
+            if limit.is_some() {
+                let same = &mut low[best / per_lower].1;
+                if left == 0 && !*same {
+                    return false;
+                }
+                left -= usize::from(!*same);
+                *same = true;
+            }
+            let count = idle_here[best].min(rest);
+            if count == 0 {
+                return false;
+            }
+            used[best] = true;
+            idle[first + best] -= count;
+            taken.push((first + best, count));
+            rest -= count;
+            if rest == 0 {
+                return true;
+            }
+        }
+    }
+}
+
+/// The blocks that a round may use.
+#[derive(Clone, Copy)]
+enum Within {
+    Machine,
+    /// Blocks of groups with this number of base blocks, if the group has at least this number of free nodes.
+    FullGroups(usize, u32),
+    /// Blocks of one group, given by its first base block and its number of base blocks.
+    Group(usize, usize),
+}
+
+/// Returns whether a base block with `idle` free nodes replaces the best base block so far, which has `best` free
+/// nodes.
+#[inline]
+fn replaces(idle: u32, best: u32, rest: u32) -> bool {
+    match (idle >= rest, best >= rest) {
+        (true, true) => idle <= best,
+        (true, false) => true,
+        (false, true) => false,
+        (false, false) => idle >= best,
+    }
+}
+
+/// Returns the unused base block that fits most tightly. If no base block fits, returns the base block with the most
+/// free nodes. If several base blocks are equal, returns the last of them.
+fn fullest(idle: &[u32], used: &[bool], rest: u32) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (at, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
+        if best.is_none_or(|best| replaces(idle[at], idle[best], rest)) {
+            best = Some(at);
+        }
+    }
+    best
+}
+
+/// Returns the best unused base block if the number of lower blocks is limited. Base blocks of lower blocks that are
+/// already in use come first, then the base block that fits most tightly, then the base block with the most free nodes.
+fn limited(
+    idle: &[u32],
+    used: &[bool],
+    low: &[(u32, bool)],
+    per_lower: usize,
+    rest: u32,
+) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (at, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
+        let Some(other) = best else {
+            best = Some(at);
+            continue;
+        };
+        let better = if at / per_lower == other / per_lower {
+            replaces(idle[at], idle[other], rest)
+        } else {
+            let [(ours, same), (theirs, other_same)] =
+                [low[at / per_lower], low[other / per_lower]];
+            match (same, other_same) {
+                (true, false) => true,
+                (false, true) => false,
+                _ => match (ours >= rest, theirs >= rest) {
+                    _ if ours == theirs => replaces(idle[at], idle[other], rest),
+                    (true, true) => ours < theirs,
+                    (false, false) => ours > theirs,
+                    (fits, _) => fits,
+                },
+            }
+        };
+        if better {
+            best = Some(at);
+        }
+    }
+    best
+}
+
+/// Appends the chosen nodes: the first nodes of each base block that are free and not removed.
+fn collect(free: &FreeNodes, work: &mut Work, chosen: &mut Vec<NodeId>) {
+    let Some(blocks) = free.hierarchy().blocks() else { return };
+    let Work { taken, removed, sums: earlier, .. } = work;
+    earlier.clear();
+    earlier.resize(blocks.count(), 0);
+    for &(block, count) in &*taken {
+        let there = |&node: &NodeId| free.contains(node) && removed.binary_search(&node).is_err();
+        let nodes = blocks.nodes(block as u32).iter().copied().filter(there);
+        chosen.extend(nodes.skip(earlier[block] as usize).take(count as usize));
+        earlier[block] += count;
+    }
+}
+
+/// Explanations, computed again from the state of a decision.
+impl BlockRule {
+    fn block_name<'f>(&self, free: &'f FreeNodes, block: usize) -> &'f str {
+        free.hierarchy().blocks().map_or("", |blocks| blocks.name(block as u32))
+    }
+
+    /// Describes segments, levels and the limit.
+    fn explain_geometry(&self, size: u32, segment: Option<u32>) {
+        self.explanation.sentence(|| {
+            let nodes = segment.unwrap_or(size);
+            let Geometry { per_block, per_lower, limit } = self.geometry(nodes);
+            let parts = match segment {
+                Some(segment) => {
+                    let group = match self.options.consolidate {
+                        true => {
+                            let group = self.group(size, segment);
+                            format!(", all in one group of {}", count(group, "base block"))
+                        }
+                        false => String::new(),
+                    };
+                    let spread =
+                        if self.options.spread { " on base blocks of their own" } else { "" };
+                    format!(
+                        "{} of {segment} nodes{spread}{group}; ",
+                        count((size / segment) as usize, "segment")
+                    )
+                }
+                None => String::new(),
+            };
+            let block = match self.level(nodes.into()) {
+                Some(level) => {
+                    format!("a block of level {level}, {}", count(per_block, "base block"))
+                }
+                None => format!(
+                    "the whole machine, {}, as no block size is large enough",
+                    count(per_block, "base block")
+                ),
+            };
+            let limit = match limit {
+                Some(limit) => format!(
+                    "; at most {} of {} may be used in it",
+                    count(limit, "lower block"),
+                    count(per_lower, "base block")
+                ),
+                None => String::new(),
+            };
+            format!("{parts}{nodes} nodes need {block}{limit}")
+        });
+    }
+
+    /// Lists the blocks in order. Among the blocks with enough free nodes, the block with the fewest free nodes wins;
+    /// the last of them if there are several.
+    fn explain_blocks(
+        &self,
+        free: &FreeNodes,
+        nodes: u32,
+        geometry: Geometry,
+        chosen: Option<usize>,
+        idle: &[u32],
+        title: String,
+    ) {
+        let Geometry { per_block, per_lower, limit } = geometry;
+        let row = |first: usize| {
+            let block = &idle[first..(first + per_block).min(self.count)];
+            let all: u32 = block.iter().sum();
+            let reach = limit.map_or(all, |limit| {
+                let lower = block.chunks(per_lower).take(per_block / per_lower);
+                let mut sums: Vec<u32> = lower.map(|lower| lower.iter().sum()).collect();
+                sums.sort_unstable_by_key(|&sum| std::cmp::Reverse(sum));
+                sums.iter().take(limit).sum()
+            });
+            let result = match (chosen == Some(first), reach >= nodes) {
+                (true, _) => "chosen: fewest free, the last among equals",
+                (false, true) => "large enough",
+                (false, false) if all >= nodes => "too few within the limit",
+                (false, false) => "too few free",
+            };
+            let last = first + block.len() - 1;
+            let name = match last == first {
+                true => self.block_name(free, first).to_string(),
+                false => {
+                    format!("{} to {}", self.block_name(free, first), self.block_name(free, last))
+                }
+            };
+            vec![name, all.to_string(), reach.to_string(), result.to_string()]
+        };
+        // The chosen block is first, so that it is listed on any machine.
+        let all = (0..self.count).step_by(per_block).filter(|&first| Some(first) != chosen);
+        let rows = chosen.into_iter().chain(all).map(row);
+        self.explanation.list(|| Listing::of(title, &["block", "free", "reach", "result"], rows));
+    }
+
+    fn explain_round(
+        &self,
+        free: &FreeNodes,
+        Geometry { limit, .. }: Geometry,
+        first: usize,
+        taken: &[(usize, u32)],
+        done: bool,
+    ) {
+        self.explanation.sentence(|| {
+            let parts: Vec<String> = taken
+                .iter()
+                .map(|&(block, nodes)| format!("{nodes} of {}", self.block_name(free, block)))
+                .collect();
+            let parts = match parts.is_empty() {
+                true => "no node".to_string(),
+                false => parts.join(", "),
+            };
+            let end = match (done, limit) {
+                (true, _) => String::new(),
+                (false, Some(_)) => {
+                    "; then the round stalls, by the limit of lower blocks or an empty base block"
+                        .to_string()
+                }
+                (false, None) => "; then the round stalls".to_string(),
+            };
+            format!(
+                "from {} on, base blocks by tightest fit, else fullest: {parts}{end}",
+                self.block_name(free, first)
+            )
+        });
+    }
+}

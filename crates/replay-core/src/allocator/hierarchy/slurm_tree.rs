@@ -1,0 +1,506 @@
+//! Slurm's rule for trees of switches (`eval_nodes_tree.c` of `topology/tree`, Slurm 26.05).
+//!
+//! The highest switch with enough free nodes is the *top*. Leaves below the top are chosen one after the other. The
+//! scan over the switch table is part of the rule. A later leaf in the table replaces the best leaf so far in two
+//! cases: if it is closer to the leaves already chosen and *fits*, or if it is equally close and better. See
+//! `TreeRule::compare`.
+//!
+//! Cost: one pass over the leaves for each chosen leaf. All leaves directly below one switch have the same distance to
+//! the chosen leaves, so a run of leaves that is too far away is skipped as a whole.
+
+use super::Denied;
+use super::free_nodes::FreeNodes;
+use crate::allocator::explain::{ExplanationLog, Listing, count};
+use crate::topology::hierarchy::Tree;
+use crate::topology::{Hierarchy, NodeId};
+
+/// The maximum time in seconds that a job waits for fewer switches (`max_switch_wait`).
+pub const MAX_SWITCH_WAIT: u32 = 300;
+
+/// The Slurm release whose rule is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Since {
+    /// A job of one node is placed like larger jobs. A closer leaf wins unless it is worse. The free nodes of a chosen
+    /// leaf remain in the counts of the switches above it.
+    Slurm2205,
+    /// A job of one node is placed like larger jobs.
+    Slurm2511,
+    /// A job of one node gets the free node with the lowest number.
+    #[default]
+    Slurm2605,
+}
+
+impl Since {
+    /// Every release with its name.
+    pub const ALL: [(&'static str, Since); 3] =
+        [("22.05", Since::Slurm2205), ("25.11", Since::Slurm2511), ("26.05", Since::Slurm2605)];
+}
+
+/// Options of the rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TreeOptions {
+    /// Maximum number of leaves of a job of several nodes; `None` if it is not limited.
+    pub switches: Option<u32>,
+    /// Number of seconds that a job waits for a placement on at most `switches` leaves. The maximum and default is
+    /// [`MAX_SWITCH_WAIT`].
+    pub wait: Option<u32>,
+    /// The Slurm release whose rule is used.
+    pub since: Since,
+}
+
+impl TreeOptions {
+    /// Returns the number of seconds after submission at which a job no longer waits for fewer leaves.
+    pub fn patience(&self) -> u32 {
+        self.wait.map_or(MAX_SWITCH_WAIT, |wait| wait.min(MAX_SWITCH_WAIT))
+    }
+}
+
+/// The rule on a machine.
+#[derive(Clone, Debug)]
+pub struct TreeRule {
+    options: TreeOptions,
+    /// Parent of each switch.
+    parents: Vec<u32>,
+    levels: Vec<u32>,
+    depths: Vec<u32>,
+    roots: Vec<u32>,
+    /// Runs of leaves that have nodes, in table order. All leaves of a run are directly below one switch.
+    families: Vec<Family>,
+    leaves: Vec<u32>,
+    /// Switches directly above leaves.
+    above: Vec<u32>,
+    work: Work,
+    pub(super) explanation: ExplanationLog,
+}
+
+/// A run of consecutive leaves directly below one switch.
+#[derive(Clone, Copy, Debug)]
+struct Family {
+    root: u32,
+    /// Index in `above` of the parent of these leaves.
+    parent: u32,
+    first: u32,
+    end: u32,
+}
+
+/// Buffers of a decision.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    counts: Vec<u32>,
+    /// For each switch of `above`, the sum of the distances from a leaf below this switch to the chosen leaves.
+    totals: Vec<u32>,
+}
+
+/// Value that marks the absence of a switch.
+const NONE: u32 = u32::MAX;
+
+/// Result of comparing two leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    Better,
+    Equal,
+    Worse,
+}
+
+impl TreeRule {
+    /// Creates the rule for a tree.
+    pub fn new(hierarchy: &Hierarchy, tree: &Tree, options: TreeOptions) -> Self {
+        let switches = tree.switches();
+        let parents: Vec<u32> =
+            switches.iter().map(|switch| switch.parent.unwrap_or(NONE)).collect();
+        let root = |mut at: u32| {
+            while parents[at as usize] != NONE {
+                at = parents[at as usize];
+            }
+            at
+        };
+        let roots: Vec<u32> = (0..parents.len() as u32).map(root).collect();
+        let (mut families, mut leaves, mut above): (Vec<Family>, Vec<u32>, Vec<u32>) =
+            (Vec::new(), Vec::new(), Vec::new());
+        let mut places = vec![NONE; parents.len()];
+        let with_nodes = (0..).zip(switches).filter(|(_, switch)| !switch.nodes.is_empty());
+        for (leaf, _) in with_nodes {
+            let parent = parents[leaf as usize];
+            let at = leaves.len() as u32;
+            leaves.push(leaf);
+            let place = match parent {
+                NONE => NONE,
+                _ => {
+                    let place = &mut places[parent as usize];
+                    if *place == NONE {
+                        *place = above.len() as u32;
+                        above.push(parent);
+                    }
+                    *place
+                }
+            };
+            let root = roots[leaf as usize];
+            match families.last_mut() {
+                Some(last) if last.parent == place && place != NONE => last.end = at + 1,
+                _ => families.push(Family { root, parent: place, first: at, end: at + 1 }),
+            }
+        }
+        Self {
+            options,
+            levels: switches.iter().map(|switch| switch.level).collect(),
+            depths: hierarchy.units().iter().map(|unit| unit.depth).collect(),
+            parents,
+            roots,
+            families,
+            leaves,
+            above,
+            work: Work::default(),
+            explanation: ExplanationLog::default(),
+        }
+    }
+
+    /// Returns the options of the rule.
+    pub fn options(&self) -> &TreeOptions {
+        &self.options
+    }
+
+    /// Returns whether every request is served if at least the requested number of nodes is free.
+    pub fn never_refuses(&self) -> bool {
+        let first = self.roots.first();
+        self.options.switches.is_none() && self.roots.iter().all(|root| Some(root) == first)
+    }
+
+    /// Chooses `size` nodes. `waited` is the number of seconds since the job was submitted.
+    pub fn place(
+        &mut self,
+        free: &mut FreeNodes,
+        size: u32,
+        waited: i64,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Denied> {
+        if size > free.count() {
+            return Err(Denied::TooFewFree);
+        }
+        if size == 1 && self.options.since == Since::Slurm2605 {
+            chosen.extend(free.first());
+            self.explanation.sentence(|| {
+                "one node is the free one with the lowest number; the tree plays no part"
+                    .to_string()
+            });
+            return Ok(());
+        }
+        let top = self.top(free.below(), size);
+        if self.explanation.is_recording() {
+            self.explain_top(free, size, top);
+        }
+        let top = top.ok_or(Denied::NoPlace)?;
+        let leaves = self.take(free, size, top, chosen);
+        let several = |&most: &u32| size > 1 && leaves > most;
+        let Some(most) = self.options.switches.filter(several) else { return Ok(()) };
+        let patience = self.options.patience();
+        let waits = waited < i64::from(patience);
+        self.explanation.sentence(|| {
+            let place = format!("the place is on {}, more than switches={most}", of_leaves(leaves));
+            match waits {
+                true => format!(
+                    "{place}: the job waits, for at most {patience} s since its submission, of which {waited} s are over; \
+                     no other place is tried"
+                ),
+                false => format!("{place}, but the job starts: it has waited {patience} s or more"),
+            }
+        });
+        if waits {
+            chosen.clear();
+            return Err(Denied::Switches);
+        }
+        Ok(())
+    }
+
+    /// Returns the switch of the highest level among the switches with enough free nodes. If there are several, returns
+    /// the last of them in the table.
+    fn top(&self, below: &[u32], size: u32) -> Option<u32> {
+        let mut top: Option<u32> = None;
+        for (switch, &level) in (0..).zip(&self.levels) {
+            let higher = top.is_none_or(|top| level >= self.levels[top as usize]);
+            if higher && below[switch as usize] >= size {
+                top = Some(switch);
+            }
+        }
+        top
+    }
+
+    /// Takes nodes of one leaf after the other and returns the number of leaves.
+    fn take(&mut self, free: &FreeNodes, size: u32, top: u32, chosen: &mut Vec<NodeId>) -> u32 {
+        let Some(tree) = free.hierarchy().tree() else { return 0 };
+        let mut work = std::mem::take(&mut self.work);
+        work.counts.clear();
+        work.counts.extend_from_slice(&free.below()[..self.parents.len()]);
+        work.totals.clear();
+        work.totals.resize(self.above.len(), 0);
+        let (mut rest, mut leaves) = (size as usize, 0);
+        while let Some(leaf) = self.next_leaf(&work, self.roots[top as usize], rest as u32) {
+            let nodes = tree.nodes(leaf).iter().copied().filter(|&node| free.contains(node));
+            let before = chosen.len();
+            chosen.extend(nodes.take(rest));
+            leaves += 1;
+            if self.explanation.is_recording() {
+                let step = Step { number: leaves, leaf, rest: rest as u32 };
+                self.explain_leaf(free, &work, self.roots[top as usize], step);
+            }
+            rest -= chosen.len() - before;
+            if rest == 0 {
+                break;
+            }
+            self.mark(&mut work, leaf);
+        }
+        self.work = work;
+        leaves
+    }
+
+    /// Returns the next leaf from which nodes are taken. Only leaves below `root` with free nodes are considered.
+    fn next_leaf(&self, work: &Work, root: u32, rest: u32) -> Option<u32> {
+        let Work { counts, totals } = work;
+        let mut best: Option<(u32, u32)> = None;
+        for family in self.families.iter().filter(|family| family.root == root) {
+            let total = totals.get(family.parent as usize).copied().unwrap_or(0);
+            if best.is_some_and(|(_, nearest)| total > nearest) {
+                continue;
+            }
+            for &leaf in &self.leaves[family.first as usize..family.end as usize] {
+                if counts[leaf as usize] == 0 {
+                    continue;
+                }
+                let Some((other, nearest)) = best else {
+                    best = Some((leaf, total));
+                    continue;
+                };
+                let (verdict, fits) = self.compare(counts, leaf, other, rest);
+                if self.replaces(total < nearest, verdict, fits) {
+                    best = Some((leaf, total));
+                }
+            }
+        }
+        best.map(|(leaf, _)| leaf)
+    }
+
+    /// Returns whether a leaf replaces the best leaf so far. The leaf must be closer than the best leaf, or equally
+    /// close.
+    #[inline]
+    fn replaces(&self, is_closer: bool, verdict: Verdict, fits: bool) -> bool {
+        match (is_closer, self.options.since) {
+            (true, Since::Slurm2205) => verdict != Verdict::Worse,
+            (true, _) => fits,
+            (false, _) => verdict == Verdict::Better,
+        }
+    }
+
+    /// Compares leaf `i` with leaf `j`. If neither leaf has `rest` free nodes, the switches above them are compared
+    /// instead, repeatedly. Returns whether `i` is better, and whether the leaf or switch that was last compared for
+    /// `i` has `rest` free nodes.
+    #[inline]
+    fn compare(&self, counts: &[u32], i: u32, j: u32, rest: u32) -> (Verdict, bool) {
+        let (verdict, fits, _) = self.compare_up(counts, i, j, rest);
+        (verdict, fits)
+    }
+
+    /// Compares two leaves like [`compare`](Self::compare). Also returns the pair of leaves or switches that was
+    /// compared last.
+    #[inline]
+    fn compare_up(
+        &self,
+        counts: &[u32],
+        mut i: u32,
+        mut j: u32,
+        rest: u32,
+    ) -> (Verdict, bool, [u32; 2]) {
+        loop {
+            let [of_i, of_j] = [counts[i as usize], counts[j as usize]];
+            match (of_i >= rest, of_j >= rest) {
+                (true, true) if of_i < of_j => return (Verdict::Better, true, [i, j]),
+                (true, true) if of_i > of_j => return (Verdict::Worse, true, [i, j]),
+                (true, false) => return (Verdict::Better, true, [i, j]),
+                (false, true) => return (Verdict::Worse, false, [i, j]),
+                (fits, _) => {
+                    let above = [self.parents[i as usize], self.parents[j as usize]];
+                    if !fits && above[0] != above[1] && !above.contains(&NONE) {
+                        [i, j] = above;
+                        continue;
+                    }
+                    let lower = self.levels[j as usize].cmp(&self.levels[i as usize]);
+                    let verdict = match of_i.cmp(&of_j).then(lower) {
+                        std::cmp::Ordering::Greater => Verdict::Better,
+                        std::cmp::Ordering::Equal => Verdict::Equal,
+                        std::cmp::Ordering::Less => Verdict::Worse,
+                    };
+                    return (verdict, fits, [i, j]);
+                }
+            }
+        }
+    }
+
+    /// Updates the distances and counts after a leaf has been chosen.
+    fn mark(&self, work: &mut Work, leaf: u32) {
+        let parent = self.parents[leaf as usize];
+        if parent != NONE {
+            for (total, &above) in work.totals.iter_mut().zip(&self.above) {
+                if self.roots[above as usize] == self.roots[leaf as usize] {
+                    *total += 2 + self.between(parent, above);
+                }
+            }
+        }
+        let count = std::mem::take(&mut work.counts[leaf as usize]);
+        let mut at = parent;
+        while at != NONE && self.options.since != Since::Slurm2205 {
+            work.counts[at as usize] -= count;
+            at = self.parents[at as usize];
+        }
+    }
+
+    /// Returns the number of edges between two switches of one tree.
+    fn between(&self, mut a: u32, mut b: u32) -> u32 {
+        let mut edges = 0;
+        while a != b {
+            let deeper = match self.depths[a as usize] >= self.depths[b as usize] {
+                true => &mut a,
+                false => &mut b,
+            };
+            *deeper = self.parents[*deeper as usize];
+            edges += 1;
+        }
+        edges
+    }
+}
+
+/// A chosen leaf, and the number of nodes that the job still needed before this choice.
+#[derive(Clone, Copy)]
+struct Step {
+    number: u32,
+    leaf: u32,
+    rest: u32,
+}
+
+fn of_leaves(leaves: u32) -> String {
+    if leaves == 1 { "1 leaf".to_string() } else { format!("{leaves} leaves") }
+}
+
+/// Explanations, computed again from the state of a decision.
+impl TreeRule {
+    fn explain_top(&self, free: &FreeNodes, size: u32, top: Option<u32>) {
+        let Some(tree) = free.hierarchy().tree() else { return };
+        let (switches, below) = (tree.switches(), &free.below()[..self.levels.len()]);
+        self.explanation.sentence(|| match top {
+            Some(top) => {
+                let level = self.levels[top as usize];
+                let equal = (0..).zip(below).filter(|&(switch, &free): &(usize, _)| {
+                    free >= size && self.levels[switch] == level
+                });
+                let last = match equal.count() {
+                    1 => "the only one of the highest level with enough free nodes".to_string(),
+                    several => format!("the last in the table of the {several} of the highest level with enough free nodes"),
+                };
+                format!(
+                    "the top is switch {} of level {level} with {} free, {last}; leaves below its root take part",
+                    switches[top as usize].name,
+                    count(below[top as usize] as usize, "node"),
+                )
+            }
+            None => {
+                let most = below.iter().copied().max().unwrap_or(0);
+                format!("no switch has {} free nodes below it, the most are {most}: the job waits", size)
+            }
+        });
+    }
+
+    /// Lists the leaves in the order of the scan. For each leaf, gives the reason why the leaf replaced the best leaf
+    /// so far, or why it did not.
+    fn explain_leaf(&self, free: &FreeNodes, work: &Work, root: u32, step: Step) {
+        let Some(tree) = free.hierarchy().tree() else { return };
+        let name = |switch: u32| &tree.switches()[switch as usize].name;
+        let Work { counts, totals } = work;
+        let Step { number, leaf: chosen, rest } = step;
+        let mut best: Option<(u32, u32)> = None;
+        let mut rows = Vec::new();
+        for family in self.families.iter().filter(|family| family.root == root) {
+            let total = totals.get(family.parent as usize).copied().unwrap_or(0);
+            for &leaf in &self.leaves[family.first as usize..family.end as usize] {
+                let free = counts[leaf as usize];
+                if free == 0 {
+                    continue;
+                }
+                let why = match best {
+                    None => "first".to_string(),
+                    Some((other, nearest)) if total > nearest => {
+                        format!("farther than {}", name(other))
+                    }
+                    Some((other, nearest)) => {
+                        let (verdict, fits, pair) = self.compare_up(counts, leaf, other, rest);
+                        let replaces = self.replaces(total < nearest, verdict, fits);
+                        let verb = if replaces { "replaces" } else { "does not replace" };
+                        let other = name(other);
+                        let why = match (total < nearest, self.options.since) {
+                            (true, Since::Slurm2205) if replaces => {
+                                "closer, and not worse".to_string()
+                            }
+                            (true, Since::Slurm2205) => "closer, but worse".to_string(),
+                            (true, _) if fits => "closer, and it fits".to_string(),
+                            (true, _) => "closer, but it does not fit".to_string(),
+                            (false, _) => self.reason(counts, pair, rest),
+                        };
+                        let above = match pair[0] == leaf {
+                            true => String::new(),
+                            false => {
+                                format!(" (by switches {} and {})", name(pair[0]), name(pair[1]))
+                            }
+                        };
+                        format!("{verb} {other}: {why}{above}")
+                    }
+                };
+                let replaces = why == "first" || why.starts_with("replaces");
+                if replaces {
+                    best = Some((leaf, total));
+                }
+                rows.push(vec![name(leaf).clone(), free.to_string(), total.to_string(), why]);
+            }
+        }
+        debug_assert_eq!(best.map(|best| best.0), Some(chosen));
+        self.explanation.list(|| {
+            Listing::of(
+                format!(
+                    "leaf {number}, with {} to take: leaves in the order of the table",
+                    count(rest as usize, "node")
+                ),
+                &["leaf", "free", "distance", "comparison"],
+                rows,
+            )
+        });
+        let here = counts[chosen as usize];
+        self.explanation.sentence(|| {
+            format!(
+                "leaf {} gives {} of its {here} free",
+                name(chosen),
+                count(here.min(rest) as usize, "node")
+            )
+        });
+    }
+
+    /// Returns the reason why a switch is better than another switch, or why it is not: the step of the comparison that
+    /// decided.
+    fn reason(&self, counts: &[u32], [i, j]: [u32; 2], rest: u32) -> String {
+        let [of_i, of_j] = [counts[i as usize], counts[j as usize]];
+        match (of_i >= rest, of_j >= rest) {
+            (true, true) if of_i != of_j => {
+                let word = if of_i < of_j { "fewer" } else { "more" };
+                format!("both fit, and it has {word} free nodes, {of_i} against {of_j}")
+            }
+            (true, false) => "it alone fits".to_string(),
+            (false, true) => "the other alone fits".to_string(),
+            _ if of_i != of_j => {
+                let word = if of_i > of_j { "more" } else { "fewer" };
+                format!("neither fits, and it has {word} free nodes, {of_i} against {of_j}")
+            }
+            _ => {
+                let [level, other] = [i, j].map(|switch| self.levels[switch as usize]);
+                match level.cmp(&other) {
+                    std::cmp::Ordering::Equal => format!("equal, {of_i} free nodes each"),
+                    std::cmp::Ordering::Less => "equal counts, but a lower level".to_string(),
+                    std::cmp::Ordering::Greater => "equal counts, but a higher level".to_string(),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Builds a machine from the entries of a description.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::blocks::{Blocks, MAX_SIZE_EXPONENT};
+use super::natural::natural_order;
+use super::tree::{Switch, Tree};
+use super::{Hierarchy, HierarchyKind};
+use crate::number::grouped;
+use crate::sanitize::excerpt;
+use crate::topology::{MAX_POINTS, NodeId};
+
+/// A switch in a description.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SwitchEntry {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// Name of the entry.
+    pub name: String,
+    /// Names of the nodes of the entry.
+    pub nodes: Vec<String>,
+    /// Names of the switches directly below this switch.
+    pub switches: Vec<String>,
+}
+
+/// A base block in a description.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BlockEntry {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// Name of the entry.
+    pub name: String,
+    /// Names of the nodes of the entry.
+    pub nodes: Vec<String>,
+}
+
+/// The part of a description to which an error refers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// The whole description.
+    Machine,
+    /// The switch with this name.
+    Switch(String),
+    /// The block with this name.
+    Block(String),
+    /// The block sizes.
+    Sizes,
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Machine => Ok(()),
+            Subject::Switch(name) => write!(f, "switch {}: ", excerpt(name)),
+            Subject::Block(name) => write!(f, "block {}: ", excerpt(name)),
+            Subject::Sizes => f.write_str("block sizes: "),
+        }
+    }
+}
+
+/// Error: a description does not define a machine.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{subject}{problem}")]
+pub struct DescriptionError {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// The switch or block to which the error refers.
+    pub subject: Subject,
+    /// Description of the problem.
+    pub problem: String,
+}
+
+fn error(line: usize, subject: Subject, problem: String) -> DescriptionError {
+    DescriptionError { line, subject, problem }
+}
+
+/// Nodes by name: the number of each node, and the entry that contains the node.
+struct Nodes<'a> {
+    names: Vec<&'a str>,
+    numbers: HashMap<&'a str, u32>,
+}
+
+impl<'a> Nodes<'a> {
+    /// Numbers the nodes of all entries. Each entry is given as its subject, its line and the names of its nodes.
+    fn number(
+        entries: impl Iterator<Item = (usize, Subject, &'a [String])>,
+    ) -> Result<Self, DescriptionError> {
+        let mut first: HashMap<&str, (usize, Subject)> = HashMap::new();
+        for (line, subject, names) in entries {
+            for name in names {
+                if first.len() == MAX_POINTS {
+                    let most = grouped(MAX_POINTS as u64);
+                    let problem = format!("more than {most} nodes in the machine");
+                    return Err(error(line, subject, problem));
+                }
+                if let Some((other, owner)) = first.insert(name, (line, subject.clone())) {
+                    let owner = owner.to_string();
+                    let owner = owner.trim_end_matches(": ");
+                    let problem =
+                        format!("node {} is in {owner} (line {other}) already", excerpt(name));
+                    return Err(error(line, subject, problem));
+                }
+            }
+        }
+        let mut names: Vec<&str> = first.into_keys().collect();
+        names.sort_unstable_by(|a, b| natural_order(a, b));
+        let numbers = names.iter().copied().zip(0..).collect();
+        Ok(Self { names, numbers })
+    }
+
+    fn of(&self, names: &[String]) -> Vec<NodeId> {
+        let mut all: Vec<NodeId> = names
+            .iter()
+            .filter_map(|name| self.numbers.get(&name[..]))
+            .map(|&n| NodeId(n))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    fn into_names(self) -> Vec<String> {
+        self.names.into_iter().map(str::to_string).collect()
+    }
+}
+
+/// Returns the number of each entry by the entry's name.
+fn by_name<'a>(
+    entries: impl Iterator<Item = (usize, &'a str)>,
+    subject: impl Fn(&str) -> Subject,
+) -> Result<HashMap<&'a str, u32>, DescriptionError> {
+    let mut found: HashMap<&str, (u32, usize)> = HashMap::new();
+    for (number, (line, name)) in (0..).zip(entries) {
+        if name.is_empty() {
+            return Err(error(line, subject(name), "the name is missing".to_string()));
+        }
+        if let Some((_, other)) = found.insert(name, (number, line)) {
+            let problem = format!("line {other} has the same name");
+            return Err(error(line, subject(name), problem));
+        }
+    }
+    Ok(found.into_iter().map(|(name, (number, _))| (name, number)).collect())
+}
+
+impl Hierarchy {
+    /// Returns the tree of these switches, which are given in table order. `label` is the name of the tree in listings.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] if there is no switch or no node, if a name occurs twice, if a child is unknown, if a
+    /// switch or node has two parents, or if there is a cycle.
+    pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
+        let Some(first) = entries.first() else {
+            return Err(error(1, Subject::Machine, "there is no switch".to_string()));
+        };
+        let subject = |name: &str| Subject::Switch(name.to_string());
+        let numbers = by_name(entries.iter().map(|one| (one.line, &one.name[..])), subject)?;
+        let owned = entries.iter().map(|one| (one.line, subject(&one.name), &one.nodes[..]));
+        let nodes = Nodes::number(owned)?;
+        if nodes.names.is_empty() {
+            return Err(error(first.line, Subject::Machine, "there is no node".to_string()));
+        }
+        let mut switches: Vec<Switch> = entries
+            .iter()
+            .map(|entry| Switch {
+                name: entry.name.clone(),
+                parent: None,
+                children: Vec::new(),
+                nodes: nodes.of(&entry.nodes),
+                level: 0,
+            })
+            .collect();
+        for (number, entry) in (0..).zip(entries) {
+            let at = |problem| error(entry.line, subject(&entry.name), problem);
+            if !entry.nodes.is_empty() && !entry.switches.is_empty() {
+                return Err(at(
+                    "both nodes and switches are given; a switch has either nodes or switches"
+                        .to_string(),
+                ));
+            }
+            for name in &entry.switches {
+                let Some(&child) = numbers.get(&name[..]) else {
+                    return Err(at(format!("there is no switch {}", excerpt(name))));
+                };
+                if child == number {
+                    return Err(at("the switch is below itself".to_string()));
+                }
+                if let Some(other) = switches[child as usize].parent {
+                    let other = &entries[other as usize];
+                    let (name, parent) = (excerpt(name), excerpt(&other.name));
+                    let line = other.line;
+                    let problem = format!(
+                        "switch {name} is below switch {parent} (line {line}) already; a switch has one parent"
+                    );
+                    return Err(at(problem));
+                }
+                switches[child as usize].parent = Some(number);
+            }
+        }
+        for child in 0..switches.len() {
+            if let Some(parent) = switches[child].parent {
+                switches[parent as usize].children.push(child as u32);
+            }
+        }
+        let unreached = set_levels(&mut switches);
+        if let Some(number) = unreached {
+            let entry = &entries[number];
+            let problem = "the switch is below itself, by way of other switches".to_string();
+            return Err(error(entry.line, subject(&entry.name), problem));
+        }
+        let names = nodes.into_names();
+        Ok(Self::new(label, names, HierarchyKind::Tree(Tree { switches })))
+    }
+
+    /// Returns the machine of these base blocks, which are given in file order. `sizes` contains the line of the block
+    /// sizes and the sizes in nodes, the base size first. If `sizes` is `None`, the base size is the number of nodes of
+    /// the first block with nodes, and the levels are 0 to 4.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] if there is no block or no node, if a name occurs twice, if a node is in two blocks, or if
+    /// a size is not the base size times a power of two up to 2^15.
+    pub fn of_blocks(
+        label: String,
+        entries: &[BlockEntry],
+        sizes: Option<(usize, &[u32])>,
+    ) -> Result<Self, DescriptionError> {
+        let Some(first) = entries.first() else {
+            return Err(error(1, Subject::Machine, "there is no block".to_string()));
+        };
+        let subject = |name: &str| Subject::Block(name.to_string());
+        by_name(entries.iter().map(|one| (one.line, &one.name[..])), subject)?;
+        let owned = entries.iter().map(|one| (one.line, subject(&one.name), &one.nodes[..]));
+        let nodes = Nodes::number(owned)?;
+        if nodes.names.is_empty() {
+            return Err(error(first.line, Subject::Machine, "there is no node".to_string()));
+        }
+        let (base_size, levels) = match sizes {
+            Some((line, sizes)) => {
+                levels(sizes).map_err(|problem| error(line, Subject::Sizes, problem))?
+            }
+            None => {
+                let mut sizes = entries.iter().map(|entry| entry.nodes.len() as u32);
+                (sizes.find(|&size| size > 0).unwrap_or(1), (0..=4).collect())
+            }
+        };
+        let blocks = Blocks {
+            names: entries.iter().map(|entry| entry.name.clone()).collect(),
+            nodes: entries.iter().map(|entry| nodes.of(&entry.nodes)).collect(),
+            base_size,
+            levels,
+        };
+        Ok(Self::new(label, nodes.into_names(), HierarchyKind::Blocks(blocks)))
+    }
+}
+
+/// Sets the level of each switch from the levels of its children. Returns a switch of a cycle, if there is a cycle.
+fn set_levels(switches: &mut [Switch]) -> Option<usize> {
+    let mut open: Vec<usize> = switches.iter().map(|switch| switch.children.len()).collect();
+    let mut ready: Vec<usize> = (0..switches.len()).filter(|&number| open[number] == 0).collect();
+    while let Some(number) = ready.pop() {
+        let level = switches[number].level + 1;
+        if let Some(parent) = switches[number].parent.map(|parent| parent as usize) {
+            switches[parent].level = switches[parent].level.max(level);
+            open[parent] -= 1;
+            if open[parent] == 0 {
+                ready.push(parent);
+            }
+        }
+    }
+    open.iter().position(|&open| open > 0)
+}
+
+/// Returns the base size and the levels of the sizes.
+fn levels(sizes: &[u32]) -> Result<(u32, Vec<u32>), String> {
+    let base = sizes.first().copied().filter(|&base| base > 0);
+    let base = base.ok_or("the base size (the first size) must be at least 1")?;
+    let level = |&size: &u32| {
+        let factor = Some(size / base).filter(|factor| factor.is_power_of_two());
+        let level = factor.filter(|_| size.is_multiple_of(base)).map(u32::ilog2);
+        level.filter(|&level| level <= MAX_SIZE_EXPONENT).ok_or_else(|| {
+            format!("{size} is not {base} times a power of two from 1 to 2^{MAX_SIZE_EXPONENT}")
+        })
+    };
+    let mut levels = sizes.iter().map(level).collect::<Result<Vec<u32>, String>>()?;
+    levels.sort_unstable();
+    levels.dedup();
+    Ok((base, levels))
+}

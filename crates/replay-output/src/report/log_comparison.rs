@@ -1,0 +1,43 @@
+use replay_core::number::{fixed, grouped};
+use replay_core::table::{Name, Sheet, Shown, name};
+use replay_experiment::log_comparison::LogComparisonRow;
+
+/// Compared metrics and their column titles.
+const METRICS: [(Name, &str); 5] = [
+    (name::mean_pairwise_l1, "pairwise L1"),
+    (name::utilization, "util"),
+    (name::mean_wait, "wait"),
+    (name::mean_turnaround, "turnaround"),
+    (name::mean_bounded_slowdown, "slowdown"),
+];
+
+/// Returns a table for the terminal with the differences between runs and the log, in percent of the values in the log.
+pub fn log_comparison_summary(rows: &[LogComparisonRow]) -> Sheet {
+    let whole: Vec<&LogComparisonRow> = rows.iter().filter(|row| row.size.is_none()).collect();
+    let runs: Vec<&[&LogComparisonRow]> = whole.chunk_by(|a, b| a.run == b.run).collect();
+    let mut shown = vec![
+        Shown::text("against the log", |run: &&[&LogComparisonRow]| Some(run[0].key.trace.clone())),
+        Shown::text("machine", |run: &&[&LogComparisonRow]| Some(run[0].key.topology.clone())),
+        Shown::text("scheduler", |run: &&[&LogComparisonRow]| Some(run[0].key.scheduler.clone())),
+        Shown::text("allocator", |run: &&[&LogComparisonRow]| Some(run[0].key.allocator.clone())),
+        Shown::text("tie", |run: &&[&LogComparisonRow]| run[0].key.tie.clone()),
+    ];
+    // Check one metric of placements and one metric of times.
+    for (name, title) in [(name::mean_wait, "jobs"), (name::mean_pairwise_l1, "with places")] {
+        let jobs = move |run: &&[&LogComparisonRow]| {
+            let of = |name: Name| run.iter().find(|row| row.metric == name).map(|row| row.jobs);
+            let (jobs, all) = (of(name)?, of(name::mean_wait));
+            (name == name::mean_wait || all != Some(jobs)).then(|| grouped(jobs))
+        };
+        shown.push(Shown::text(title, jobs).right().optional());
+    }
+    for (name, title) in METRICS {
+        let change = move |run: &&[&LogComparisonRow]| {
+            let change = run.iter().find(|row| row.metric == name)?.change()?;
+            let sign = if change > 0.0 { "+" } else { "" };
+            Some(format!("{sign}{} %", fixed(change, 1)))
+        };
+        shown.push(Shown::text(title, change).right().optional());
+    }
+    Sheet::of(&runs, shown)
+}

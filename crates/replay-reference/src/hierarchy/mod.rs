@@ -1,0 +1,6 @@
+//! Reference implementations of the placement rules for trees and blocks. The implementations follow their sources step
+//! by step and keep no state between decisions.
+
+pub mod kueue;
+pub mod slurm_block;
+pub mod slurm_tree;

@@ -1,0 +1,65 @@
+//! Limits on the README and on words that describe data and code as people.
+
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Failed, Trial};
+
+/// Words that may occur fewer than [`LIMIT`] times in all sources together.
+const WORDS: [&str; 5] = ["whoever", "nobody", "somebody", "told", "tells"];
+const LIMIT: usize = 20;
+
+/// Returns the trials.
+pub fn trials(root: &Path) -> Vec<Trial> {
+    let [readme, sources] = [root.join("README.md"), root.to_path_buf()];
+    vec![
+        Trial::test("readme_is_short", move || {
+            let text = std::fs::read_to_string(&readme)?;
+            let (lines, bytes) = (text.lines().count(), text.len());
+            if lines <= 150 && bytes <= 8000 {
+                return Ok(());
+            }
+            Err(format!("README.md has {lines} lines and {bytes} bytes; at most 150 and 8000")
+                .into())
+        }),
+        Trial::test("sources_use_plain_words", move || plain_words(&sources)),
+    ]
+}
+
+fn plain_words(root: &Path) -> Result<(), Failed> {
+    let mut found = Vec::new();
+    for path in sources(root)? {
+        let text = std::fs::read_to_string(&path)?;
+        for (index, line) in text.lines().enumerate() {
+            // Column names such as `told_apart` are words of their own.
+            let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let count = words.filter(|word| WORDS.contains(&word.to_lowercase().as_str())).count();
+            let place = format!("{}:{}", path.display(), index + 1);
+            found.extend(std::iter::repeat_n(place, count));
+        }
+    }
+    if found.len() < LIMIT {
+        return Ok(());
+    }
+    Err(format!("{} uses of {WORDS:?}:\n{}", found.len(), found.join("\n")).into())
+}
+
+/// Returns the Rust, Markdown and shell files of the repository, without build output.
+fn sources(root: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = vec![root.join(".ci/run")];
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path.is_dir() {
+                if name != "target" && !name.starts_with('.') {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|it| it == "rs" || it == "md" || it == "sh") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}

@@ -16,6 +16,7 @@ use crate::trace::Workload;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
 use replay_core::machine::Machine;
+use replay_core::number::counted;
 use replay_core::table::{Column, Table as Rows, name};
 use replay_core::topology::NodeId;
 use replay_core::workload::Job;
@@ -132,10 +133,11 @@ impl Simulation {
 
     /// Returns the index of the job at a position of the queue.
     fn waiting(&self, position: usize) -> PyResult<usize> {
-        let waiting = self.queue.len();
+        let waiting = self.queue.len() as u64;
         let none = || {
             PyIndexError::new_err(format!(
-                "no job at position {position} of the queue; the queue has {waiting} jobs"
+                "no job at position {position} of the queue, which has {}",
+                counted(waiting, "job")
             ))
         };
         self.queue.get(position).copied().ok_or_else(none)

@@ -61,7 +61,7 @@ def test_an_allocator_may_refuse(trace):
 
     run = replay.run(trace, machine="10x10", alloc=Rows(), sched="easy")[0]
     assert run.metrics["fragmented_refusals"] > 0
-    # It cannot promise places; the other runs are kept.
+    # The scheduler cannot reserve placements of this allocator. The other runs are kept.
     with pytest.raises(replay.CellError, match="place") as failed:
         replay.run(trace, machine="10x10", alloc=["mc1x1", Rows()], sched=["easy", "easy[guard=place]"])
     assert [run.allocator for run in failed.value.results] == ["mc1x1", "Rows", "mc1x1"]
@@ -74,16 +74,16 @@ def raises(machine, request):
 WRONG = {
     "raises": (raises, "raised ZeroDivisionError: no"),
     "busy": (lambda machine, request: [0, *machine.free[1 : request.size]], "processor 0, which is not free"),
-    "few": (lambda machine, request: machine.free[: request.size - 1], "31 processors for a job of 32"),
-    "many": (lambda machine, request: machine.free[: request.size + 1], "33 processors for a job of 32"),
+    "few": (lambda machine, request: machine.free[: request.size - 1], "31 processors for a job of size 32"),
+    "many": (lambda machine, request: machine.free[: request.size + 1], "33 processors for a job of size 32"),
     "duplicates": (lambda machine, request: [machine.free[0]] * request.size, "twice"),
     "negative": (lambda machine, request: [-1] * request.size, "not from 0 to 99"),
-    "large": (lambda machine, request: [2**70] * request.size, "int among the processor numbers"),
+    "large": (lambda machine, request: [2**70] * request.size, "number of type int"),
     "outside": (lambda machine, request: range(100, 100 + request.size), "not from 0 to 99"),
-    "text": (lambda machine, request: "nonsense", "str among the processor numbers"),
-    "number": (lambda machine, request: 7, "int, not processor numbers"),
-    "floats": (lambda machine, request: np.full(request.size, 0.5), "float among the processor numbers"),
-    "endless": (lambda machine, request: iter(int, 1), "processors for a job of 32"),
+    "text": (lambda machine, request: "nonsense", "number of type str"),
+    "number": (lambda machine, request: 7, "returned int, which is not iterable"),
+    "floats": (lambda machine, request: np.full(request.size, 0.5), "number of type float"),
+    "endless": (lambda machine, request: iter(int, 1), "processors for a job of size 32"),
     "none": (lambda machine, request: None, "keeps_schedule = False"),
 }
 
@@ -100,12 +100,12 @@ def test_a_wrong_answer_names_job_and_time(trace, wrong):
         replay.run(trace, machine="10x10", alloc=Wrong())
     if wrong == "raises":
         assert isinstance(refused.value.__cause__, ZeroDivisionError)
-    # Nothing is poisoned.
+    # Later runs are not affected.
     assert len(replay.run(trace, machine="10x10", alloc=FirstFree())) == 1
 
 
-def test_what_is_no_allocator_is_refused(trace):
-    with pytest.raises(TypeError, match="replay.Allocator"):
+def test_objects_that_are_not_allocators_are_rejected(trace):
+    with pytest.raises(TypeError, match="neither the name"):
         replay.run(trace, alloc=[3])
     with pytest.raises(TypeError, match="abstract"):
         replay.Allocator()

@@ -1,11 +1,11 @@
-"""The Python blocks of the book's page and of the READMEs run."""
+"""Runs the Python blocks of the README files and of the page of the book."""
 
 import re
 
 import pytest
 from conftest import REPOSITORY
 
-PAGES = ["docs/src/python.md", "README.md"]
+PAGES = ["docs/src/python.md", "README.md", "crates/replay-py/README.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

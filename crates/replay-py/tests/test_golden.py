@@ -1,4 +1,4 @@
-"""The module and the command line give the same tables on the golden commands that the module covers."""
+"""Compares the tables of the module and of the command line on the golden commands that the module supports."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ from conftest import REPOSITORY
 import replay
 
 GOLDEN = REPOSITORY / "tests" / "golden"
-# Beside the checkout, as for the golden tests of the program.
+# The golden tests of the program use the same folder beside the checkout.
 SAMPLES = (REPOSITORY / ".." / "shared" / "samples").resolve()
 
 SHORT = {"-t": "trace", "-s": "sched", "-a": "alloc", "-q": "quiet"}
@@ -27,7 +27,7 @@ IGNORED = {"out", "quiet", "no-plots"}
 
 
 def cases():
-    """Name and options of the commands of the main job."""
+    """Return name and options of the golden commands of the main job."""
     name = ""
     for line in (GOLDEN / "commands.txt").read_text().splitlines():
         if not line.strip() or line.startswith("#"):
@@ -58,7 +58,7 @@ def traces(name):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with what the golden commands read."""
+    """A folder with the inputs of the golden commands."""
     folder = tmp_path_factory.mktemp("golden")
     (folder / "traces").symlink_to(REPOSITORY / "traces")
     if SAMPLES.is_dir():

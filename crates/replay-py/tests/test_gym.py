@@ -23,7 +23,7 @@ def episode(env, policy, **reset):
 def test_the_checker_of_gymnasium_passes(trace, choose):
     env = replay.gym.make(trace, machine="10x10", choose=choose, jobs=50, render_mode="ansi")
     with warnings.catch_warnings():
-        # It has no spec: traces are objects.
+        # The checker warns that the environment has no spec, because traces are objects.
         warnings.simplefilter("ignore", UserWarning)
         check_env(env)
 
@@ -57,7 +57,7 @@ def test_a_random_agent_is_reproduced_by_its_seed(trace):
     assert starts(3) == starts(3) != starts(4)
 
 
-def test_what_is_impossible_is_told(trace):
+def test_invalid_actions_are_reported(trace):
     env = replay.gym.make(trace, machine="10x10", jobs=20, window=4)
     _, info = env.reset(seed=0)
     wrong = int(np.flatnonzero(info["action_mask"] == 0)[0])

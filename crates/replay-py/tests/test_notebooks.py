@@ -1,4 +1,4 @@
-"""The notebooks run."""
+"""Runs the notebooks."""
 
 import ast
 import json
@@ -24,7 +24,7 @@ def test_a_notebook_runs(path):
         exec(compile(tree, path.name, "exec"), variables)
         if last is not None:
             value = eval(compile(ast.Expression(last.value), path.name, "eval"), variables)
-            # As a notebook shows it.
+            # Notebooks call these methods to display the value.
             for show in ("_repr_html_", "_repr_svg_", "__repr__"):
                 if hasattr(value, show):
                     assert getattr(value, show)()

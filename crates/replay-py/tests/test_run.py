@@ -9,13 +9,13 @@ from conftest import REPOSITORY
 import replay
 
 
-def test_refusals_are_those_of_the_program(trace):
+def test_errors_have_the_messages_of_the_program(trace):
     with pytest.raises(replay.UsageError, match='machine "10y10"'):
         replay.run(trace, machine="10y10")
     with pytest.raises(replay.UsageError, match="did you mean .mc1x1.") as refused:
         replay.run(trace, alloc="mc1x2")
     assert isinstance(refused.value, replay.ReplayError)
-    with pytest.raises(replay.DataError, match="needs 32 processors, the machine has 16"):
+    with pytest.raises(replay.DataError, match="needs 32 processors, but the machine has 16"):
         replay.run(trace, machine="4x4", alloc="mc1x1")
     with pytest.raises(replay.UsageError, match="no trace"):
         replay.read_swf("nowhere.swf")
@@ -75,7 +75,7 @@ print("begins", flush=True)
 try:
     replay.run(trace, machine="10x10", alloc=alloc, seed=range(100000), jobs=False, placements=False)
 except KeyboardInterrupt:
-    # Nothing is poisoned.
+    # Later runs are not affected.
     replay.run(trace, machine="10x10", alloc=alloc, jobs=False)
     print("interrupted", flush=True)
 """
@@ -89,7 +89,7 @@ def test_ctrl_c_cancels(alloc):
     assert child.stdout.readline() == "begins\n"
     time.sleep(1.5)
     child.send_signal(signal.SIGINT)
-    # A run of all seeds takes minutes.
+    # Without the interrupt, the runs of all seeds would take minutes.
     output, _ = child.communicate(timeout=20)
     assert (output, child.returncode) == ("interrupted\n", 0)
 

@@ -1,4 +1,4 @@
-"""The stubs are complete and right."""
+"""Checks the type stubs."""
 
 import subprocess
 import sys

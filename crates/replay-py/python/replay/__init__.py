@@ -6,9 +6,9 @@
     results = replay.run(trace, machine="10x10", sched=["fcfs", "easy"], alloc=["mc1x1", "mc1x1[tie=2,13,20,6]"])
     results.runs
 
-Times are seconds of the trace, distances are hops, sizes are processors. Tables have the Arrow PyCapsule interface:
-`pl.DataFrame(results.jobs)`, `pd.DataFrame.from_arrow(results.runs)`, `pa.table(results.runs)`. Names, defaults and
-meanings are those of the command-line program `replay`.
+Times are in seconds of the trace, distances in hops, sizes in processors. Tables have the Arrow PyCapsule interface:
+`pl.DataFrame(results.jobs)`, `pd.DataFrame.from_arrow(results.runs)`, `pa.table(results.runs)`. Arguments have the names,
+defaults and meanings of the options of the command-line program `replay`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when it is used: it needs gymnasium.
+    # The submodule is imported on first use, because it requires gymnasium.
     if name == "gym":
         from importlib import import_module
 

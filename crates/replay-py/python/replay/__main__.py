@@ -7,8 +7,8 @@ from ._engine import main as _main
 
 
 def main() -> int:
-    """Runs the program with the arguments of this process and returns its exit code."""
-    # The program handles interrupts itself.
+    """Run the program with the arguments of this process and return its exit code."""
+    # The program has its own handler of SIGINT.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _main(["replay", *sys.argv[1:]])
 

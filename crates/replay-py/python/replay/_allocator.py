@@ -1,4 +1,4 @@
-"""Allocators of your own."""
+"""Allocators that are written in Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._engine import Machine, Request
 
 
 class Allocator(ABC):
-    """An allocator of your own.
+    """Base class of allocators that are written in Python.
 
     ```python
     class FirstFree(replay.Allocator):
@@ -18,23 +18,23 @@ class Allocator(ABC):
             return machine.free[: request.size]
     ```
 
-    It needs numpy. Simulations call it one after the other, in the order of starts.
+    Such allocators require numpy. Their runs are executed one after another, on the calling thread.
     """
 
     name: ClassVar[str | None] = None
-    """The name in tables; by default that of the class."""
+    """Name of the allocator in tables; by default the name of the class."""
 
     keeps_schedule: ClassVar[bool] = True
-    """Whether every request for no more processors than are free is served. `False` lets `allocate` return `None` where
-    free processors do not suit it; the schedule then depends on the allocator."""
+    """Whether the allocator serves every request for which enough processors are free. If `False`, `allocate` may return
+    `None` to refuse a job; start times then depend on the allocator."""
 
     def begin(self, machine: Machine) -> None:
-        """Begins a run: every processor is free."""
+        """Begin a run, with all processors free. Override this method to clear state of earlier runs."""
 
     @abstractmethod
     def allocate(self, machine: Machine, request: Request) -> Iterable[int] | None:
-        """Returns the numbers of `request.size` free processors, as a numpy array or a sequence.
+        """Return the numbers of `request.size` free processors, as a numpy array or another iterable.
 
-        It is asked only if that many are free. An exception, a processor that is not free, a wrong number of processors
-        or anything else ends the run with an `AllocatorError` that names job and time.
+        The method is called only if at least `request.size` processors are free. If it raises an exception or returns
+        invalid processors, `replay.run` raises an `AllocatorError` that names the job and the time.
         """

@@ -1,4 +1,4 @@
-"""Commands of the program that return tables."""
+"""Functions that run a command of the program and return its tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._trace import Trace
 
 
 def search(trace: Trace | None = None, **values: Value) -> Tables:
-    """Searches for good tie vectors; `trials` has a row for each vector.
+    """Search for good tie vectors; `trials` has one row per vector.
 
     `values` are options of `replay search`: `search(trace, machine="10x10", sr=range(1, 4), factors=range(0, 6))`.
     """
@@ -17,8 +17,8 @@ def search(trace: Trace | None = None, **values: Value) -> Tables:
 
 
 def contend(trace: Trace | None = None, **values: Value) -> Tables:
-    """Simulates the messages of the jobs of a trace on a network; `contend` has a row for each run, `contend_jobs` one for
-    each job.
+    """Simulate the messages of the jobs of a trace on a network; `contend` has one row per run, `contend_jobs` one row
+    per job.
 
     `values` are options of `replay contend`: `contend(trace, jobs=300, scale=10, pattern="n-body", alloc=["mc1x1", "mbs"])`.
     """
@@ -26,7 +26,7 @@ def contend(trace: Trace | None = None, **values: Value) -> Tables:
 
 
 def stream(**values: Value) -> Tables:
-    """Simulates stochastic streams of jobs until the means are precise; `stream` has a row for each metric.
+    """Simulate stochastic streams of jobs; `stream` has one row per metric, with its confidence interval.
 
     `values` are options of `replay stream`: `stream(machine="16x16", arrivals=5, alloc=["first-fit", "mbs"])`.
     """
@@ -34,9 +34,9 @@ def stream(**values: Value) -> Tables:
 
 
 def verify(*suites: str, **values: Value) -> Table:
-    """Compares published numbers with those of the program; a row for each number, with a verdict.
+    """Compare published results with those of the program; the table has one row per published result, with a verdict.
 
-    `suites` are of `replay list suites`, by default all; `values` are options of `replay verify`, such as `full=True`.
+    `suites` are names of `replay list suites`, by default all; `values` are options of `replay verify`, such as `full=True`.
     """
-    # 1: a number differs; the table says so.
+    # Exit code 1 means that a result differs from the published one. The table contains the verdicts.
     return read_csv(call(["verify", *suites, *options(values), "--format=csv", "--quiet"], accepted=(0, 1)))

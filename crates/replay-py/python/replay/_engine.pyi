@@ -11,7 +11,7 @@ from ._trace import ArrowStream
 __version__: str
 
 class ReplayError(Exception):
-    """What the program refuses, with its message."""
+    """The program rejects its input; the text is the message of the program."""
 
 class CellError(ReplayError):
     """Some runs failed (exit code 1 of the program)."""
@@ -20,16 +20,16 @@ class CellError(ReplayError):
     """The runs that did not fail."""
 
 class UsageError(ReplayError):
-    """Wrong usage or configuration (exit code 2 of the program)."""
+    """An invalid option or configuration (exit code 2 of the program)."""
 
 class DataError(ReplayError):
-    """Bad input data (exit code 3 of the program)."""
+    """Invalid input data (exit code 3 of the program)."""
 
 class AllocatorError(ReplayError):
-    """An allocator written in Python raised an exception or returned processors that the job cannot have."""
+    """An allocator that is written in Python raised an exception or returned invalid processors."""
 
 class Table:
-    """A table of results: columns of text, integers, floats or lists of integers, of which each value may be null."""
+    """A table of results. Columns contain text, integers, floats or lists of integers; every value may be null."""
 
     @property
     def columns(self) -> list[str]: ...
@@ -72,7 +72,7 @@ class Runs:
     def __len__(self) -> int: ...
 
 class Machine:
-    """The machine as an allocator sees it during `allocate`."""
+    """The machine in its state during a call of `allocate`."""
 
     @property
     def name(self) -> str: ...
@@ -86,7 +86,7 @@ class Machine:
     def free(self) -> Any: ...
 
 class Request:
-    """What a job asks for."""
+    """The request of a job for processors."""
 
     @property
     def size(self) -> int: ...
@@ -100,7 +100,7 @@ class Request:
     def job(self) -> int | None: ...
 
 class WaitingJob:
-    """A job that waits."""
+    """A waiting job."""
 
     @property
     def job(self) -> int: ...
@@ -112,7 +112,7 @@ class WaitingJob:
     def estimate(self) -> int: ...
 
 class RunningJob:
-    """A job that runs."""
+    """A running job."""
 
     @property
     def job(self) -> int: ...

@@ -1,4 +1,4 @@
-"""What the program would write to standard error."""
+"""Messages that the program would write to standard error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReplayWarning(UserWarning):
 
 
 def report(lines: Sequence[str], all_warn: bool = False) -> None:
-    """Issues lines as warnings if they are such, or if all are; else logs them."""
+    """Issue each line as a warning if it contains the word `warning` or if `all_warn` is true; otherwise log it."""
     for line in lines:
         line = line.removeprefix("replay: ")
         if all_warn or "warning" in line:
@@ -27,7 +27,7 @@ def report(lines: Sequence[str], all_warn: bool = False) -> None:
 
 
 def _outside() -> int:
-    """The stack level of the caller outside of the package, as seen by `report`."""
+    """Return the stack level, seen from `report`, of the first caller outside of the package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_package):
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""The command-line program as a child process: commands other than the main job are thin calls of it."""
+"""Runs the command-line program as a child process. All commands except the main job are run in this way."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from ._trace import Trace
 
 Value = Union[str, int, float, bool, range, Sequence[Union[str, int, float]], Path, None]
-"""A value of an option: a text or number, `True` for a flag, a list, a range of integers, `None` for its default."""
+"""Value of an option: text, a number, `True` for a flag, a list, a range of integers, or `None` for the default."""
 
-# Options that are repeated instead of joined by commas: their values may contain commas.
+# Options whose values may contain commas. A list becomes repeated options; for other options it is joined by commas.
 _REPEATED = {"trace", "machine", "sched", "alloc", "tie", "param", "rules"}
 _STOP_SECONDS = 1.0
 
 
 def options(values: Mapping[str, Value]) -> list[str]:
-    """Arguments of the command line: `shake_seed=3` is `--shake-seed=3`."""
+    """Convert keyword arguments to arguments of the command line: `shake_seed=3` becomes `--shake-seed=3`."""
     arguments: list[str] = []
     for name, value in values.items():
         option = "--" + name.rstrip("_").replace("_", "-")
@@ -46,17 +46,17 @@ def options(values: Mapping[str, Value]) -> list[str]:
 
 
 def _range(values: range) -> str:
-    """A Python range, whose end is not in it, as one of the command line, whose end is."""
+    """Convert a Python range to a range of the command line, which includes its end."""
     if not values or values.step < 1:
-        raise _error_of(2, f"{values} has no ascending values")
+        raise _error_of(2, f"{values} is empty or descending; use an ascending range")
     step = "" if values.step == 1 else f":{values.step}"
     return f"{values[0]}..{values[-1]}{step}"
 
 
 def call(arguments: Iterable[str], accepted: Iterable[int] = (0,)) -> str:
-    """Runs the program and returns its standard output. What it warns of becomes a warning.
+    """Run the program and return its standard output. Issue its warnings as Python warnings.
 
-    Raises the subclass of `ReplayError` for an exit code that is not accepted.
+    Raises the subclass of `ReplayError` for the exit code, unless the exit code is accepted.
     """
     command = [sys.executable, "-m", "replay", *arguments]
     child = subprocess.Popen(
@@ -87,7 +87,7 @@ def _stop(child: subprocess.Popen[str]) -> None:
 
 
 def _message(lines: Sequence[str]) -> str:
-    """The error among messages: the last of the program, or that of its command line."""
+    """Return the last error message of the program or of its command-line parser."""
     text = "\n".join(lines)
     for start in ("\nreplay: ", "\nerror: "):
         before, found, error = ("\n" + text).rpartition(start)
@@ -97,7 +97,7 @@ def _message(lines: Sequence[str]) -> str:
 
 
 class Tables(Mapping[str, Table]):
-    """The tables of a command by name, also as attributes."""
+    """The tables of a command by name. Tables are also attributes."""
 
     def __init__(self, tables: Mapping[str, Table]) -> None:
         self._tables = dict(tables)
@@ -117,7 +117,7 @@ class Tables(Mapping[str, Table]):
         try:
             return self._tables[name]
         except KeyError:
-            raise AttributeError(f"no table {name}; there are {', '.join(self._tables)}") from None
+            raise AttributeError(f"no table {name}; the command returned {', '.join(self._tables)}") from None
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._tables]
@@ -127,7 +127,7 @@ class Tables(Mapping[str, Table]):
 
 
 def tables(command: str, values: Mapping[str, Value], trace: Trace | None, arguments: Sequence[str] = ()) -> Tables:
-    """Runs a command into a folder and returns the tables that it writes."""
+    """Run a command with a temporary output folder and return the tables that it writes."""
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         given = trace._arguments(folder) if trace is not None else []
         out = Path(folder, "out")

@@ -19,11 +19,11 @@ Strings = Union[str, Sequence[str]]
 
 
 class Figure:
-    """A figure, shown by notebooks."""
+    """A figure. Notebooks display it as SVG."""
 
     def __init__(self, name: str, files: dict[str, bytes], text: str = "") -> None:
         self.name = name
-        """The name of its file."""
+        """Name of the file of the figure, without suffix."""
         self._files = files
         self._text = text
 
@@ -36,10 +36,10 @@ class Figure:
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the figure to a file, whose suffix selects the format: .svg, .png or .pdf."""
+        """Write the figure to a file. The suffix selects the format: .svg, .png or .pdf."""
         suffix = Path(path).suffix.lower()
         if suffix not in self._files:
-            raise UsageError(f"{os.fspath(path)}: a figure is saved as {', '.join(sorted(self._files))}")
+            raise UsageError(f"{os.fspath(path)}: unknown format; use the suffix {' or '.join(sorted(self._files))}")
         Path(path).write_bytes(self._files[suffix])
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Figure:
 
 
 def _figures(paths: Sequence[Path], text: str = "") -> list[Figure]:
-    """The figures of files, of which several are one figure in several formats."""
+    """Read figures from files. Files with the same stem are formats of one figure."""
     stems: dict[str, dict[str, bytes]] = {}
     for path in paths:
         if path.suffix in (".svg", ".png", ".pdf"):
@@ -59,10 +59,10 @@ def _figures(paths: Sequence[Path], text: str = "") -> list[Figure]:
 
 
 class Explanation(str):
-    """Why a job started when and where it did: the text of `replay explain`, and its content as a dict."""
+    """Explanation of the start time and the processors of a job: the text of `replay explain`."""
 
     data: dict[str, Any]
-    """Queues, running jobs, candidates, processors, and the steps."""
+    """The content of the explanation as a dict: queue, running jobs, candidates, processors and steps."""
 
     def __new__(cls, text: str, data: dict[str, Any]) -> Explanation:
         explanation = super().__new__(cls, text)
@@ -79,43 +79,43 @@ class Run:
     def __init__(self, results: Results, index: int) -> None:
         self._results = results
         self.index = index
-        """The number of the run in its grid, from 0."""
+        """Number of the run in its grid, from 0."""
         self._key = results._runs.key(index)
 
     @property
     def trace(self) -> str:
-        """The name of the trace."""
+        """Name of the trace."""
         return str(self._key["trace"])
 
     @property
     def machine(self) -> str:
-        """The machine, such as `10x10`."""
+        """Name of the machine, such as `10x10`."""
         return str(self._key["topology"])
 
     @property
     def scheduler(self) -> str:
-        """The scheduler."""
+        """Name of the scheduler."""
         return str(self._key["scheduler"])
 
     @property
     def allocator(self) -> str:
-        """The allocator without its tie vector."""
+        """Name of the allocator without its tie vector."""
         return str(self._key["allocator"])
 
     @property
     def tie(self) -> str | None:
-        """The tie vector; `None` without tie-breaking."""
+        """Tie vector; `None` without tie-breaking."""
         tie: str | None = self._key["tie"]
         return tie
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """Seed of all random numbers."""
         return int(self._key["seed"])
 
     @property
     def copy(self) -> int:
-        """Which perturbed copy of the trace, from 1; 0 for the trace itself."""
+        """Number of the perturbed copy of the trace, from 1; 0 for the trace itself."""
         return int(self._key["copy"])
 
     @property
@@ -125,26 +125,26 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """The row of the run in the table of runs; units are in `runs.units`."""
+        """Row of the run in the table of runs. `results.runs.units` contains the units."""
         return {name: values[0] for name, values in self._table("runs").to_dict().items()}
 
     @property
     def by_size(self) -> Table:
-        """A row for each job size."""
+        """Table with one row per job size."""
         return self._table("by_size")
 
     @property
     def jobs(self) -> Table:
-        """A row for each job."""
+        """Table with one row per job."""
         return self._table("jobs")
 
     @property
     def placements(self) -> Table:
-        """A row for each allocation."""
+        """Table with one row per allocation."""
         return self._table("placements")
 
     def show(self, *, job: int | None = None, at: str | int | None = None, **options: _program.Value) -> Figure:
-        """The machine when a job starts or at an instant (seconds of the trace, or such as `1d2h`).
+        """Draw the machine at the start of a job or at an instant (seconds of the trace, or text such as `1d2h`).
 
         `options` are those of `replay show`, such as `candidates=True`.
         """
@@ -154,11 +154,11 @@ class Run:
             text = _program.call(["show", *self._arguments(folder), *values, f"--out={out}"])
             figures = _figures(sorted(out.rglob("*.*")), text)
         if not figures:
-            raise UsageError("replay show draws no figure with these options")
+            raise UsageError("show: these options draw no figure")
         return figures[0]
 
     def explain(self, job: int) -> Explanation:
-        """Why a job started when and where it did, step by step."""
+        """Explain the start time and the processors of a job step by step."""
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             arguments = ["explain", *self._arguments(folder), f"--job={job}"]
             data = json.loads(_program.call([*arguments, "--format=json"]))
@@ -173,16 +173,16 @@ class Run:
         return self._results._table(name, [self.index])
 
     def _arguments(self, folder: str) -> list[str]:
-        """The run as options of commands that look at one."""
+        """Return options of the command line that describe the run."""
         key = self._key
         if key["strategy"] is None:
-            raise UsageError(f"{self.allocator} is written in Python; show and explain replay named allocators only")
+            raise UsageError(f"show and explain do not support {self.allocator}, because it is written in Python")
         if self.copy:
-            raise UsageError("show and explain replay the trace itself, not its perturbed copies")
+            raise UsageError("show and explain do not support perturbed copies of a trace; use a run with copy 0")
         results = self._results
         traces = [trace for trace in results._traces if trace.name == self.trace]
         if len(traces) != 1:
-            raise UsageError(f"show and explain do not support {self.trace}: its jobs differ from those of its trace")
+            raise UsageError(f"show and explain do not support {self.trace}, because its jobs were scaled or renamed")
         options = {
             "machine": self.machine, "sched": self.scheduler, "alloc": key["strategy"], "seed": self.seed, **results._options
         }
@@ -190,7 +190,7 @@ class Run:
 
 
 class Results(Sequence[Run]):
-    """The runs of a grid in its order, and their tables."""
+    """The runs of a grid in the order of the grid, and their tables."""
 
     def __init__(self, runs: _engine.Runs, traces: Sequence[Trace], options: dict[str, _program.Value]) -> None:
         self._runs = runs
@@ -200,60 +200,62 @@ class Results(Sequence[Run]):
 
     @property
     def runs(self) -> Table:
-        """A row for each run: what ran and its metrics."""
+        """Table with one row per run: trace, machine, strategies and metrics."""
         return self._table("runs")
 
     @property
     def by_size(self) -> Table:
-        """A row for each job size of a run."""
+        """Table with one row per run and job size."""
         return self._table("by_size")
 
     @property
     def jobs(self) -> Table:
-        """A row for each job of a run; not of perturbed copies, and not with `jobs=False`."""
+        """Table with one row per run and job, without perturbed copies. Not available with `jobs=False`."""
         return self._table("jobs")
 
     @property
     def placements(self) -> Table:
-        """A row for each allocation of a run with its processors; not of perturbed copies, and not with
-        `placements=False`."""
+        """Table with one row per run and allocation, with the processors as a list, without perturbed copies. Not available
+        with `placements=False`."""
         return self._table("placements")
 
     @property
     def outages(self) -> Table:
-        """A row for each run with processors out of service."""
+        """Table with one row per run on a machine with outages."""
         return self._table("outages")
 
     @property
     def shaken(self) -> Table:
-        """A row for each metric of a run over perturbed copies: mean, 95 % interval, paired difference. Without
-        allocators written in Python."""
+        """Table with one row per run and metric: mean over perturbed copies, 95 % interval and paired difference. Runs of
+        allocators that are written in Python are not included."""
         return self._table("shaken")
 
     @property
     def against_log(self) -> Table:
-        """A row for each metric of a run against the run of scheduler `recorded`."""
+        """Table with one row per run and metric: the difference from the run with scheduler `recorded`. Runs of allocators
+        that are written in Python are not included."""
         return self._table("against_log")
 
     def figures(self) -> list[Figure]:
-        """All figures of the runs."""
+        """Return all figures of the runs."""
         if self._drawn is None:
             with tempfile.TemporaryDirectory(prefix="replay-") as folder:
                 self._drawn = _figures([Path(path) for path in self._runs.figures(folder)])
         return list(self._drawn)
 
     def figure(self, name: str) -> Figure:
-        """The figure of this name, or the one whose name begins with it: `strategies`, `improvement-by-size`, ..."""
+        """Return the figure with the given name, or the first figure of a kind such as `strategies` or
+        `improvement-by-size`."""
         figures = self.figures()
         found = [one for one in figures if one.name == name]
         found = found or [one for one in figures if one.name.split("--")[0] == name]
-        if len(found) == 1:
+        if found:
             return found[0]
-        names = ", ".join(one.name for one in found or figures)
-        raise UsageError(f"{len(found)} figures are named {name!r}; there are {names or 'none'}")
+        names = ", ".join(one.name for one in figures)
+        raise UsageError(f"no figure {name!r}; the figures are {names or 'none'}")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the tables into a folder as Parquet and CSV, as `--out` does."""
+        """Write the tables into a folder as Parquet and CSV, as `--out` does. Figures and manifest are not written."""
         self._runs.write(os.fspath(path))
 
     def __len__(self) -> int:
@@ -270,7 +272,7 @@ class Results(Sequence[Run]):
             return [Run(self, one) for one in range(*index.indices(len(self)))]
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
-            raise IndexError(f"run {index} of {len(self)}")
+            raise IndexError(f"no run {index}; the grid has {len(self)} runs")
         return Run(self, place)
 
     def __iter__(self) -> Iterator[Run]:
@@ -285,7 +287,7 @@ class Results(Sequence[Run]):
     def _table(self, name: str, runs: list[int] | None = None) -> Table:
         table = self._runs.table(name, runs)
         if table is None:
-            raise UsageError(f"the runs keep no table {name}: run with {name}=True")
+            raise UsageError(f"the table {name} was not kept; use replay.run(..., {name}=True)")
         return table
 
 
@@ -314,25 +316,30 @@ def run(
     threads: int | None = None,
     progress: bool = False,
 ) -> Results:
-    """Runs every combination of traces, machines, schedulers, allocators and seeds.
+    """Run every combination of traces, machines, schedulers, allocators and seeds.
 
-    Names, defaults and meanings are those of the command line (`replay --help`): `machine` such as `10x10`, by default
-    that of the trace; `sched` such as `fcfs` (default) or `easy`; `alloc` such as `mc1x1[tie=2,13,20,6]`, or an object of
-    `Allocator`; `shake` replays so many perturbed copies as well. Without `trace` the example is replayed, without `alloc`
-    several allocators are compared.
+    Arguments have the names, defaults and meanings of the command line (`replay --help`):
 
-    `jobs` and `placements` keep the tables of each job and each allocation; without them large grids need less memory and
-    time. `threads`: by default all processors; the results do not depend on it. `progress` shows a bar if `tqdm` is
-    installed.
+    * `trace`: a trace or a list of traces; by default `replay.example()`.
+    * `machine`: such as `10x10`, `torus:8x8x8`, `tree:4x8x18`, or the path of a `topology.conf`; by default a mesh with
+      the number of processors of the trace.
+    * `sched`: such as `fcfs` (default) or `easy`.
+    * `alloc`: such as `mc1x1[tie=2,13,20,6]` or `slurm-tree`, or an instance of `Allocator`; by default several allocators.
+    * `seed`: seed of random strategies, by default 0.
+    * `shake`: number of perturbed copies of each trace, which are run in addition.
 
-    If some runs fail, the others are the attribute `results` of the `CellError`.
+    `jobs` and `placements` keep the tables of jobs and of allocations; without these tables, large grids need less memory
+    and time. `threads` is the number of threads, by default the number of processors; results do not depend on it.
+    `progress` shows a progress bar if `tqdm` is installed.
+
+    If runs fail, raises a `CellError` whose attribute `results` contains the other runs.
     """
     traces = [example()] if trace is None else [trace] if isinstance(trace, Trace) else list(trace)
     if not traces:
-        raise UsageError("trace: give at least one")
+        raise UsageError("trace: the list is empty; pass at least one trace")
     policies = {one.policy for one in traces}
     if len(policies) > 1:
-        raise UsageError(f"trace: all have one cleaning policy, not {', '.join(sorted(policies))}")
+        raise UsageError(f"trace: the traces have different cleaning policies: {', '.join(sorted(policies))}")
     others: dict[str, _program.Value] = {
         "oversize": oversize, "deps": deps, "down": None if down is None else Path(down), "down_rule": down_rule,
         "down_walls": down_walls, "node_map": None if node_map is None else Path(node_map), "strict": strict,
@@ -364,7 +371,7 @@ def run(
 
 
 class _Bar:
-    """A bar of tqdm."""
+    """A progress bar of tqdm."""
 
     def __init__(self, tqdm: Any) -> None:
         self._bar = tqdm(unit=" jobs", unit_scale=True)
@@ -391,10 +398,10 @@ def compare(
     measure: Strings | None = None,
     by_size: bool = False,
 ) -> Table:
-    """Compares runs of the same jobs, job by job: means, changes in percent with 95 % intervals, and verdicts.
+    """Compare runs of the same jobs, job by job: means, changes in percent with 95 % intervals, and verdicts.
 
-    Less is better for every measure. `measure`: of `wait`, `turnaround`, `bounded_slowdown`, `pairwise_l1` and
-    `distance`, by default all. `by_size` adds classes of job size.
+    Smaller values are better for every measure. `measure` is one or more of `wait`, `turnaround`, `bounded_slowdown`,
+    `pairwise_l1` and `distance`; by default all. `by_size` adds a row per class of job sizes.
     """
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         names = []

@@ -1,4 +1,4 @@
-"""The engine step by step."""
+"""Simulations that the caller advances step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Simulation(_engine.Simulation):
-    """A simulation whose scheduler is the caller.
+    """A simulation in which the caller is the scheduler.
 
     ```python
     sim = replay.Simulation(trace, machine="10x10", alloc="mc1x1")
@@ -25,8 +25,9 @@ class Simulation(_engine.Simulation):
     sim.jobs
     ```
 
-    Jobs arrive and end at instants; `advance` goes on to the next one. With a list of allocators the first places jobs,
-    and `propose` returns what each would choose. `first` and `count` cut out jobs of the trace, by their position from 0.
+    `advance` proceeds to the next instant at which a job ends or arrives. If `alloc` is a list, the first allocator places
+    jobs, and `propose` returns the processors that each allocator would choose. `first` and `count` select successive jobs
+    of the trace; `first` is the index of a job, from 0.
     """
 
     def __new__(

@@ -14,15 +14,15 @@ DEFAULT_POLICY = "johnson"
 
 
 class ArrowStream(Protocol):
-    """A table with an Arrow stream: of pandas, polars, pyarrow, duckdb, or of this package."""
+    """A table with an Arrow stream, such as a data frame of pandas or polars or a table of pyarrow or duckdb."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
 
 
 class Trace:
-    """The jobs of a trace, cleaned by a policy.
+    """A trace, cleaned by a policy.
 
-    Made by `read_swf`, `example`, `import_log` and `Trace.from_arrow`.
+    `read_swf`, `example`, `import_log` and `Trace.from_arrow` create traces.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class Trace:
     def from_arrow(
         cls, table: ArrowStream, processors: int, *, name: str = "table", policy: str = DEFAULT_POLICY
     ) -> Trace:
-        """Makes a trace of a table with a row for each job.
+        """Create a trace of a table with one row per job.
 
-        Columns (others are ignored): `submit` in seconds, or timestamps; `run` (or `run_time`) in seconds, or durations;
-        `size` (or `processors`) in processors; and, where there are any, `job`, `wait`, `estimate` (seconds), `status`,
-        `user`, `group`, `application`, `queue` and `partition` (numbers, as in the Standard Workload Format). Nulls are
-        unknown. Timestamps count from the first submission.
+        Required columns: `submit`, in seconds or as timestamps; `run` (or `run_time`), in seconds or as durations; `size`
+        (or `processors`), in processors. Optional columns: `wait` and `estimate`, in seconds; `job`, `status`, `user`,
+        `group`, `application`, `queue` and `partition`, numbers as in the Standard Workload Format. Other columns are
+        ignored. Null means unknown. Timestamps are converted to seconds since the first submission.
 
-        `processors`: processors of the machine that the jobs ran on.
+        `processors` is the number of processors of the machine on which the jobs ran.
         """
         options = _program.options({"policy": policy})
         workload = Workload.from_arrow(table, processors, f"{name}.swf", options)
@@ -56,27 +56,27 @@ class Trace:
 
     @property
     def name(self) -> str:
-        """The name: that of the file without `.swf` and `.gz`."""
+        """Name of the trace: its file name without `.swf` and `.gz`."""
         return self._workload.name
 
     @property
     def processors(self) -> int | None:
-        """Processors of the machine, as the header says."""
+        """Number of processors of the machine according to the header of the trace; `None` if unknown."""
         return self._workload.processors
 
     @property
     def policy(self) -> str:
-        """The cleaning policy."""
+        """Name of the cleaning policy."""
         return self._policy
 
     @property
     def cleaning(self) -> str:
-        """What cleaning did, in one line."""
+        """Summary of the cleaning in one line."""
         return self._workload.cleaning
 
     @property
     def jobs(self) -> Table:
-        """A row for each job: number, submission, run time, estimate (seconds), size (processors)."""
+        """Table with one row per job: number, submission time, run time and estimate (seconds), size (processors)."""
         return self._workload.table
 
     def __len__(self) -> int:
@@ -90,7 +90,7 @@ class Trace:
         return f"<replay.Trace {self.name}: {len(self):,} jobs{machine}>"
 
     def _arguments(self, folder: str) -> list[str]:
-        """Options that name the trace on the command line. A text without a file is written into the folder."""
+        """Return options of the command line that name the trace. A trace without a file is written into the folder."""
         text = self._workload.text
         if text is None:
             return self._options
@@ -108,11 +108,11 @@ def read_swf(
     days: float | None = None,
     max_errors: int = 0,
 ) -> Trace:
-    """Reads a trace in the Standard Workload Format, gzip'ed or plain.
+    """Read a trace in the Standard Workload Format, plain or compressed with gzip.
 
-    `path` is a file, or a name that `replay list traces` has, looked up in `$REPLAY_TRACES` and `traces/`.
-    `policy` names the rules for bad records (`replay list policies`). `from_` (seconds of the trace, or a date
-    YYYY-MM-DD), `jobs` and `days` cut a window. Up to `max_errors` malformed lines are skipped.
+    `path` is the path of a file, or a name of `replay list traces`, which is looked up in `$REPLAY_TRACES` and `traces/`.
+    `policy` is the name of a cleaning policy (`replay list policies`). `from_` (seconds of the trace, or a date
+    YYYY-MM-DD), `jobs` and `days` select a window. Up to `max_errors` malformed lines are skipped.
     """
     values = {"policy": policy, "from_": from_, "jobs": jobs, "days": days, "max_errors": max_errors or None}
     options = [f"--trace={os.fspath(path)}", *_program.options(values)]
@@ -120,7 +120,7 @@ def read_swf(
 
 
 def example() -> Trace:
-    """The synthetic trace that comes with the program: 5,000 jobs on 100 processors."""
+    """Return the synthetic trace that comes with the program: 5,000 jobs on a machine with 100 processors."""
     options = ["--trace=lublin-10x10"]
     return Trace(Workload.load(options), options)
 
@@ -131,9 +131,9 @@ def import_log(
     policy: str = DEFAULT_POLICY,
     **options: _program.Value,
 ) -> Trace:
-    """Makes a trace of a log: of Slurm's `sacct -P`, of Cobalt, Torque, or of a CSV or Parquet table.
+    """Convert a log to a trace: output of Slurm's `sacct -P`, a log of Cobalt or Torque, or a CSV or Parquet table.
 
-    `source` is one of `replay list sources`, such as `sacct[zone=Europe/Prague]`; `options` are those of
+    `source` is a name of `replay list sources`, such as `sacct[zone=Europe/Prague]`; `options` are options of
     `replay import`, such as `processors=100` and `map="months.toml"`.
     """
     folder = tempfile.TemporaryDirectory(prefix="replay-")

@@ -1,10 +1,10 @@
-"""Environments of gymnasium: an agent decides which waiting job starts, or where it runs.
+"""Gymnasium environments in which an agent selects the waiting job that starts, or the processors of a job.
 
     env = replay.gym.make(trace, machine="10x10", jobs=200)
     observation, info = env.reset(seed=0)
     observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
 
-An adapter over `replay.Simulation`. It needs gymnasium and numpy.
+The environments are adapters of `replay.Simulation`. They require gymnasium and numpy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ._trace import Trace, example
 
 Observation = dict[str, NDArray[np.float32]]
 
-# Times are scaled by their logarithm, this one to 1: about three years.
+# Observed times are scaled logarithmically, such that this time, about three years in seconds, becomes 1.
 _LONGEST = 1e8
 
 
@@ -39,17 +39,19 @@ def make(
     seed: int = 0,
     render_mode: str | None = None,
 ) -> ReplayEnv:
-    """Makes an environment.
+    """Create an environment.
 
-    `choose="job"`: an action from 0 to `window` - 1 starts the waiting job at that position of the queue; action `window`
-    waits until the next job ends or arrives. The rewards of an episode add up to minus the mean wait, in seconds.
+    With `choose="job"`, an action from 0 to `window` - 1 starts the waiting job at this position of the queue, and the
+    action `window` waits until the next job ends or arrives. The sum of the rewards of an episode is the negative mean wait
+    in seconds.
 
-    `choose="placement"`: jobs start in order of arrival (FCFS); an action selects the allocator of `alloc` on whose
-    processors the head of the queue starts. The rewards add up to minus the mean pairwise L1 distance, in hops.
+    With `choose="placement"`, jobs start in order of arrival (FCFS), and an action selects the allocator of the list
+    `alloc` that places the head of the queue. The sum of the rewards of an episode is the negative mean pairwise L1
+    distance in hops.
 
-    An episode has `jobs` successive jobs of the trace, by default all, from a position that `reset` draws by its seed.
-    `alloc` is by default `mc1x1` for jobs, and `mc1x1`, `hilbert-best-fit` and `random` for placements. `seed` is that of
-    allocators.
+    An episode consists of `jobs` successive jobs of the trace, by default all. `reset` draws the first job with its seed.
+    The default of `alloc` is `mc1x1` for `choose="job"`, and `mc1x1`, `hilbert-best-fit` and `random` for
+    `choose="placement"`. `seed` is the seed of the allocators.
     """
     trace = example() if trace is None else trace
     if alloc is None:
@@ -59,14 +61,15 @@ def make(
 
 
 class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
-    """An environment, see `make`.
+    """An environment of `make`.
 
-    Observations, all from 0 to 1: `free` has 1 for each free processor; `queue` has for each of the first waiting jobs its
-    size as a share of the machine, and logarithms of its estimate and of its wait so far; `ahead` the share of waiting
-    jobs in the window; for placements, `proposals` has 1 for each processor that an allocator chooses.
+    All values of observations are from 0 to 1. `free` is 1 for each free processor. `queue` has a row for each of the first
+    waiting jobs: its size as a share of the machine, and its estimate and its current wait on a logarithmic scale. `ahead`
+    is the share of the waiting jobs that are in the window. With `choose="placement"`, `proposals` is 1 for each processor
+    that an allocator would choose.
 
-    `info["action_mask"]` has 1 for each action that is possible; an action that is not waits, or starts the first job that
-    can. `info["illegal"]` tells of it.
+    `info["action_mask"]` is 1 for each valid action. An invalid action is replaced by waiting, or by the first valid
+    action if waiting is invalid; `info["illegal"]` is then true.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
@@ -83,9 +86,9 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         render_mode: str | None,
     ) -> None:
         if choose not in ("job", "placement"):
-            raise UsageError(f"choose: job or placement, not {choose}")
+            raise UsageError(f"choose: unknown value {choose!r}; use job or placement")
         if choose == "placement" and len(allocators) < 2:
-            raise UsageError("alloc: a choice of placements needs several allocators")
+            raise UsageError("alloc: choose='placement' requires a list of at least two allocators")
         self.render_mode = render_mode
         self._options: dict[str, Any] = {"machine": machine, "alloc": list(allocators), "seed": seed}
         self._trace, self._window, self._places = trace, window, choose == "placement"
@@ -105,11 +108,11 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
 
     @property
     def simulation(self) -> Simulation:
-        """The simulation of the episode; `simulation.jobs` has the starts."""
+        """Simulation of the current episode; `simulation.jobs` contains the start times."""
         return self._sim
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begins an episode at a position of the trace that is drawn, or at `options["first"]`."""
+        """Begin an episode at a random job of the trace, or at the job with index `options["first"]`."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(len(self._trace) - self._count + 1))
         self._sim = self._simulation(int((options or {}).get("first", drawn)))
@@ -118,7 +121,7 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         return self._observation(), self._info(False)
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Does an action, and goes on to the next instant at which there is a choice."""
+        """Apply an action and advance to the next instant at which an action is required."""
         mask = self.action_masks()
         illegal = not mask[action]
         if illegal:
@@ -135,7 +138,7 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
             self._started += started
             illegal = illegal or not started
             if not started:
-                # The allocator refuses.
+                # The allocator refused the job.
                 reward = -self._advance()
         waited = self._skip()
         if not self._places:
@@ -143,18 +146,18 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         return self._observation(), float(reward), self._started == self._count, False, self._info(illegal)
 
     def action_masks(self) -> NDArray[np.int8]:
-        """1 for each action that is possible."""
+        """Return 1 for each valid action, 0 for each invalid action."""
         if self._places:
             return np.array([proposal is not None for proposal in self._proposals], dtype=np.int8)
         mask = np.zeros(self._window + 1, dtype=np.int8)
         for position, job in enumerate(self._sim.queue[: self._window]):
             mask[position] = job.size <= self._sim.free_count
-        # Time goes on only if something runs or is to arrive.
+        # Waiting is valid only if a job is running or will arrive.
         mask[self._window] = bool(self._sim.running) or self._pending
         return mask
 
     def render(self) -> str | None:
-        """Time, queue and free processors in one line."""
+        """Return time, queue length and free processors in one line."""
         if self.render_mode != "ansi":
             return None
         sim = self._sim
@@ -165,13 +168,13 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         return self._started + self._sim.waiting_count < self._count
 
     def _advance(self) -> float:
-        """Goes on to the next instant and returns the wait of all jobs until then, as a share of the mean."""
+        """Advance to the next instant. Return the wait of all jobs in the meantime, divided by the number of jobs."""
         before, waiting = self._sim.now, self._sim.waiting_count
         self._sim.advance()
         return waiting * (self._sim.now - before) / self._count
 
     def _skip(self) -> float:
-        """Goes on while there is no choice; returns the wait of all jobs until then."""
+        """Advance while no action is possible. Return the wait of all jobs in the meantime, divided by the number of jobs."""
         waited = 0.0
         while self._started < self._count:
             queue = self._sim.queue[: 1 if self._places else self._window]

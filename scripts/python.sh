@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Checks and builds the Python module, and runs its tests, in a virtual environment below the target folder.
+# Checks and builds the Python module, installs it in a virtual environment below the target folder, and runs its tests.
 #
 # Usage: scripts/python.sh [ARGUMENT OF PYTEST]...
+#        scripts/python.sh --install      without tests
 #
-# Exit code 77 with the reason if there is no Python 3.10 or later, or its packages cannot be installed.
+# Prints the reason and exits with 77 if there is no Python 3.10 or later, or if packages cannot be installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,5 +36,6 @@ if [ "$size" -gt 40000000 ]; then
 fi
 "$python" -m pip install --quiet --force-reinstall --no-deps --no-index "$wheel"
 "$venv/bin/replay" --version
+[ "${1:-}" != --install ] || exit 0
 tests=$PWD/crates/replay-py
 REPLAY_TRACES="${REPLAY_TRACES:+$REPLAY_TRACES:}$PWD/traces" "$python" -m pytest -q -c "$tests/pyproject.toml" --rootdir "$tests" "$tests/tests" "$@"

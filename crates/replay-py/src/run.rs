@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -48,6 +49,8 @@ pub struct Runs {
     shaken: Vec<ShakenRow>,
     log_comparison: Vec<LogComparisonRow>,
     measure: Measure,
+    /// Wall-clock time of the engine, in seconds.
+    seconds: f64,
 }
 
 /// Indices of a run in its grid: trace, copy, scheduler, strategy, seed. Runs are ordered by their indices.
@@ -185,6 +188,7 @@ pub fn run(
     };
     let context = RunContext { jobs_done: &jobs_done, ..RunContext::new(&cancel) };
 
+    let begin = Instant::now();
     let mut estimates = plan.grid.shake.map(|_| Estimates::<RunMetrics>::of_runs(plan));
     let mut finished: Vec<Finished> = Vec::new();
     let mut failed: Vec<String> = Vec::new();
@@ -228,6 +232,7 @@ pub fn run(
         }
         show(done.load(Ordering::Relaxed))?;
     }
+    let seconds = begin.elapsed().as_secs_f64();
     show(all)?;
     let shaken = estimates.map_or(Ok(Vec::new()), |estimates| estimates.rows(plan));
     let shaken = shaken.map_err(usage)?;
@@ -246,7 +251,7 @@ pub fn run(
     report(py, embed::jobs_left_out(finished.iter().map(|finished| &finished.result)), true)?;
     let (results, strategies) =
         finished.into_iter().map(|finished| (finished.result, finished.strategy)).unzip();
-    Ok(Runs { results, strategies, failed, shaken, log_comparison, measure })
+    Ok(Runs { results, strategies, failed, shaken, log_comparison, measure, seconds })
 }
 
 /// Compares the runs of named allocators with the log, and returns the warnings about runs that cannot be compared.
@@ -297,6 +302,12 @@ impl Runs {
     #[getter]
     fn failed(&self) -> Vec<String> {
         self.failed.clone()
+    }
+
+    /// Wall-clock time of the engine, in seconds.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.seconds
     }
 
     /// The columns that identify a run, its wall-clock times in seconds, and `strategy`: the name of the allocator on the

@@ -236,6 +236,11 @@ class Results(Sequence[Run]):
         that are written in Python are not included."""
         return self._table("against_log")
 
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of the engine for all runs, in seconds, without reading traces and creating tables."""
+        return self._runs.seconds
+
     def figures(self) -> list[Figure]:
         """Return all figures of the runs."""
         if self._drawn is None:

@@ -23,6 +23,7 @@ if ! "$python" -c "import pip, ${packages[*]/%/,} sys" 2> /dev/null; then
         skip "pip install ${packages[*]} fails: $(tail -n 1 "$target/python-wheel-venv.log")"
 fi
 
+cargo fmt --package replay-py --check
 cargo clippy --release --locked --package replay-py --no-deps -- -D warnings
 wheels=$target/wheels
 rm -rf "$wheels"

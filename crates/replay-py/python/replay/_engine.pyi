@@ -1,6 +1,6 @@
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, final
 
 from typing_extensions import Self
 
@@ -28,6 +28,7 @@ class DataError(ReplayError):
 class AllocatorError(ReplayError):
     """An allocator that is written in Python raised an exception or returned invalid processors."""
 
+@final
 class Table:
     """A table of results. Columns contain text, integers, floats or lists of integers; every value may be null."""
 
@@ -40,11 +41,12 @@ class Table:
     def to_dict(self) -> dict[str, list[Any]]: ...
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, name: str) -> list[Any]: ...
+    def __getitem__(self, name: str, /) -> list[Any]: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
     def _repr_html_(self) -> str: ...
 
+@final
 class Workload:
     @staticmethod
     def load(options: Sequence[str]) -> Workload: ...
@@ -62,6 +64,7 @@ class Workload:
     def table(self) -> Table: ...
     def __len__(self) -> int: ...
 
+@final
 class Runs:
     @property
     def seconds(self) -> float: ...
@@ -73,6 +76,7 @@ class Runs:
     def figures(self, dir: str | os.PathLike[str]) -> list[os.PathLike[str]]: ...
     def __len__(self) -> int: ...
 
+@final
 class Machine:
     """The machine in its state during a call of `allocate`."""
 
@@ -87,6 +91,7 @@ class Machine:
     @property
     def free(self) -> Any: ...
 
+@final
 class Request:
     """The request of a job for processors."""
 
@@ -101,6 +106,7 @@ class Request:
     @property
     def job(self) -> int | None: ...
 
+@final
 class WaitingJob:
     """A waiting job."""
 
@@ -113,6 +119,7 @@ class WaitingJob:
     @property
     def estimate(self) -> int: ...
 
+@final
 class RunningJob:
     """A running job."""
 

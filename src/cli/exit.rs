@@ -1,6 +1,7 @@
 //! Exit codes, failures, and lines on standard error.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -66,7 +67,30 @@ impl From<Incompatible> for Failure {
 /// Writes a line to standard error. Control characters, which names of files and texts of logs may contain, are
 /// removed. Errors of writing are ignored; `eprintln!` would panic.
 pub fn eprint_line(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{}", printable(&line.to_string()));
+    let line = line.to_string();
+    let line = printable(&line);
+    let collects = |lines: &mut Option<Vec<String>>| match lines {
+        Some(lines) => {
+            lines.push(line.to_string());
+            true
+        }
+        None => false,
+    };
+    if !COLLECTED.with_borrow_mut(collects) {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
+thread_local! {
+    /// Lines of this thread that [`collected`] returns; `None` if lines are written to standard error.
+    static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` and returns its result and the lines that it would write to standard error on this thread.
+pub fn collected<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let outer = COLLECTED.replace(Some(Vec::new()));
+    let result = work();
+    (result, COLLECTED.replace(outer).unwrap_or_default())
 }
 
 /// Replaces control characters of a message except line feeds and tabs.
@@ -147,6 +171,11 @@ impl Failure {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
+    /// Returns the exit of the program after this failure.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
     /// Returns the chain of causes. Each cause is included only once, because some errors quote their cause.
     pub fn message(&self) -> String {
         self.cause.chain().fold(String::new(), |message, cause| {
@@ -160,13 +189,13 @@ impl Failure {
     }
 
     /// Prints the message and returns the exit code. A closed pipe on standard output is a success.
-    pub fn report(self) -> ExitCode {
+    pub fn report(self) -> Exit {
         let mut errors = self.cause.chain().filter_map(|e| e.downcast_ref::<io::Error>());
         if errors.any(|e| e.kind() == io::ErrorKind::BrokenPipe) {
-            return Exit::Done.into();
+            return Exit::Done;
         }
         eprint_line(format_args!("replay: {}", truncated(&self.message())));
-        self.exit.into()
+        self.exit
     }
 }
 

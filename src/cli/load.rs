@@ -1,5 +1,6 @@
 //! Loads traces from files, standard input and models, and the trace that comes with the program.
 
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +51,9 @@ pub fn load_traces(
     max_errors: usize,
     quiet: bool,
 ) -> Result<Vec<Arc<Workload>>, Failure> {
+    if let Some(workloads) = PRELOADED.with_borrow(Clone::clone) {
+        return Ok(workloads);
+    }
     let manifest = Manifest::embedded().map_err(Failure::usage)?;
     let search = SearchPath::from_env();
     let resolve = |name: &String| {
@@ -95,6 +99,19 @@ pub fn load_traces(
         workloads.push(Arc::new(workload));
     }
     Ok(workloads)
+}
+
+thread_local! {
+    /// Workloads that [`load_traces`] returns on this thread; `None` if it loads the traces that its arguments name.
+    static PRELOADED: RefCell<Option<Vec<Arc<Workload>>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`, during which [`load_traces`] returns `workloads` on this thread.
+pub fn preloaded<T>(workloads: Vec<Arc<Workload>>, work: impl FnOnce() -> T) -> T {
+    let outer = PRELOADED.replace(Some(workloads));
+    let result = work();
+    PRELOADED.replace(outer);
+    result
 }
 
 /// The text of standard input. The text is stored for the next policy, because standard input can be read only once.

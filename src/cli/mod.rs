@@ -21,6 +21,7 @@ mod compare;
 mod complete;
 mod contend;
 mod earlier;
+pub mod embed;
 mod eta;
 mod exit;
 mod explain;
@@ -258,36 +259,39 @@ fn search_of(arguments: &[OsString]) -> Option<search::SearchArgs> {
 
 /// Runs the program with these arguments and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    run_program(&arguments.into_iter().collect::<Vec<_>>()).into()
+}
+
+fn run_program(arguments: &[OsString]) -> Exit {
     // With a handler, writing beyond the limit on file sizes fails with an error; by default the signal would kill the
     // program.
     let received = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, received);
     interrupt::install_handler();
-    let cli = match parsed(&arguments) {
+    let cli = match parsed(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are errors of the parser that go to standard output.
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             // If standard error is closed, only the exit code is reported.
             let _ = exit::with_short_quotes(error).print();
-            return code.into();
+            return code;
         }
     };
     let outcome = match cli.command {
-        None => run::run(&cli.run, &arguments),
+        None => run::run(&cli.run, arguments),
         Some(Command::Verify(args)) => verify::run(&args),
-        Some(Command::Sweep(args)) => sweep::sweep(&args, &arguments),
+        Some(Command::Sweep(args)) => sweep::sweep(&args, arguments),
         Some(Command::Plan(args)) => sweep::plan(&args),
-        Some(Command::Merge(args)) => merge::run(&args, &arguments, search_of),
-        Some(Command::Show(args)) => show::run(&args, &arguments),
-        Some(Command::Explain(args)) => explain::run(&args, &arguments),
+        Some(Command::Merge(args)) => merge::run(&args, arguments, search_of),
+        Some(Command::Show(args)) => show::run(&args, arguments),
+        Some(Command::Explain(args)) => explain::run(&args, arguments),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Search(args)) => search::run(&args, &arguments),
+        Some(Command::Search(args)) => search::run(&args, arguments),
         Some(Command::List(args)) => list::run(&args),
-        Some(Command::Stream(args)) => stream::run(&args, &arguments),
-        Some(Command::Contend(args)) => contend::run(&args, &arguments),
+        Some(Command::Stream(args)) => stream::run(&args, arguments),
+        Some(Command::Contend(args)) => contend::run(&args, arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
         Some(Command::CheckTopology(args)) => check_topology::run(&args),
@@ -297,7 +301,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Man(args)) => shell::man(&args, definition()),
     };
     match outcome {
-        Ok(exit) => exit.into(),
+        Ok(exit) => exit,
         Err(failure) => failure.report(),
     }
 }

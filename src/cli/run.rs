@@ -19,15 +19,15 @@ use replay_experiment::pool::Turn;
 use replay_experiment::sweep::run_plan;
 use replay_experiment::{RunContext, Trace};
 
-/// Prints a warning for each machine on which some sizes never run by Slurm's rule.
-fn warn_of_sizes(traces: &[Arc<Trace>]) {
+/// Returns a warning for each machine on which some sizes never run by Slurm's rule.
+pub(super) fn size_warnings(traces: &[Arc<Trace>]) -> Vec<String> {
     let mut machines: Vec<&Hierarchy> = Vec::new();
     for machine in traces.iter().filter_map(|trace| trace.topology.hierarchy()) {
         if !machines.contains(&machine) {
             machines.push(machine);
-            check_topology::warning(machine).iter().for_each(eprint_line);
         }
     }
+    machines.into_iter().filter_map(check_topology::warning).collect()
 }
 
 /// Runs the main job.
@@ -48,7 +48,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }))?;
     let runs: Vec<u32> = (0..plan.len()).collect();
     if !quiet {
-        warn_of_sizes(traces);
+        size_warnings(traces).iter().for_each(eprint_line);
     }
     let progress = Progress::of_plan(quiet, plan, &runs)?;
     let mut results = Runs::begin(&mut session, args, &loaded)?;

@@ -1,8 +1,11 @@
 //! The shared worker pool for cells of every kind.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
+
+use rayon::{Scope, ThreadPool};
 
 /// The order in which outcomes are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,6 +14,26 @@ pub enum Turn {
     InOrder,
     /// In the order of completion, so that finished outcomes need not be stored.
     AsDone,
+}
+
+thread_local! {
+    /// The pool that runs the items of this thread; `None` for the global pool.
+    static POOL: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`, during which [`run`] uses `pool` instead of the global pool on this thread. A process that runs several
+/// grids can use a different number of threads for each grid.
+pub fn on_pool<T>(pool: ThreadPool, work: impl FnOnce() -> T) -> T {
+    let outer = POOL.replace(Some(Arc::new(pool)));
+    let result = work();
+    POOL.replace(outer);
+    result
+}
+
+/// Returns the number of threads of the current pool.
+pub(crate) fn threads() -> usize {
+    let own = POOL.with_borrow(|pool| pool.as_ref().map(|pool| pool.current_num_threads()));
+    own.unwrap_or_else(rayon::current_num_threads)
 }
 
 /// Applies `work` to all items on the current rayon pool, and calls `take` on this thread with the index and the
@@ -33,11 +56,11 @@ pub fn run<T: Sync, O: Send>(
         }
         return;
     }
-    let threads = rayon::current_num_threads().min(items.len()).max(1);
+    let threads = threads().min(items.len()).max(1);
     // At most two outcomes per thread wait for delivery.
     let (sender, outcomes) = mpsc::sync_channel(threads);
     let (next_item, work) = (AtomicUsize::new(0), &work);
-    rayon::in_place_scope(|scope| {
+    in_place_scope(|scope| {
         // The receiver is moved into the scope, so that it is dropped on return; otherwise a worker could block on
         // sending.
         let outcomes = outcomes;
@@ -76,6 +99,14 @@ pub fn run<T: Sync, O: Send>(
         // Deliver items that finished although an earlier item was cancelled.
         early.into_iter().for_each(|(place, outcome)| take(place, outcome));
     });
+}
+
+/// Runs `body` in a scope of the current pool.
+fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
+    match POOL.with_borrow(Clone::clone) {
+        Some(pool) => pool.in_place_scope(body),
+        None => rayon::in_place_scope(body),
+    }
 }
 
 /// Applies `work` to all items as [`run`] does, with a `take` that can fail. After a failure, no further item is
@@ -127,6 +158,7 @@ mod tests {
         let all: Vec<_> = (0..100).map(|i| (i, i * i)).collect();
         assert_eq!(squares(Turn::InOrder, 100), all);
         assert_eq!(pool(3).install(|| squares(Turn::InOrder, 100)), all);
+        assert_eq!(on_pool(pool(3), || (threads(), squares(Turn::InOrder, 100))), (3, all.clone()));
         let mut taken = squares(Turn::AsDone, 100);
         taken.sort_unstable();
         assert_eq!(taken, all);

@@ -155,6 +155,8 @@ pub struct Times {
     pub limit: Option<u32>,
     /// The instant at which the job joined the queue; `None` if unknown.
     pub submitted: Option<i64>,
+    /// Number of the job in its trace; `None` if unknown.
+    pub job: Option<i64>,
 }
 
 impl Request {

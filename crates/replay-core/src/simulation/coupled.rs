@@ -363,7 +363,8 @@ impl Coupled<'_> {
         allocator: &mut dyn Allocator,
     ) -> Result<Option<Placed>, Refusal> {
         let mut job = self.input.jobs[id.index()];
-        let times = Times { now, limit: job.limit, submitted: self.submitted[id.index()] };
+        let submitted = self.submitted[id.index()];
+        let times = Times { now, limit: job.limit, submitted, job: Some(job.number) };
         let request = Request { times, ..self.request(id) };
         self.overhead.attempts += 1;
         let free = self.machine.free_count();

@@ -29,7 +29,8 @@ pub fn replay<O: Observer>(
                 stop.check()?;
                 let job = &jobs[id.index()];
                 let now = timeline.starts()[id.index()];
-                let times = Times { now, limit: job.limit, submitted: Some(job.submit) };
+                let submitted = Some(job.submit);
+                let times = Times { now, limit: job.limit, submitted, job: Some(job.number) };
                 let request = Request { times, ..Request::shaped(job.size, job.shape) };
                 let slot = spare.pop().unwrap_or_else(|| {
                     held.push(Vec::new());

@@ -104,7 +104,7 @@ pub(super) fn bundles(
     runs: &[u32],
 ) -> Result<Vec<Range<usize>>, NameError> {
     let alone = !plan.grid.measure.is_of_shared_replays();
-    let share = runs.len().div_ceil(rayon::current_num_threads().max(1));
+    let share = runs.len().div_ceil(pool::threads().max(1));
     let mut bundles: Vec<Range<usize>> = Vec::new();
     let mut latest = None;
     for (place, &run) in runs.iter().enumerate() {

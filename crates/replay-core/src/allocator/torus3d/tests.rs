@@ -54,11 +54,15 @@ fn minimizes_the_delay_of_larger_jobs() {
     let halves = |tie: &str| {
         let name = format!("placements[menu=list:2x1x1+4x1x1{tie}]");
         let mut bench = built(&name, "12x1").expect("works");
-        let limits =
-            [10, 5, 1000, 5].map(|limit| Times { now: 100, limit: Some(limit), submitted: None });
+        let limits = [10, 5, 1000, 5].map(|limit| Times {
+            now: 100,
+            limit: Some(limit),
+            submitted: None,
+            job: None,
+        });
         let jobs = limits.map(|times| start_at(&mut bench, 2, times).expect("fits"));
         assert_eq!(jobs.each_ref().map(|cells| cells[0][0]), [0, 2, 4, 6]);
-        start_at(&mut bench, 4, Times { now: 100, limit: Some(1000), submitted: None })
+        start_at(&mut bench, 4, Times { now: 100, limit: Some(1000), submitted: None, job: None })
             .expect("fits");
         end(&mut bench, &jobs[1]);
         end(&mut bench, &jobs[3]);
@@ -66,8 +70,9 @@ fn minimizes_the_delay_of_larger_jobs() {
     };
     // Returns the position of a new job with this estimate, 5 s later.
     let first_position = |tie: &str, limit: Option<u32>| {
-        let cells = start_at(&mut halves(tie), 2, Times { now: 105, limit, submitted: None })
-            .expect("fits");
+        let cells =
+            start_at(&mut halves(tie), 2, Times { now: 105, limit, submitted: None, job: None })
+                .expect("fits");
         cells[0][0]
     };
     let delay = ",tie=0,0,0,0,0,1";

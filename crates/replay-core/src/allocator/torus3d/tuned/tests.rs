@@ -92,7 +92,7 @@ fn choices(
         } else if machine.free_count() > 0 {
             let size = 1 + ((machine.free_count() - 1) as f64 * share.powi(3)) as u32;
             let limit = Some(1 + (share * 20.0) as u32);
-            let times = Times { now, limit, submitted: None };
+            let times = Times { now, limit, submitted: None, job: None };
             let request = Request { times, ..Request::of_size(size) };
             let mut chosen = Vec::new();
             let served = allocator.allocate(&machine, request, &mut chosen);

@@ -1,0 +1,76 @@
+"""Replays job traces of supercomputers through schedulers and processor allocators.
+
+    import replay
+
+    trace = replay.example()
+    results = replay.run(trace, machine="10x10", sched=["fcfs", "easy"], alloc=["mc1x1", "mc1x1[tie=2,13,20,6]"])
+    results.runs
+
+Times are in seconds of the trace, distances in hops, sizes in processors. Tables have the Arrow PyCapsule interface:
+`pl.DataFrame(results.jobs)`, `pd.DataFrame.from_arrow(results.runs)`, `pa.table(results.runs)`. Arguments have the names,
+defaults and meanings of the options of the command-line program `replay`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ._allocator import Allocator
+from ._commands import contend, search, stream, verify
+from ._engine import (
+    AllocatorError,
+    CellError,
+    DataError,
+    Machine,
+    ReplayError,
+    Request,
+    Table,
+    UsageError,
+    __version__,
+)
+from ._messages import ReplayWarning
+from ._program import Tables
+from ._results import Explanation, Figure, Results, Run, compare, run
+from ._simulation import Simulation
+from ._trace import Trace, example, import_log, read_swf
+
+if TYPE_CHECKING:
+    from . import gym as gym
+
+
+def __getattr__(name: str) -> Any:
+    # The submodule is imported on first use, because it requires gymnasium.
+    if name == "gym":
+        from importlib import import_module
+
+        return import_module("replay.gym")
+    raise AttributeError(f"module 'replay' has no attribute {name!r}")
+
+
+__all__ = [
+    "Allocator",
+    "AllocatorError",
+    "CellError",
+    "DataError",
+    "Explanation",
+    "Figure",
+    "Machine",
+    "ReplayError",
+    "ReplayWarning",
+    "Request",
+    "Results",
+    "Run",
+    "Simulation",
+    "Table",
+    "Tables",
+    "Trace",
+    "UsageError",
+    "__version__",
+    "compare",
+    "contend",
+    "example",
+    "import_log",
+    "read_swf",
+    "run",
+    "search",
+    "stream",
+    "verify",
+]

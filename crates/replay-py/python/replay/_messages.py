@@ -1,0 +1,34 @@
+"""Messages that the program would write to standard error."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+_logger = logging.getLogger("replay")
+_package = os.path.dirname(__file__)
+
+
+class ReplayWarning(UserWarning):
+    """A warning of the program."""
+
+
+def report(lines: Sequence[str], all_warn: bool = False) -> None:
+    """Issue each line as a warning if it contains the word `warning` or if `all_warn` is true; otherwise log it."""
+    for line in lines:
+        line = line.removeprefix("replay: ")
+        if all_warn or "warning" in line:
+            warnings.warn(line.removeprefix("warning: "), ReplayWarning, stacklevel=_outside())
+        else:
+            _logger.info("%s", line)
+
+
+def _outside() -> int:
+    """Return the stack level, seen from `report`, of the first caller outside of the package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_package):
+        level, frame = level + 1, frame.f_back
+    return level

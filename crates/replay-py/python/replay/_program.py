@@ -1,0 +1,135 @@
+"""Runs the command-line program as a child process. All commands except the main job are run in this way."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+from ._engine import Table, read_parquet
+from ._engine import error_of as _error_of
+from ._messages import report
+
+if TYPE_CHECKING:
+    from ._trace import Trace
+
+Value = Union[str, int, float, bool, range, Sequence[Union[str, int, float]], Path, None]
+"""Value of an option: text, a number, `True` for a flag, a list, a range of integers, or `None` for the default."""
+
+# Options whose values may contain commas. A list becomes repeated options; for other options it is joined by commas.
+_REPEATED = {"trace", "machine", "sched", "alloc", "tie", "param", "rules"}
+_STOP_SECONDS = 1.0
+
+
+def options(values: Mapping[str, Value]) -> list[str]:
+    """Convert keyword arguments to arguments of the command line: `shake_seed=3` becomes `--shake-seed=3`."""
+    arguments: list[str] = []
+    for name, value in values.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            arguments.append(option)
+        elif isinstance(value, range):
+            arguments.append(f"{option}={_range(value)}")
+        elif isinstance(value, (str, int, float, Path)):
+            arguments.append(f"{option}={value}")
+        elif name in _REPEATED:
+            arguments += [f"{option}={one}" for one in value]
+        else:
+            arguments.append(f"{option}=" + ",".join(str(one) for one in value))
+    return arguments
+
+
+def _range(values: range) -> str:
+    """Convert a Python range to a range of the command line, which includes its end."""
+    if not values or values.step < 1:
+        raise _error_of(2, f"{values} is empty or descending; use an ascending range")
+    step = "" if values.step == 1 else f":{values.step}"
+    return f"{values[0]}..{values[-1]}{step}"
+
+
+def call(arguments: Iterable[str], accepted: Iterable[int] = (0,)) -> str:
+    """Run the program and return its standard output. Issue its warnings as Python warnings.
+
+    Raises the subclass of `ReplayError` for the exit code, unless the exit code is accepted.
+    """
+    command = [sys.executable, "-m", "replay", *arguments]
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    try:
+        output, messages = child.communicate()
+    except BaseException:
+        _stop(child)
+        raise
+    lines = messages.splitlines()
+    if child.returncode not in accepted:
+        if child.returncode == 130:
+            raise KeyboardInterrupt
+        raise _error_of(child.returncode, _message(lines))
+    report(lines)
+    return output
+
+
+def _stop(child: subprocess.Popen[str]) -> None:
+    for number in (signal.SIGINT, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM):
+        child.send_signal(number)
+        try:
+            child.communicate(timeout=_STOP_SECONDS)
+            return
+        except subprocess.TimeoutExpired:
+            pass
+
+
+def _message(lines: Sequence[str]) -> str:
+    """Return the last error message of the program or of its command-line parser."""
+    text = "\n".join(lines)
+    for start in ("\nreplay: ", "\nerror: "):
+        before, found, error = ("\n" + text).rpartition(start)
+        if found:
+            return error.split("\n\nUsage")[0].split("\n\nFor more information")[0].strip()
+    return text
+
+
+class Tables(Mapping[str, Table]):
+    """The tables of a command by name. Tables are also attributes."""
+
+    def __init__(self, tables: Mapping[str, Table]) -> None:
+        self._tables = dict(tables)
+
+    def __getitem__(self, name: str) -> Table:
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __getattr__(self, name: str) -> Table:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._tables[name]
+        except KeyError:
+            raise AttributeError(f"no table {name}; the command returned {', '.join(self._tables)}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._tables]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {len(table)} rows, {len(table.columns)} columns" for name, table in self.items())
+
+
+def tables(command: str, values: Mapping[str, Value], trace: Trace | None, arguments: Sequence[str] = ()) -> Tables:
+    """Run a command with a temporary output folder and return the tables that it writes."""
+    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+        given = trace._arguments(folder) if trace is not None else []
+        out = Path(folder, "out")
+        call([command, *arguments, *given, *options(values), f"--out={out}", "--no-plots"])
+        return Tables({path.stem: read_parquet(path) for path in sorted(out.glob("*.parquet"))})

@@ -1,0 +1,420 @@
+"""Runs of a grid and their tables."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Union, overload
+
+from . import _engine, _program
+from ._allocator import Allocator
+from ._engine import CellError, Table, UsageError
+from ._trace import Trace, example
+
+Strings = Union[str, Sequence[str]]
+
+
+class Figure:
+    """A figure. Notebooks display it as SVG."""
+
+    def __init__(self, name: str, files: dict[str, bytes], text: str = "") -> None:
+        self.name = name
+        """Name of the file of the figure, without suffix."""
+        self._files = files
+        self._text = text
+
+    @property
+    def svg(self) -> str:
+        """The figure as SVG."""
+        return self._files[".svg"].decode("utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the figure to a file. The suffix selects the format: .svg, .png or .pdf."""
+        suffix = Path(path).suffix.lower()
+        if suffix not in self._files:
+            raise UsageError(f"{os.fspath(path)}: unknown format; use the suffix {' or '.join(sorted(self._files))}")
+        Path(path).write_bytes(self._files[suffix])
+
+    def __str__(self) -> str:
+        return self._text or repr(self)
+
+    def __repr__(self) -> str:
+        return self._text or f"<replay.Figure {self.name}>"
+
+
+def _figures(paths: Sequence[Path], text: str = "") -> list[Figure]:
+    """Read figures from files. Files with the same stem are formats of one figure."""
+    stems: dict[str, dict[str, bytes]] = {}
+    for path in paths:
+        if path.suffix in (".svg", ".png", ".pdf"):
+            stems.setdefault(path.stem, {})[path.suffix] = path.read_bytes()
+    return [Figure(stem, files, text) for stem, files in stems.items() if ".svg" in files]
+
+
+class Explanation(str):
+    """Explanation of the start time and the processors of a job: the text of `replay explain`."""
+
+    data: dict[str, Any]
+    """The content of the explanation as a dict: queue, running jobs, candidates, processors and steps."""
+
+    def __new__(cls, text: str, data: dict[str, Any]) -> Explanation:
+        explanation = super().__new__(cls, text)
+        explanation.data = data
+        return explanation
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Run:
+    """One run of a grid."""
+
+    def __init__(self, results: Results, index: int) -> None:
+        self._results = results
+        self.index = index
+        """Number of the run in its grid, from 0."""
+        self._key = results._runs.key(index)
+
+    @property
+    def trace(self) -> str:
+        """Name of the trace."""
+        return str(self._key["trace"])
+
+    @property
+    def machine(self) -> str:
+        """Name of the machine, such as `10x10`."""
+        return str(self._key["topology"])
+
+    @property
+    def scheduler(self) -> str:
+        """Name of the scheduler."""
+        return str(self._key["scheduler"])
+
+    @property
+    def allocator(self) -> str:
+        """Name of the allocator without its tie vector."""
+        return str(self._key["allocator"])
+
+    @property
+    def tie(self) -> str | None:
+        """Tie vector; `None` without tie-breaking."""
+        tie: str | None = self._key["tie"]
+        return tie
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random numbers."""
+        return int(self._key["seed"])
+
+    @property
+    def copy(self) -> int:
+        """Number of the perturbed copy of the trace, from 1; 0 for the trace itself."""
+        return int(self._key["copy"])
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of the replay, in seconds."""
+        return float(self._key["seconds"])
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """Row of the run in the table of runs. `results.runs.units` contains the units."""
+        return {name: values[0] for name, values in self._table("runs").to_dict().items()}
+
+    @property
+    def by_size(self) -> Table:
+        """Table with one row per job size."""
+        return self._table("by_size")
+
+    @property
+    def jobs(self) -> Table:
+        """Table with one row per job."""
+        return self._table("jobs")
+
+    @property
+    def placements(self) -> Table:
+        """Table with one row per allocation."""
+        return self._table("placements")
+
+    def show(self, *, job: int | None = None, at: str | int | None = None, **options: _program.Value) -> Figure:
+        """Draw the machine at the start of a job or at an instant (seconds of the trace, or text such as `1d2h`).
+
+        `options` are those of `replay show`, such as `candidates=True`.
+        """
+        with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+            out = Path(folder, "out")
+            values = _program.options({"job": job, "at": at, **options})
+            text = _program.call(["show", *self._arguments(folder), *values, f"--out={out}"])
+            figures = _figures(sorted(out.rglob("*.*")), text)
+        if not figures:
+            raise UsageError("show: these options draw no figure")
+        return figures[0]
+
+    def explain(self, job: int) -> Explanation:
+        """Explain the start time and the processors of a job step by step."""
+        with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+            arguments = ["explain", *self._arguments(folder), f"--job={job}"]
+            data = json.loads(_program.call([*arguments, "--format=json"]))
+            return Explanation(_program.call([*arguments, "--quiet"]).rstrip(), data)
+
+    def __repr__(self) -> str:
+        tie = f" ({self.tie})" if self.tie else ""
+        copy = f" copy {self.copy}" if self.copy else ""
+        return f"<replay.Run {self.index}: {self.trace}{copy} {self.machine} {self.scheduler} {self.allocator}{tie}>"
+
+    def _table(self, name: str) -> Table:
+        return self._results._table(name, [self.index])
+
+    def _arguments(self, folder: str) -> list[str]:
+        """Return options of the command line that describe the run."""
+        key = self._key
+        if key["strategy"] is None:
+            raise UsageError(f"show and explain do not support {self.allocator}, because it is written in Python")
+        if self.copy:
+            raise UsageError("show and explain do not support perturbed copies of a trace; use a run with copy 0")
+        results = self._results
+        traces = [trace for trace in results._traces if trace.name == self.trace]
+        if len(traces) != 1:
+            raise UsageError(f"show and explain do not support {self.trace}, because its jobs were scaled or renamed")
+        options = {
+            "machine": self.machine, "sched": self.scheduler, "alloc": key["strategy"], "seed": self.seed, **results._options
+        }
+        return [*traces[0]._arguments(folder), *_program.options(options)]
+
+
+class Results(Sequence[Run]):
+    """The runs of a grid in the order of the grid, and their tables."""
+
+    def __init__(self, runs: _engine.Runs, traces: Sequence[Trace], options: dict[str, _program.Value]) -> None:
+        self._runs = runs
+        self._traces = traces
+        self._options = options
+        self._drawn: list[Figure] | None = None
+
+    @property
+    def runs(self) -> Table:
+        """Table with one row per run: trace, machine, strategies and metrics."""
+        return self._table("runs")
+
+    @property
+    def by_size(self) -> Table:
+        """Table with one row per run and job size."""
+        return self._table("by_size")
+
+    @property
+    def jobs(self) -> Table:
+        """Table with one row per run and job, without perturbed copies. Not available with `jobs=False`."""
+        return self._table("jobs")
+
+    @property
+    def placements(self) -> Table:
+        """Table with one row per run and allocation, with the processors as a list, without perturbed copies. Not available
+        with `placements=False`."""
+        return self._table("placements")
+
+    @property
+    def outages(self) -> Table:
+        """Table with one row per run on a machine with outages."""
+        return self._table("outages")
+
+    @property
+    def shaken(self) -> Table:
+        """Table with one row per run and metric: mean over perturbed copies, 95 % interval and paired difference. Runs of
+        allocators that are written in Python are not included."""
+        return self._table("shaken")
+
+    @property
+    def against_log(self) -> Table:
+        """Table with one row per run and metric: the difference from the run with scheduler `recorded`. Runs of allocators
+        that are written in Python are not included."""
+        return self._table("against_log")
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of the engine for all runs, in seconds, without reading traces and creating tables."""
+        return self._runs.seconds
+
+    def figures(self) -> list[Figure]:
+        """Return all figures of the runs."""
+        if self._drawn is None:
+            with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+                self._drawn = _figures([Path(path) for path in self._runs.figures(folder)])
+        return list(self._drawn)
+
+    def figure(self, name: str) -> Figure:
+        """Return the figure with the given name, or the first figure of a kind such as `strategies` or
+        `improvement-by-size`."""
+        figures = self.figures()
+        found = [one for one in figures if one.name == name]
+        found = found or [one for one in figures if one.name.split("--")[0] == name]
+        if found:
+            return found[0]
+        names = ", ".join(one.name for one in figures)
+        raise UsageError(f"no figure {name!r}; the figures are {names or 'none'}")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tables into a folder as Parquet and CSV, as `--out` does. Figures and manifest are not written."""
+        self._runs.write(os.fspath(path))
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Run]: ...
+
+    def __getitem__(self, index: int | slice) -> Run | list[Run]:
+        if isinstance(index, slice):
+            return [Run(self, one) for one in range(*index.indices(len(self)))]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"no run {index}; the grid has {len(self)} runs")
+        return Run(self, place)
+
+    def __iter__(self) -> Iterator[Run]:
+        return (Run(self, index) for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return repr(self.runs)
+
+    def _repr_html_(self) -> str:
+        return self.runs._repr_html_()
+
+    def _table(self, name: str, runs: list[int] | None = None) -> Table:
+        table = self._runs.table(name, runs)
+        if table is None:
+            raise UsageError(f"the table {name} was not kept; use replay.run(..., {name}=True)")
+        return table
+
+
+def run(
+    trace: Trace | Sequence[Trace] | None = None,
+    *,
+    machine: Strings | None = None,
+    sched: Strings | None = None,
+    alloc: str | Allocator | Sequence[str | Allocator] | None = None,
+    tie: Strings | None = None,
+    seed: int | range | Sequence[int] | None = None,
+    shake: int | None = None,
+    shake_width: int | None = None,
+    shake_seed: int | None = None,
+    oversize: str | None = None,
+    deps: str | None = None,
+    down: str | os.PathLike[str] | None = None,
+    down_rule: str | None = None,
+    down_walls: bool = False,
+    node_map: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+    scale_load: float | Sequence[float] | None = None,
+    ties: bool = False,
+    jobs: bool = True,
+    placements: bool = True,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Results:
+    """Run every combination of traces, machines, schedulers, allocators and seeds.
+
+    Arguments have the names, defaults and meanings of the command line (`replay --help`):
+
+    * `trace`: a trace or a list of traces; by default `replay.example()`.
+    * `machine`: such as `10x10`, `torus:8x8x8`, `tree:4x8x18`, or the path of a `topology.conf`; by default a mesh with
+      the number of processors of the trace.
+    * `sched`: such as `fcfs` (default) or `easy`.
+    * `alloc`: such as `mc1x1[tie=2,13,20,6]` or `slurm-tree`, or an instance of `Allocator`; by default several allocators.
+    * `seed`: seed of random strategies, by default 0.
+    * `shake`: number of perturbed copies of each trace, which are run in addition.
+
+    `jobs` and `placements` keep the tables of jobs and of allocations; without these tables, large grids need less memory
+    and time. `threads` is the number of threads, by default the number of processors; results do not depend on it.
+    `progress` shows a progress bar if `tqdm` is installed.
+
+    If runs fail, raises a `CellError` whose attribute `results` contains the other runs.
+    """
+    traces = [example()] if trace is None else [trace] if isinstance(trace, Trace) else list(trace)
+    if not traces:
+        raise UsageError("trace: the list is empty; pass at least one trace")
+    policies = {one.policy for one in traces}
+    if len(policies) > 1:
+        raise UsageError(f"trace: the traces have different cleaning policies: {', '.join(sorted(policies))}")
+    others: dict[str, _program.Value] = {
+        "oversize": oversize, "deps": deps, "down": None if down is None else Path(down), "down_rule": down_rule,
+        "down_walls": down_walls, "node_map": None if node_map is None else Path(node_map), "strict": strict,
+        "scale_load": scale_load,
+    }
+    grid: dict[str, _program.Value] = {
+        "machine": machine, "sched": sched, "tie": tie, "seed": seed, "policy": policies.pop(), "shake": shake,
+        "shake_width": shake_width, "shake_seed": shake_seed, "ties": ties,
+    }
+    options = [f"--trace={one.name}" for one in traces] + _program.options({**grid, **others})
+    allocators = [] if alloc is None else [alloc] if isinstance(alloc, (str, Allocator)) else list(alloc)
+    schedulers = [sched] if isinstance(sched, str) else sched or []
+    recorded = any(name.startswith("recorded") for name in schedulers)
+    bar = _bar() if progress else None
+    try:
+        runs = _engine.run(
+            [one._workload for one in traces], options, allocators, jobs=jobs, placements=placements, threads=threads,
+            progress=bar.show if bar is not None else None, recorded=recorded,
+        )
+    finally:
+        if bar is not None:
+            bar.close()
+    results = Results(runs, traces, others)
+    if runs.failed:
+        error = CellError("\n".join(runs.failed))
+        error.results = results
+        raise error
+    return results
+
+
+class _Bar:
+    """A progress bar of tqdm."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self._bar = tqdm(unit=" jobs", unit_scale=True)
+
+    def show(self, done: int, total: int) -> None:
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def _bar() -> _Bar | None:
+    try:
+        return _Bar(importlib.import_module("tqdm.auto").tqdm)
+    except ImportError:
+        return None
+
+
+def compare(
+    base: Run | Results,
+    other: Run | Results,
+    *,
+    measure: Strings | None = None,
+    by_size: bool = False,
+) -> Table:
+    """Compare runs of the same jobs, job by job: means, changes in percent with 95 % intervals, and verdicts.
+
+    Smaller values are better for every measure. `measure` is one or more of `wait`, `turnaround`, `bounded_slowdown`,
+    `pairwise_l1` and `distance`; by default all. `by_size` adds a row per class of job sizes.
+    """
+    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+        names = []
+        for place, runs in enumerate((base, other)):
+            out = str(Path(folder, f"{place}"))
+            results = runs._results if isinstance(runs, Run) else runs
+            results._runs.write(out, [runs.index] if isinstance(runs, Run) else None)
+            names.append(f"{out}:{runs.index}" if isinstance(runs, Run) else out)
+        values = _program.options({"measure": measure, "by_size": by_size})
+        return _engine.read_csv(_program.call(["compare", *names, *values, "--format=csv"]))
+

@@ -1,0 +1,50 @@
+//! The Python module `replay._engine`, on which the package `replay` is built.
+//!
+//! Functions take options of the command line as text and pass them to the command line ([`replay::cli::embed`]), so that
+//! names, defaults and messages are the same. The interpreter lock is released while the engine runs ([`interrupt`]).
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+mod allocator;
+mod arrow;
+mod error;
+mod interrupt;
+mod run;
+mod simulation;
+mod table;
+mod trace;
+
+/// Runs the command-line program with the given arguments and returns its exit code. The first argument is the program
+/// name.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
+    py.detach(|| replay::cli::embed::run(&arguments))
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ReplayError", py.get_type::<error::ReplayError>())?;
+    module.add("CellError", py.get_type::<error::CellError>())?;
+    module.add("UsageError", py.get_type::<error::UsageError>())?;
+    module.add("DataError", py.get_type::<error::DataError>())?;
+    module.add("AllocatorError", py.get_type::<error::AllocatorError>())?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<trace::Workload>()?;
+    module.add_class::<run::Runs>()?;
+    module.add_class::<allocator::Machine>()?;
+    module.add_class::<allocator::Request>()?;
+    module.add_class::<allocator::SharedArray>()?;
+    module.add_class::<simulation::Simulation>()?;
+    module.add_class::<simulation::WaitingJob>()?;
+    module.add_class::<simulation::RunningJob>()?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(error::error_of, module)?)?;
+    module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(table::read_csv, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,404 @@
+//! Grids of runs.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rayon::ThreadPoolBuilder;
+use replay::cli::embed::{self, Grid};
+
+use crate::allocator::{Raised, raised, strategy};
+use crate::error::{UsageError, rejected, report};
+use crate::interrupt::interruptible;
+use crate::table::Table;
+use crate::trace::Workload;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::cancel::CancelToken;
+use replay_core::metrics::RunMetrics;
+use replay_core::naming::NameError;
+use replay_experiment::log_comparison::{
+    self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,
+};
+use replay_experiment::pool::{Turn, on_pool};
+use replay_experiment::shaken::{Estimates, ShakenRow};
+use replay_experiment::sweep::{Plan, run_plan};
+use replay_experiment::{Cell, Measure, RunContext, RunKey, RunResult, run_cell};
+use replay_output::frame::Tables;
+use replay_output::plot::{FigureStyle, Plots, WaitDistributions, gallery};
+
+/// An allocator of a grid: a name of the command line or an object with a method `allocate`.
+#[derive(FromPyObject)]
+pub enum Strategy<'py> {
+    Named(String),
+    Object(Bound<'py, PyAny>),
+}
+
+/// The finished runs of a grid.
+#[pyclass(frozen, module = "replay._engine")]
+pub struct Runs {
+    results: Vec<RunResult>,
+    /// Canonical name of the allocator by run; `None` for allocators that are written in Python.
+    strategies: Vec<Option<String>>,
+    /// Messages of the failed runs.
+    failed: Vec<String>,
+    shaken: Vec<ShakenRow>,
+    log_comparison: Vec<LogComparisonRow>,
+    measure: Measure,
+    /// Wall-clock time of the engine, in seconds.
+    seconds: f64,
+}
+
+/// Indices of a run in its grid: trace, copy, scheduler, strategy, seed. Runs are ordered by their indices.
+type Place = [usize; 5];
+
+/// A finished run, and the name of its allocator if this allocator is not written in Python.
+struct Finished {
+    place: Place,
+    result: RunResult,
+    strategy: Option<String>,
+}
+
+/// Allocators of a grid, split by kind, each with its index in the list of allocators.
+#[derive(Default)]
+struct Split {
+    named: Vec<usize>,
+    objects: Vec<(usize, AllocatorSpec)>,
+}
+
+impl Split {
+    /// Splits allocators and appends the named allocators to the options of the command line.
+    fn of(
+        allocators: &[Strategy<'_>],
+        options: &mut Vec<OsString>,
+        slot: &Raised,
+    ) -> PyResult<Self> {
+        let mut split = Self::default();
+        for (index, allocator) in allocators.iter().enumerate() {
+            match allocator {
+                Strategy::Named(name) => {
+                    split.named.push(index);
+                    options.extend(["--alloc".into(), name.into()]);
+                }
+                Strategy::Object(object) => split.objects.push((index, strategy(object, slot)?)),
+            }
+        }
+        if split.only_objects() {
+            // The command line resolves traces and schedulers together with an allocator. No cell of this allocator
+            // runs.
+            options.extend(["--alloc".into(), "random".into()]);
+        }
+        Ok(split)
+    }
+
+    fn only_objects(&self) -> bool {
+        self.named.is_empty() && !self.objects.is_empty()
+    }
+
+    /// Returns the index of a strategy of the plan among all allocators. The number of strategies differs from the
+    /// number of names if names are repeated or combined with tie vectors. Allocators that are written in Python then
+    /// come last.
+    fn index_of_named(&self, plan: &Plan, strategy: usize) -> usize {
+        match plan.grid.strategies.len() == self.named.len() {
+            true => self.named[strategy],
+            false => strategy,
+        }
+    }
+
+    /// Returns the cells of the allocators that are written in Python.
+    fn cells(&self, Grid { plan, traces }: &Grid) -> Vec<(Place, Cell)> {
+        let grid = &plan.grid;
+        let strategies = grid.strategies.len();
+        let shift = if strategies == self.named.len() { 0 } else { strategies };
+        let mut cells = Vec::new();
+        for (at, trace) in traces.iter().enumerate() {
+            for copy in 0..=grid.copies() {
+                let trace = grid.shake.map_or(trace.clone(), |shake| trace.shaken(&shake, copy));
+                for (scheduler, spec) in grid.schedulers.iter().enumerate() {
+                    for (index, allocator) in &self.objects {
+                        for (seed, &value) in grid.seeds.iter().enumerate() {
+                            let (trace, scheduler_spec) = (trace.clone(), spec.clone());
+                            let allocator = allocator.clone();
+                            let cell =
+                                Cell { trace, scheduler: scheduler_spec, allocator, seed: value };
+                            cells.push(([at, copy as usize, scheduler, shift + index, seed], cell));
+                        }
+                    }
+                }
+            }
+        }
+        cells
+    }
+}
+
+/// Runs every combination of options of the command line on the given traces. `allocators` are the strategies in their
+/// order; if the list is empty, the command line selects the strategies. `progress` is called with the number of
+/// started jobs and the number of all jobs.
+#[pyfunction]
+#[pyo3(signature = (workloads, options, allocators, *, jobs, placements, threads, progress, recorded))]
+#[expect(clippy::too_many_arguments, reason = "the Python package passes them by name")]
+pub fn run(
+    py: Python<'_>,
+    workloads: Vec<PyRef<'_, Workload>>,
+    mut options: Vec<OsString>,
+    allocators: Vec<Strategy<'_>>,
+    jobs: bool,
+    placements: bool,
+    threads: Option<usize>,
+    progress: Option<Bound<'_, PyAny>>,
+    recorded: bool,
+) -> PyResult<Runs> {
+    let measure = Measure { placements: true, jobs, nodes: placements, ..Measure::default() };
+    let slot = Raised::default();
+    let split = Split::of(&allocators, &mut options, &slot)?;
+    let loaded: Vec<_> = workloads.iter().map(|workload| workload.jobs.clone()).collect();
+    let resolve = || embed::with_messages(|| embed::resolve(&options, loaded, measure));
+    let (grid, messages) = py.detach(resolve);
+    // With recorded schedules, messages about contradictions in the log are warnings; the message about the machine is
+    // not.
+    let (plain, warnings) =
+        messages.into_iter().partition(|line| !recorded || line.contains(": machine "));
+    report(py, plain, false)?;
+    report(py, warnings, true)?;
+    let grid = grid.map_err(rejected)?;
+    report(py, py.detach(|| embed::size_warnings(&grid)), true)?;
+    let threads =
+        threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool
+        .map_err(|error| UsageError::new_err(format!("cannot start {threads} threads: {error}")))?;
+
+    let cancel = CancelToken::new();
+    let done = AtomicU64::new(0);
+    let Grid { plan, traces } = &grid;
+    let runs: Vec<u32> = if split.only_objects() { Vec::new() } else { (0..plan.len()).collect() };
+    let cells = split.cells(&grid);
+    let all: u64 = runs.iter().map(|&run| plan.jobs(run)).sum::<u64>()
+        + cells.iter().map(|(_, cell)| cell.trace.workload.jobs.len() as u64).sum::<u64>();
+    let show = |done: u64| match &progress {
+        Some(progress) => progress.call1((done.min(all), all)).map(drop),
+        None => Ok(()),
+    };
+    let jobs_done = |jobs| {
+        done.fetch_add(jobs, Ordering::Relaxed);
+    };
+    let context = RunContext { jobs_done: &jobs_done, ..RunContext::new(&cancel) };
+
+    let begin = Instant::now();
+    let mut estimates = plan.grid.shake.map(|_| Estimates::<RunMetrics>::of_runs(plan));
+    let mut finished: Vec<Finished> = Vec::new();
+    let mut failed: Vec<String> = Vec::new();
+    let named_runs = || {
+        let take = |run: u32, outcome: Result<RunResult, _>| {
+            match outcome {
+                Ok(result) => {
+                    if let Some(estimates) = &mut estimates {
+                        estimates.take(plan, run, result.compared().0);
+                    }
+                    let mut place = plan.places(run);
+                    place[3] = split.index_of_named(plan, place[3]);
+                    let strategy = Some(plan.cell(traces, run)?.allocator.to_string());
+                    finished.push(Finished { place, result, strategy });
+                }
+                Err(error) => failed.push(format!("{error}")),
+            }
+            Ok::<_, NameError>(true)
+        };
+        on_pool(pool, || run_plan(plan, traces, &runs, Turn::InOrder, context, take))?;
+        // Compute the schedules that the allocators written in Python use, while the interpreter lock is released.
+        for (_, cell) in &cells {
+            let _ = cell.trace.schedule(&cell.scheduler, &cancel);
+        }
+        Ok::<_, NameError>(())
+    };
+    let tick = |_: Python<'_>| show(done.load(Ordering::Relaxed));
+    let usage = |error: NameError| UsageError::new_err(error.to_string());
+    interruptible(py, &cancel, tick, named_runs)?.map_err(usage)?;
+    // These runs hold the interpreter lock. Python passes the lock to other threads during allocate.
+    for (place, cell) in cells {
+        let is_original = place[1] == 0;
+        let measure =
+            Measure { jobs: jobs && is_original, nodes: placements && is_original, ..measure };
+        match run_cell(0, &cell, measure, context) {
+            Ok(result) => finished.push(Finished { place, result, strategy: None }),
+            Err(error) => match raised(&slot) {
+                Some(exception) => return Err(exception),
+                None => failed.push(error.to_string()),
+            },
+        }
+        show(done.load(Ordering::Relaxed))?;
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    show(all)?;
+    let shaken = estimates.map_or(Ok(Vec::new()), |estimates| estimates.rows(plan));
+    let shaken = shaken.map_err(usage)?;
+    let (log_comparison, messages) = compared_with_log(plan, &finished).map_err(usage)?;
+    report(py, messages, true)?;
+    if !log_comparison.is_empty() {
+        report(py, vec![CAVEAT.to_string()], false)?;
+    }
+    if !split.objects.is_empty() {
+        // Runs of both kinds are numbered in the order of the grid.
+        finished.sort_by_key(|finished| finished.place);
+        for (run, finished) in (0..).zip(&mut finished) {
+            finished.result.run = run;
+        }
+    }
+    report(py, embed::jobs_left_out(finished.iter().map(|finished| &finished.result)), true)?;
+    let (results, strategies) =
+        finished.into_iter().map(|finished| (finished.result, finished.strategy)).unzip();
+    Ok(Runs { results, strategies, failed, shaken, log_comparison, measure, seconds })
+}
+
+/// Compares the runs of named allocators with the log, and returns the warnings about runs that cannot be compared.
+fn compared_with_log(
+    plan: &Plan,
+    finished: &[Finished],
+) -> Result<(Vec<LogComparisonRow>, Vec<String>), NameError> {
+    let (mut rows, mut messages) = (Vec::new(), Vec::new());
+    let Some(log) = LogBaseline::new(plan)? else { return Ok((rows, messages)) };
+    let named = || finished.iter().filter(|it| it.strategy.is_some()).map(|it| &it.result);
+    for result in named() {
+        let Some(baseline) = log.of(plan, result.run) else { continue };
+        // A failed run has no result to compare with.
+        let Some(baseline) = named().find(|other| other.run == baseline) else { continue };
+        let compared = log_comparison::rows(result, baseline);
+        if compared.is_empty() {
+            let RunKey { trace, scheduler, .. } = &result.key;
+            let strategy = result.key.strategy();
+            messages.push(format!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
+        }
+        rows.extend(compared);
+    }
+    Ok((rows, messages))
+}
+
+impl Runs {
+    /// Returns the results of the runs with the given indices, or of all runs.
+    fn selected(&self, runs: Option<Vec<usize>>) -> impl Iterator<Item = &RunResult> {
+        let is_selected =
+            move |index: usize| runs.as_ref().is_none_or(|runs| runs.contains(&index));
+        let results = self.results.iter().enumerate();
+        results.filter(move |(index, _)| is_selected(*index)).map(|(_, result)| result)
+    }
+}
+
+/// Converts a failure to write files to an exception.
+fn unwritten(error: impl std::fmt::Display) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Runs {
+    fn __len__(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Messages of the failed runs. The tables do not contain these runs.
+    #[getter]
+    fn failed(&self) -> Vec<String> {
+        self.failed.clone()
+    }
+
+    /// Wall-clock time of the engine, in seconds.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// The columns that identify a run, its wall-clock times in seconds, and `strategy`: the name of the allocator on the
+    /// command line, `None` for an allocator that is written in Python.
+    fn key<'py>(&self, py: Python<'py>, run: usize) -> PyResult<Bound<'py, PyDict>> {
+        let RunResult { key, seconds, allocator_seconds, .. } = &self.results[run];
+        let RunKey { trace, topology, scheduler, allocator, tie, policy, seed, copy } = key;
+        let columns = PyDict::new(py);
+        columns.set_item("trace", trace)?;
+        columns.set_item("topology", topology)?;
+        columns.set_item("scheduler", scheduler)?;
+        columns.set_item("allocator", allocator)?;
+        columns.set_item("tie", tie)?;
+        columns.set_item("policy", policy)?;
+        columns.set_item("seed", seed)?;
+        columns.set_item("copy", copy)?;
+        columns.set_item("strategy", &self.strategies[run])?;
+        columns.set_item("seconds", seconds)?;
+        columns.set_item("allocator_seconds", allocator_seconds)?;
+        Ok(columns)
+    }
+
+    /// The table with the given name, of the selected runs or of all runs; `None` if the runs did not keep this table.
+    #[pyo3(signature = (name, runs=None))]
+    fn table(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        runs: Option<Vec<usize>>,
+    ) -> PyResult<Option<Table>> {
+        py.detach(|| {
+            let selected = || self.selected(runs.clone());
+            let table = match name {
+                "runs" => {
+                    // The rows of jobs are not needed and would be copied.
+                    let rows: Vec<RunResult> = selected().map(without_jobs).collect();
+                    Table::of(&rows)?
+                }
+                "by_size" => {
+                    Table::of(&selected().flat_map(RunResult::size_rows).collect::<Vec<_>>())?
+                }
+                "outages" => {
+                    Table::of(&selected().filter_map(RunResult::outage_row).collect::<Vec<_>>())?
+                }
+                "jobs" if self.measure.jobs => {
+                    Table::of(&selected().flat_map(RunResult::job_rows).collect::<Vec<_>>())?
+                }
+                "placements" if self.measure.nodes => {
+                    Table::of(&selected().flat_map(RunResult::allocation_rows).collect::<Vec<_>>())?
+                }
+                "shaken" => Table::of(&self.shaken)?,
+                "against_log" => Table::of(&self.log_comparison)?,
+                _ => return Ok(None),
+            };
+            Ok(Some(table))
+        })
+    }
+
+    /// Writes the tables of the selected runs, or of all runs, into a folder, as `--out` does.
+    #[pyo3(signature = (dir, runs=None))]
+    fn write(&self, py: Python<'_>, dir: PathBuf, runs: Option<Vec<usize>>) -> PyResult<()> {
+        py.detach(|| {
+            let mut tables = Tables::create(&dir, &[], self.measure).map_err(unwritten)?;
+            self.selected(runs).try_for_each(|result| tables.write(result)).map_err(unwritten)?;
+            tables.write_log_comparison(self.log_comparison.clone()).map_err(unwritten)?;
+            tables.finish(&self.shaken).map(drop).map_err(unwritten)
+        })
+    }
+
+    /// Draws the figures of the runs into a folder and returns the paths of the files.
+    fn figures(&self, py: Python<'_>, dir: PathBuf) -> PyResult<Vec<PathBuf>> {
+        py.detach(|| {
+            let waits: Vec<WaitDistributions> =
+                self.results.iter().filter_map(WaitDistributions::of).collect();
+            let plots = Plots::new(&dir, FigureStyle::default());
+            gallery(&plots, &self.results, &waits).map_err(unwritten)
+        })
+    }
+}
+
+/// Returns a copy of a result without jobs, allocations, rows by size and series.
+fn without_jobs(result: &RunResult) -> RunResult {
+    RunResult {
+        key: result.key.clone(),
+        turned_away: result.turned_away.clone(),
+        metrics: result.metrics.clone(),
+        by_size: Vec::new(),
+        over_log: None,
+        jobs: Vec::new(),
+        allocations: Vec::new(),
+        series: Arc::default(),
+        ..*result
+    }
+}

@@ -1,0 +1,448 @@
+//! A simulation in which the caller is the scheduler.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex};
+
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use replay::cli::embed;
+
+use crate::allocator::{Raised, raised, strategy};
+use crate::error::{UsageError, rejected, report};
+use crate::table::Table;
+use crate::trace::Workload;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
+use replay_core::machine::Machine;
+use replay_core::number::counted;
+use replay_core::table::{Column, Table as Rows, name};
+use replay_core::topology::NodeId;
+use replay_core::workload::Job;
+use replay_experiment::{Measure, Trace};
+
+/// A waiting job in `Simulation.queue`.
+#[pyclass(frozen, module = "replay", get_all)]
+#[derive(Clone)]
+pub struct WaitingJob {
+    /// Number of the job in the trace.
+    job: i64,
+    /// Submission time, in seconds of the trace.
+    submit: i64,
+    /// Number of processors.
+    size: u32,
+    /// User's estimate of the run time, in seconds.
+    estimate: i64,
+}
+
+/// A running job in `Simulation.running`.
+#[pyclass(frozen, module = "replay", get_all)]
+#[derive(Clone)]
+pub struct RunningJob {
+    /// Number of the job in the trace.
+    job: i64,
+    /// Start time, in seconds of the trace.
+    start: i64,
+    /// Number of processors.
+    size: u32,
+    /// End according to the user's estimate, in seconds of the trace.
+    estimated_end: i64,
+    /// Numbers of the processors of the job.
+    processors: Vec<u32>,
+}
+
+#[pymethods]
+impl WaitingJob {
+    fn __repr__(&self) -> String {
+        let Self { job, submit, size, estimate } = self;
+        format!("WaitingJob(job={job}, submit={submit}, size={size}, estimate={estimate})")
+    }
+}
+
+#[pymethods]
+impl RunningJob {
+    fn __repr__(&self) -> String {
+        let Self { job, start, size, estimated_end, .. } = self;
+        format!("RunningJob(job={job}, start={start}, size={size}, estimated_end={estimated_end})")
+    }
+}
+
+/// A job and its start time.
+struct Row {
+    job: Job,
+    start: Option<i64>,
+}
+
+impl Rows for Row {
+    const NAME: &'static str = "starts";
+    const ROW: &'static str = "one row per job, in order of submission";
+
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::new(name::job, "", "job number in the trace", |row: &Self| row.job.number),
+            Column::new(name::submit, "s", "submission time", |row: &Self| row.job.submit),
+            Column::new(name::size, "processors", "number of processors", |row: &Self| {
+                row.job.size
+            }),
+            Column::new(name::run_time, "s", "run time", |row: &Self| row.job.run),
+            Column::new(
+                name::start,
+                "s",
+                "start time; null if the job has not started",
+                |row: &Self| row.start,
+            ),
+            Column::new(
+                name::wait,
+                "s",
+                "start time minus submission time; null if the job has not started",
+                |row: &Self| row.start.map(|start| start - row.job.submit),
+            ),
+        ]
+    }
+}
+
+/// A simulation that the caller advances step by step. The caller selects the waiting jobs that start.
+#[pyclass(subclass, module = "replay._engine")]
+pub struct Simulation {
+    trace: Arc<Trace>,
+    machine: Machine,
+    /// The first allocator places jobs; every allocator can propose a placement.
+    allocators: Mutex<Vec<Box<dyn Allocator>>>,
+    raised: Raised,
+    now: i64,
+    /// Number of jobs that have arrived.
+    arrived: usize,
+    /// Indices of the waiting jobs in order of arrival.
+    queue: Vec<usize>,
+    /// End times and indices of the running jobs.
+    ends: BinaryHeap<Reverse<(i64, usize)>>,
+    /// Start time of each job; `None` if the job has not started.
+    starts: Vec<Option<i64>>,
+    /// Processors of each job; empty unless the job is running.
+    held: Vec<Vec<NodeId>>,
+}
+
+impl Simulation {
+    fn request(&self, id: usize) -> Request {
+        let job = &self.trace.jobs()[id];
+        let (submitted, number) = (Some(job.submit), Some(job.number));
+        let times = Times { now: self.now, limit: job.limit, submitted, job: number };
+        Request { times, ..Request::shaped(job.size, job.shape) }
+    }
+
+    /// Returns the index of the job at a position of the queue.
+    fn waiting(&self, position: usize) -> PyResult<usize> {
+        let waiting = self.queue.len() as u64;
+        let none = || {
+            PyIndexError::new_err(format!(
+                "no job at position {position} of the queue, which has {}",
+                counted(waiting, "job")
+            ))
+        };
+        self.queue.get(position).copied().ok_or_else(none)
+    }
+
+    /// Requests processors for a job from an allocator; `None` if the allocator refuses.
+    fn ask(&mut self, allocator: usize, id: usize) -> PyResult<Option<Vec<NodeId>>> {
+        let request = self.request(id);
+        let mut chosen = Vec::new();
+        let allocators =
+            self.allocators.get_mut().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        match allocators[allocator].allocate(&self.machine, request, &mut chosen) {
+            Ok(()) => Ok(Some(chosen)),
+            Err(Refusal::Cancelled(_)) => {
+                Err(raised(&self.raised).unwrap_or_else(|| PyValueError::new_err("interrupted")))
+            }
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// Returns the numbers of processors.
+fn numbers(nodes: &[NodeId]) -> Vec<u32> {
+    nodes.iter().map(|node| node.0).collect()
+}
+
+#[pymethods]
+impl Simulation {
+    /// Creates a simulation at the instant of the first submission.
+    #[new]
+    #[pyo3(signature = (workload, options, allocators, seed, first=0, count=None))]
+    fn new(
+        py: Python<'_>,
+        workload: PyRef<'_, Workload>,
+        mut options: Vec<OsString>,
+        allocators: Vec<Bound<'_, PyAny>>,
+        seed: u64,
+        first: usize,
+        count: Option<usize>,
+    ) -> PyResult<Self> {
+        let slot = Raised::default();
+        let mut specs: Vec<AllocatorSpec> = Vec::new();
+        for allocator in &allocators {
+            match allocator.extract::<String>() {
+                Ok(name) => {
+                    let spec =
+                        name.parse().map_err(|error| UsageError::new_err(format!("{error}")))?;
+                    specs.push(spec);
+                }
+                Err(_) => specs.push(strategy(allocator, &slot)?),
+            }
+        }
+        options.extend(["--alloc".into(), "random".into()]);
+        let resolve = || embed::resolve(&options, vec![workload.jobs.clone()], Measure::default());
+        let (grid, messages) = embed::with_messages(resolve);
+        report(py, messages, false)?;
+        let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.traces) {
+            Ok([trace]) => trace,
+            Err(_) => {
+                return Err(UsageError::new_err("Simulation: exactly one machine is required"));
+            }
+        };
+        if !trace.outages().is_empty() || !trace.chains().follows.is_empty() {
+            return Err(UsageError::new_err(
+                "Simulation does not support outages and dependencies",
+            ));
+        }
+        let jobs = trace.workload.jobs.iter().skip(first).take(count.unwrap_or(usize::MAX));
+        let trace = match (first, count) {
+            (0, None) => trace,
+            _ => Arc::new(trace.with_jobs(jobs.copied().collect())),
+        };
+        if trace.jobs().is_empty() {
+            return Err(UsageError::new_err(format!(
+                "first={first}: the trace has only {} jobs",
+                trace.workload.jobs.len()
+            )));
+        }
+        let mut built = Vec::new();
+        for spec in specs {
+            let wrong = |error: &dyn std::fmt::Display| UsageError::new_err(error.to_string());
+            let mut allocator = spec
+                .on(&trace.topology)
+                .build(&trace.topology, seed)
+                .map_err(|error| wrong(&error))?;
+            let capabilities = allocator.capabilities();
+            let (folds, hosts) = (capabilities.folds, capabilities.hosts.is_some());
+            if spec.recorded() || folds || hosts || capabilities.rejects_unsupported_sizes {
+                return Err(UsageError::new_err(format!(
+                    "Simulation does not support the allocator {spec}"
+                )));
+            }
+            // Allocators that record their own allocations would record proposals as allocations.
+            if allocators.len() > 1
+                && (!capabilities.keeps_schedule || allocator.stats().census.is_some())
+            {
+                let problem = "with several allocators, each must choose any free processors and never refuse";
+                return Err(UsageError::new_err(format!(
+                    "Simulation does not support {spec} in a list of allocators: {problem}"
+                )));
+            }
+            let setup = RunSetup { jobs: trace.jobs(), ..RunSetup::default() };
+            allocator
+                .begin(&setup)
+                .map_err(|error| raised(&slot).unwrap_or_else(|| wrong(&error)))?;
+            built.push(allocator);
+        }
+        let count = trace.jobs().len();
+        let mut simulation = Self {
+            machine: Machine::new(trace.topology.clone()),
+            trace,
+            allocators: Mutex::new(built),
+            raised: slot,
+            now: 0,
+            arrived: 0,
+            queue: Vec::new(),
+            ends: BinaryHeap::new(),
+            starts: vec![None; count],
+            held: vec![Vec::new(); count],
+        };
+        simulation.advance()?;
+        Ok(simulation)
+    }
+
+    /// Current time, in seconds of the trace.
+    #[getter]
+    fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// Waiting jobs in order of arrival.
+    #[getter]
+    fn queue(&self) -> Vec<WaitingJob> {
+        let waiting = |&id: &usize| {
+            let &Job { number: job, submit, size, estimate, .. } = &self.trace.jobs()[id];
+            WaitingJob { job, submit, size, estimate }
+        };
+        self.queue.iter().map(waiting).collect()
+    }
+
+    /// Number of waiting jobs.
+    #[getter]
+    fn waiting_count(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Running jobs in order of submission.
+    #[getter]
+    fn running(&self) -> Vec<RunningJob> {
+        let mut ids: Vec<usize> = self.ends.iter().map(|Reverse((_, id))| *id).collect();
+        ids.sort_unstable();
+        let running = |id: usize| {
+            let &Job { number: job, size, estimate, .. } = &self.trace.jobs()[id];
+            let start = self.starts[id].unwrap_or(self.now);
+            let processors = numbers(&self.held[id]);
+            RunningJob { job, start, size, estimated_end: start + estimate, processors }
+        };
+        ids.into_iter().map(running).collect()
+    }
+
+    /// Numbers of the free processors in ascending order.
+    #[getter]
+    fn free(&self) -> Vec<u32> {
+        self.machine.free_nodes().map(|node| node.0).collect()
+    }
+
+    /// Number of free processors.
+    #[getter]
+    fn free_count(&self) -> usize {
+        self.machine.free_count()
+    }
+
+    /// Number of processors of the machine.
+    #[getter]
+    fn processors(&self) -> usize {
+        self.machine.processors()
+    }
+
+    /// Whether every job has ended.
+    #[getter]
+    fn done(&self) -> bool {
+        self.arrived == self.starts.len() && self.queue.is_empty() && self.ends.is_empty()
+    }
+
+    /// Table of all jobs with the start times so far.
+    #[getter]
+    fn jobs(&self) -> PyResult<Table> {
+        let rows = self.trace.jobs().iter().zip(&self.starts);
+        Table::of(&rows.map(|(job, start)| Row { job: *job, start: *start }).collect::<Vec<_>>())
+    }
+
+    /// Returns the processors that each allocator would choose for the job at a position of the queue, in the order of the
+    /// allocators; `None` for an allocator that refuses.
+    fn propose(&mut self, position: usize) -> PyResult<Vec<Option<Vec<u32>>>> {
+        let id = self.waiting(position)?;
+        let count = self.allocators.get_mut().map_or(0, |allocators| allocators.len());
+        if count < 2 {
+            return Err(UsageError::new_err(
+                "propose: the simulation has only one allocator; pass a list as alloc",
+            ));
+        }
+        let proposals = (0..count).map(|allocator| self.ask(allocator, id));
+        proposals.map(|proposal| Ok(proposal?.as_deref().map(numbers))).collect()
+    }
+
+    /// Returns the sum of the distances between all pairs of the given processors, in hops.
+    fn pairwise_l1(&self, processors: Vec<u32>) -> PyResult<u64> {
+        let topology = self.machine.topology();
+        if let Some(wrong) = processors.iter().find(|&&node| node as usize >= topology.processors())
+        {
+            return Err(PyIndexError::new_err(format!("processor {wrong} is not on the machine")));
+        }
+        let pairs = processors.iter().enumerate().flat_map(|(i, &a)| {
+            processors[..i].iter().map(move |&b| u64::from(topology.hops(NodeId(a), NodeId(b))))
+        });
+        Ok(pairs.sum())
+    }
+
+    /// Starts the job at a position of the queue; position 0 is the head. The job gets the given processors, or the
+    /// processors that the first allocator chooses. Returns `False` if too few processors are free or the allocator
+    /// refuses; the job then keeps its position.
+    #[pyo3(signature = (position, processors=None))]
+    fn start(&mut self, position: usize, processors: Option<Vec<u32>>) -> PyResult<bool> {
+        let id = self.waiting(position)?;
+        let job = self.trace.jobs()[id];
+        let nodes = match processors {
+            None => match self.ask(0, id)? {
+                Some(nodes) => nodes,
+                None => return Ok(false),
+            },
+            Some(processors) => {
+                let mut distinct = processors.clone();
+                distinct.sort_unstable();
+                distinct.dedup();
+                let free = |&node: &u32| {
+                    (node as usize) < self.machine.processors()
+                        && self.machine.is_free(NodeId(node))
+                };
+                if distinct.len() != job.size as usize || processors.len() != distinct.len() {
+                    return Err(UsageError::new_err(format!(
+                        "job {} needs {} distinct processors, not {}",
+                        job.number,
+                        job.size,
+                        processors.len()
+                    )));
+                }
+                if let Some(busy) = processors.iter().find(|node| !free(node)) {
+                    return Err(UsageError::new_err(format!(
+                        "job {}: processor {busy} is not free",
+                        job.number
+                    )));
+                }
+                processors.into_iter().map(NodeId).collect()
+            }
+        };
+        self.queue.remove(position);
+        self.machine.occupy(&nodes);
+        self.held[id] = nodes;
+        self.starts[id] = Some(self.now);
+        self.ends.push(Reverse((self.now + job.run, id)));
+        Ok(true)
+    }
+
+    /// Advances to the next instant at which a job ends or arrives. Returns `False` if all jobs have ended. Raises
+    /// `UsageError` if jobs wait, no job is running, and no job arrives later.
+    fn advance(&mut self) -> PyResult<bool> {
+        let jobs = self.trace.jobs();
+        let arrival = jobs.get(self.arrived).map(|job| job.submit);
+        let end = self.ends.peek().map(|Reverse((end, _))| *end);
+        let Some(next) = arrival.into_iter().chain(end).min() else {
+            if self.queue.is_empty() {
+                return Ok(false);
+            }
+            let waiting = self.queue.len();
+            return Err(UsageError::new_err(format!(
+                "advance: {waiting} jobs wait, no job is running and no job arrives later; start a job"
+            )));
+        };
+        self.now = next;
+        let allocators =
+            self.allocators.get_mut().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        while let Some(&Reverse((end, id))) = self.ends.peek() {
+            if end > next {
+                break;
+            }
+            self.ends.pop();
+            let nodes = std::mem::take(&mut self.held[id]);
+            self.machine.release(&nodes);
+            for allocator in allocators.iter_mut() {
+                allocator.on_event(&self.machine, MachineEvent::Released(&nodes));
+            }
+        }
+        while let Some(job) = jobs.get(self.arrived).filter(|job| job.submit <= next) {
+            let request = Request::shaped(job.size, job.shape);
+            for allocator in allocators.iter_mut() {
+                allocator.on_event(&self.machine, MachineEvent::JobQueued(request));
+            }
+            self.queue.push(self.arrived);
+            self.arrived += 1;
+        }
+        Ok(true)
+    }
+
+    fn __repr__(&self) -> String {
+        let (waiting, running) = (self.queue.len(), self.ends.len());
+        format!("<replay.Simulation at {} s: {waiting} jobs wait, {running} run>", self.now)
+    }
+}

@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+
+import replay
+
+
+class FirstFree(replay.Allocator):
+    def allocate(self, machine, request):
+        return machine.free[: request.size]
+
+
+def test_an_own_allocator_runs_beside_others(trace):
+    results = replay.run(
+        trace, machine="10x10", sched=["fcfs", "easy"], alloc=["row-major-free-list", FirstFree(), "mc1x1"], shake=2
+    )
+    assert [run.allocator for run in results] == ["row-major-free-list", "FirstFree", "mc1x1"] * 6
+    frame = results.runs.to_dict()
+    first, own = ([value for value in frame["mean_pairwise_l1"][place::3]] for place in (0, 1))
+    assert first == own
+    assert results[0].jobs["pairwise_l1"] == results[1].jobs["pairwise_l1"]
+    assert len(replay.compare(results[0], results[1])) == 5
+    with pytest.raises(replay.UsageError, match="written in Python"):
+        results[1].explain(job=1)
+
+
+def test_the_machine_is_as_documented(trace):
+    seen = []
+
+    class Looks(replay.Allocator):
+        name = "looks"
+
+        def begin(self, machine):
+            self.shape = machine.shape
+
+        def allocate(self, machine, request):
+            seen.append((machine.free_count, request.size, request.now, request.job))
+            assert machine.free.dtype == np.int64 and not machine.free.flags.writeable
+            rows, columns = np.unravel_index(machine.free, self.shape)
+            nearest = np.argsort(rows + columns, kind="stable")[: request.size]
+            return machine.free[nearest]
+
+    results = replay.run(trace, machine="10x10", alloc=Looks())
+    assert results[0].allocator == "looks"
+    assert seen[:2] == [(100, 4, 75, 1), (96, 1, 145, 2)]
+
+
+def test_an_allocator_may_refuse(trace):
+    class Rows(replay.Allocator):
+        """Whole rows only."""
+
+        keeps_schedule = False
+
+        def allocate(self, machine, request):
+            rows = -(-request.size // 10)
+            free = np.zeros(100, bool)
+            free[machine.free] = True
+            whole = np.flatnonzero(free.reshape(10, 10).all(axis=1))
+            if len(whole) < rows:
+                return None
+            return (whole[:rows, None] * 10 + np.arange(10)).ravel()[: request.size]
+
+    run = replay.run(trace, machine="10x10", alloc=Rows(), sched="easy")[0]
+    assert run.metrics["fragmented_refusals"] > 0
+    # The scheduler cannot reserve placements of this allocator. The other runs are kept.
+    with pytest.raises(replay.CellError, match="place") as failed:
+        replay.run(trace, machine="10x10", alloc=["mc1x1", Rows()], sched=["easy", "easy[guard=place]"])
+    assert [run.allocator for run in failed.value.results] == ["mc1x1", "Rows", "mc1x1"]
+
+
+def raises(machine, request):
+    raise ZeroDivisionError("no")
+
+
+WRONG = {
+    "raises": (raises, "raised ZeroDivisionError: no"),
+    "busy": (lambda machine, request: [0, *machine.free[1 : request.size]], "processor 0, which is not free"),
+    "few": (lambda machine, request: machine.free[: request.size - 1], "31 processors for a job of size 32"),
+    "many": (lambda machine, request: machine.free[: request.size + 1], "33 processors for a job of size 32"),
+    "duplicates": (lambda machine, request: [machine.free[0]] * request.size, "twice"),
+    "negative": (lambda machine, request: [-1] * request.size, "not from 0 to 99"),
+    "large": (lambda machine, request: [2**70] * request.size, "number of type int"),
+    "outside": (lambda machine, request: range(100, 100 + request.size), "not from 0 to 99"),
+    "text": (lambda machine, request: "nonsense", "number of type str"),
+    "number": (lambda machine, request: 7, "returned int, which is not iterable"),
+    "floats": (lambda machine, request: np.full(request.size, 0.5), "number of type float"),
+    "endless": (lambda machine, request: iter(int, 1), "processors for a job of size 32"),
+    "none": (lambda machine, request: None, "keeps_schedule = False"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_answer_names_job_and_time(trace, wrong):
+    answer, message = WRONG[wrong]
+
+    class Wrong(replay.Allocator):
+        def allocate(self, machine, request):
+            return answer(machine, request) if request.job == 100 else machine.free[: request.size]
+
+    with pytest.raises(replay.AllocatorError, match="Wrong, job 100, time 65864 s: .*" + message) as refused:
+        replay.run(trace, machine="10x10", alloc=Wrong())
+    if wrong == "raises":
+        assert isinstance(refused.value.__cause__, ZeroDivisionError)
+    # Later runs are not affected.
+    assert len(replay.run(trace, machine="10x10", alloc=FirstFree())) == 1
+
+
+def test_objects_that_are_not_allocators_are_rejected(trace):
+    with pytest.raises(TypeError, match="neither the name"):
+        replay.run(trace, alloc=[3])
+    with pytest.raises(TypeError, match="abstract"):
+        replay.Allocator()

@@ -1,0 +1,106 @@
+import math
+
+import polars as pl
+import pytest
+
+import replay
+
+
+def test_compare_gives_verdicts(results):
+    compared = replay.compare(results[0], results[1], measure=["wait", "pairwise_l1"])
+    assert compared["compared_measure"] == ["wait", "pairwise_l1"]
+    assert compared["change_verdict"] == ["same", "better"]
+    low, high = compared["change_low_percent"][1], compared["change_high_percent"][1]
+    assert low < compared["change_percent"][1] < high < 0
+    by_size = replay.compare(results[0], results[1], measure="wait", by_size=True)
+    assert len(by_size) == 8
+    with pytest.raises(replay.UsageError, match="measure"):
+        replay.compare(results[0], results[1], measure="weight")
+
+
+def test_figures(results, tmp_path):
+    names = [figure.name for figure in results.figures()]
+    assert any(name.startswith("improvement-by-size") for name in names)
+    figure = results.figure("strategies--lublin-10x10--10x10--fcfs")
+    assert results.figure("strategies") is figure
+    assert figure._repr_svg_().startswith("<svg")
+    for suffix, magic in {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}.items():
+        figure.save(tmp_path / f"figure.{suffix}")
+        assert (tmp_path / f"figure.{suffix}").read_bytes().startswith(magic)
+    with pytest.raises(replay.UsageError, match="svg"):
+        figure.save(tmp_path / "figure.gif")
+    with pytest.raises(replay.UsageError, match="the figures are"):
+        results.figure("nothing")
+
+
+def test_show_and_explain(results):
+    shown = results[1].show(job=3333)
+    assert "lublin-10x10 on 10x10, fcfs, mc1x1 (2,13,20,6)" in str(shown)
+    assert shown._repr_svg_().startswith("<svg")
+    explained = results[3].explain(job=3333)
+    assert "job 3333 asks for 1 processor" in explained
+    assert explained.data["steps"]
+    with pytest.raises(replay.UsageError, match="no job|0"):
+        results[1].explain(job=99999999)
+
+
+def test_commands_return_tables(trace):
+    found = replay.search(trace, machine="10x10", jobs=300, sr=range(1, 3), factors=range(0, 2))
+    assert found.trials.to_dict() == found["search"].to_dict()
+    assert set(filter(None, found.trials["sr"])) == {1, 2}
+    contended = replay.contend(trace, jobs=40, scale=1, pattern="n-body", alloc=["mc1x1", "mbs"])
+    assert contended.contend["allocator"] == ["mc1x1", "mbs"]
+    assert len(pl.DataFrame(contended.contend_jobs)) == 80
+    streamed = replay.stream(machine="8x8", arrivals=2, jobs=30, max_replications=30, precision=50, alloc="first-fit")
+    assert "stream" in streamed
+    with pytest.raises(AttributeError, match="returned stream"):
+        streamed.nothing
+    verified = replay.verify("scheduling")
+    assert set(verified["verdict"]) == {"within"}
+    with pytest.raises(replay.UsageError, match="scle"):
+        replay.contend(trace, scle=3)
+
+
+def test_a_log_becomes_a_trace(tmp_path):
+    log = tmp_path / "sacct.txt"
+    log.write_text(
+        "JobID|Submit|Start|End|TimelimitRaw|AllocNodes|State\n"
+        "1|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T09:00:05|120|4|COMPLETED\n"
+        "2|2026-03-01T08:01:00|2026-03-01T09:00:05|2026-03-01T09:30:05|60|8|COMPLETED\n"
+    )
+    trace = replay.import_log("sacct[zone=UTC]", log, processors=16)
+    assert (len(trace), trace.processors, trace.name) == (2, 16, "sacct")
+    results = replay.run(trace, sched=["fcfs", "recorded"], alloc="mc1x1")
+    assert results[0].jobs["start"] == [0, 60]
+    assert len(results.against_log) > 0
+    assert "job 2" in results[0].explain(job=2)
+
+
+def test_a_simulation_is_the_engine(trace):
+    sim = replay.Simulation(trace, machine="10x10", alloc="mc1x1")
+    assert (sim.now, sim.waiting_count, sim.free_count, sim.processors) == (75, 1, 100, 100)
+    assert sim.queue[0].size == 4
+    with pytest.raises(IndexError, match="has 1 job"):
+        sim.start(1)
+    with pytest.raises(replay.UsageError, match="4 distinct processors"):
+        sim.start(0, [1, 2])
+    while not sim.done:
+        while sim.waiting_count and sim.start(0):
+            pass
+        sim.advance()
+    assert not sim.advance()
+    run = replay.run(trace, machine="10x10", sched="fcfs", alloc="mc1x1")[0]
+    assert sim.jobs["start"] == run.jobs["start"]
+    assert math.isclose(sum(sim.jobs["wait"]) / len(trace), run.metrics["mean_wait"])
+
+
+def test_a_simulation_proposes(trace):
+    sim = replay.Simulation(trace, machine="10x10", alloc=["mc1x1", "row-major-free-list"])
+    mc1x1, first = sim.propose(0)
+    assert first == [0, 10, 20, 30]
+    assert sim.pairwise_l1(mc1x1) == 8
+    assert sim.start(0, first)
+    assert sim.running[0].processors == first
+    assert sim.free == [node for node in range(100) if node not in first]
+    with pytest.raises(replay.UsageError, match="list of allocators"):
+        replay.Simulation(trace, machine="10x10", alloc=["mc1x1", "mbs"])

@@ -1,0 +1,55 @@
+"""Checks the type stubs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import replay
+
+pytest.importorskip("mypy")
+
+USE = """
+import replay
+from collections.abc import Iterable
+
+trace = replay.read_swf("a.swf", policy="johnson")
+reveal_type(trace)
+
+class Mine(replay.Allocator):
+    def allocate(self, machine: replay.Machine, request: replay.Request) -> Iterable[int] | None:
+        return list(range(request.size))
+
+results = replay.run(trace, machine="10x10", alloc=["mc1x1", Mine()], seed=range(3))
+reveal_type(results[0].metrics)
+reveal_type(replay.compare(results[0], results[1]))
+sim = replay.Simulation(trace, alloc=Mine())
+reveal_type(sim.queue)
+replay.run(trace, machine=3)
+"""
+
+
+def mypy(*arguments):
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_package_passes_strict_mypy():
+    checked = mypy("-p", "replay")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_uses_are_checked(tmp_path):
+    (tmp_path / "use.py").write_text(USE)
+    output = mypy(str(tmp_path / "use.py")).stdout
+    for revealed in ("replay._trace.Trace", "dict[", "replay._engine.Table", "WaitingJob"):
+        assert revealed in output, output
+    assert output.count("error:") == 1 and "machine" in output, output
+
+
+def test_everything_public_is_documented():
+    for name in replay.__all__:
+        if name != "__version__":
+            assert getattr(replay, name).__doc__, name
+    assert Path(replay.__file__).with_name("py.typed").exists()

@@ -1,0 +1,182 @@
+//! Functions for programs that embed the command line, such as the Python module.
+//!
+//! The functions take options of the command line as text. They return the resolved traces and grids instead of running
+//! the grids. [`with_messages`] returns the lines that the program would write to standard error.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use super::args::RunArgs;
+use super::exit::{Failure, collected, eprint_line, with_short_quotes};
+use super::load::{load_traces, preloaded};
+use super::resolved_grid::ResolvedGrid;
+use super::skipped_jobs::SkippedJobs;
+use super::sweep::{ListArgs, of_flags};
+use super::tie_lists::TieLists;
+use super::{parsed, run_program};
+use replay_core::workload::{LoadError, Workload};
+use replay_experiment::sweep::Plan;
+use replay_experiment::{Measure, RunResult, Trace};
+
+/// The reason why options are rejected.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct EmbedError {
+    /// The exit code that the program would return, see [`cli`](crate::cli).
+    pub code: i32,
+    /// The message that the program would print, without its prefix `replay: `.
+    pub message: String,
+}
+
+impl From<Failure> for EmbedError {
+    fn from(failure: Failure) -> Self {
+        Self { code: failure.exit().code(), message: failure.message() }
+    }
+}
+
+/// Runs the program with the given arguments and returns its exit code. The first argument is the program name.
+pub fn run(arguments: &[OsString]) -> i32 {
+    run_program(arguments).code()
+}
+
+/// Runs `work` and returns its result and the lines that it would write to standard error.
+pub fn with_messages<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    collected(work)
+}
+
+/// A trace in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceText<'a> {
+    /// Name of the trace, with or without the suffix `.swf`.
+    pub name: &'a str,
+    /// Contents in the Standard Workload Format.
+    pub text: &'a [u8],
+}
+
+/// Loads the trace that options of the main job name. With `text`, loads this text instead, under the cleaning policy
+/// and the window of the options.
+///
+/// # Errors
+/// [`EmbedError`] if an option is invalid, if the options name several traces or policies, or if the trace cannot be
+/// read.
+pub fn load(
+    options: &[OsString],
+    text: Option<TraceText<'_>>,
+) -> Result<Arc<Workload>, EmbedError> {
+    let args = run_args(options)?;
+    let grid = of_flags(&args.grid, &TieLists::default(), &ListArgs::default(), None)?;
+    let errors = grid.file.max_errors;
+    let [policy] = &grid.policies[..] else {
+        return Err(Failure::usage_message("--policy: exactly one policy is required").into());
+    };
+    if let Some(TraceText { name, text }) = text {
+        let options = replay_core::swf::ReadOptions { max_errors: errors };
+        let loaded = Workload::from_reader(text, name, policy, &grid.window, options);
+        let workload = loaded.map_err(|error| match error {
+            LoadError::Window { .. } => Failure::usage(error),
+            _ => Failure::data(error),
+        })?;
+        eprint_line(&workload.report);
+        return Ok(Arc::new(workload));
+    }
+    let loaded = load_traces(&grid.file.traces, policy, &grid.window, errors, false)?;
+    match <[Arc<Workload>; 1]>::try_from(loaded) {
+        Ok([workload]) => Ok(workload),
+        Err(_) => Err(Failure::usage_message("--trace: exactly one trace is required").into()),
+    }
+}
+
+/// A grid with its loaded traces.
+#[derive(Debug)]
+pub struct Grid {
+    /// The cells by number.
+    pub plan: Plan,
+    /// Every combination of a trace and a machine.
+    pub traces: Vec<Arc<Trace>>,
+}
+
+/// Resolves the grid that options of the main job describe. `workloads` replace the traces of the options.
+///
+/// # Errors
+/// [`EmbedError`] if the program would reject the options.
+pub fn resolve(
+    options: &[OsString],
+    workloads: Vec<Arc<Workload>>,
+    measure: Measure,
+) -> Result<Grid, EmbedError> {
+    let args = run_args(options)?;
+    let measure = Measure { ties: args.ties, ..measure };
+    let resolve = || ResolvedGrid::main_job(&args.grid, args.shake.shake(), measure, false);
+    let ResolvedGrid { plan, traces } = preloaded(workloads, resolve)?;
+    Ok(Grid { plan, traces })
+}
+
+/// Returns the warnings of the program about job sizes that never run on the machines of a grid.
+pub fn size_warnings(grid: &Grid) -> Vec<String> {
+    super::run::size_warnings(&grid.traces)
+}
+
+/// Returns the warnings of the program about jobs that runs leave out because the allocator does not support their
+/// sizes.
+pub fn jobs_left_out<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {
+    let mut skipped = SkippedJobs::default();
+    results.into_iter().for_each(|result| skipped.add(&result.key, &result.turned_away));
+    collected(|| skipped.report()).1
+}
+
+fn run_args(options: &[OsString]) -> Result<RunArgs, EmbedError> {
+    let arguments: Vec<OsString> =
+        std::iter::once("replay".into()).chain(options.iter().cloned()).collect();
+    let cli = parsed(&arguments).map_err(|error| {
+        let message = with_short_quotes(error).to_string();
+        let message = message.trim_start_matches("error: ");
+        // The usage text describes the program, not the embedding module.
+        let message = message.split("\n\nUsage").next().unwrap_or(message);
+        let message = message.split("\n\nFor more information").next().unwrap_or(message);
+        EmbedError { code: 2, message: message.trim().to_string() }
+    })?;
+    Ok(cli.run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(words: &str) -> Vec<OsString> {
+        words.split_whitespace().map(OsString::from).collect()
+    }
+
+    const TEXT: TraceText<'_> =
+        TraceText { name: "tiny.swf", text: b"; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n" };
+
+    #[test]
+    fn resolves_options_to_the_cells_of_the_command_line() {
+        let load = || load(&options("--policy pwa"), Some(TEXT));
+        let (workload, messages) = with_messages(load);
+        let workload = workload.expect("a trace");
+        assert_eq!((workload.name.as_str(), messages.len()), ("tiny", 1));
+        let resolve = || {
+            let words = options("--trace tiny --sched fcfs,easy --alloc mc1x1 --machine 4x4");
+            resolve(&words, vec![workload], Measure::default())
+        };
+        let (grid, messages) = with_messages(resolve);
+        let Grid { plan, traces } = grid.expect("a grid");
+        assert_eq!((plan.len(), traces.len(), messages), (2, 1, Vec::new()));
+        assert_eq!(traces[0].topology.to_string(), "4x4");
+    }
+
+    #[test]
+    fn rejected_options_have_the_message_and_exit_code_of_the_program() {
+        let rejected_options = |words: &str| {
+            let workload = load(&options(""), Some(TEXT)).expect("a trace");
+            resolve(&options(words), vec![workload], Measure::default()).expect_err("refused")
+        };
+        let (rejected, _) = with_messages(|| {
+            ["--machin 4x4", "--machine 4y4", "--machine 2x2 --alloc mc1x1"].map(rejected_options)
+        });
+        let codes = rejected.each_ref().map(|error| error.code);
+        assert_eq!(codes, [2, 2, 3]);
+        assert!(rejected[0].message.contains("unexpected argument '--machin'"), "{}", rejected[0]);
+        assert!(!rejected[0].message.contains("Usage"), "{}", rejected[0]);
+    }
+}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Measures the program on this machine and writes results/benchmarks/.
 #
-#   scripts/benchmark.sh [PAGE...]     [all but mutants and abuse]
+#   scripts/benchmark.sh [PAGE...]     [all but mutants, abuse and trees]
 #   scripts/benchmark.sh --list        prints each page and the command that writes it
 #
-# PAGE: how-fast (README.md), large, long, plan, together, import, build, mutants, abuse. Each page is a function in
+# PAGE: how-fast (README.md), large, long, trees, plan, together, import, build, mutants, abuse. Each page is a function in
 # scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast and build also need cargo, import and long need python3 and 2 GB
 # in $TMPDIR. All pages take about an hour. Times that other load may affect are in CPU seconds; use an idle machine for
 # the best results. A quick run has few measurements: it checks that the scripts work and that all values except times
@@ -12,6 +12,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 every=(how-fast large long plan together import build mutants abuse)
+# Pages that were not measured yet. Move a name to `every` when its page is committed.
+pending=(trees)
 # Pages about retired options. They are kept but not written again.
 retired=(stretches)
 if [ "${1:-}" = --list ]; then
@@ -57,7 +59,7 @@ done
 pages=("$@")
 [ $# -gt 0 ] || pages=(how-fast large long plan together import build)
 for page in "${pages[@]}"; do
-    [[ " ${every[*]} " == *" $page "* ]] || { echo "no page $page; there are ${every[*]}" >&2; exit 2; }
+    [[ " ${every[*]} ${pending[*]} " == *" $page "* ]] || { echo "no page $page; there are ${every[*]} ${pending[*]}" >&2; exit 2; }
     quick && part "$page"
     name=$page
     [ "$page" != how-fast ] || name=README

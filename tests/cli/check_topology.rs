@@ -70,8 +70,8 @@ fn a_replay_warns_once() {
 
 /// Every command that runs jobs prints both warnings about a file, each once.
 fn every_command_warns_of_a_file() {
-    let small = "a.conf: warning: blocks with fewer nodes than the base size 4: b1";
-    let sizes = "a.conf: warning: jobs of 5-7 nodes have no placement under slurm-block";
+    let small = "a.conf: warning: blocks with fewer nodes than the base size 4: b2";
+    let sizes = "a.conf: warning: jobs of 16-23 nodes have no placement under slurm-block";
     for command in [
         "--trace tiny.swf --alloc slurm-block,random",
         "sweep --trace tiny.swf --alloc slurm-block --seed 0,1 --out out",
@@ -81,8 +81,11 @@ fn every_command_warns_of_a_file() {
         "explain --trace tiny.swf --alloc slurm-block --job 1",
         "stream --arrivals 1 --jobs 5 --replications 2",
     ] {
-        // Without the size 8, no block holds more than 4 nodes and the machine ends in a small block.
-        let text = "BlockName=b0 Nodes=n[0-3]\nBlockName=b1 Nodes=n[4-6]\nBlockSizes=4\n";
+        // Two blocks of 16 nodes, the second of which is incomplete, and a block of three nodes.
+        let nodes = ["0-3", "4-7", "8-10", "11-14", "15-18", "19-22"];
+        let block = |(at, nodes): (usize, &&str)| format!("BlockName=b{at} Nodes=n[{nodes}]\n");
+        let blocks: String = nodes.iter().enumerate().map(block).collect();
+        let text = format!("{blocks}BlockSizes=4,16\n");
         let dir = Dir::new().file("tiny.swf", TINY).file("a.conf", text);
         let out = dir.replay(&format!("{command} --machine a.conf --oversize drop"));
         let out = match command.starts_with("stream") {

@@ -112,7 +112,7 @@ mod tests {
             Arc::new(workload.expect("a trace")),
             topology,
             policy.name,
-            &[scheduler.clone()],
+            std::slice::from_ref(&scheduler),
         );
         let allocator = allocator.parse().expect("an allocator");
         let cell = Cell { trace: Arc::new(trace), scheduler, allocator, seed: 0 };

@@ -3,7 +3,7 @@
 //! Jobs of 1 to 512 nodes, their sizes drawn log-uniformly, start one after the other; the oldest end while more than half
 //! of the nodes are busy. Only decisions are timed.
 //!
-//! `cargo bench --bench hierarchy`
+//! `cargo bench --bench hierarchy [-- FILE.csv]` also writes the table to a file.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -32,6 +32,8 @@ const RULES: [(&str, &str); 8] = [
 const DECISIONS: usize = 20_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let file = std::env::args().skip(1).find(|argument| argument.ends_with(".csv"));
+    let mut rows = String::from("machine,allocator,decisions,us_per_decision\n");
     println!("{:<26} {:<26} {:>10} {:>12}", "machine", "allocator", "decisions", "us/decision");
     for (name, rule) in RULES {
         let topology: Topology = name.parse()?;
@@ -61,6 +63,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let each = spent.as_secs_f64() * 1e6 / DECISIONS as f64;
         println!("{name:<26} {rule:<26} {DECISIONS:>10} {each:>12.2}");
+        rows += &format!("\"{name}\",\"{rule}\",{DECISIONS},{each:.2}\n");
+    }
+    if let Some(file) = file {
+        std::fs::write(file, rows)?;
     }
     Ok(())
 }

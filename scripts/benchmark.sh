@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Measures the program on this machine and writes results/benchmarks/.
 #
-#   scripts/benchmark.sh [PAGE...]     [all but mutants, abuse and python]
+#   scripts/benchmark.sh [PAGE...]     [all but mutants, abuse, trees and python]
 #   scripts/benchmark.sh --list        prints each existing page and the command that writes it
 #
-# PAGE: how-fast (README.md), large, long, plan, together, import, build, mutants, abuse, python. Each page is a function in
-# scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast, build and python also need cargo, import and long need python3 and
-# 2 GB in $TMPDIR, and python needs the Python packages of scripts/python.sh. All pages take about an hour. Times that other
-# load may affect are in CPU seconds, except on the page python; use an idle machine for the best results. A quick run has
-# few measurements: it checks that the scripts work and that all values except times equal the committed values.
-# scripts/lib.bash lists the environment variables.
+# PAGE: how-fast (README.md), large, long, trees, plan, together, import, build, mutants, abuse, python. Each page is a
+# function in scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast, build and python also need cargo, import and long need
+# python3 and 2 GB in $TMPDIR, and python needs the Python packages of scripts/python.sh. All pages take about an hour. Times
+# that other load may affect are in CPU seconds, except on the page python; use an idle machine for the best results. A
+# quick run has few measurements: it checks that the scripts work and that all values except times equal the committed
+# values. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-every=(how-fast large long plan together import build mutants abuse python)
+every=(how-fast large long trees plan together import build mutants abuse python)
 # Pages about retired options. They are kept but not written again.
 retired=(stretches)
 if [ "${1:-}" = --list ]; then

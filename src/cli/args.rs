@@ -30,8 +30,10 @@ pub struct GridArgs {
     /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: from the trace].
     ///
     /// Further machines: hypercube:7; cluster:100x2; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with
-    /// two processors at every point, where a job receives whole points; the systems of replay list systems; and a file
-    /// topology.yaml of Slurm. The default is a two-dimensional mesh of MaxProcs processors (header of the trace), with
+    /// two processors at every point, where a job receives whole points; tree:4x8x18 and block[18,72]:8x18; the systems of
+    /// replay list systems; and a file topology.conf or topology.yaml of Slurm. topology.yaml:NAME is the topology NAME of a
+    /// file with several topologies; without NAME, it is the one with cluster_default: true, or else the first one. The
+    /// default is a two-dimensional mesh of MaxProcs processors (header of the trace), with
     /// sides as equal as possible.
     #[arg(long, value_name = "MACHINE", help_heading = "Grid")]
     pub machine: Vec<String>,

@@ -4,23 +4,27 @@ use std::io::stdout;
 
 use clap::Args;
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, eprint_line};
 use super::print::TableArgs;
 use replay_core::allocator::hierarchy::check::{
-    Finding, findings, never_runs, ranges, rule_name, sweep_cost,
+    Finding, description_warning, findings, never_runs, ranges, rule_name, sweep_cost,
 };
 use replay_core::topology::{Hierarchy, Topology};
-use replay_core::topology_file::{TopologyFile, is_file_name};
+use replay_core::topology_file::{TopologyFile, split_name};
 use replay_output::report::{Align, Sheet};
 
 /// Arguments of `replay check-topology`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay check-topology topology.conf
+  replay check-topology topology.yaml:gpu
   replay check-topology 'block[4,16]:6x4'
   replay check-topology tree:4x8x18 --format csv")]
 pub struct CheckTopologyArgs {
     /// Check this file, topology.conf or topology.yaml, or a machine such as tree:4x8x18 or block[18,72]:8x18.
+    ///
+    /// topology.yaml:NAME is the topology NAME of a file with several topologies. The default is the topology with
+    /// cluster_default: true, or else the first topology.
     ///
     /// The findings are: machine (the size of the machine), never-runs (job sizes without a placement on the idle
     /// machine under Slurm's rule), skipped-level (missing block sizes between used sizes, or missing switch levels
@@ -32,21 +36,15 @@ pub struct CheckTopologyArgs {
     #[arg(value_name = "FILE")]
     file: String,
 
-    /// Read the topology of this name from each file [default: see --help].
-    ///
-    /// The default is the topology with cluster_default: true, or else the first topology.
-    #[arg(long, value_name = "NAME")]
-    topology: Option<String>,
-
     #[command(flatten)]
     table: TableArgs,
 }
 
 /// Prints the findings about the machine.
 pub fn run(args: &CheckTopologyArgs) -> Result<Exit, Failure> {
-    let found = match is_file_name(&args.file) {
+    let found = match split_name(&args.file).is_some() {
         true => {
-            let file = TopologyFile::open(&args.file, args.topology.as_deref());
+            let file = TopologyFile::of_machine(&args.file);
             let file = file.map_err(|problem| Failure::data(anyhow::Error::msg(problem)))?;
             findings(&file.machine, file.misordered.as_ref())
         }
@@ -79,13 +77,21 @@ fn sheet(found: &[Finding]) -> Sheet {
 /// Maximum [`sweep_cost`] at which the warning is computed, because the warning must not delay a replay.
 const MAX_COST: u128 = 1 << 30;
 
+/// Prints warnings about each tree and block machine: blocks smaller than the base size, and sizes that never run.
+pub fn warn(machines: &[Topology]) {
+    for machine in machines.iter().filter_map(Topology::hierarchy) {
+        let warnings = [description_warning(machine), sizes_warning(machine)];
+        warnings.iter().flatten().for_each(eprint_line);
+    }
+}
+
 /// Returns the warning about sizes that never run under Slurm's rule for a machine; `None` if all sizes run.
-pub fn warning(machine: &Hierarchy) -> Option<String> {
+fn sizes_warning(machine: &Hierarchy) -> Option<String> {
     let is_cheap = machine.tree().is_some() || sweep_cost(machine) <= MAX_COST;
     let never = if is_cheap { never_runs(machine) } else { Vec::new() };
     (!never.is_empty()).then(|| {
         format!(
-            "{machine}: jobs of {} nodes have no placement under {} on the idle machine (replay check-topology)",
+            "{machine}: warning: jobs of {} nodes have no placement under {} on the idle machine (replay check-topology)",
             ranges(&never),
             rule_name(machine)
         )

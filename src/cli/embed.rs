@@ -111,11 +111,6 @@ pub fn resolve(
     Ok(Grid { plan, traces })
 }
 
-/// Returns the warnings of the program about job sizes that never run on the machines of a grid.
-pub fn size_warnings(grid: &Grid) -> Vec<String> {
-    super::run::size_warnings(&grid.traces)
-}
-
 /// Returns the warnings of the program about jobs that runs leave out because the allocator does not support their
 /// sizes.
 pub fn jobs_left_out<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {

@@ -145,6 +145,7 @@ impl<'a> Runs<'a> {
         if !result.is_unshaken() {
             // Figures show the load over time only for the unperturbed trace.
             result.series = Default::default();
+            result.hierarchy_series = Default::default();
         }
         self.results.push(result);
         Ok(())

@@ -11,6 +11,7 @@ use clap::Args;
 use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, eprint_line};
 use replay_core::allocator::hierarchy::cases as hierarchy_cases;
+use replay_core::allocator::hierarchy::check::description_warning;
 use replay_core::lines::LONGEST_TEXT;
 use replay_core::placement::cases::{CasesError, MachineError, answer};
 use replay_core::placement::config::Config;
@@ -95,7 +96,7 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         let file = TopologyFile::open(&path, args.topology.as_deref());
         let file = file.map_err(MachineError::Unreadable)?;
         if !args.quiet.quiet {
-            file.warnings.iter().for_each(|warning| eprint_line(format_args!("{path}: {warning}")));
+            description_warning(&file.machine).iter().for_each(eprint_line);
         }
         Ok(file.machine)
     };

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::check_topology;
 use super::exit::{Failure, eprint_line};
 use super::load::load_traces;
 use super::recorded::{
@@ -17,6 +18,7 @@ use replay_core::scheduler::WhenFull;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{OutageError, OutageFile, Outages};
 use replay_core::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
+use replay_core::topology_file::split_name;
 use replay_core::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };
@@ -52,6 +54,9 @@ impl ResolvedGrid {
     /// A usage error for names that cannot be used together, a data error for a wrong trace.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         check_grid(&grid)?;
+        if !quiet {
+            check_topology::warn(&grid.machines);
+        }
         let outages = outages(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
@@ -103,7 +108,9 @@ impl ResolvedGrid {
         let file = &self.plan.grid.file;
         let down = file.down.iter().map(|down| PathBuf::from(&down.file));
         let map = file.node_map.iter().map(PathBuf::from);
-        traces.chain(down).chain(map).collect()
+        let machines = file.machines.iter().filter_map(|name| split_name(name));
+        let machines = machines.map(|(path, _)| PathBuf::from(path));
+        traces.chain(down).chain(map).chain(machines).collect()
     }
 
     /// Returns all cells in order.

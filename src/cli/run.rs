@@ -1,12 +1,10 @@
 //! `replay --trace ...`: the main job, a grid without a journal whose results are printed as they are computed.
 
 use std::ffi::OsString;
-use std::sync::Arc;
 
 use super::args::RunArgs;
-use super::check_topology;
 use super::eta::EtaReporter;
-use super::exit::{Exit, Failure, eprint_line};
+use super::exit::{Exit, Failure};
 use super::interrupt::cancel_token;
 use super::output::Runs;
 use super::progress::Progress;
@@ -14,21 +12,9 @@ use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::Tally;
 use super::session::Session;
-use replay_core::topology::Hierarchy;
+use replay_experiment::RunContext;
 use replay_experiment::pool::Turn;
 use replay_experiment::sweep::run_plan;
-use replay_experiment::{RunContext, Trace};
-
-/// Returns a warning for each machine on which some sizes never run by Slurm's rule.
-pub(super) fn size_warnings(traces: &[Arc<Trace>]) -> Vec<String> {
-    let mut machines: Vec<&Hierarchy> = Vec::new();
-    for machine in traces.iter().filter_map(|trace| trace.topology.hierarchy()) {
-        if !machines.contains(&machine) {
-            machines.push(machine);
-        }
-    }
-    machines.into_iter().filter_map(check_topology::warning).collect()
-}
 
 /// Runs the main job.
 ///
@@ -47,9 +33,6 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
         "placements": measure.nodes,
     }))?;
     let runs: Vec<u32> = (0..plan.len()).collect();
-    if !quiet {
-        size_warnings(traces).iter().for_each(eprint_line);
-    }
     let progress = Progress::of_plan(quiet, plan, &runs)?;
     let mut results = Runs::begin(&mut session, args, &loaded)?;
     let stop = cancel_token(quiet);

@@ -25,7 +25,7 @@ use super::session::Session;
 use super::skipped_jobs::why_not_started;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
-use replay_core::topology::{NodeId, Topology};
+use replay_core::topology::{Hierarchy, NodeId, Topology};
 use replay_core::workload::TraceTime;
 use replay_experiment::snapshot::{HeldAllocation, Snapshot, When, snapshot};
 use replay_experiment::{Cell, CellProblem};
@@ -319,8 +319,12 @@ impl Results for Picture<'_> {
             .cluster()
             .filter(|cluster| cluster.levels() > 1)
             .map(|_| "each column is a host; the job in the lowest row has priority".to_string());
-        let leaves = (!sheets.row_names().is_empty())
-            .then(|| "a row is a leaf with a cell for each of its nodes".to_string());
+        let leaves = (!sheets.row_names().is_empty()).then(|| {
+            match topology.hierarchy().and_then(Hierarchy::blocks) {
+                Some(_) => "a row is a base block with a cell for each of its nodes".to_string(),
+                None => "a row is a leaf switch with a cell for each of its nodes".to_string(),
+            }
+        });
         let figure = MachineMap {
             title,
             subtitle: [Some(doing), hosts, leaves, Sheets::unfolded(topology), job]

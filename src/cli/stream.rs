@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::args::{OutputArgs, SeedArg};
+use super::check_topology;
 use super::eta::EtaReporter;
 use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
@@ -29,6 +30,7 @@ use super::session::Session;
 use super::strategy_selection::ELSEWHERE;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::estimate::{ReplicateError, StopRule};
+use replay_core::naming::split_list;
 use replay_core::number::{counted, plain};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
@@ -40,7 +42,7 @@ use replay_experiment::compatibility::{
     require_one_processor_per_point,
 };
 use replay_experiment::contention::{MOST_SENT, Messages, stream_packets};
-use replay_experiment::grid::{Values, once};
+use replay_experiment::grid::{Values, file_hierarchy, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
     Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
@@ -375,7 +377,16 @@ fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> s
 }
 
 fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
-    let machines = parse_list(&args.machine, MACHINE)?;
+    let default = [MACHINE.to_string()];
+    let lists = if args.machine.is_empty() { &default[..] } else { &args.machine };
+    let machine = |name: &str| match file_hierarchy(name) {
+        Some(machine) => {
+            machine.map_err(|problem| Failure::usage_message(format!("--machine: {problem}")))
+        }
+        None => name.parse().map_err(Failure::usage),
+    };
+    let names = lists.iter().flat_map(|list| split_list(list));
+    let machines = names.map(machine).collect::<Result<Vec<Topology>, _>>()?;
     require_one_processor_per_point(&machines)?;
     Ok(once(machines))
 }
@@ -462,6 +473,9 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         )));
     }
     let machines = machines(args)?;
+    if !args.output.process.quiet {
+        check_topology::warn(&machines);
+    }
     let allocators = match args.alloc.is_empty() {
         true => usual(&machines, &schedulers)?,
         false => parse_list(&args.alloc, ALLOCATORS)?,

@@ -8,6 +8,9 @@ trials!(
     reports_names_out_of_order_and_empty_leaves,
     rejects_other_machines_and_broken_files,
     a_replay_warns_once,
+    every_command_warns_of_a_file,
+    ids_depend_on_the_content_of_a_file,
+    selects_a_topology_of_a_file,
 );
 
 fn reports_sizes_that_never_run() {
@@ -59,8 +62,72 @@ fn rejects_other_machines_and_broken_files() {
 fn a_replay_warns_once() {
     let dir = Dir::new().file("tiny.swf", TINY);
     let command = "--trace tiny.swf --machine block[4,16]:6x4 --alloc slurm-block,random";
-    let warning = "block[4,16]:6x4: jobs of 17-24 nodes have no placement under slurm-block on the idle machine";
+    let warning = "block[4,16]:6x4: warning: jobs of 17-24 nodes have no placement under slurm-block on the idle machine";
     let out = dir.replay(command).code(0).says(warning);
     assert_eq!(out.stderr.matches(warning).count(), 1);
     dir.replay(&format!("{command} -q")).code(0).says_nothing();
+}
+
+/// Every command that runs jobs prints both warnings about a file, each once.
+fn every_command_warns_of_a_file() {
+    let small = "a.conf: warning: blocks with fewer nodes than the base size 4: b2";
+    let sizes = "a.conf: warning: jobs of 16-23 nodes have no placement under slurm-block";
+    for command in [
+        "--trace tiny.swf --alloc slurm-block,random",
+        "sweep --trace tiny.swf --alloc slurm-block --seed 0,1 --out out",
+        "sweep --trace tiny.swf --alloc all --out all",
+        "plan --trace tiny.swf --alloc slurm-block",
+        "show --trace tiny.swf --alloc slurm-block --job 1",
+        "explain --trace tiny.swf --alloc slurm-block --job 1",
+        "stream --arrivals 1 --jobs 5 --replications 2",
+    ] {
+        // Two blocks of 16 nodes, the second of which is incomplete, and a block of three nodes.
+        let nodes = ["0-3", "4-7", "8-10", "11-14", "15-18", "19-22"];
+        let block = |(at, nodes): (usize, &&str)| format!("BlockName=b{at} Nodes=n[{nodes}]\n");
+        let blocks: String = nodes.iter().enumerate().map(block).collect();
+        let text = format!("{blocks}BlockSizes=4,16\n");
+        let dir = Dir::new().file("tiny.swf", TINY).file("a.conf", text);
+        let out = dir.replay(&format!("{command} --machine a.conf --oversize drop"));
+        let out = match command.starts_with("stream") {
+            true => dir.replay(&format!("{command} --machine a.conf")).code(0),
+            false => out.code(0),
+        };
+        for warning in [small, sizes] {
+            let count = out.stderr.matches(warning).count();
+            assert_eq!(count, 1, "{command}: {warning}\n{}", out.stderr);
+        }
+    }
+}
+
+/// The ids of cells change with the content of a file, but not with its comments.
+fn ids_depend_on_the_content_of_a_file() {
+    let ids = |text: &str| {
+        let dir = Dir::new().file("tiny.swf", TINY).file("a.conf", text);
+        let command =
+            "plan --list --format csv -q --trace tiny.swf --alloc slurm-tree --machine a.conf";
+        dir.replay(command).code(0).stdout
+    };
+    let text = "SwitchName=a Nodes=n[0-7]\nSwitchName=b Nodes=n[8-15]\nSwitchName=r Switches=a,b\n";
+    let id = ids(text);
+    assert_eq!(id, ids(&format!("# comment\n{text}")));
+    assert_ne!(id, ids(&text.replace("[0-7]", "[0-6]").replace("[8-15]", "[7-15]")));
+}
+
+fn selects_a_topology_of_a_file() {
+    let text = "- topology: one\n  tree: {switches: [{switch: s, nodes: 'n[0-15]'}]}\n\
+                - topology: two\n  tree: {switches: [{switch: s, nodes: 'n[0-31]'}]}\n\
+                - topology: tori\n  torus3d: {toruses: [{name: t, dims: {x: 4, y: 4, z: 2}, nodes: 'm[00-31]', placements: [{dims: {x: 1, y: 1, z: 1}}, {dims: {x: 2, y: 1, z: 1}}]}]}\n";
+    let dir = Dir::new().file("tiny.swf", TINY).file("t.yaml", text);
+    dir.replay("check-topology t.yaml:two").code(0).prints("32 nodes");
+    dir.replay("check-topology t.yaml").code(0).prints("16 nodes");
+    let run = "-q --trace tiny.swf --format csv --columns topology,allocator";
+    let two = dir.replay(&format!("{run} --machine t.yaml:two --alloc slurm-tree")).code(0);
+    assert_eq!(two.stdout, "topology,allocator\nt.yaml:two,slurm-tree\n");
+    let words = ["t.yaml:1: no topology is called three; the file contains one, two, tori"];
+    dir.replay(&format!("{run} --machine t.yaml:three --alloc slurm-tree")).fails(2, 1, &words);
+    let words = ["a topology.conf has one topology without a name; write a.conf, not a.conf:x"];
+    dir.replay("check-topology a.conf:x").fails(3, 1, &words);
+    let sweep = "sweep -q --trace tiny.swf --machine t.yaml:two --alloc slurm-tree --out out";
+    dir.replay(sweep).code(0);
+    dir.replay("merge out --out merged -q").code(0);
 }

@@ -7,9 +7,9 @@ use super::{Cell, CellError, Measure, ProgressMeter, RunContext, RunResult};
 use replay_core::allocator::centre::{BatchReplay, TieConfig, TieRule};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
-use replay_core::metrics::Locality;
 use replay_core::metrics::by_size::{SizeRow, by_size};
 use replay_core::metrics::run::{PlacementMeans, RunMetrics};
+use replay_core::metrics::{HierarchySeries, Locality};
 use replay_core::simulation::SimulationError;
 use replay_core::topology::Topology;
 
@@ -124,6 +124,7 @@ pub fn run_together(
             jobs: Vec::new(),
             over_log: None,
             series: schedule.series.clone(),
+            hierarchy_series: HierarchySeries::default(),
             seconds,
             allocator_seconds: None,
         })

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use super::{Cell, LogJobs, Measure, ProgressMeter, RunContext};
 use replay_core::allocator::reduced::Reduction;
 use replay_core::metrics::run::{JobMeasures, PlacementMeans};
-use replay_core::metrics::{Allocation, BlockFragmentation, Locality, Placement, TieStatistics};
+use replay_core::metrics::{
+    Allocation, BlockFragmentation, HierarchySeries, Locality, Placement, TieStatistics,
+};
 use replay_core::simulation::{Decision, Observer, Timeline};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{Job, JobId, Users};
@@ -41,8 +43,8 @@ pub struct Placements<'a> {
     reduced: Option<u32>,
     /// Number of points of each job that runs on fewer points than requested.
     served: HashMap<JobId, u32>,
-    /// By job size, on trees and blocks: the number of leaves of all jobs, and the number of jobs.
-    leaves_by_size: HashMap<u32, [i64; 2]>,
+    /// By job size, on trees and blocks: the number of leaves of all jobs, the minimum number, and the number of jobs.
+    leaves_by_size: HashMap<u32, [i64; 3]>,
     /// Slurm's fragmentation over time, on blocks, if placements are measured.
     fragmentation: Option<BlockFragmentation>,
 }
@@ -163,8 +165,9 @@ impl<'a> Placements<'a> {
     /// Adds the number of leaves of a job to the sum for its size. With sign -1, subtracts the number.
     fn count_leaves(&mut self, size: u32, placement: &Placement, sign: i64) {
         if let Some(place) = &placement.hierarchy {
-            let [leaves, jobs] = self.leaves_by_size.entry(size).or_default();
+            let [leaves, fewest, jobs] = self.leaves_by_size.entry(size).or_default();
             *leaves += sign * i64::from(place.leaves);
+            *fewest += sign * i64::from(place.fewest_leaves);
             *jobs += sign;
         }
     }
@@ -172,8 +175,22 @@ impl<'a> Placements<'a> {
     /// Returns the mean number of leaves of the jobs of a size. Returns `None` if there are no jobs of this size, if
     /// the machine is neither a tree nor consists of blocks, or if leaves were not measured.
     pub fn mean_leaves(&self, size: u32) -> Option<f64> {
-        let &[leaves, jobs] = self.leaves_by_size.get(&size)?;
+        let &[leaves, _, jobs] = self.leaves_by_size.get(&size)?;
         (jobs > 0).then(|| leaves as f64 / jobs as f64)
+    }
+
+    /// Returns the values for figures of trees and blocks; empty on other machines.
+    pub fn hierarchy_series(&self) -> HierarchySeries {
+        let measured = self.leaves_by_size.iter().filter(|(_, [.., jobs])| *jobs > 0);
+        let fewest =
+            |(&size, &[_, fewest, jobs]): (&u32, &[i64; 3])| (size, fewest as f64 / jobs as f64);
+        let mut fewest_leaves: Vec<(u32, f64)> = measured.map(fewest).collect();
+        fewest_leaves.sort_unstable_by_key(|&(size, _)| size);
+        let fragmentation = self.fragmentation.as_ref();
+        HierarchySeries {
+            fewest_leaves,
+            block_fragmentation: fragmentation.map_or(Vec::new(), BlockFragmentation::series),
+        }
     }
 
     /// Returns the time average of Slurm's fragmentation, in nodes and in percent of its largest value; `None` if not

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{OverLogJobs, RejectedSize};
 use replay_core::metrics::comparable;
 use replay_core::metrics::system::OutageMetrics;
-use replay_core::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
+use replay_core::metrics::{Allocation, HierarchySeries, JobMeasures, RunMetrics, Series, SizeRow};
 use replay_core::table::{Column, Table, name};
 
 /// The key of a cell of a grid. The names in the key can be parsed.
@@ -101,6 +101,9 @@ pub struct RunResult {
     /// Load over time. All cells with the same timeline share this series.
     #[serde(skip)]
     pub series: Arc<Series>,
+    /// Values for figures of trees and blocks; empty on other machines.
+    #[serde(skip)]
+    pub hierarchy_series: HierarchySeries,
     /// Wall-clock time of the replay, in seconds.
     pub seconds: f64,
     /// Wall-clock time spent in the allocator, in seconds; `None` if not measured.
@@ -161,6 +164,7 @@ impl RunResult {
             jobs: Vec::new(),
             allocations: Vec::new(),
             series: self.series.clone(),
+            hierarchy_series: self.hierarchy_series.clone(),
             ..*self
         }
     }

@@ -131,6 +131,7 @@ fn run_measured(
         metrics,
         by_size,
         over_log: over_log.map(Box::new),
+        hierarchy_series: placements.hierarchy_series(),
         allocations: std::mem::take(&mut placements.allocations),
         jobs: placements.into_jobs(),
         series,

@@ -160,12 +160,12 @@ pub fn run(
     let (grid, messages) = py.detach(resolve);
     // With recorded schedules, messages about contradictions in the log are warnings; the message about the machine is
     // not.
-    let (plain, warnings) =
-        messages.into_iter().partition(|line| !recorded || line.contains(": machine "));
+    let (warnings, plain) = messages
+        .into_iter()
+        .partition(|line| line.contains(": warning: ") || recorded && !line.contains(": machine "));
     report(py, plain, false)?;
     report(py, warnings, true)?;
     let grid = grid.map_err(rejected)?;
-    report(py, py.detach(|| embed::size_warnings(&grid)), true)?;
     let threads =
         threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();

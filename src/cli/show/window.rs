@@ -16,14 +16,14 @@ use crate::cli::session::Session;
 use replay_core::metrics::Allocation;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
-use replay_core::topology::Topology;
+use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::TraceTime;
 use replay_experiment::files;
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
 use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, run_cell};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Areas, Bar, Film, FilmJob, Gantt, Line, Lines, Plots, Point, save};
-use replay_output::report::machine::Sheets;
+use replay_output::report::machine::{ABSENT, Sheets, leaves};
 use replay_output::report::{Sheet, Shown, perfetto};
 
 /// A window of a trace, from one instant to another.
@@ -185,6 +185,11 @@ impl Part<'_> {
         format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy())
     }
 
+    /// Returns the leaves of a tree or of blocks, with their nodes; empty on other machines.
+    fn leaves(&self) -> Vec<(&str, &[NodeId])> {
+        self.cell.trace.topology.hierarchy().map_or(Vec::new(), leaves)
+    }
+
     /// Returns the name of the figure's order of processors, and the position of each processor in it.
     fn order(&self) -> (String, Vec<usize>) {
         let topology = &self.cell.trace.topology;
@@ -197,9 +202,11 @@ impl Part<'_> {
                 }
                 (format!("along the {} curve", curve.name()), places)
             }
-            // On a tree or blocks, processors are ordered by number for any layout of leaves.
             None if topology.hierarchy().is_some() => {
-                ("by number".to_string(), (0..topology.processors()).collect())
+                let leaves = self.leaves().into_iter().rev();
+                let nodes = leaves.flat_map(|leaf| leaf.1.iter().rev());
+                nodes.enumerate().for_each(|(place, node)| places[node.index()] = place);
+                ("leaf by leaf".to_string(), places)
             }
             None => {
                 let sheets = Sheets::of(topology);
@@ -263,6 +270,12 @@ impl Part<'_> {
             window: self.window,
             duration: DURATION,
             sides: sheets.sides,
+            rows: sheets.row_names().to_vec(),
+            absent: match sheets.row_names().is_empty() {
+                true => Vec::new(),
+                false => sheets.processors().map(|processor| processor == ABSENT).collect(),
+            },
+            slices: (0..sheets.sides[2]).filter_map(|slice| sheets.slice_name(slice)).collect(),
             jobs: run.allocations.iter().map(scene).collect(),
         }
     }
@@ -285,18 +298,30 @@ impl Part<'_> {
             Line { name: name.to_string(), points }
         };
         let boxes = |space: &FreeSpace| space.largest_box;
+        // The neighbours of a node are the other nodes of its leaf, so a connected region is a part of one leaf.
+        let is_hierarchy = self.cell.trace.topology.hierarchy().is_some();
+        let [title, region, unit] = match is_hierarchy {
+            true => {
+                ["Free nodes, and the most free nodes of one leaf", "most on one leaf", "Nodes"]
+            }
+            false => [
+                "Free processors, and the largest free box and region",
+                "largest connected region",
+                "Processors",
+            ],
+        };
         let mut lines = vec![
             line("free", &|space| Some(space.free)),
-            line("largest connected region", &|space| Some(space.largest_region)),
+            line(region, &|space| Some(space.largest_region)),
         ];
         if self.cell.trace.topology.grid().is_some() {
             lines.push(line("largest box", &boxes));
         }
         Areas(Lines {
-            title: "Free processors, and the largest free box and region".to_string(),
+            title: title.to_string(),
             subtitle: vec![self.title()],
             x_title: "Time of the trace (h)".to_string(),
-            y_title: "Processors".to_string(),
+            y_title: unit.to_string(),
             log_x: false,
             log_y: false,
             plain: true,
@@ -359,6 +384,16 @@ impl<'b> Results for Rows<'_, 'b> {
                     epoch: self.part.epoch(),
                     processors: self.part.cell.trace.topology.processors(),
                     order: self.part.order().0,
+                    leaves: {
+                        let mut first = self.part.cell.trace.topology.processors();
+                        let leaves = self.part.leaves().into_iter().map(|(name, nodes)| {
+                            first -= nodes.len();
+                            (first, name.to_string())
+                        });
+                        let mut leaves: Vec<(usize, String)> = leaves.collect();
+                        leaves.reverse();
+                        leaves
+                    },
                     bars: self.part.bars(run),
                 };
                 save(plots, "gantt", &figure)?

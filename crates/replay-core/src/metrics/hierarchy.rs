@@ -196,6 +196,20 @@ impl HierarchyMetrics {
     }
 }
 
+/// Values of a run on a tree or on blocks for figures.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct HierarchySeries {
+    /// Job sizes, ascending, each with the mean over jobs of the minimum number of leaves that can hold the job on the
+    /// idle machine.
+    pub fewest_leaves: Vec<(u32, f64)>,
+    /// Time averages of Slurm's fragmentation over consecutive spans: the middle of the span, in seconds since the
+    /// first submission, and the average, in percent of the value when no node is free; empty on trees.
+    pub block_fragmentation: Vec<(f64, f64)>,
+}
+
+/// Maximum number of spans of [`BlockFragmentation::series`].
+const MAX_SPANS: i64 = 120;
+
 /// Integrates Slurm's fragmentation of a block machine over time.
 #[derive(Clone, Debug)]
 pub struct BlockFragmentation {
@@ -204,8 +218,9 @@ pub struct BlockFragmentation {
     held: HashMap<JobId, Box<[NodeId]>>,
     origin: i64,
     now: i64,
-    /// Integral from the origin until now.
-    sum: i128,
+    /// Integrals over consecutive spans of [`width`](Self::width) seconds from the origin until now.
+    spans: Vec<i128>,
+    width: i64,
     /// The value since the last change, if computed.
     value: Option<u64>,
     /// The value when no node is free.
@@ -222,7 +237,8 @@ impl BlockFragmentation {
             held: HashMap::new(),
             origin,
             now: origin,
-            sum: 0,
+            spans: Vec::new(),
+            width: 1,
             value: None,
             most: fragmentation(&none),
         })
@@ -231,8 +247,17 @@ impl BlockFragmentation {
     fn advance(&mut self, now: i64) {
         if now > self.now {
             let value = *self.value.get_or_insert_with(|| fragmentation(&self.free));
-            self.sum += i128::from(value) * i128::from(now - self.now);
-            self.now = now;
+            while (now - self.origin - 1) / self.width >= MAX_SPANS {
+                self.spans = self.spans.chunks(2).map(|pair| pair.iter().sum()).collect();
+                self.width *= 2;
+            }
+            while self.now < now {
+                let span = (self.now - self.origin) / self.width;
+                let end = now.min(self.origin + (span + 1) * self.width);
+                self.spans.resize(span as usize + 1, 0);
+                self.spans[span as usize] += i128::from(value) * i128::from(end - self.now);
+                self.now = end;
+            }
         }
     }
 
@@ -256,8 +281,23 @@ impl BlockFragmentation {
     /// Returns `None` if no time has passed.
     pub fn mean(&self) -> Option<[f64; 2]> {
         let span = self.now - self.origin;
-        let mean = (span > 0).then(|| self.sum as f64 / span as f64)?;
-        Some([mean, 100.0 * mean / self.most.max(1) as f64])
+        let sum: i128 = self.spans.iter().sum();
+        let mean = (span > 0).then(|| sum as f64 / span as f64)?;
+        Some([mean, self.percent(mean)])
+    }
+
+    fn percent(&self, nodes: f64) -> f64 {
+        100.0 * nodes / self.most.max(1) as f64
+    }
+
+    /// Returns [`HierarchySeries::block_fragmentation`].
+    pub fn series(&self) -> Vec<(f64, f64)> {
+        let begins = (0..).map(|span| span * self.width);
+        let mean = |(begin, &sum): (i64, &i128)| {
+            let length = self.width.min(self.now - self.origin - begin);
+            (begin as f64 + length as f64 / 2.0, self.percent(sum as f64 / length as f64))
+        };
+        begins.zip(&self.spans).map(mean).collect()
     }
 }
 
@@ -348,6 +388,18 @@ mod tests {
         blocks.end(JobId(1), 40);
         let mean = (21.0 + 64.0) / 3.0;
         assert_eq!(blocks.mean(), Some([mean, 100.0 * mean / 64.0]));
+        let series = blocks.series();
+        assert_eq!((series.len(), series[9], series[10].0), (30, (9.5, 0.0), 10.5));
+        assert_eq!((series[10].1, series[29]), (100.0 * 21.0 / 64.0, (29.5, 100.0)));
+        // 1,000 s need spans of 16 s. The first span contains 10 idle seconds and 6 s with 21 nodes.
+        blocks.start(JobId(2), &[NodeId(0)], 40);
+        blocks.end(JobId(2), 1_010);
+        let series = blocks.series();
+        assert_eq!((series.len(), series[1].0), (63, 24.0));
+        assert_eq!(series[0].1, 100.0 * (6.0 * 21.0 / 16.0) / 64.0);
+        assert_eq!(series[62], (996.0, 100.0 * 21.0 / 64.0));
+        let total = (21.0 + 64.0) * 10.0 + 970.0 * 21.0;
+        assert_eq!(blocks.mean().map(|mean| mean[0]), Some(total / 1_000.0));
         let tree: Topology = "tree:2x4".parse().expect("a machine");
         assert!(BlockFragmentation::new(tree.hierarchy().expect("a tree"), 0).is_none());
     }

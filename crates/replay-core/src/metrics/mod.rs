@@ -42,7 +42,7 @@ pub mod ties;
 
 pub use allocations::Allocation;
 pub use by_size::{SizeChange, SizeRow};
-pub use hierarchy::{BlockFragmentation, HierarchyMetrics, HierarchyPlacement};
+pub use hierarchy::{BlockFragmentation, HierarchyMetrics, HierarchyPlacement, HierarchySeries};
 pub use locality::{Locality, Placement};
 pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, Submitted, TieMetrics};
 pub use series::Series;

@@ -21,8 +21,10 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::lines::LONGEST_TEXT;
-use crate::topology::hierarchy::{BlockEntry, DescriptionError, Subject, SwitchEntry};
-use crate::topology::{Hierarchy, natural_order};
+use crate::topology::hierarchy::{
+    BlockEntry, DescriptionError, HierarchyKind, Subject, SwitchEntry,
+};
+use crate::topology::{Hierarchy, NodeId, Topology, natural_order};
 
 pub use yaml::is_hierarchy as yaml_is_hierarchy;
 
@@ -43,8 +45,6 @@ pub struct TopologyFileError {
 pub struct TopologyFile {
     /// The machine, which is displayed as the path of the file.
     pub machine: Hierarchy,
-    /// Warnings about the file.
-    pub warnings: Vec<String>,
     /// Node names that the file lists out of natural order; `None` if all names are in natural order.
     pub misordered: Option<Misordered>,
 }
@@ -81,10 +81,57 @@ struct Entries {
     sizes: Option<(usize, Vec<u32>)>,
 }
 
-/// Returns whether the name of a machine is the name of a file.
-pub fn is_file_name(name: &str) -> bool {
-    let name = name.trim().to_ascii_lowercase();
-    [".yaml", ".yml", ".conf"].iter().any(|ending| name.ends_with(ending))
+/// Splits the name of a machine, `FILE` or `FILE:TOPOLOGY`, into the path of the file and the name of a topology in the
+/// file. Returns `None` if the name is not the name of a file.
+///
+/// ```
+/// use replay_core::topology_file::split_name;
+/// assert_eq!(split_name("a/topology.yaml:gpu"), Some(("a/topology.yaml", Some("gpu"))));
+/// assert_eq!(split_name("topology.conf"), Some(("topology.conf", None)));
+/// assert_eq!(split_name("torus:8x8"), None);
+/// ```
+pub fn split_name(name: &str) -> Option<(&str, Option<&str>)> {
+    let name = name.trim();
+    let is_file = |path: &str| {
+        let path = path.to_ascii_lowercase();
+        [".yaml", ".yml", ".conf"].iter().any(|ending| path.ends_with(ending))
+    };
+    if is_file(name) {
+        return Some((name, None));
+    }
+    let mut splits = name.match_indices(':').map(|(at, _)| (&name[..at], &name[at + 1..]));
+    splits.find(|(path, _)| is_file(path)).map(|(path, entry)| (path, Some(entry)))
+}
+
+/// Returns the digest of the switches, blocks, sizes and nodes of a machine that was read from a file. Returns `None`
+/// for other machines, because their names determine them.
+pub fn content_digest(machine: &Topology) -> Option<String> {
+    let machine = machine.hierarchy()?;
+    split_name(&machine.to_string())?;
+    let mut digest = blake3::Hasher::new();
+    // Every name is preceded by its length.
+    let mut add = |name: &str| _ = digest.update(format!("{} {name}\n", name.len()).as_bytes());
+    let of_nodes = |nodes: &[NodeId], add: &mut dyn FnMut(&str)| {
+        add(&format!("nodes {}", nodes.len()));
+        nodes.iter().for_each(|node| add(&machine.names()[node.index()]));
+    };
+    match machine.kind() {
+        HierarchyKind::Tree(tree) => {
+            for switch in tree.switches() {
+                add(&switch.name);
+                add(&format!("switches {:?}", switch.children));
+                of_nodes(&switch.nodes, &mut add);
+            }
+        }
+        HierarchyKind::Blocks(blocks) => {
+            add(&format!("blocks of {} at levels {:?}", blocks.base_size(), blocks.levels()));
+            for block in 0..blocks.count() as u32 {
+                add(blocks.name(block));
+                of_nodes(blocks.nodes(block), &mut add);
+            }
+        }
+    }
+    Some(digest.finalize().to_hex().to_string())
 }
 
 /// Returns the text of a file.
@@ -124,7 +171,7 @@ impl TopologyFile {
             line: error.line,
             problem: error.to_string(),
         };
-        let label = path.to_string();
+        let label = entry.map_or(path.to_string(), |entry| format!("{path}:{entry}"));
         let machine = match (switches.first(), blocks.first()) {
             (Some(_), Some(block)) => {
                 let subject = Subject::Block(block.name.clone());
@@ -150,17 +197,23 @@ impl TopologyFile {
             }
         };
         let machine = machine.map_err(described)?;
-        let base = machine.blocks().map_or(0, |blocks| blocks.base_size());
-        let small = blocks.iter().filter(|block| block.nodes.len() < base as usize);
-        let warnings = small
-            .map(|BlockEntry { line, name, nodes }| {
-                let nodes = nodes.len();
-                format!("line {line}: block {name}: {nodes} nodes, fewer than the base size {base}")
-            })
-            .collect();
         let names = switches.iter().flat_map(|switch| &switch.nodes);
         let misordered = misordered(names.chain(blocks.iter().flat_map(|block| &block.nodes)));
-        Ok(Self { machine, warnings, misordered })
+        Ok(Self { machine, misordered })
+    }
+
+    /// Opens and parses the file of a machine. A [name](split_name) with a topology requires a YAML file.
+    ///
+    /// # Errors
+    /// A message with the file, the line and a description of the problem.
+    pub fn of_machine(name: &str) -> Result<Self, String> {
+        let (path, entry) = split_name(name).unwrap_or((name, None));
+        match entry {
+            Some(entry) if path.to_ascii_lowercase().ends_with(".conf") => Err(format!(
+                "{path}: a topology.conf has one topology without a name; write {path}, not {path}:{entry}"
+            )),
+            entry => Self::open(path, entry),
+        }
     }
 
     /// Opens and parses a file.

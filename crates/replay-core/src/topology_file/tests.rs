@@ -27,7 +27,6 @@ fn blocks_of_either_format_are_the_same_machine() {
     let blocks = conf(text).expect("blocks");
     let same = "- topology: t\n  block:\n    block_sizes: [4, 16]\n    blocks:\n      - {block: b0, nodes: 'n[00-03]'}\n      - {block: b1, nodes: 'n[04-06]'}\n";
     assert_eq!(blocks.machine, yaml(same).expect("blocks").machine);
-    assert_eq!(blocks.warnings, ["line 2: block b1: 3 nodes, fewer than the base size 4"]);
     let HierarchyKind::Blocks(blocks) = blocks.machine.kind() else { panic!("blocks") };
     assert_eq!((blocks.levels(), blocks.name(1)), (&[0, 2][..], "b1"));
 }
@@ -91,4 +90,41 @@ fn errors_name_line_and_entry() {
     ] {
         assert_eq!(yaml(text).expect_err(text), expected);
     }
+}
+
+#[test]
+fn the_digest_of_the_content_ignores_comments_only() {
+    let digest = |text: &str| {
+        let machine = conf(text).expect("a machine").machine;
+        content_digest(&Topology::Hierarchy(machine)).expect("a file")
+    };
+    let tree = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\nSwitchName=c Switches=a,b\n";
+    let blocks = "BlockName=a Nodes=n[1-2]\nBlockName=b Nodes=n[3-4]\nBlockSizes=2,4\n";
+    assert_eq!(digest(tree), digest(&format!("# a comment\n{tree}")));
+    let changed = [
+        (tree, "n[1-2]", "n[1,5]"),
+        (tree, "Name=c", "Name=d"),
+        (tree, "es=a,b", "es=a"),
+        (blocks, "2,4", "2"),
+        (blocks, "n[3-4]", "n[3-5]"),
+        (blocks, "Name=a", "Name=d"),
+    ];
+    for (text, from, to) in changed {
+        let other = text.replacen(from, to, 1);
+        assert_ne!(digest(text), digest(&other), "{other}");
+    }
+    let generated: Topology = "tree:2x4".parse().expect("a tree");
+    assert_eq!(content_digest(&generated), None);
+}
+
+#[test]
+fn a_name_selects_a_topology_of_a_file() {
+    assert_eq!(split_name(" T.YAML:a:b "), Some(("T.YAML", Some("a:b"))));
+    assert_eq!(split_name("a:b.yml"), Some(("a:b.yml", None)));
+    assert_eq!(split_name("block[4,16]:6x4"), None);
+    let error = TopologyFile::of_machine("t.conf:gpu").expect_err("one topology");
+    assert!(error.ends_with("write t.conf, not t.conf:gpu"), "{error}");
+    let text = "- topology: a\n  tree: {switches: [{switch: s, nodes: n1}]}\n- topology: b\n  tree: {switches: [{switch: s, nodes: 'n[1-2]'}]}\n";
+    let machine = TopologyFile::read(text, "t.yaml", Some("b")).expect("b").machine;
+    assert_eq!((machine.processors(), machine.to_string()), (2, "t.yaml:b".to_string()));
 }

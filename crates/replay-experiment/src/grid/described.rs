@@ -11,43 +11,46 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::torus3d::Described;
 use replay_core::naming::StrategyName;
 use replay_core::topology::Topology;
-use replay_core::topology_file::{self, TopologyFile, is_file_name};
+use replay_core::topology_file::{self, TopologyFile, split_name};
 
-/// Returns the machine that a file describes, if it is a tree or consists of blocks; `None` for other files.
-fn hierarchy(path: &str) -> Option<Result<Topology, String>> {
+/// Returns the machine that a file describes, if it is a tree or consists of blocks. The name is `FILE` or
+/// `FILE:TOPOLOGY`. Returns `None` for other files and other names.
+pub fn file_hierarchy(name: &str) -> Option<Result<Topology, String>> {
+    let (path, entry) = split_name(name)?;
     if !path.to_ascii_lowercase().ends_with(".conf") {
         let text = topology_file::text_of(Path::new(path)).ok()?;
-        if !topology_file::yaml_is_hierarchy(&text, None) {
+        if !topology_file::yaml_is_hierarchy(&text, entry) {
             return None;
         }
     }
-    Some(TopologyFile::open(path, None).map(|file| Topology::Hierarchy(file.machine)))
+    Some(TopologyFile::of_machine(name.trim()).map(|file| Topology::Hierarchy(file.machine)))
 }
 
 /// Removes a machine file from the list of machines of a grid. The file becomes the parameter `file` of all allocators
-/// with boxes that have neither a `file` nor a `menu`. Returns the default machine that the file describes.
+/// with boxes that have neither a `file` nor a `menu`, and its selected topology becomes the parameter `topology`. Returns the default machine that the file describes.
 ///
 /// # Errors
 /// An error with the key, if the grid also lists another machine, or if the file is invalid.
 pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
-    let Some(place) = file.machines.iter().position(|name| is_file_name(name)) else {
+    let Some(place) = file.machines.iter().position(|name| split_name(name).is_some()) else {
         return Ok(None);
     };
-    let path = file.machines[place].trim().to_string();
+    let name = file.machines[place].trim().to_string();
+    let (path, topology) = split_name(&name).unwrap_or((&name, None));
     let at = |problem: String| {
         GridError::at(&[Step::Key("machines"), Step::Item(place)], format!("{path}: {problem}"))
     };
     if file.machines.len() > 1 {
         return Err(at("a machine described by a file must be the only machine".to_string()));
     }
-    if let Some(machine) = hierarchy(&path) {
+    if let Some(machine) = file_hierarchy(&name) {
         let step = [Step::Key("machines"), Step::Item(place)];
         let machine = machine.map_err(|problem| GridError::at(&step, problem))?;
         file.machines.clear();
         return Ok(Some(machine));
     }
     let described: Described = path.parse().map_err(|problem: String| at(problem))?;
-    let machine = described.machine(None).map_err(&at)?;
+    let machine = described.machine(topology).map_err(&at)?;
     file.machines.clear();
     for entry in &mut file.allocator {
         // Errors in names are reported when the names are looked up.
@@ -66,11 +69,14 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
                 entry.name
             )));
         }
-        match path.contains([',', '[', ']']) {
-            true => drop(entry.parameters.insert("file".to_string(), Values::listed(&path))),
-            false => {
-                name.parameters.insert(0, ("file".to_string(), path.clone()));
-                entry.name = name.to_string();
+        let topology = topology.filter(|_| !has("topology")).map(|topology| ("topology", topology));
+        for (key, value) in [("file", path)].into_iter().chain(topology) {
+            match value.contains([',', '[', ']']) {
+                true => drop(entry.parameters.insert(key.to_string(), Values::listed(value))),
+                false => {
+                    name.parameters.insert(0, (key.to_string(), value.to_string()));
+                    entry.name = name.to_string();
+                }
             }
         }
     }

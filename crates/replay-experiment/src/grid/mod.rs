@@ -46,6 +46,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+pub use described::file_hierarchy;
 pub use error::{GridError, Place};
 pub use file::{AllocatorEntry, DownFile, GridFile, WindowFile};
 pub use strategies::{MOST_COMBINATIONS, Strategies, idle_parameter};

@@ -10,6 +10,7 @@ fn id(number: u64) -> CellId {
     let configuration = CellConfiguration {
         jobs: "digest",
         topology: "4x4",
+        machine: None,
         scheduler: "fcfs",
         strategy: "random",
         seed: number,
@@ -74,6 +75,7 @@ fn result(run: u32) -> RunResult {
         allocations: Vec::new(),
         over_log: None,
         series: Default::default(),
+        hierarchy_series: Default::default(),
         seconds: 0.1 + 0.2,
         allocator_seconds: None,
     }

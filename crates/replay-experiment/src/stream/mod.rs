@@ -30,6 +30,7 @@ use replay_core::metrics::estimate::{
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
+use replay_core::topology_file::content_digest;
 use replay_core::workload::stochastic::StochasticStream;
 
 /// A point: the parameters of a replicated experiment.
@@ -107,11 +108,14 @@ impl Point {
         let watched = watched.join(" ");
         let completions =
             completions.map(|jobs| format!("{jobs} completions\n")).unwrap_or_default();
+        let machine = content_digest(topology)
+            .map(|digest| format!("machine {digest}\n"))
+            .unwrap_or_default();
         // Each line contains one field. Canonical names and numbers contain no line breaks.
         CellId::of(&format!(
             "replay stream 3\n{topology}\n{arrivals}\n{sides}\n{service}\n{jobs}\n{x} {y} {z}\n\
              {ticks_per_unit}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
-             {relative} {confidence} {minimum} {maximum}\n{watched}\n{warm_up} {by_size}\n{completions}"
+             {relative} {confidence} {minimum} {maximum}\n{watched}\n{warm_up} {by_size}\n{completions}{machine}"
         ))
     }
 

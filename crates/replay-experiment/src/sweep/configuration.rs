@@ -11,6 +11,9 @@ pub struct CellConfiguration<'a> {
     pub jobs: &'a str,
     /// Canonical name of the machine.
     pub topology: &'a str,
+    /// Digest of the machine if a file describes it, see
+    /// [`content_digest`](replay_core::topology_file::content_digest).
+    pub machine: Option<&'a str>,
     /// Canonical name of the scheduler.
     pub scheduler: &'a str,
     /// Identity of the allocator; see
@@ -47,6 +50,7 @@ impl CellConfiguration<'_> {
             text.push_str(&shake.identity(copy));
         }
         let digests = [
+            ("machine", self.machine),
             ("recorded", self.recorded),
             // The key was introduced when jobs without a placement were included in time metrics.
             ("placed", self.places),

@@ -15,6 +15,7 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
+use replay_core::topology_file::content_digest;
 
 /// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. It can therefore be
 /// saved and be read on another machine without the traces.
@@ -88,6 +89,9 @@ pub struct PlannedTrace {
     pub jobs: usize,
     /// Machine.
     pub topology: String,
+    /// BLAKE3 digest of the machine, if a file describes the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_digest: Option<String>,
     /// Cleaning policy.
     pub policy: String,
     /// Report of the cleaning and of the selection of the window.
@@ -152,6 +156,7 @@ impl PlannedTrace {
                 .map(|jobs| text_digest(&jobs.identity())),
             jobs: workload.jobs.len(),
             topology: trace.topology.to_string(),
+            machine_digest: content_digest(&trace.topology),
             policy: trace.policy.clone(),
             // A report consists of numbers and names, so serialization does not fail.
             cleaning: serde_json::to_value(&workload.report).unwrap_or_default(),
@@ -322,6 +327,7 @@ impl Plan {
         let configuration = CellConfiguration {
             jobs: &trace.jobs_digest,
             topology: &trace.topology,
+            machine: trace.machine_digest.as_deref(),
             scheduler: &self.grid.schedulers[scheduler].to_string(),
             strategy: &self.strategy(strategy, trace)?.identity(),
             seed: self.grid.seeds[seed],

@@ -209,6 +209,7 @@ fn without_jobs(result: &RunResult) -> RunResult {
         jobs: Vec::new(),
         allocations: Vec::new(),
         series: Default::default(),
+        hierarchy_series: Default::default(),
         ..*result
     }
 }

@@ -88,6 +88,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         allocations: allocations(sizes),
         over_log: None,
         series: Default::default(),
+        hierarchy_series: Default::default(),
         seconds: f64::from(number),
         allocator_seconds: None,
     }

@@ -29,6 +29,12 @@ pub struct Film {
     pub duration: u32,
     /// Numbers of columns, rows and slices.
     pub sides: [usize; 3],
+    /// Names of the rows, slice by slice, from the lowest row; empty for rows without names.
+    pub rows: Vec<String>,
+    /// Whether a cell has no processor, in page order; empty if all cells have processors.
+    pub absent: Vec<bool>,
+    /// Names of the slices; empty for slices that are named by z.
+    pub slices: Vec<String>,
     /// Jobs in order of their start times.
     pub jobs: Vec<FilmJob>,
 }
@@ -47,6 +53,8 @@ pub struct FilmJob {
 }
 
 const GAP: f64 = 24.0;
+/// Font size of the names of rows.
+const ROW_NAME: f64 = 11.0;
 /// Room above the machine without titles.
 const TOP: f64 = 34.0;
 /// Smallest and largest default width.
@@ -74,8 +82,13 @@ impl Film {
         let down = slices.div_ceil(across);
         let wide = (across * columns) as f64;
         let room = fixed_width.map_or(WIDTH.1, |width| width - 2.0 * MARGIN + GAP);
-        let cell = ((room - GAP * across as f64) / wide).clamp(2.0, 48.0);
-        let width = wide * cell + GAP * (across - 1) as f64 + 2.0 * MARGIN;
+        let look = Text::of_size(ROW_NAME);
+        let names = self.rows.iter().map(|name| look.width(name));
+        let names = names.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max);
+        // Room for the names to the left of each slice.
+        let names = if names > 0.0 { names + 6.0 } else { 0.0 };
+        let cell = ((room - (GAP + names) * across as f64) / wide).clamp(2.0, 48.0);
+        let width = wide * cell + (GAP + names) * across as f64 - GAP + 2.0 * MARGIN;
         let width = fixed_width.unwrap_or(width.max(WIDTH.0));
         let (mut lines, mut y) = (Vec::new(), 8.0);
         if style.titles {
@@ -108,7 +121,7 @@ impl Film {
         }
         let corner = |slice: usize| {
             let (column, line) = ((slice % across) as f64, (slice / across) as f64);
-            let left = MARGIN + column * (columns as f64 * cell + GAP);
+            let left = MARGIN + names + column * (columns as f64 * cell + names + GAP);
             (left, head + line * (rows as f64 * cell + GAP))
         };
         for slice in 0..slices {
@@ -134,7 +147,27 @@ impl Film {
             }
             if slices > 1 {
                 let at = (left, top - 5.0);
-                self.text(&mut svg, at, 12.0, MUTED, &format!("z = {slice}"));
+                let name = self.slices.get(slice).cloned().unwrap_or(format!("z = {slice}"));
+                self.text(&mut svg, at, 12.0, MUTED, &name);
+            }
+            for row in 0..rows {
+                let y = top + (rows - 1 - row) as f64 * cell;
+                let name = self.rows.get(slice * rows + row).filter(|_| cell >= ROW_NAME);
+                if let Some(name) = name {
+                    let x = left - 6.0 - look.width(name)?;
+                    let at = (x, y + cell / 2.0 + 0.36 * ROW_NAME);
+                    self.text(&mut svg, at, ROW_NAME, MUTED, name);
+                }
+                let cells = (0..columns)
+                    .filter(|x| self.absent.get((slice * rows + row) * columns + x) == Some(&true));
+                for x in cells {
+                    let x = left + x as f64 * cell;
+                    let colour = hex(GRID);
+                    let _ = writeln!(
+                        svg,
+                        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{cell:.1}\" height=\"{cell:.1}\" fill=\"{colour}\"/>"
+                    );
+                }
             }
         }
         let colours = self.colours();
@@ -323,6 +356,21 @@ mod tests {
         assert!(drawn.contains("dur=\"22s\"") && drawn.contains("keyTimes=\"0;0.9091;1\""));
         assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"22.000s\""));
         assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"10.000s\""));
+    }
+
+    #[test]
+    fn rows_have_names_and_cells_without_processors_are_grey() {
+        let rows = ["b1", "b0", "", "b2"].map(str::to_string).to_vec();
+        let mut absent = vec![false; 16];
+        absent[3] = true;
+        let slices = vec!["b0 to b1".to_string(), "b2 to b2".to_string()];
+        let film = Film { rows, absent, slices, sides: [4, 2, 2], ..film(Vec::new()) };
+        let drawn = film.svg(&FigureStyle::default()).expect("the font");
+        for name in [">b0<", ">b1<", ">b2<", ">b0 to b1<", ">b2 to b2<"] {
+            assert_eq!(drawn.matches(name).count(), 1, "{name}");
+        }
+        assert!(drawn.find(">b1<") < drawn.find(">b0<") && !drawn.contains("z = "));
+        assert_eq!(drawn.matches(&format!("height=\"48.0\" fill=\"{}\"", hex(GRID))).count(), 1);
     }
 
     #[test]

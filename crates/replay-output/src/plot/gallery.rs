@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use super::hierarchy::{fragmentation_over_time, leaves_by_class};
 use super::name::{FileNames, joined, machine, policy, seed, setting};
 use super::number::grouped;
 use super::shaken::{Improvements, over_copies, overall};
@@ -40,7 +41,9 @@ fn named_figure(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static)
 /// * the wait by load, for every trace, machine and scheduler with at least three loads;
 /// * the mean wait by job size, for every trace, machine and strategy under the scheduler `recorded` and others;
 /// * one figure of all tie counts;
-/// * the load over time under the first strategy, for every trace, machine and scheduler.
+/// * the load over time under the first strategy, for every trace, machine and scheduler;
+/// * on trees and blocks, the leaves of a job by job size, and on blocks Slurm's fragmentation over time, for every
+///   trace, machine and scheduler.
 ///
 /// If there are more strategies than the style allows, a figure shows the strategies with the best values and states
 /// the number of omitted strategies.
@@ -323,6 +326,7 @@ impl<'a> Figures<'a> {
                 let figure = self.comparison(self.subtitle(key), &group).truncated(self.most);
                 pictures.push(named_figure(self.parts("comparison", key), figure));
             }
+            pictures.extend(self.hierarchy(&group));
             if first.series.times.len() > 1 {
                 let utilization = first.metrics.schedule.utilization;
                 let subtitle = self.subtitle(key);
@@ -343,6 +347,24 @@ impl<'a> Figures<'a> {
             }
         }
         pictures
+    }
+
+    /// Leaves by job size and fragmentation over time, for runs of one setting on a tree or on blocks.
+    fn hierarchy(&self, group: &[&RunResult]) -> Vec<NamedFigure> {
+        let key = &group[0].key;
+        let strategies = by_strategy(group);
+        let hidden = not_shown(strategies.len().saturating_sub(self.most));
+        let shown = &strategies[..self.most.min(strategies.len())];
+        let subtitle = |clause: Option<String>| {
+            let clauses = clause.filter(|_| self.seeds).into_iter().chain(hidden.clone());
+            self.subtitle(key).into_iter().chain(clauses).collect()
+        };
+        let leaves = leaves_by_class(subtitle(Some("means over seeds".to_string())), shown);
+        let seed = format!("seed {}", key.seed);
+        let fragmentation = fragmentation_over_time(subtitle(Some(seed)), shown);
+        let figures = [("leaves-by-size", leaves), ("block-fragmentation", fragmentation)];
+        let named = figures.into_iter().filter(|(_, figure)| !figure.lines.is_empty());
+        named.map(|(kind, figure)| named_figure(self.parts(kind, key), figure)).collect()
     }
 
     /// Distributions of waits and slowdowns of jobs.

@@ -27,6 +27,8 @@ pub struct Gantt {
     pub processors: usize,
     /// Name of the order of the processors along the axis.
     pub order: String,
+    /// The position of the first processor and the name of each leaf of a tree or of blocks; empty on other machines.
+    pub leaves: Vec<(usize, String)>,
     /// The bars.
     pub bars: Vec<Bar>,
 }
@@ -119,6 +121,21 @@ impl Gantt {
     }
 }
 
+impl Gantt {
+    /// Returns the names of the leaves at their middles. If there is too little room, only every n-th leaf has a name.
+    fn leaf_ticks(&self, panel: &Panel) -> Vec<Tick> {
+        let firsts = self.leaves.iter().map(|leaf| leaf.0);
+        let ends = firsts.skip(1).chain([self.processors]);
+        let middle = |((first, name), end): (&(usize, String), usize)| Tick {
+            value: (first + end) as f64 / 2.0,
+            label: name.clone(),
+        };
+        let ticks: Vec<Tick> = self.leaves.iter().zip(ends).map(middle).collect();
+        let room = (panel.bottom - panel.top) / ticks.len().max(1) as f64;
+        ticks.into_iter().step_by(((TICK + 2.0) / room).ceil().max(1.0) as usize).collect()
+    }
+}
+
 impl Figure for Gantt {
     fn head(&self) -> Head {
         Head::new(&self.title, &self.subtitle)
@@ -134,7 +151,12 @@ impl Figure for Gantt {
         let (_, seconds) = unit(until - from);
         let [(x, x_title), (y, y_title)] = self.axes();
         let time = |at: i64| at.clamp(from, until) as f64 / seconds;
-        let panel = Panel::of_page(canvas, top, [x, y], [&x_title, &y_title])?;
+        let mut panel = Panel::of_page(canvas, top, [x, y], [&x_title, &y_title])?;
+        let leaves = self.leaf_ticks(&panel);
+        if !leaves.is_empty() {
+            panel.fit_left(&leaves)?;
+        }
+        let panel = panel;
         let dates = self.dates(&panel, seconds)?;
         match &dates {
             None => panel.grid_x(canvas)?,
@@ -142,6 +164,10 @@ impl Figure for Gantt {
                 let x = panel.at_x(tick.value);
                 canvas.line(&[(x, panel.top), (x, panel.bottom)], AXIS_LINE, GRID)
             })?,
+        }
+        for (first, _) in self.leaves.iter().skip(1) {
+            let y = panel.at_y(*first as f64);
+            canvas.line(&[(panel.left, y), (panel.right, y)], AXIS_LINE, GRID)?;
         }
         // Leave a thin gap between bars that are large enough.
         let row = (panel.bottom - panel.top) / self.processors.max(1) as f64;
@@ -160,7 +186,10 @@ impl Figure for Gantt {
                 canvas.text(&number, ((x0 + x1) / 2.0, (y0 + y1) / 2.0), look)?;
             }
         }
-        panel.axis_left(canvas, &y_title)?;
+        match &leaves[..] {
+            [] => panel.axis_left(canvas, &y_title)?,
+            leaves => panel.axis_left_with(canvas, leaves, &y_title)?,
+        }
         match dates {
             None => panel.axis_bottom(canvas, &x_title),
             Some((ticks, title)) => panel.axis_bottom_with(canvas, &ticks, &title),
@@ -181,6 +210,24 @@ mod tests {
     use super::*;
     use crate::plot::save::svg;
     use crate::plot::style::register;
+
+    #[test]
+    fn the_axis_has_the_names_of_leaves() {
+        register().expect("the font");
+        let leaf = |number: usize| (4 * number, format!("leaf{number}"));
+        let gantt = |count: usize| Gantt {
+            window: [0, 100],
+            processors: 4 * count,
+            leaves: (0..count).map(leaf).collect(),
+            order: "leaf by leaf".to_string(),
+            ..Gantt::default()
+        };
+        let few = svg(&gantt(3)).expect("drawn");
+        assert!((0..3).all(|number| few.contains(&format!(">leaf{number}<"))));
+        let many = svg(&gantt(512)).expect("drawn");
+        let names = many.matches(">leaf").count();
+        assert!((20..60).contains(&names), "{names}");
+    }
 
     #[test]
     fn the_axis_has_dates_if_the_start_of_the_log_is_known() {

@@ -327,6 +327,7 @@ fn texts_of_maps_do_not_overlap() {
                 window,
                 epoch,
                 processors: 100,
+                leaves: Vec::new(),
                 order: "along the hilbert curve".to_string(),
                 bars: (0..10).map(|i| Bar { first: 10 * i as usize, count: 9, ..bar(i) }).collect(),
             },

@@ -70,9 +70,9 @@ pub struct Span {
 
 const TITLE: &str = "Load over time";
 const WAITING: &str = "Waiting jobs";
-const TIME: &str = "Time since the first submission (days)";
+pub(super) const TIME: &str = "Time since the first submission (days)";
 /// Seconds per day.
-const DAY: f64 = 86_400.0;
+pub(super) const DAY: f64 = 86_400.0;
 /// Gap between the panels.
 const BETWEEN: f64 = 32.0;
 /// Number of time spans of a figure.

@@ -53,6 +53,7 @@ mod gallery;
 mod gantt;
 mod header;
 mod heat_map;
+mod hierarchy;
 mod improvement;
 mod jobs_legend;
 mod lines;

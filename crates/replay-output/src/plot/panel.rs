@@ -250,14 +250,30 @@ impl Panel {
         canvas: &Canvas<DB>,
         title: &str,
     ) -> Result<(), PlotError> {
+        self.axis_left_with(canvas, &self.y_ticks(self.y), title)
+    }
+
+    /// Draws the y axis on the left with the given ticks.
+    pub fn axis_left_with<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        ticks: &[Tick],
+        title: &str,
+    ) -> Result<(), PlotError> {
         canvas.line(&[(self.left, self.top), (self.left, self.bottom)], AXIS_LINE, INK)?;
         let look = Text::of_size(TICK).align(Align::Right);
-        for tick in self.y_ticks(self.y) {
+        for tick in ticks {
             let y = self.at_y(tick.value);
             canvas.line(&[(self.left - TICK_LENGTH, y), (self.left, y)], AXIS_LINE, INK)?;
             canvas.text(&tick.label, (self.left - GAP, y), look)?;
         }
-        self.title_left(canvas, title)
+        self.title_beside(canvas, widest(ticks)?, title)
+    }
+
+    /// Moves the left side of the panel so that these ticks fit beside it instead of the ticks of the scale.
+    pub fn fit_left(&mut self, ticks: &[Tick]) -> Result<(), PlotError> {
+        self.left += widest(ticks)? - widest(&self.y_ticks(self.y))?;
+        Ok(())
     }
 
     /// Draws the title of the left y axis.
@@ -266,8 +282,17 @@ impl Panel {
         canvas: &Canvas<DB>,
         title: &str,
     ) -> Result<(), PlotError> {
+        self.title_beside(canvas, widest(&self.y_ticks(self.y))?, title)
+    }
+
+    /// Draws the title of the left y axis beside labels of the width `ticks`.
+    fn title_beside<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        ticks: f64,
+        title: &str,
+    ) -> Result<(), PlotError> {
         let look = Text::of_size(LABEL).align(Align::Centre).upwards();
-        let ticks = widest(&self.y_ticks(self.y))?;
         let lines = break_lines(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
         for (line, text) in lines.iter().rev().enumerate() {
             let x = self.left - GAP - ticks - 16.0 - line as f64 * TITLE_LINE;

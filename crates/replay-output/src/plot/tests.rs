@@ -59,6 +59,7 @@ fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> Run
         allocations: Vec::new(),
         over_log: None,
         series: Arc::new(Series::new(&jobs, &starts)),
+        hierarchy_series: Default::default(),
         seconds: 0.0,
         allocator_seconds: None,
     }

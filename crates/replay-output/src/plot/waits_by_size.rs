@@ -76,6 +76,7 @@ mod tests {
             allocations: Vec::new(),
             over_log: None,
             series: Default::default(),
+            hierarchy_series: Default::default(),
             seconds: 0.0,
             allocator_seconds: None,
         };

@@ -83,16 +83,7 @@ impl Sheets {
 
     /// Returns a layout with a row for each leaf; `None` if a leaf is too large for a row.
     fn of_leaves(hierarchy: &Hierarchy) -> Option<Self> {
-        let leaves: Vec<(&str, &[NodeId])> = match hierarchy.kind() {
-            HierarchyKind::Tree(tree) => {
-                let leaves = tree.switches().iter().filter(|switch| !switch.nodes.is_empty());
-                leaves.map(|switch| (&switch.name[..], &switch.nodes[..])).collect()
-            }
-            HierarchyKind::Blocks(blocks) => {
-                let all = (0..blocks.count() as u32).map(|it| (blocks.name(it), blocks.nodes(it)));
-                all.filter(|leaf| !leaf.1.is_empty()).collect()
-            }
-        };
+        let leaves = leaves(hierarchy);
         let columns = leaves.iter().map(|leaf| leaf.1.len()).max()?;
         if columns > LONGEST_ROW {
             return None;
@@ -174,6 +165,20 @@ impl Sheets {
         let [columns, rows, slices] = self.sides;
         let places = 0..columns * rows * slices;
         places.map(move |i| self.processor([i % columns, i / columns % rows, i / columns / rows]))
+    }
+}
+
+/// Returns the name and the nodes of each leaf that has nodes, in the order of the description of the machine.
+pub fn leaves(hierarchy: &Hierarchy) -> Vec<(&str, &[NodeId])> {
+    match hierarchy.kind() {
+        HierarchyKind::Tree(tree) => {
+            let leaves = tree.switches().iter().filter(|switch| !switch.nodes.is_empty());
+            leaves.map(|switch| (&switch.name[..], &switch.nodes[..])).collect()
+        }
+        HierarchyKind::Blocks(blocks) => {
+            let all = (0..blocks.count() as u32).map(|it| (blocks.name(it), blocks.nodes(it)));
+            all.filter(|leaf| !leaf.1.is_empty()).collect()
+        }
     }
 }
 

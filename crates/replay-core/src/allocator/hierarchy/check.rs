@@ -232,24 +232,33 @@ fn of_blocks(blocks: &Blocks, add: &mut impl FnMut(Check, &str, usize, String)) 
             add(Check::SkippedLevel, "block sizes", missing.len(), text);
         }
     }
-    let base = blocks.base_size();
-    let of = |test: &dyn Fn(usize) -> bool| -> Vec<&str> {
-        let all = 0..blocks.count() as u32;
-        all.filter(|&block| test(blocks.nodes(block).len()))
-            .map(|block| blocks.name(block))
-            .collect()
-    };
-    let empty = of(&|nodes| nodes == 0);
+    let all = 0..blocks.count() as u32;
+    let empty: Vec<u32> = all.filter(|&block| blocks.nodes(block).is_empty()).collect();
     if !empty.is_empty() {
-        let text = format!("blocks without nodes: {}", listed(empty.iter().copied()));
+        let names = listed(empty.iter().map(|&block| blocks.name(block)));
+        let text = format!("blocks without nodes: {names}");
         add(Check::Empty, "blocks", empty.len(), text);
     }
-    let small = of(&|nodes| nodes > 0 && nodes < base as usize);
-    if !small.is_empty() {
-        let names = listed(small.iter().copied());
-        let text = format!("blocks with fewer nodes than the base size {base}: {names}");
-        add(Check::SmallBlock, "blocks", small.len(), text);
+    if let Some((count, text)) = small_blocks(blocks) {
+        add(Check::SmallBlock, "blocks", count, text);
     }
+}
+
+/// Returns the number of blocks that have nodes, but fewer than the base size, and the finding in words; `None` if
+/// there are none.
+fn small_blocks(blocks: &Blocks) -> Option<(usize, String)> {
+    let base = blocks.base_size();
+    let small = |&block: &u32| (1..base as usize).contains(&blocks.nodes(block).len());
+    let small: Vec<u32> = (0..blocks.count() as u32).filter(small).collect();
+    let names = listed(small.iter().map(|&block| blocks.name(block)));
+    let text = format!("blocks with fewer nodes than the base size {base}: {names}");
+    (!small.is_empty()).then_some((small.len(), text))
+}
+
+/// Returns the warning about the description of a machine: blocks that are smaller than the base size.
+pub fn description_warning(machine: &Hierarchy) -> Option<String> {
+    let (_, text) = small_blocks(machine.blocks()?)?;
+    Some(format!("{machine}: warning: {text}"))
 }
 
 /// Returns Slurm's rule for the machine, without options.

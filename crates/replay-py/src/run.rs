@@ -399,6 +399,7 @@ fn without_jobs(result: &RunResult) -> RunResult {
         jobs: Vec::new(),
         allocations: Vec::new(),
         series: Arc::default(),
+        hierarchy_series: Default::default(),
         ..*result
     }
 }

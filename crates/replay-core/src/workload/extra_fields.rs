@@ -162,7 +162,8 @@ impl fmt::Display for ExtraFields {
         match (self.used, self.sizes) {
             (false, _) => f.write_str("; ignored")?,
             (true, 0) => {
-                return f.write_str("; no size found in these fields, all sizes taken from field 5");
+                return f
+                    .write_str("; no size found in these fields, all sizes taken from field 5");
             }
             (true, sizes) if sizes < most => {
                 return write!(

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usual=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube
-    size-reduction chang-mohapatra turner workstations torus-placements easy-guard blue-waters links)
+    size-reduction chang-mohapatra turner workstations torus-placements easy-guard blue-waters links trees)
 every=("${usual[@]}" all-to-all-readings completions)
 # Pages about retired options. They are kept but not written again.
 retired=(estimates-in-ties estimates-whole)

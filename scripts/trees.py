@@ -4,7 +4,8 @@
     scripts/trees.py OUT_FOLDER [--quick]
 
 Prints the page, and writes trees-*.csv. REPLAY is the program (default: replay). Traces are searched in the folders in
-which the program searches. --quick replays only the first log.
+which the program searches. --quick replays only the first log. If KEEP is set, existing tables are read instead of
+computed.
 """
 
 import csv
@@ -158,8 +159,8 @@ def table(page, header, rows):
 def judged_page(page, rows):
     """Adds the table of tree-fit against slurm-tree; returns the summary."""
     at = {tuple(row[k] for k in ("trace", "topology", "scheduler", "allocator", "metric")): row for row in rows}
-    lines, fewer, lower, changes, closed, levels, logs = [], 0, 0, [], [], [], set()
-    worse, equal = [], 0
+    lines, fewer, lower, higher, changes, closed, levels, logs = [], 0, 0, 0, [], [], [], set()
+    worse, equal = [], []
     for (trace, machine, scheduler, allocator, metric), row in at.items():
         if allocator != "tree-fit" or metric != "mean_leaves":
             continue
@@ -170,14 +171,16 @@ def judged_page(page, rows):
         difference, half = float(row["paired_difference"]), float(row["paired_half_width"])
         level_change = 100 * float(level["paired_difference"]) / float(slurm_level["mean"])
         verdict = row["told_apart"]
+        case = f"{trace} on `{machine}` under {scheduler} ({100 * difference / a:+.2f} +- {100 * half / a:.2f} %)"
         if verdict == "yes" and difference < 0:
             fewer += 1
             logs.add((trace, machine))
         elif verdict == "yes":
-            worse.append(f"{trace} on {machine} under {scheduler} ({100 * difference / a:+.2f} %)")
+            worse.append(case)
         else:
-            equal += 1
+            equal.append(case)
         lower += level["told_apart"] == "yes" and level_change < 0
+        higher += level["told_apart"] == "yes" and level_change > 0
         changes.append(100 * difference / a)
         closed.append(100 * -difference / (a - bound))
         levels.append(level_change)
@@ -198,7 +201,7 @@ def judged_page(page, rows):
     )
     both = [trace for trace, _ in logs]
     return {
-        "cells": len(lines), "fewer": fewer, "worse": worse, "equal": equal, "lower": lower,
+        "cells": len(lines), "fewer": fewer, "worse": worse, "equal": equal, "lower": lower, "higher": higher,
         "logs": len({trace for trace in both if both.count(trace) == 2}),
         "change": sum(changes) / len(changes), "closed": sum(closed) / len(closed),
         "level": sum(levels) / len(levels), "worst": max(changes), "best": min(changes),
@@ -258,9 +261,10 @@ def findings(page, judged, rules, blocks, idle, deep, summary):
     page.append(
         f"* `tree-fit`: at the schedule of `slurm-tree`, fewer leaves per job in {s['fewer']} of {s['cells']} cases, on both "
         f"trees of {s['logs']} logs; {s['change']:+.2f} % on average ({s['best']:+.2f} to {s['worst']:+.2f}), which removes "
-        f"{s['closed']:.0f} % of the leaves above the fewest possible. Levels are lower in {s['lower']} cases, "
-        f"{s['level']:+.1f} % on average. "
-        + (f"More leaves: {', '.join(s['worse'])}." if s["worse"] else "In no case are there significantly more leaves.")
+        f"{s['closed']:.0f} % of the leaves above the fewest possible. Levels are lower in {s['lower']} cases and higher in "
+        f"{s['higher']}, {s['level']:+.1f} % on average. "
+        + (f"More leaves: {', '.join(s['worse'])}. " if s["worse"] else "In no case are there significantly more leaves. ")
+        + (f"Not distinct: {', '.join(s['equal'])}." if s["equal"] else "")
     )
     ratio = values(rules, "slurm-tree", "mean_leaf_ratio", machine=deep)
     page.append(
@@ -303,7 +307,7 @@ def findings(page, judged, rules, blocks, idle, deep, summary):
     )
     for name in ("first-fit", "random"):
         many = [1 + x / 100 for x in ratios(rules, name, "slurm-tree", "mean_leaves", machine=deep)]
-        page.append(f"* `{name}` uses {span(many, lambda x: f'{x:.1f}')} times as many leaves as `slurm-tree`.")
+        page.append(f"* `{name}` uses {span(many, lambda x: f'{x:.1f}')} times as many leaves as `slurm-tree` (EASY, second trees).")
     fit = {row["trace"]: number(row["mean_wait"]) for row in of(blocks, "first-fit").values()}
     for name in ("slurm-block", *SEGMENTS):
         rows = of(blocks, name)
@@ -321,8 +325,8 @@ def findings(page, judged, rules, blocks, idle, deep, summary):
         page.append(
             f"* `{name}`: while jobs wait, {span(share, percent)} of the nodes are idle (`first-fit`: {span(base, percent)}); "
             f"a job waits for lack of a place in {span(refused, percent)} of the time, and mean waits under EASY change by "
-            f"{span(longer, change)} against `first-fit`; {never:,} jobs of the six logs have no place on the idle machine "
-            f"and are left out."
+            f"{span(longer, change)} against `first-fit`; {never:,} jobs of the {len(rows)} logs have no place on the idle "
+            "machine and are left out."
         )
     page.append("")
 
@@ -338,9 +342,8 @@ def check_topology(page):
     page.append(f"```sh\nreplay check-topology 'block[4,16]:6x4'\n```\n\n```text\n{text}\n```\n")
 
 
-def main():
-    out, quick = sys.argv[1], "--quick" in sys.argv[2:]
-    logs = LOGS[:1] if quick else LOGS
+def measure(logs):
+    """Returns the rows of the four tables."""
     judged, rules, blocks, idle = [], [], [], []
     with tempfile.TemporaryDirectory() as scratch:
         for log in logs:
@@ -349,11 +352,23 @@ def main():
                 rules += by_rule(log, machine, ON_TREES, scratch, "--no-jobs")
             blocks += by_rule(log, log.block, ON_BLOCKS, scratch)
             idle += idle_nodes(log, scratch)
-    for name, rows in ("copies", judged), ("rules", rules), ("blocks", blocks), ("idle", idle):
-        with open(os.path.join(out, f"trees-{name}.csv"), "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    return judged, rules, blocks, idle
+
+
+def main():
+    out, quick = sys.argv[1], "--quick" in sys.argv[2:]
+    logs = LOGS[:1] if quick else LOGS
+    paths = [os.path.join(out, f"trees-{name}.csv") for name in ("copies", "rules", "blocks", "idle")]
+    if os.environ.get("KEEP") and all(map(os.path.exists, paths)):
+        tables = [rows_of(path) for path in paths]
+    else:
+        tables = measure(logs)
+        for path, rows in zip(paths, tables):
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+    judged, rules, blocks, idle = tables
     seconds = {log.trees[1] for log in logs}
     deep = lambda row: row["topology"] in seconds
     page = [
@@ -382,15 +397,17 @@ a rule has no place for it. Sizes are in nodes:
     findings(page, judged, rules, blocks, idle, deep, summary)
     page.append("## All rules on trees\n")
     page.append(f"`replay {' '.join(grid(logs[0], logs[0].trees[1], ON_TREES))}`, and so on.\n")
-    for title, column, form in (
-        ("Leaves over the fewest possible, mean over jobs", "mean_leaf_ratio", lambda x: f"{x:.3f}"),
-        ("Share of jobs in one leaf, of the jobs of two or more nodes that fit, in percent", "one_leaf_fitting_percent",
-         lambda x: f"{x:.1f}"),
-        ("Mean wait in hours", "mean_wait", hours),
-    ):
-        for scheduler in SCHEDULERS:
-            page.append(f"{title}, second tree of each log, {scheduler}:\n")
-            rule_table(page, rules, ON_TREES, column, form, scheduler, deep)
+    for scheduler in SCHEDULERS:
+        page.append(f"Leaves over the fewest possible, mean over jobs, second tree of each log, {scheduler}:\n")
+        rule_table(page, rules, ON_TREES, "mean_leaf_ratio", lambda x: f"{x:.3f}", scheduler, deep)
+    page.append(
+        "Share of jobs in one leaf, of the jobs of two or more nodes that fit into a leaf, in percent, second trees, easy (no job\n"
+        "of LANL-CM5 fits):\n"
+    )
+    rule_table(page, rules, ON_TREES, "one_leaf_fitting_percent", lambda x: f"{x:.1f}", "easy", deep)
+    for scheduler in SCHEDULERS:
+        page.append(f"Mean wait in hours, second trees, {scheduler}; the other rules have the waits of `slurm-tree`:\n")
+        rule_table(page, rules, ["slurm-tree", *WAITS], "mean_wait", hours, scheduler, deep)
     page.append("Refusals because the place had more than one leaf, second trees, easy:\n")
     rule_table(page, rules, WAITS, "switches_refusals", lambda x: f"{x:,.0f}", "easy", deep)
     page.append(
@@ -405,7 +422,6 @@ a rule has no place for it. Sizes are in nodes:
     )
     for title, column, form in (
         ("Mean wait in hours", "mean_wait", hours),
-        ("Jobs without a place on the idle machine", "no_such_size_jobs", lambda x: f"{x:,.0f}"),
         ("Base blocks over the fewest possible, mean over jobs", "mean_leaf_ratio", lambda x: f"{x:.3f}"),
         ("Refusals for lack of a place", "fragmented_refusals", lambda x: f"{x:,.0f}"),
         ("Time in which a job waited for lack of a place, in percent", "fragmented_time_percent", lambda x: f"{x:.1f}"),
@@ -414,7 +430,13 @@ a rule has no place for it. Sizes are in nodes:
     ):
         for scheduler in SCHEDULERS:
             page.append(f"{title}, {scheduler}:\n")
-            rule_table(page, blocks, ON_BLOCKS, column, form, scheduler, lambda row: True)
+            # Generic rules do not refuse jobs.
+            refuses = column.startswith("fragmented_")
+            names = ["slurm-block", *SEGMENTS] if refuses else ON_BLOCKS
+            rule_table(page, blocks, names, column, form, scheduler, lambda row: True)
+    page.append("Jobs without a place on the idle machine:\n")
+    names = ["slurm-block", *SEGMENTS]
+    rule_table(page, blocks, names, "no_such_size_jobs", lambda x: f"{x:,.0f}", "easy", lambda row: True)
     page.append("Idle nodes while at least one job waits, time average, and the share of the time in which jobs wait, easy:\n")
     lines = [
         [row["trace"], f"`{row['allocator']}`", row["nodes"], f"{float(row['idle_nodes_while_queued']):.1f}",

@@ -374,7 +374,7 @@ def main():
     page = [
         "# Trees and blocks: what the placement rules cost\n",
         f"""The rules of Slurm's `topology/tree` and `topology/block` and of Kueue, two generic rules, and `tree-fit` of this project,
-on the second halves of {len(logs)} logs. `tree-fit` was chosen among 21 variants by leaves and levels on the first halves, with the
+on the second halves, by number of jobs, of {len(logs)} logs. `tree-fit` was chosen among 21 variants by leaves and levels on the first halves, with the
 same trees; the second halves were used only for this page. Every job that the cleaning policy `johnson` keeps is counted, unless
 a rule has no place for it. Sizes are in nodes:
 """,

@@ -1,20 +1,21 @@
 //! `tree-fit`: fewer leaves and lower switches than Slurm's rule for trees, at the same schedule.
 //!
-//! 1. If a leaf has as many free nodes as the job needs, the leaf with the fewest of these free nodes is chosen.
-//! 2. Among equal leaves: the leaf whose last job is expected to end latest, if no leaf is kept busy longer by the new
-//!    job. The *extension* of a leaf is the time from this end (or from now) to the expected end of the new job, at
-//!    least 0. The smallest extension wins.
-//! 3. Among equal leaves: the leaf below the switch with the fewest free nodes, compared upwards, then table order.
-//! 4. If no leaf has enough free nodes, the lowest level with a sufficient switch is used. Among the sufficient switches
-//!    of this level, the one that needs the fewest leaves is chosen, then the one with the fewest free nodes, then the
-//!    first in the table.
-//! 5. Below this switch, the leaves with the most free nodes are taken whole, in table order if equal, until a leaf
-//!    holds the rest. The leaf for the rest is chosen by 1 to 3 among the leaves that are left.
+//! 1. If a leaf has as many free nodes as the job needs, the job gets a leaf with the fewest of these free nodes.
+//! 2. Among equal leaves, the leaf with the smallest *extension* is chosen: the time from the expected end of the last
+//!    job on the leaf, or from now if the leaf is idle, to the expected end of the new job, at least 0.
+//! 3. Among equal leaves, the leaf below the switch with the fewest free nodes is chosen. If these are equal, the switches
+//!    above them decide, and then table order.
+//! 4. If no leaf has enough free nodes, the job gets a switch of the lowest level at which a switch has enough. Among
+//!    these, the switch that needs the fewest leaves is chosen, then the one with the fewest free nodes, then the first
+//!    in the table.
+//! 5. Below this switch, all free nodes of the leaves with the most free nodes are taken until one leaf holds the rest.
+//!    Rules 1 to 3 select this last leaf among the remaining leaves.
 //!
-//! A job without an estimate extends no leaf. Free nodes of a leaf are taken in node order. No switch with enough free
-//! nodes, which is possible only with several roots: the job waits, as under Slurm's rule.
+//! A job without an estimate has extension 0 on every leaf. The free nodes of a leaf are taken in node order. If no
+//! switch has enough free nodes, which is possible only with several roots, the job waits, as under Slurm's rule.
 //!
-//! Cost: one pass over the leaves; if no leaf is large enough, also a sort of the leaves below sufficient switches.
+//! Cost: one pass over the leaves. If no leaf is large enough, the leaves below each sufficient switch of the lowest level
+//! are also sorted.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -299,10 +300,8 @@ impl FitRule {
         }
         let [late, other] = [i, j].map(|leaf| self.extension(leaf, times));
         if late != other {
-            let word = if late < other { "less" } else { "more" };
-            return format!(
-                "equal, but the job keeps it busy {word} long, {late} s against {other} s"
-            );
+            let word = if late < other { "shorter" } else { "longer" };
+            return format!("equal, but a {word} extension, {late} s against {other} s");
         }
         match self.compare_above(counts, i, j) {
             Ordering::Less => "equal, but fewer free nodes below the switches above".to_string(),

@@ -159,7 +159,7 @@ def table(page, header, rows):
 def judged_page(page, rows):
     """Adds the table of tree-fit against slurm-tree; returns the summary."""
     at = {tuple(row[k] for k in ("trace", "topology", "scheduler", "allocator", "metric")): row for row in rows}
-    lines, fewer, lower, higher, changes, closed, levels, logs = [], 0, 0, 0, [], [], [], set()
+    lines, fewer, lower, higher, changes, closed, levels, left, logs = [], 0, 0, 0, [], [], [], [], set()
     worse, equal = [], []
     for (trace, machine, scheduler, allocator, metric), row in at.items():
         if allocator != "tree-fit" or metric != "mean_leaves":
@@ -184,6 +184,7 @@ def judged_page(page, rows):
         changes.append(100 * difference / a)
         closed.append(100 * -difference / (a - bound))
         levels.append(level_change)
+        left.append(100 * (b / bound - 1))
         lines.append(
             [
                 trace, f"`{machine}`", scheduler, f"{a:.4f}", f"{b:.4f}", f"{bound:.4f}",
@@ -204,7 +205,7 @@ def judged_page(page, rows):
         "cells": len(lines), "fewer": fewer, "worse": worse, "equal": equal, "lower": lower, "higher": higher,
         "logs": len({trace for trace in both if both.count(trace) == 2}),
         "change": sum(changes) / len(changes), "closed": sum(closed) / len(closed),
-        "level": sum(levels) / len(levels), "worst": max(changes), "best": min(changes),
+        "level": sum(levels) / len(levels), "worst": max(changes), "best": min(changes), "left": left,
     }
 
 
@@ -261,7 +262,8 @@ def findings(page, judged, rules, blocks, idle, deep, summary):
     page.append(
         f"* `tree-fit`: at the schedule of `slurm-tree`, fewer leaves per job in {s['fewer']} of {s['cells']} cases, on both "
         f"trees of {s['logs']} logs; {s['change']:+.2f} % on average ({s['best']:+.2f} to {s['worst']:+.2f}), which removes "
-        f"{s['closed']:.0f} % of the leaves above the fewest possible. Levels are lower in {s['lower']} cases and higher in "
+        f"{s['closed']:.0f} % of the leaves above the fewest possible; the rest is {span(s['left'], percent)} of it. "
+        f"Levels are lower in {s['lower']} cases and higher in "
         f"{s['higher']}, {s['level']:+.1f} % on average. "
         + (f"More leaves: {', '.join(s['worse'])}. " if s["worse"] else "In no case are there significantly more leaves. ")
         + (f"Not distinct: {', '.join(s['equal'])}." if s["equal"] else "")

@@ -202,7 +202,7 @@ impl FitRule {
     fn spread(&self, free: &FreeNodes, size: u32) -> Option<Spread> {
         let counts = free.below();
         let holds = |&switch: &u32| counts[switch as usize] >= size;
-        let first = self.by_level.iter().position(|switch| holds(switch))?;
+        let first = self.by_level.iter().position(holds)?;
         let level = self.levels[self.by_level[first] as usize];
         let candidates = self.by_level[first..].iter().copied();
         let candidates = candidates.take_while(|&switch| self.levels[switch as usize] == level);

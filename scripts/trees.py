@@ -262,7 +262,7 @@ def findings(page, judged, rules, blocks, idle, deep, summary):
     page.append(
         f"* `tree-fit`: at the schedule of `slurm-tree`, fewer leaves per job in {s['fewer']} of {s['cells']} cases, on both "
         f"trees of {s['logs']} logs; {s['change']:+.2f} % on average ({s['best']:+.2f} to {s['worst']:+.2f}), which removes "
-        f"{s['closed']:.0f} % of the leaves above the fewest possible; the rest is {span(s['left'], percent)} of it. "
+        f"{s['closed']:.0f} % of the leaves above the fewest possible; its leaves are still {span(s['left'], percent)} above it. "
         f"Levels are lower in {s['lower']} cases and higher in "
         f"{s['higher']}, {s['level']:+.1f} % on average. "
         + (f"More leaves: {', '.join(s['worse'])}. " if s["worse"] else "In no case are there significantly more leaves. ")

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usual=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube
-    size-reduction chang-mohapatra turner workstations torus-placements easy-guard blue-waters links)
+    size-reduction chang-mohapatra turner workstations torus-placements easy-guard blue-waters links trees)
 every=("${usual[@]}" all-to-all-readings completions)
 # Pages about retired options. They are kept but not written again.
 retired=(estimates-in-ties estimates-whole)
@@ -25,9 +25,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-# Pages that take over ten minutes on two idle cores, each with the name of a table of the page.
+# Pages with date and commit, each with the name of a table of the page. All but trees take over ten minutes on two idle
+# cores.
 declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=contention-shaken-KTH-SP2-n-body.csv
-    [table-2]=table-2-n-body.csv [torus-placements]=torus-slices.csv [links]=links.csv)
+    [table-2]=table-2-n-body.csv [torus-placements]=torus-slices.csv [links]=links.csv [trees]=trees-copies.csv)
 
 # loads LIST: prints the loads of a stream; a quick run has only the first load.
 loads() { if quick; then first_load "$1"; else printf '%s' "$1"; fi; }

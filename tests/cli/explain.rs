@@ -18,6 +18,7 @@ fn rules_of_trees_and_blocks_explain_their_choice() {
     let dir = Dir::new().file("two.swf", trace);
     for (machine, alloc, words) in [
         ("tree:2x2x4", "slurm-tree", "leaf 1, with 6 nodes to take"),
+        ("tree:2x2x4", "tree-fit", "leaves with the most free nodes, taken whole"),
         ("block[4,16]:4x4", "slurm-block", "6 nodes need a block of level 2, 4 base blocks"),
         ("tree:2x2x4", "kueue[level=0]", "level 0: no domain has enough, 6 needed"),
     ] {

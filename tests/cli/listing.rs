@@ -81,7 +81,7 @@ fn runs_every_allocator() {
         ("buddy", "16x16"),
         (on_hypercubes, "hypercube:7"),
         ("elmer", "cluster:128x2"),
-        ("slurm-tree kueue", "tree:4x8x18"),
+        ("slurm-tree tree-fit kueue", "tree:4x8x18"),
         ("slurm-block", "block[18,72]:16x18"),
     ]
     .map(|(names, mesh)| {

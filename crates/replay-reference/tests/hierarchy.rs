@@ -1,11 +1,12 @@
 //! Compares the rules with their reference implementations on random machines in random states.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use replay_core::allocator::Times;
 use replay_core::allocator::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
 use replay_core::allocator::hierarchy::slurm_block::BlockOptions;
 use replay_core::allocator::hierarchy::slurm_tree::{Since, TreeOptions};
@@ -127,16 +128,21 @@ fn found(
     machine: &Hierarchy,
     free: &BTreeSet<u32>,
     size: u32,
-    waited: i64,
+    times: Times,
 ) -> Result<BTreeSet<u32>, Denied> {
     let mut state = FreeNodes::of(machine, free.iter().map(|&node| NodeId(node)));
     let mut chosen = Vec::new();
-    let result = rule.place(&mut state, size, waited, &mut chosen);
+    let result = rule.place(&mut state, size, times, &mut chosen);
     assert!(result.is_ok() || chosen.is_empty());
     result.map(|()| {
         assert_eq!(chosen.len(), size as usize);
         chosen.into_iter().map(|node| node.0).collect()
     })
+}
+
+/// Returns the times of a job that has waited for this number of seconds.
+fn after(waited: i64) -> Times {
+    Times { now: waited, submitted: Some(0), limit: None }
 }
 
 #[test]
@@ -155,8 +161,49 @@ fn slurm_tree_agrees_with_its_literal_form() {
             let (size, waited) = (size(&mut rng, free.len()), rng.random_range(0..400));
             let tree = machine.tree().expect("a tree");
             let expected = literal::slurm_tree::place(tree, &free, size as usize, options, waited);
-            let found = found(&mut rule, &machine, &free, size, waited);
+            let found = found(&mut rule, &machine, &free, size, after(waited));
             assert_eq!(found, expected, "seed {seed}: {size} of {free:?}, {options:?}");
+        }
+    }
+}
+
+#[test]
+fn tree_fit_agrees_with_its_literal_form() {
+    for seed in 0..MACHINES {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let machine = tree(&mut rng, false);
+        for _ in 0..DECISIONS {
+            let mut rule = Rule::new(&machine, RuleOptions::Fit).expect("a tree");
+            let free = state(&mut rng, &machine);
+            // Jobs of one node each, some of which have ended and been replaced.
+            let mut ends = BTreeMap::new();
+            for node in 0..machine.processors() as u32 {
+                let nodes = [NodeId(node)];
+                for _ in 0..rng.random_range(0..3) {
+                    let limit = rng.random_range(0..6);
+                    rule.on_release(&machine, &nodes);
+                    rule.on_start(
+                        &machine,
+                        &nodes,
+                        Times { limit: Some(limit), ..Times::default() },
+                    );
+                    ends.insert(node, i64::from(limit));
+                }
+                if free.contains(&node) {
+                    rule.on_release(&machine, &nodes);
+                    ends.remove(&node);
+                }
+            }
+            let size = size(&mut rng, free.len());
+            let limit = (!one_in(&mut rng, 4)).then(|| rng.random_range(0..4));
+            let times = Times { now: rng.random_range(0..4), limit, submitted: None };
+            let end = limit.map(|limit| times.now + i64::from(limit));
+            let tree = machine.tree().expect("a tree");
+            let decision =
+                literal::tree_fit::Decision { tree, free: &free, ends: &ends, now: times.now, end };
+            let expected = decision.place(size as usize);
+            let found = found(&mut rule, &machine, &free, size, times);
+            assert_eq!(found, expected, "seed {seed}: {size} of {free:?}, {ends:?}, {times:?}");
         }
     }
 }
@@ -184,7 +231,7 @@ fn slurm_block_agrees_with_its_literal_form() {
             let mut rule = Rule::new(&machine, RuleOptions::Block(options)).expect("blocks");
             let blocks = machine.blocks().expect("blocks");
             let expected = literal::slurm_block::place(blocks, &free, size as usize, options);
-            let found = found(&mut rule, &machine, &free, size, 0);
+            let found = found(&mut rule, &machine, &free, size, after(0));
             assert_eq!(found, expected, "seed {seed}: {size} of {free:?}, {options:?}, {blocks:?}");
         }
     }
@@ -239,7 +286,7 @@ fn kueue_agrees_with_its_literal_form() {
                 false => literal::kueue::place(&slots, top, size, options)
                     .map(|pods| pods.keys().map(|path| number(&path[path.len() - 1])).collect()),
             };
-            let found = found(&mut rule, &machine, &free, size, 0);
+            let found = found(&mut rule, &machine, &free, size, after(0));
             assert_eq!(found, expected, "seed {seed}: {size} of {free:?}, {options:?}, {tree:?}");
         }
     }

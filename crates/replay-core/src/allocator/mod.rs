@@ -159,6 +159,13 @@ pub struct Times {
     pub job: Option<i64>,
 }
 
+impl Times {
+    /// Returns the number of seconds since the job joined the queue; the largest number if this instant is unknown.
+    pub fn waited(&self) -> i64 {
+        self.submitted.map_or(i64::MAX, |at| self.now.saturating_sub(at))
+    }
+}
+
 impl Request {
     /// Returns a request for `size` processors without a shape.
     pub fn of_size(size: u32) -> Self {

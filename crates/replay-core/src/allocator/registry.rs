@@ -35,6 +35,7 @@ static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
         .with(hypercube::names::non_cubic(), AllocatorSpec::parse)
         .with(elmer::table(), AllocatorSpec::parse)
         .with(hierarchy::slurm_tree_table(), AllocatorSpec::parse)
+        .with(hierarchy::tree_fit_table(), AllocatorSpec::parse)
         .with(hierarchy::slurm_block_table(), AllocatorSpec::parse)
         .with(hierarchy::kueue_table(), AllocatorSpec::parse)
         .with(recorded::table(), AllocatorSpec::parse)

@@ -22,7 +22,9 @@ use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
 use super::fragmentation::fragmentation;
-use super::{Denied, FreeNodes, Rule, RuleOptions, names};
+use super::names::{self, FitOptions};
+use super::{Denied, FreeNodes, Rule, RuleOptions};
+use crate::allocator::Times;
 use crate::lines::{LineError, Lines};
 use crate::naming::StrategyName;
 use crate::placement::cases::{
@@ -183,13 +185,14 @@ pub fn status(
     if rule.check(size).is_err() {
         return "bad_config";
     }
-    let placed = rule.place(free, size, waited, chosen);
+    let times = Times { now: waited, submitted: Some(0), limit: None };
+    let placed = rule.place(free, size, times, chosen);
     match placed {
         Ok(()) => "ok",
         Err(Denied::BadConfig) => "bad_config",
         Err(denied) => {
             let mut idle = FreeNodes::all(free.hierarchy());
-            match rule.place(&mut idle, size, i64::MAX, &mut Vec::new()) {
+            match rule.place(&mut idle, size, Times::default(), &mut Vec::new()) {
                 Err(_) => "never",
                 Ok(()) if denied == Denied::Switches => "wait_switches",
                 Ok(()) => "wait",
@@ -209,6 +212,10 @@ fn options(rule: &str, parameters: &str) -> Result<RuleOptions, String> {
         "slurm-tree" => {
             names::slurm_tree_table().parse(&name).map(RuleOptions::Tree).map_err(write_error)
         }
+        "tree-fit" => names::tree_fit_table()
+            .parse(&name)
+            .map(|FitOptions| RuleOptions::Fit)
+            .map_err(write_error),
         "slurm-block" => {
             let mut options = names::slurm_block_table().parse(&name).map_err(write_error)?;
             options.lenient = false;
@@ -220,7 +227,7 @@ fn options(rule: &str, parameters: &str) -> Result<RuleOptions, String> {
             Ok(RuleOptions::Kueue(options))
         }
         other => Err(format!(
-            "rule: \"{}\" is none of slurm-tree, slurm-block, kueue, fragmentation",
+            "rule: \"{}\" is none of slurm-tree, tree-fit, slurm-block, kueue, fragmentation",
             excerpt(other)
         )),
     }

@@ -8,6 +8,7 @@ use super::free_nodes::FreeNodes;
 use super::slurm_block::BlockOptions;
 use super::slurm_tree::TreeOptions;
 use super::{Rule, RuleOptions};
+use crate::allocator::Times;
 use crate::number::{counted, grouped};
 use crate::sanitize::excerpt;
 use crate::table::{Column, Table, name};
@@ -294,7 +295,7 @@ pub fn never_runs(machine: &Hierarchy) -> Vec<[u32; 2]> {
     let (mut idle, mut chosen) = (FreeNodes::all(machine), Vec::new());
     for size in 1..=nodes {
         chosen.clear();
-        if rule.place(&mut idle, size, i64::MAX, &mut chosen).is_err() {
+        if rule.place(&mut idle, size, Times::default(), &mut chosen).is_err() {
             match found.last_mut() {
                 Some([_, last]) if *last + 1 == size => *last = size,
                 _ => found.push([size, size]),
@@ -336,7 +337,7 @@ pub fn idle_nodes(machine: &Hierarchy) -> Vec<Idle> {
         let mut free = all.clone();
         loop {
             chosen.clear();
-            if rule.place(&mut free, size, i64::MAX, &mut chosen).is_err() {
+            if rule.place(&mut free, size, Times::default(), &mut chosen).is_err() {
                 break;
             }
             chosen.iter().for_each(|&node| free.take(node));

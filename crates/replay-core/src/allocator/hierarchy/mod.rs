@@ -4,6 +4,7 @@
 //! | module | rule |
 //! |---|---|
 //! | [`slurm_tree`] | `slurm-tree` |
+//! | [`tree_fit`] | `tree-fit` |
 //! | [`slurm_block`] | `slurm-block` |
 //! | [`kueue`] | `kueue` |
 //! | [`node_order`] | `first-fit` on these machines |
@@ -12,10 +13,10 @@
 //! | [`fragmentation`] | Slurm's fragmentation measure of block machines |
 //!
 //! A rule decides by [`FreeNodes`], the number of free nodes of each switch and block, which is updated at every start,
-//! end and outage. Rules do not use any data about jobs except the size and the time since submission.
+//! end and outage. The only data about jobs that rules use are the size and the times of the request.
 //!
 //! Sources: Slurm 26.05 (`eval_nodes_tree.c`, `eval_nodes_block.c`), Kueue 0.16 (`tas_flavor_snapshot.go`). The rules
-//! reproduce the quirks of these sources.
+//! reproduce the quirks of these sources. `tree-fit` is of this project.
 
 pub mod cases;
 pub mod check;
@@ -26,17 +27,19 @@ mod names;
 pub mod node_order;
 pub mod slurm_block;
 pub mod slurm_tree;
+pub mod tree_fit;
 
 use std::collections::HashMap;
 
 pub use free_nodes::FreeNodes;
-pub use names::{kueue_table, slurm_block_table, slurm_tree_table};
+pub use names::{kueue_table, slurm_block_table, slurm_tree_table, tree_fit_table};
 
 use self::kueue::{KueueOptions, KueueRule};
 use self::slurm_block::{BlockOptions, BlockRule};
 use self::slurm_tree::{TreeOptions, TreeRule};
+use self::tree_fit::FitRule;
 use super::explain::ExplanationLog;
-use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup};
+use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup, Times};
 use crate::machine::Machine;
 use crate::topology::{Hierarchy, NodeId, Topology};
 
@@ -58,6 +61,8 @@ pub enum Denied {
 pub enum RuleOptions {
     /// `slurm-tree`.
     Tree(TreeOptions),
+    /// `tree-fit`, which has no options.
+    Fit,
     /// `slurm-block`.
     Block(BlockOptions),
     /// `kueue`.
@@ -69,6 +74,8 @@ pub enum RuleOptions {
 pub enum Rule {
     /// `slurm-tree`.
     Tree(TreeRule),
+    /// `tree-fit`.
+    Fit(FitRule),
     /// `slurm-block`.
     Block(BlockRule),
     /// `kueue`.
@@ -84,6 +91,7 @@ impl Rule {
         let tree = || machine.tree().ok_or("needs a tree; on blocks use slurm-block");
         Ok(match options {
             RuleOptions::Tree(options) => Rule::Tree(TreeRule::new(machine, tree()?, options)),
+            RuleOptions::Fit => Rule::Fit(FitRule::new(machine, tree()?)),
             RuleOptions::Block(options) => {
                 let blocks = machine.blocks();
                 let blocks = blocks.ok_or("needs blocks; on trees use slurm-tree or kueue")?;
@@ -101,14 +109,13 @@ impl Rule {
     /// [`Denied::BadConfig`] if they are not consistent.
     pub fn check(&self, size: u32) -> Result<(), Denied> {
         match self {
-            Rule::Tree(_) => Ok(()),
+            Rule::Tree(_) | Rule::Fit(_) => Ok(()),
             Rule::Block(rule) => rule.segment(size).map(|_| ()),
             Rule::Kueue(rule) => rule.check(size),
         }
     }
 
-    /// Appends `size` free nodes to `chosen`, which must be empty. `size` must be at least one. `waited` is the number
-    /// of seconds since the job was submitted.
+    /// Appends `size` free nodes to `chosen`, which must be empty. `size` must be at least one.
     ///
     /// # Errors
     /// [`Denied`]; `chosen` is then empty.
@@ -116,13 +123,35 @@ impl Rule {
         &mut self,
         free: &mut FreeNodes,
         size: u32,
-        waited: i64,
+        times: Times,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Denied> {
         match self {
-            Rule::Tree(rule) => rule.place(free, size, waited, chosen),
+            Rule::Tree(rule) => rule.place(free, size, times.waited(), chosen),
+            Rule::Fit(rule) => rule.place(free, size, times, chosen),
             Rule::Block(rule) => rule.place(free, size, chosen),
             Rule::Kueue(rule) => rule.place(free, size, chosen),
+        }
+    }
+
+    /// Forgets all running jobs.
+    fn reset(&mut self) {
+        if let Rule::Fit(rule) = self {
+            rule.reset();
+        }
+    }
+
+    /// Records that a job has started on these nodes.
+    pub fn on_start(&mut self, machine: &Hierarchy, nodes: &[NodeId], times: Times) {
+        if let Rule::Fit(rule) = self {
+            rule.on_start(machine, nodes, times);
+        }
+    }
+
+    /// Records that a job on these nodes has ended.
+    pub fn on_release(&mut self, machine: &Hierarchy, nodes: &[NodeId]) {
+        if let Rule::Fit(rule) = self {
+            rule.on_release(machine, nodes);
         }
     }
 
@@ -130,6 +159,7 @@ impl Rule {
     pub fn set_explanation(&mut self, log: ExplanationLog) {
         match self {
             Rule::Tree(rule) => rule.explanation = log,
+            Rule::Fit(rule) => rule.explanation = log,
             Rule::Block(rule) => rule.explanation = log,
             Rule::Kueue(rule) => rule.explanation = log,
         }
@@ -139,6 +169,7 @@ impl Rule {
     pub fn never_refuses(&self) -> bool {
         match self {
             Rule::Tree(rule) => rule.never_refuses(),
+            Rule::Fit(rule) => rule.never_refuses(),
             Rule::Block(_) => false,
             Rule::Kueue(rule) => rule.never_refuses(),
         }
@@ -149,7 +180,7 @@ impl Rule {
     fn patience(&self) -> Option<u32> {
         match self {
             Rule::Tree(rule) => rule.options().switches.map(|_| rule.options().patience()),
-            Rule::Block(_) | Rule::Kueue(_) => None,
+            Rule::Fit(_) | Rule::Block(_) | Rule::Kueue(_) => None,
         }
     }
 
@@ -158,6 +189,7 @@ impl Rule {
     fn refusal_covers(&self, refused: u32, asked: u32) -> bool {
         match self {
             Rule::Tree(rule) => rule.options().switches.is_none() && asked >= refused,
+            Rule::Fit(_) => asked >= refused,
             Rule::Block(_) => false,
             Rule::Kueue(rule) => rule.slice(refused) == rule.slice(asked) && asked >= refused,
         }
@@ -190,7 +222,7 @@ impl RuleAllocator {
         let Self { rule, free, servable } = self;
         let idle = || {
             let mut idle = FreeNodes::all(free.hierarchy());
-            rule.place(&mut idle, size, i64::MAX, &mut Vec::new()).is_ok()
+            rule.place(&mut idle, size, Times::default(), &mut Vec::new()).is_ok()
         };
         *servable.entry(size).or_insert_with(idle)
     }
@@ -199,6 +231,7 @@ impl RuleAllocator {
 impl Allocator for RuleAllocator {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         self.rule.set_explanation(setup.explanation.clone());
+        self.rule.reset();
         self.free = FreeNodes::all(self.free.hierarchy());
         Ok(())
     }
@@ -210,9 +243,9 @@ impl Allocator for RuleAllocator {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let times = request.times;
-        let waited = times.submitted.map_or(i64::MAX, |at| times.now.saturating_sub(at));
-        match self.rule.place(&mut self.free, request.size, waited, chosen) {
+        match self.rule.place(&mut self.free, request.size, times, chosen) {
             Ok(()) => {
+                self.rule.on_start(self.free.hierarchy(), chosen, times);
                 chosen.iter().for_each(|&node| self.free.take(node));
                 Ok(())
             }
@@ -228,7 +261,11 @@ impl Allocator for RuleAllocator {
 
     fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
         match event {
-            MachineEvent::Released(nodes) | MachineEvent::NodesUp(nodes) => {
+            MachineEvent::Released(nodes) => {
+                nodes.iter().for_each(|&node| self.free.give(node));
+                self.rule.on_release(self.free.hierarchy(), nodes);
+            }
+            MachineEvent::NodesUp(nodes) => {
                 nodes.iter().for_each(|&node| self.free.give(node));
             }
             MachineEvent::NodesDown(nodes) => nodes.iter().for_each(|&node| self.free.take(node)),
@@ -244,7 +281,7 @@ impl Allocator for RuleAllocator {
             keeps_schedule,
             refusals_last: !by_time && !is_block,
             reserves_by_trial: by_time || is_block,
-            chooses_by_free: !by_time,
+            chooses_by_free: !by_time && !matches!(self.rule, Rule::Fit(_)),
             rejects_unsupported_sizes: true,
             supports_outages: true,
             ..Capabilities::default()

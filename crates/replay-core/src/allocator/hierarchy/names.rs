@@ -47,6 +47,16 @@ impl AllocatorOptions for TreeOptions {
     }
 }
 
+/// Options of `tree-fit`, which has no parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FitOptions;
+
+impl AllocatorOptions for FitOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(RuleAllocator::new(topology, RuleOptions::Fit)?))
+    }
+}
+
 impl AllocatorOptions for BlockOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         Ok(Box::new(RuleAllocator::new(topology, RuleOptions::Block(*self))?))
@@ -102,6 +112,16 @@ pub fn slurm_tree_table() -> Table<TreeOptions> {
             "Slurm release: before 26.05 a job of one node is placed like larger jobs; in 22.05 a closer leaf wins unless it is worse",
             |o| &mut o.since,
         );
+    Table::new("allocator", [entry])
+}
+
+/// Returns the table of `tree-fit`.
+pub fn tree_fit_table() -> Table<FitOptions> {
+    let entry = Entry::new("tree-fit", FitOptions)
+        .about(
+            "The tightest leaf of a tree of switches that holds the job, by the free nodes and the expected ends of running jobs; else the fewest leaves below a switch of the lowest possible level. O(leaves), or O(leaves log leaves) for jobs on several leaves.",
+        )
+        .source("this project");
     Table::new("allocator", [entry])
 }
 

@@ -55,6 +55,73 @@ fn decisions_on_trees() {
 }
 
 #[test]
+fn decisions_of_tree_fit() {
+    check(
+        "tree-fit",
+        &[
+            // The tightest leaf, also for one node: slurm-tree takes node 0.
+            (A, "0-6,8-9,12-15", "", "", 1, "8"),
+            (A, "0-6,8-9,12-15", "", "", 2, "8-9"),
+            // Equal leaves: the half with fewer free nodes stays the fuller one.
+            (A, "0-3,8-14", "", "", 4, "0-3"),
+            (A, "0-6,8-10,12-15", "", "", 3, "4-6"),
+            // The left half holds the job. slurm-tree takes the fullest leaf, then the tightest for the rest, too.
+            (A, "0-2,4-6,8-9,12-13", "", "", 5, "0-2,4-5"),
+            // Both halves hold the job; the left one needs two leaves, the right one two, and has fewer free nodes.
+            (A, "0-3,4-7,8-10,12-14", "", "", 6, "8-10,12-14"),
+            // No half holds the job: leaves of four first, then the tightest leaf for the rest.
+            (A, "0-1,4-5,8-10,12-15", "", "", 8, "0,8-10,12-15"),
+            (A, "0-6,8-15", "", "", 16, "wait"),
+            (A, "0-6,8-15", "", "", 17, "never"),
+        ],
+    );
+}
+
+#[test]
+fn tree_fit_prefers_leaves_that_it_keeps_busy_for_less_time() {
+    let machine = machine(A);
+    let mut rule = Rule::new(&machine, RuleOptions::Fit).expect("a tree");
+    let mut free = FreeNodes::all(&machine);
+    let mut start = |rule: &mut Rule, nodes: &[u32], limit| {
+        let nodes: Vec<NodeId> = nodes.iter().copied().map(NodeId).collect();
+        nodes.iter().for_each(|&node| free.take(node));
+        rule.on_start(&machine, &nodes, Times { limit: Some(limit), ..Times::default() });
+    };
+    start(&mut rule, &[0, 1], 50);
+    start(&mut rule, &[4, 5], 90);
+    start(&mut rule, &[8, 9], 120);
+    let mut place = |rule: &mut Rule, limit| {
+        let times = Times { limit, ..Times::default() };
+        let mut chosen = Vec::new();
+        rule.place(&mut free, 2, times, &mut chosen).expect("a place");
+        chosen.iter().map(|node| node.0).collect::<Vec<_>>()
+    };
+    // Leaf 8-11 is the only one that is busy for 100 seconds anyway; both others are below one switch.
+    assert_eq!(place(&mut rule, Some(100)), [10, 11]);
+    // Leaves 4-7 and 8-11 stay busy longer than the job. The switch above the former has fewer free nodes.
+    assert_eq!(place(&mut rule, Some(80)), [6, 7]);
+    assert_eq!(place(&mut rule, None), [2, 3]);
+    rule.on_release(&machine, &[8, 9].map(NodeId));
+    assert_eq!(place(&mut rule, Some(100)), [6, 7]);
+}
+
+#[test]
+fn explanations_of_tree_fit_name_the_deciding_step() {
+    let text = explained(A, RuleOptions::Fit, &[0, 1, 4, 5, 8, 9, 10, 12, 13, 14, 15], 8, 0);
+    for line in [
+        "no leaf holds 8 nodes; the top is switch s2-0 of level 2 with 11 nodes free, the only one of the lowest level with enough free nodes",
+        "s0-3 | 4\ns0-2 | 3",
+        "s0-1 | 2 | 100 | does not replace s0-0: equal, but later in the table",
+        "leaf s0-0 gives 1 node of its 2 free",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let text = explained(A, RuleOptions::Fit, &[0, 1, 2, 3, 8, 9, 10], 1, 0);
+    let line = "s0-2 | 3 | 100 | replaces s0-0: it has fewer free nodes, 3 against 4";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
 fn decisions_on_blocks() {
     check(
         "slurm-block",
@@ -132,11 +199,12 @@ fn explained(name: &str, options: RuleOptions, free: &[u32], size: u32, waited: 
     let mut rule = Rule::new(&machine, options).expect("a rule");
     let mut free = FreeNodes::of(&machine, free.iter().copied().map(NodeId));
     let (mut silent, mut recorded) = (Vec::new(), Vec::new());
-    let unexplained = rule.place(&mut free, size, waited, &mut silent);
+    let times = Times { now: waited, submitted: Some(0), limit: Some(100) };
+    let unexplained = rule.place(&mut free, size, times, &mut silent);
     let log = ExplanationLog::recording();
     rule.set_explanation(log.clone());
     log.set_recording(true);
-    assert_eq!(rule.place(&mut free, size, waited, &mut recorded), unexplained);
+    assert_eq!(rule.place(&mut free, size, times, &mut recorded), unexplained);
     assert_eq!(silent, recorded);
     let mut text = String::new();
     for part in log.take().parts {

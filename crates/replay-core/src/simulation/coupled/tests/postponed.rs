@@ -63,6 +63,7 @@ fn nodes_leave_trees_and_blocks_and_return() {
     let jobs = [job(0, 100, 100, 16), job(10, 10, 10, 16), job(20, 10, 10, 12), job(30, 5, 5, 3)];
     for (machine, allocator) in [
         ("tree:2x2x4", "slurm-tree"),
+        ("tree:2x2x4", "tree-fit"),
         ("tree:2x2x4", "kueue[level=0]"),
         ("tree:2x2x4", "kueue[mode=required,level=2]"),
         ("tree:2x2x4", "first-fit"),

@@ -41,9 +41,9 @@ pub struct PlaceArgs {
     /// can never start.
     ///
     /// If the file has a column named rule, the cases are decisions on trees and blocks, with the columns topology, rule
-    /// (slurm-tree, tree-fit, slurm-block, kueue or fragmentation), options (key=value, separated by blanks; waited=SECONDS is
-    /// the time since the submission), free, n. Nodes are numbered in natural order of their names. The result adds the
-    /// columns status (ok, wait, wait_switches, never, bad_config, or the fragmentation) and nodes.
+    /// (slurm-tree, tree-fit, slurm-block, kueue or fragmentation), options (key=value, separated by blanks;
+    /// waited=SECONDS is the time since the submission), free, n. Nodes are numbered in natural order of their names.
+    /// The result adds the columns status (ok, wait, wait_switches, never, bad_config, or the fragmentation) and nodes.
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
 

@@ -185,7 +185,7 @@ pub fn status(
     if rule.check(size).is_err() {
         return "bad_config";
     }
-    let times = Times { now: waited, submitted: Some(0), limit: None };
+    let times = Times { now: waited, submitted: Some(0), limit: None, ..Times::default() };
     let placed = rule.place(free, size, times, chosen);
     match placed {
         Ok(()) => "ok",

@@ -199,7 +199,7 @@ fn explained(name: &str, options: RuleOptions, free: &[u32], size: u32, waited: 
     let mut rule = Rule::new(&machine, options).expect("a rule");
     let mut free = FreeNodes::of(&machine, free.iter().copied().map(NodeId));
     let (mut silent, mut recorded) = (Vec::new(), Vec::new());
-    let times = Times { now: waited, submitted: Some(0), limit: Some(100) };
+    let times = Times { now: waited, submitted: Some(0), limit: Some(100), ..Times::default() };
     let unexplained = rule.place(&mut free, size, times, &mut silent);
     let log = ExplanationLog::recording();
     rule.set_explanation(log.clone());

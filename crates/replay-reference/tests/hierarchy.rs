@@ -142,7 +142,7 @@ fn found(
 
 /// Returns the times of a job that has waited for this number of seconds.
 fn after(waited: i64) -> Times {
-    Times { now: waited, submitted: Some(0), limit: None }
+    Times { now: waited, submitted: Some(0), limit: None, ..Times::default() }
 }
 
 #[test]
@@ -196,7 +196,8 @@ fn tree_fit_agrees_with_its_literal_form() {
             }
             let size = size(&mut rng, free.len());
             let limit = (!one_in(&mut rng, 4)).then(|| rng.random_range(0..4));
-            let times = Times { now: rng.random_range(0..4), limit, submitted: None };
+            let times =
+                Times { now: rng.random_range(0..4), limit, submitted: None, ..Times::default() };
             let end = limit.map(|limit| times.now + i64::from(limit));
             let tree = machine.tree().expect("a tree");
             let decision =

@@ -191,7 +191,7 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
 
 fn jobs_wait(jobs: usize) -> String {
     match jobs {
-        0 => "nobody waits".to_string(),
+        0 => "no job waits".to_string(),
         1 => "1 job waits".to_string(),
         jobs => format!("{jobs} jobs wait"),
     }
@@ -207,7 +207,7 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
     let now = grouped(moment.now);
     let mut parts = Vec::new();
     let overtaken = match moment.before.len() {
-        0 => "nobody who came before it waits".to_string(),
+        0 => "no job that came before it waits".to_string(),
         jobs => {
             let ids: Vec<JobId> = moment.before.iter().map(|job| job.id).collect();
             format!(

@@ -223,9 +223,9 @@ mod tests {
             ..Gantt::default()
         };
         let few = svg(&gantt(3)).expect("drawn");
-        assert!((0..3).all(|number| few.contains(&format!(">leaf{number}<"))));
+        assert!((0..3).all(|number| few.contains(&format!("\nleaf{number}\n"))));
         let many = svg(&gantt(512)).expect("drawn");
-        let names = many.matches(">leaf").count();
+        let names = many.matches("\nleaf").count();
         assert!((20..60).contains(&names), "{names}");
     }
 

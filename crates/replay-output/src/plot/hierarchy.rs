@@ -96,7 +96,7 @@ mod tests {
     /// Runs two jobs of 1 and of 20 nodes, one after the other.
     fn run(machine: &str, allocator: &str) -> RunResult {
         let text = "; MaxProcs: 24\n1 0 -1 100 1 -1 -1 1 100 -1 1 1 1 -1 -1 -1 -1 -1\n2 100 -1 100 20 -1 -1 20 100 -1 1 1 1 -1 -1 -1 -1 -1\n";
-        let policy = Policy::by_name("none").expect("a policy");
+        let policy = Policy::by_name("strict").expect("a policy");
         let window = Window::default();
         let workload = Workload::from_reader(
             text.as_bytes(),
@@ -117,7 +117,8 @@ mod tests {
         let allocator = allocator.parse().expect("an allocator");
         let cell = Cell { trace: Arc::new(trace), scheduler, allocator, seed: 0 };
         let stop = CancelToken::new();
-        run_cell(0, &cell, Measure::default(), RunContext::new(&stop)).expect("a run")
+        let measure = Measure { placements: true, ..Measure::default() };
+        run_cell(0, &cell, measure, RunContext::new(&stop)).expect("a run")
     }
 
     fn points(line: &Line) -> Vec<(f64, f64)> {

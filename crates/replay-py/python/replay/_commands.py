@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from ._engine import Table, read_csv
-from ._program import Tables, Value, call, options, tables
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ._engine import Table, read_csv, read_parquet
+from ._program import Tables, Value, call, options
 from ._trace import Trace
 
 
@@ -12,7 +16,7 @@ def search(trace: Trace | None = None, **values: Value) -> Tables:
 
     `values` are options of `replay search`: `search(trace, machine="10x10", sr=range(1, 4), factors=range(0, 6))`.
     """
-    found = tables("search", values, trace)
+    found = _tables("search", values, trace)
     return Tables({"trials": found["search"], **found})
 
 
@@ -22,7 +26,7 @@ def contend(trace: Trace | None = None, **values: Value) -> Tables:
 
     `values` are options of `replay contend`: `contend(trace, jobs=300, scale=10, pattern="n-body", alloc=["mc1x1", "mbs"])`.
     """
-    return tables("contend", values, trace)
+    return _tables("contend", values, trace)
 
 
 def stream(**values: Value) -> Tables:
@@ -30,7 +34,7 @@ def stream(**values: Value) -> Tables:
 
     `values` are options of `replay stream`: `stream(machine="16x16", arrivals=5, alloc=["first-fit", "mbs"])`.
     """
-    return tables("stream", values, None)
+    return _tables("stream", values, None)
 
 
 def verify(*suites: str, **values: Value) -> Table:
@@ -40,3 +44,12 @@ def verify(*suites: str, **values: Value) -> Table:
     """
     # Exit code 1 means that a result differs from the published one. The table contains the verdicts.
     return read_csv(call(["verify", *suites, *options(values), "--format=csv", "--quiet"], accepted=(0, 1)))
+
+
+def _tables(command: str, values: Mapping[str, Value], trace: Trace | None, arguments: Sequence[str] = ()) -> Tables:
+    """Run a command with a temporary output folder and return the tables that it writes."""
+    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+        given = trace._arguments(folder) if trace is not None else []
+        out = Path(folder, "out")
+        call([command, *arguments, *given, *options(values), f"--out={out}", "--no-plots"])
+        return Tables({path.stem: read_parquet(path) for path in sorted(out.glob("*.parquet"))})

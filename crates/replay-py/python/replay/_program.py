@@ -5,17 +5,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
-from ._engine import Table, read_parquet
+from ._engine import Table
 from ._engine import error_of as _error_of
 from ._messages import report
-
-if TYPE_CHECKING:
-    from ._trace import Trace
 
 Value = Union[str, int, float, bool, range, Sequence[Union[str, int, float]], Path, None]
 """Value of an option: text, a number, `True` for a flag, a list, a range of integers, or `None` for the default."""
@@ -124,12 +120,3 @@ class Tables(Mapping[str, Table]):
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {len(table)} rows, {len(table.columns)} columns" for name, table in self.items())
-
-
-def tables(command: str, values: Mapping[str, Value], trace: Trace | None, arguments: Sequence[str] = ()) -> Tables:
-    """Run a command with a temporary output folder and return the tables that it writes."""
-    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
-        given = trace._arguments(folder) if trace is not None else []
-        out = Path(folder, "out")
-        call([command, *arguments, *given, *options(values), f"--out={out}", "--no-plots"])
-        return Tables({path.stem: read_parquet(path) for path in sorted(out.glob("*.parquet"))})

@@ -5,8 +5,8 @@
 //! chooses base blocks in the chosen block. If a round stalls, the rule removes one of the chosen nodes and tries
 //! again.
 //!
-//! Cost: one pass over the base blocks to choose a block; and for each chosen base block one pass over the base blocks
-//! of the block.
+//! Cost of a round: one pass over the base blocks to choose a block; and the lower blocks of the chosen block and the base
+//! blocks of each used lower block are sorted once.
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
@@ -54,17 +54,20 @@ struct Geometry {
 /// Buffers of a decision.
 #[derive(Clone, Debug, Default)]
 struct Work {
-    /// Number of free nodes of each base block.
+    /// Number of nodes of each base block that an attempt may use: free nodes without excluded nodes.
+    usable: Vec<u32>,
+    /// Nodes that earlier attempts have excluded; one bit for each node.
+    removed: Vec<u64>,
+    /// Number of usable nodes of each base block that the attempt has not taken.
     idle: Vec<u32>,
     /// Base blocks from which nodes were taken, each with the number of nodes, round by round.
     taken: Vec<(usize, u32)>,
-    /// Nodes that a retry excludes, in ascending order.
-    removed: Vec<NodeId>,
-    /// For each base block, whether the block has been used in this round.
-    used: Vec<bool>,
-    /// For each lower block of the chosen block, the number of free nodes at the beginning of the round, and whether
-    /// the lower block has been used in this round.
-    low: Vec<(u32, bool)>,
+    /// Lower blocks of the chosen block that the round has not used, each with its number of idle nodes, in ascending
+    /// order of this number.
+    lower: Vec<(u32, usize)>,
+    /// Base blocks of a lower block that the round has not used, each with its number of idle nodes, in ascending order
+    /// of this number.
+    base: Vec<(u32, usize)>,
     sums: Vec<u32>,
 }
 
@@ -133,7 +136,6 @@ impl BlockRule {
             self.explain_geometry(size, segment);
         }
         let mut work = std::mem::take(&mut self.work);
-        work.removed.clear();
         let found = self.attempts(free, size, segment, &mut work, chosen);
         self.work = work;
         if !found {
@@ -153,19 +155,14 @@ impl BlockRule {
         work: &mut Work,
         chosen: &mut Vec<NodeId>,
     ) -> bool {
-        // Base blocks of groups that are excluded after a failure.
-        let mut left: Vec<std::ops::Range<usize>> = Vec::new();
-        // The nodes that were free when an attempt stalled for the first time, and how many of these nodes the cursor
-        // has passed.
-        let mut cursor: Option<(Vec<NodeId>, usize)> = None;
+        work.usable.clear();
+        work.usable.extend_from_slice(&free.below()[..self.count]);
+        work.removed.clear();
+        work.removed.resize(free.hierarchy().processors().div_ceil(64), 0);
+        let mut available: u32 = work.usable.iter().sum();
+        // Free nodes from the one on that a stalled attempt looks for a node to exclude.
+        let mut cursor = free.iter().peekable();
         loop {
-            work.idle.clear();
-            work.idle.extend_from_slice(&free.below()[..self.count]);
-            for node in &work.removed {
-                work.idle[free.hierarchy().leaf(*node) as usize] -= 1;
-            }
-            left.iter().for_each(|group| work.idle[group.clone()].fill(0));
-            let available: u32 = work.idle.iter().sum();
             if available < size {
                 self.explanation.sentence(|| {
                     format!(
@@ -175,10 +172,11 @@ impl BlockRule {
                 });
                 return false;
             }
+            work.idle.clone_from(&work.usable);
             work.taken.clear();
             match self.attempt(free, size, segment, work) {
                 Ok(()) => {
-                    collect(free, work, chosen);
+                    chosen.extend(taken_nodes(free, work).flatten());
                     return true;
                 }
                 Err(Failure::NoBlock) => {
@@ -203,20 +201,12 @@ impl BlockRule {
                             self.block_name(free, (first + per_group).min(self.count) - 1)
                         )
                     });
-                    left.push(first..(first + per_group).min(self.count));
+                    work.usable[first..(first + per_group).min(self.count)].fill(0);
+                    available = work.usable.iter().sum();
                 }
                 Err(Failure::Stalled) => {
-                    let (nodes, passed) = cursor.get_or_insert_with(|| {
-                        let removed = |node: &NodeId| work.removed.binary_search(node).is_ok();
-                        (free.iter().filter(|node| !removed(node)).collect(), 0)
-                    });
-                    let Some(&from) = nodes.get(*passed) else { return false };
-                    chosen.clear();
-                    collect(free, work, chosen);
-                    let Some(&lowest) = chosen.iter().filter(|&&node| node >= from).min() else {
-                        return false;
-                    };
-                    chosen.clear();
+                    let Some(&from) = cursor.peek() else { return false };
+                    let Some(lowest) = lowest(free, work, from) else { return false };
                     self.explanation.sentence(|| {
                         format!(
                             "the round stalls; the next attempt leaves out node {}, the lowest-numbered one of those taken from \
@@ -224,9 +214,10 @@ impl BlockRule {
                             lowest.0, from.0
                         )
                     });
-                    *passed += usize::from(lowest == from);
-                    let at = work.removed.partition_point(|&node| node < lowest);
-                    work.removed.insert(at, lowest);
+                    cursor.next_if(|_| lowest == from);
+                    work.removed[lowest.index() / 64] |= 1 << (lowest.0 % 64);
+                    work.usable[free.hierarchy().leaf(lowest) as usize] -= 1;
+                    available -= 1;
                 }
             }
         }
@@ -372,46 +363,42 @@ impl BlockRule {
     }
 
     /// Takes `nodes` nodes of the block that begins at base block `first`. Returns `false` if the round stalls.
+    ///
+    /// Base blocks of a lower block in use take precedence over all others, so the lower blocks are used one after the
+    /// other. Without a limit, the whole block is used like one lower block.
     fn round(&self, nodes: u32, geometry: Geometry, first: usize, work: &mut Work) -> bool {
         let Geometry { per_block, per_lower, limit } = geometry;
-        let Work { idle, taken, used, low, .. } = work;
-        let end = (first + per_block).min(self.count);
-        used.clear();
-        used.resize(end - first, false);
-        low.clear();
-        if limit.is_some() {
-            let lower = idle[first..end].chunks(per_lower);
-            low.extend(lower.map(|lower| (lower.iter().sum::<u32>(), false)));
-        }
-        let mut left = limit.unwrap_or(0);
+        let Work { idle, taken, lower, base, .. } = work;
+        let (per_lower, limit) = limit.map_or((per_block, 1), |limit| (per_lower, limit));
+        let idle = &mut idle[first..(first + per_block).min(self.count)];
+        lower.clear();
+        lower.extend(idle.chunks(per_lower).map(|blocks| blocks.iter().sum()).zip(0..));
+        lower.sort_unstable();
         let mut rest = nodes;
-        loop {
-            let idle_here = &idle[first..end];
-            let best = match limit {
-                None => fullest(idle_here, used, rest),
-                Some(_) => limited(idle_here, used, low, per_lower, rest),
-            };
-            let Some(best) = best else { return false };
-            if limit.is_some() {
-                let same = &mut low[best / per_lower].1;
-                if left == 0 && !*same {
+        for _ in 0..limit {
+            let Some(begin) = best_lower(idle, lower, per_lower, rest) else { return false };
+            base.clear();
+            base.extend(idle.iter().copied().zip(0..).skip(begin).take(per_lower));
+            base.sort_unstable();
+            while let Some(&(most, fullest)) = base.last() {
+                let chosen = match most >= rest {
+                    true => base[best(base, rest).end - 1].1,
+                    false => fullest,
+                };
+                let count = most.min(rest);
+                if count == 0 {
                     return false;
                 }
-                left -= usize::from(!*same);
-                *same = true;
-            }
-            let count = idle_here[best].min(rest);
-            if count == 0 {
-                return false;
-            }
-            used[best] = true;
-            idle[first + best] -= count;
-            taken.push((first + best, count));
-            rest -= count;
-            if rest == 0 {
-                return true;
+                idle[chosen] -= count;
+                taken.push((first + chosen, count));
+                rest -= count;
+                if rest == 0 {
+                    return true;
+                }
+                base.pop();
             }
         }
+        false
     }
 }
 
@@ -437,68 +424,62 @@ fn replaces(idle: u32, best: u32, rest: u32) -> bool {
     }
 }
 
-/// Returns the unused base block that fits most tightly. If no base block fits, returns the base block with the most
-/// free nodes. If several base blocks are equal, returns the last of them.
-fn fullest(idle: &[u32], used: &[bool], rest: u32) -> Option<usize> {
-    let mut best: Option<usize> = None;
-    for (at, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
-        if best.is_none_or(|best| replaces(idle[at], idle[best], rest)) {
-            best = Some(at);
-        }
-    }
-    best
+/// Returns the entries with the best number of idle nodes: the smallest one that is at least `rest`, else the largest
+/// one. `entries` are in ascending order.
+fn best(entries: &[(u32, usize)], rest: u32) -> std::ops::Range<usize> {
+    let fits = entries.partition_point(|&(idle, _)| idle < rest);
+    let Some(&(best, _)) = entries.get(fits).or(entries.last()) else { return 0..0 };
+    let begin = entries[..fits].partition_point(|&(idle, _)| idle < best);
+    begin..entries.partition_point(|&(idle, _)| idle <= best)
 }
 
-/// Returns the best unused base block if the number of lower blocks is limited. Base blocks of lower blocks that are
-/// already in use come first, then the base block that fits most tightly, then the base block with the most free nodes.
-fn limited(
+/// Removes the best lower block from `lower` and returns its first base block. The lower block that fits most tightly
+/// is the best, else the lower block with the most idle nodes. Among equal lower blocks, the best base block decides.
+fn best_lower(
     idle: &[u32],
-    used: &[bool],
-    low: &[(u32, bool)],
+    lower: &mut Vec<(u32, usize)>,
     per_lower: usize,
     rest: u32,
 ) -> Option<usize> {
-    let mut best: Option<usize> = None;
-    for (at, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
-        let Some(other) = best else {
-            best = Some(at);
-            continue;
-        };
-        let better = if at / per_lower == other / per_lower {
-            replaces(idle[at], idle[other], rest)
-        } else {
-            let [(ours, same), (theirs, other_same)] =
-                [low[at / per_lower], low[other / per_lower]];
-            match (same, other_same) {
-                (true, false) => true,
-                (false, true) => false,
-                _ => match (ours >= rest, theirs >= rest) {
-                    _ if ours == theirs => replaces(idle[at], idle[other], rest),
-                    (true, true) => ours < theirs,
-                    (false, false) => ours > theirs,
-                    (fits, _) => fits,
-                },
+    let equal = best(lower, rest);
+    let mut chosen = equal.end.checked_sub(1)?;
+    // Equal base blocks need no comparison: the last one is the best.
+    if per_lower > 1 && equal.len() > 1 {
+        let mut most: Option<u32> = None;
+        for at in equal {
+            for &idle in idle.iter().skip(lower[at].1 * per_lower).take(per_lower) {
+                if most.is_none_or(|most| replaces(idle, most, rest)) {
+                    (most, chosen) = (Some(idle), at);
+                }
             }
-        };
-        if better {
-            best = Some(at);
         }
     }
-    best
+    Some(lower.remove(chosen).1 * per_lower)
 }
 
-/// Appends the chosen nodes: the first nodes of each base block that are free and not removed.
-fn collect(free: &FreeNodes, work: &mut Work, chosen: &mut Vec<NodeId>) {
-    let Some(blocks) = free.hierarchy().blocks() else { return };
+/// Returns the nodes that an attempt has taken, by base block in the order in which they were taken: the first usable
+/// nodes of each base block.
+fn taken_nodes<'w>(
+    free: &'w FreeNodes,
+    work: &'w mut Work,
+) -> impl Iterator<Item = impl Iterator<Item = NodeId> + 'w> + 'w {
     let Work { taken, removed, sums: earlier, .. } = work;
     earlier.clear();
-    earlier.resize(blocks.count(), 0);
-    for &(block, count) in &*taken {
-        let there = |&node: &NodeId| free.contains(node) && removed.binary_search(&node).is_err();
-        let nodes = blocks.nodes(block as u32).iter().copied().filter(there);
-        chosen.extend(nodes.skip(earlier[block] as usize).take(count as usize));
+    earlier.resize(free.below().len(), 0);
+    taken.iter().filter_map(|&(block, count)| {
+        let usable = |node: &NodeId| {
+            free.contains(*node) && removed[node.index() / 64] >> (node.0 % 64) & 1 == 0
+        };
+        let nodes = free.hierarchy().blocks()?.nodes(block as u32).iter().copied().filter(usable);
+        let nodes = nodes.skip(earlier[block] as usize).take(count as usize);
         earlier[block] += count;
-    }
+        Some(nodes)
+    })
+}
+
+/// Returns the taken node with the lowest number from `from` on.
+fn lowest(free: &FreeNodes, work: &mut Work, from: NodeId) -> Option<NodeId> {
+    taken_nodes(free, work).filter_map(|mut nodes| nodes.find(|&node| node >= from)).min()
 }
 
 /// Explanations, computed again from the state of a decision.

@@ -263,8 +263,8 @@ fn check_pair(
              support this"
         )));
     }
-    let reserves_places = discipline.reserves_places;
-    if reserves_places && !strategy.keeps_schedule && built.try_clone().is_none() {
+    let reserves_places = discipline.reserves_places_for(&strategy);
+    if reserves_places && built.try_clone().is_none() {
         return Err(Incompatible::new(format!(
             "scheduler {scheduler} searches for placements on a copy of the machine, which allocator \
              {allocator} does not support; use guard=count"

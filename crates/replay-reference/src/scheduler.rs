@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use replay_core::scheduler::{
-    Capabilities, Promises, QueueOrder, QueuedJob, Rejection, Reservation, Scheduler,
+    Capabilities, Guard, Promises, QueueOrder, QueuedJob, Rejection, Reservation, Scheduler,
     SchedulerEvent, Selection, System,
 };
 use replay_core::workload::JobId;
@@ -185,7 +185,7 @@ impl Scheduler for EasyWithPlace {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { reserves_places: true, ..Capabilities::default() }
+        Capabilities { guard: Guard::Place, ..Capabilities::default() }
     }
 
     fn reservation(&mut self) -> Option<&mut dyn Reservation> {

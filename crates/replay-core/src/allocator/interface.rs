@@ -59,6 +59,9 @@ pub struct Capabilities {
     /// [`refusals_last`](Self::refusals_last) is `false`. The reservation begins at the first instant at which a copy
     /// of the strategy finds a placement. The head may start later than its reservation.
     pub reserves_by_trial: bool,
+    /// Whether EASY [reserves a placement for the head of the queue](crate::scheduler::Guard::Place) unless its options
+    /// select another guard.
+    pub reserves_places: bool,
     /// Whether the chosen processors depend only on the size and shape of the request and on the set of free
     /// processors. If `true`, the choice does not depend on the time, on the owners of busy processors, or on random
     /// numbers.
@@ -88,6 +91,7 @@ impl Default for Capabilities {
             keeps_schedule: true,
             refusals_last: true,
             reserves_by_trial: false,
+            reserves_places: false,
             chooses_by_free: false,
             rejects_unsupported_sizes: false,
             supports_outages: false,

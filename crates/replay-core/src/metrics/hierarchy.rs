@@ -264,7 +264,7 @@ impl BlockFragmentation {
     /// Records that a job takes free nodes.
     pub fn start(&mut self, job: JobId, nodes: &[NodeId], now: i64) {
         self.advance(now);
-        nodes.iter().for_each(|&node| self.free.take(node));
+        self.free.take(nodes);
         self.held.insert(job, nodes.into());
         self.value = None;
     }
@@ -273,7 +273,7 @@ impl BlockFragmentation {
     pub fn end(&mut self, job: JobId, now: i64) {
         self.advance(now);
         let nodes = self.held.remove(&job).unwrap_or_default();
-        nodes.iter().for_each(|&node| self.free.give(node));
+        self.free.give(&nodes);
         self.value = None;
     }
 

@@ -49,12 +49,12 @@ use crate::workload::JobId;
 ///
 /// # Reserved places
 ///
-/// With [`Guard::Place`] the shadow time is the earliest time at which the allocator finds a place for the head on a
+/// With [`Guard::Place`], and with [`Guard::Auto`] for the rules of trees and blocks, the shadow time is the earliest time at which the allocator finds a place for the head on a
 /// copy of the machine. On the copy, running jobs end at their estimated ends. A later job starts if it ends by the
 /// shadow time or leaves this place free. A job that would take processors of the place is skipped until another job
 /// starts or another place is reserved. If the allocator's choice does not depend only on the free processors, the job
 /// is also tried again when time has passed, because the allocator may then choose other processors. For allocators
-/// that never refuse a job, both guards give the same schedule. This guard does not support allocators with refusals
+/// that never refuse a job, all guards give the same schedule. This guard does not support allocators with refusals
 /// that do not last, because such an allocator may refuse the head at the guaranteed time although its place is free.
 ///
 /// # Processors out of service
@@ -89,9 +89,12 @@ pub struct Easy {
 /// The guarantee that prevents later jobs from delaying the head of the queue indefinitely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Guard {
+    /// A place for allocators that
+    /// [reserve places](crate::allocator::Capabilities::reserves_places), a number of processors for all others.
+    #[default]
+    Auto,
     /// The number of processors that the head takes. If the allocator refuses the head although this number is free,
     /// the guarantee is an empty machine at the last estimated end.
-    #[default]
     Count,
     /// A place that the allocator finds for the head.
     Place,
@@ -99,7 +102,8 @@ pub enum Guard {
 
 impl Guard {
     /// All guards with their names.
-    pub const ALL: [(&'static str, Guard); 2] = [("count", Guard::Count), ("place", Guard::Place)];
+    pub const ALL: [(&'static str, Guard); 3] =
+        [("auto", Guard::Auto), ("count", Guard::Count), ("place", Guard::Place)];
 }
 
 /// The job selected last. The job stays in the queue until the next call, because it may be refused.
@@ -356,8 +360,7 @@ impl Scheduler for Easy {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let reserves_places = self.guard == Guard::Place;
-        Capabilities { reserves_places, ..Capabilities::default() }
+        Capabilities { guard: self.guard, ..Capabilities::default() }
     }
 
     fn reservation(&mut self) -> Option<&mut dyn Reservation> {
@@ -434,7 +437,8 @@ pub(super) fn table() -> Table<EasyOptions> {
             kind::one_of(&Guard::ALL),
             "what to reserve for the head if the allocator may refuse the head: a number of processors (count), or \
              a place that the allocator finds on a copy of the machine and that later jobs leave free \
-             (place); with place a job may start on processors that go out of service before the job ends",
+             (place); auto is place for the rules of trees and blocks, and count for all other allocators; \
+             with place a job may start on processors that go out of service before the job ends",
             |o| &mut o.guard,
         );
     Table::new("scheduler", [entry])

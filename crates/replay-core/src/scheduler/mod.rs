@@ -175,7 +175,7 @@ pub trait Reservation {
     /// Returns the job that needs a reservation before [`next_job`](Scheduler::next_job) is called. The simulation then
     /// calls [`set_reservation`](Self::set_reservation) with the earliest time at which the allocator finds a place on
     /// a copy of the machine. On the copy, running jobs end at their estimated ends. The simulation calls this function
-    /// only if the scheduler [reserves places](Capabilities::reserves_places) and the allocator may refuse jobs.
+    /// only if the scheduler [reserves places](Capabilities::reserves_places_for) for this allocator.
     fn reservation_request(&mut self, system: System<'_>) -> Option<JobId>;
 
     /// Reserves a place from time `at` for the job that [`reservation_request`](Self::reservation_request) returned.
@@ -192,14 +192,27 @@ pub struct Capabilities {
     /// schedule](crate::allocator::Capabilities::keeps_schedule). Such an allocator can refuse jobs or give more
     /// processors than requested.
     pub takes_refusals: bool,
-    /// Whether the discipline reserves places. [`Scheduler::reservation`] then returns `Some`.
-    pub reserves_places: bool,
+    /// What the discipline reserves for the head of the queue. If this may be a place, [`Scheduler::reservation`] returns
+    /// `Some`.
+    pub guard: Guard,
+}
+
+impl Capabilities {
+    /// Returns whether the discipline reserves places if it runs with an allocator of these capabilities.
+    pub fn reserves_places_for(&self, allocator: &crate::allocator::Capabilities) -> bool {
+        let reserves_places = match self.guard {
+            Guard::Count => false,
+            Guard::Place => true,
+            Guard::Auto => allocator.reserves_places,
+        };
+        reserves_places && !allocator.keeps_schedule
+    }
 }
 
 /// By default a discipline takes refusals and reserves no places.
 impl Default for Capabilities {
     fn default() -> Self {
-        Self { takes_refusals: true, reserves_places: false }
+        Self { takes_refusals: true, guard: Guard::Count }
     }
 }
 

@@ -40,7 +40,7 @@ pub fn simulate(
     if !strategy.keeps_schedule && !discipline.takes_refusals {
         return Err(SimulationError::Scheduler);
     }
-    let places = discipline.reserves_places && !strategy.keeps_schedule;
+    let places = discipline.reserves_places_for(&strategy);
     if places && allocator.try_clone().is_none() {
         return Err(SimulationError::NoCopies);
     }

@@ -340,7 +340,7 @@ pub fn idle_nodes(machine: &Hierarchy) -> Vec<Idle> {
             if rule.place(&mut free, size, Times::default(), &mut chosen).is_err() {
                 break;
             }
-            chosen.iter().for_each(|&node| free.take(node));
+            free.take(&chosen);
         }
         let (idle, remainder) = (u64::from(free.count()), u64::from(nodes % size));
         if free.count() < nodes && idle > remainder {

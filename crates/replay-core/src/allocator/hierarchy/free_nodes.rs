@@ -2,8 +2,8 @@
 
 use crate::topology::{Hierarchy, NodeId};
 
-/// A set of free nodes. Removing or adding a node costs one step for each unit that contains the
-/// node.
+/// A set of free nodes. Removing or adding consecutive nodes of one leaf costs one step for each node, and one step for
+/// each unit that contains the leaf.
 #[derive(Clone, Debug)]
 pub struct FreeNodes {
     hierarchy: Hierarchy,
@@ -33,7 +33,7 @@ impl FreeNodes {
         let (words, below) =
             (vec![0; hierarchy.processors().div_ceil(64)], vec![0; hierarchy.units().len()]);
         let mut free = Self { hierarchy: hierarchy.clone(), words, lowest: 0, count: 0, below };
-        nodes.into_iter().for_each(|node| free.give(node));
+        free.give(&nodes.into_iter().collect::<Vec<_>>());
         free
     }
 
@@ -75,29 +75,37 @@ impl FreeNodes {
         })
     }
 
-    /// Removes a node, which must be free.
-    pub fn take(&mut self, node: NodeId) {
-        debug_assert!(self.contains(node));
-        self.words[node.index() / 64] &= !(1 << (node.0 % 64));
-        self.count -= 1;
-        let mut at = Some(self.hierarchy.leaf(node));
-        while let Some(unit) = at {
-            self.below[unit as usize] -= 1;
-            at = self.hierarchy.units()[unit as usize].parent;
+    /// Removes nodes, which must be free.
+    pub fn take(&mut self, nodes: &[NodeId]) {
+        for &node in nodes {
+            debug_assert!(self.contains(node));
+            self.words[node.index() / 64] &= !(1 << (node.0 % 64));
         }
+        self.count -= nodes.len() as u32;
+        self.change_counts(nodes, |count, nodes| *count -= nodes);
     }
 
-    /// Adds a node, which must not be free.
-    pub fn give(&mut self, node: NodeId) {
-        debug_assert!(!self.contains(node));
-        let word = node.index() / 64;
-        self.words[word] |= 1 << (node.0 % 64);
-        self.lowest = self.lowest.min(word);
-        self.count += 1;
-        let mut at = Some(self.hierarchy.leaf(node));
-        while let Some(unit) = at {
-            self.below[unit as usize] += 1;
-            at = self.hierarchy.units()[unit as usize].parent;
+    /// Adds nodes, which must not be free.
+    pub fn give(&mut self, nodes: &[NodeId]) {
+        for &node in nodes {
+            debug_assert!(!self.contains(node));
+            let word = node.index() / 64;
+            self.words[word] |= 1 << (node.0 % 64);
+            self.lowest = self.lowest.min(word);
+        }
+        self.count += nodes.len() as u32;
+        self.change_counts(nodes, |count, nodes| *count += nodes);
+    }
+
+    /// Applies `change` to the counts of the units above the nodes, once for each run of nodes of one leaf.
+    fn change_counts(&mut self, nodes: &[NodeId], change: impl Fn(&mut u32, u32)) {
+        let units = self.hierarchy.units();
+        for run in nodes.chunk_by(|&a, &b| self.hierarchy.leaf(a) == self.hierarchy.leaf(b)) {
+            let mut at = Some(self.hierarchy.leaf(run[0]));
+            while let Some(unit) = at {
+                change(&mut self.below[unit as usize], run.len() as u32);
+                at = units[unit as usize].parent;
+            }
         }
     }
 }

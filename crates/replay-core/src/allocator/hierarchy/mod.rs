@@ -246,7 +246,7 @@ impl Allocator for RuleAllocator {
         match self.rule.place(&mut self.free, request.size, times, chosen) {
             Ok(()) => {
                 self.rule.on_start(self.free.hierarchy(), chosen, times);
-                chosen.iter().for_each(|&node| self.free.take(node));
+                self.free.take(chosen);
                 Ok(())
             }
             Err(Denied::TooFewFree) => Err(Refusal::TooFewFree),
@@ -262,13 +262,11 @@ impl Allocator for RuleAllocator {
     fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
         match event {
             MachineEvent::Released(nodes) => {
-                nodes.iter().for_each(|&node| self.free.give(node));
+                self.free.give(nodes);
                 self.rule.on_release(self.free.hierarchy(), nodes);
             }
-            MachineEvent::NodesUp(nodes) => {
-                nodes.iter().for_each(|&node| self.free.give(node));
-            }
-            MachineEvent::NodesDown(nodes) => nodes.iter().for_each(|&node| self.free.take(node)),
+            MachineEvent::NodesUp(nodes) => self.free.give(nodes),
+            MachineEvent::NodesDown(nodes) => self.free.take(nodes),
             _ => {}
         }
     }
@@ -281,6 +279,7 @@ impl Allocator for RuleAllocator {
             keeps_schedule,
             refusals_last: !by_time && !is_block,
             reserves_by_trial: by_time || is_block,
+            reserves_places: !keeps_schedule,
             chooses_by_free: !by_time && !matches!(self.rule, Rule::Fit(_)),
             rejects_unsupported_sizes: true,
             supports_outages: true,

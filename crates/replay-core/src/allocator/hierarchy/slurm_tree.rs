@@ -5,8 +5,8 @@
 //! cases: if it is closer to the leaves already chosen and *fits*, or if it is equally close and better. See
 //! `TreeRule::compare`.
 //!
-//! Cost: one pass over the leaves for each chosen leaf. All leaves directly below one switch have the same distance to
-//! the chosen leaves, so a run of leaves that is too far away is skipped as a whole.
+//! Cost: one pass over the leaves; for each chosen leaf one pass over the runs of leaves directly below one switch; and
+//! for the last leaf one pass over the leaves.
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
@@ -67,6 +67,8 @@ pub struct TreeRule {
     /// Runs of leaves that have nodes, in table order. All leaves of a run are directly below one switch.
     families: Vec<Family>,
     leaves: Vec<u32>,
+    /// For each switch, the index of its run in `families`; `NONE` if the switch is not a leaf with nodes.
+    run_of: Vec<u32>,
     /// Switches directly above leaves.
     above: Vec<u32>,
     work: Work,
@@ -74,6 +76,11 @@ pub struct TreeRule {
 }
 
 /// A run of consecutive leaves directly below one switch.
+///
+/// The leaves of a run have the same distance to the chosen leaves, and if two leaves do not fit, the comparison of a
+/// leaf of the run with a leaf of another run continues with the same switches. A scan therefore ends with the same leaf if
+/// it considers only the best leaf of each run: the leaf that fits most tightly, else the leaf with the most free nodes;
+/// the first one if there are several.
 #[derive(Clone, Copy, Debug)]
 struct Family {
     root: u32,
@@ -89,6 +96,8 @@ struct Work {
     counts: Vec<u32>,
     /// For each switch of `above`, the sum of the distances from a leaf below this switch to the chosen leaves.
     totals: Vec<u32>,
+    /// For each run of leaves, the most free nodes of a leaf, and the first such leaf.
+    most: Vec<(u32, u32)>,
 }
 
 /// Value that marks the absence of a switch.
@@ -118,6 +127,7 @@ impl TreeRule {
         let (mut families, mut leaves, mut above): (Vec<Family>, Vec<u32>, Vec<u32>) =
             (Vec::new(), Vec::new(), Vec::new());
         let mut places = vec![NONE; parents.len()];
+        let mut run_of = vec![NONE; parents.len()];
         let with_nodes = (0..).zip(switches).filter(|(_, switch)| !switch.nodes.is_empty());
         for (leaf, _) in with_nodes {
             let parent = parents[leaf as usize];
@@ -139,6 +149,7 @@ impl TreeRule {
                 Some(last) if last.parent == place && place != NONE => last.end = at + 1,
                 _ => families.push(Family { root, parent: place, first: at, end: at + 1 }),
             }
+            run_of[leaf as usize] = families.len() as u32 - 1;
         }
         Self {
             options,
@@ -148,6 +159,7 @@ impl TreeRule {
             roots,
             families,
             leaves,
+            run_of,
             above,
             work: Work::default(),
             explanation: ExplanationLog::default(),
@@ -189,11 +201,13 @@ impl TreeRule {
             self.explain_top(free, size, top);
         }
         let top = top.ok_or(Denied::NoPlace)?;
-        let leaves = self.take(free, size, top, chosen);
-        let several = |&most: &u32| size > 1 && leaves > most;
-        let Some(most) = self.options.switches.filter(several) else { return Ok(()) };
         let patience = self.options.patience();
         let waits = waited < i64::from(patience);
+        let limit = self.options.switches.filter(|_| size > 1);
+        // A job that waits needs no complete placement, except for the explanation.
+        let enough = limit.filter(|_| waits && !self.explanation.is_recording());
+        let leaves = self.take(free, size, top, enough, chosen);
+        let Some(most) = limit.filter(|&most| leaves > most) else { return Ok(()) };
         self.explanation.sentence(|| {
             let place = format!("the place is on {}, more than switches={most}", of_leaves(leaves));
             match waits {
@@ -224,14 +238,23 @@ impl TreeRule {
         top
     }
 
-    /// Takes nodes of one leaf after the other and returns the number of leaves.
-    fn take(&mut self, free: &FreeNodes, size: u32, top: u32, chosen: &mut Vec<NodeId>) -> u32 {
+    /// Takes nodes of one leaf after the other and returns the number of leaves. Stops if this number exceeds `enough`.
+    fn take(
+        &mut self,
+        free: &FreeNodes,
+        size: u32,
+        top: u32,
+        enough: Option<u32>,
+        chosen: &mut Vec<NodeId>,
+    ) -> u32 {
         let Some(tree) = free.hierarchy().tree() else { return 0 };
         let mut work = std::mem::take(&mut self.work);
         work.counts.clear();
         work.counts.extend_from_slice(&free.below()[..self.parents.len()]);
         work.totals.clear();
         work.totals.resize(self.above.len(), 0);
+        work.most.clear();
+        work.most.extend(self.families.iter().map(|family| self.most(&work.counts, family)));
         let (mut rest, mut leaves) = (size as usize, 0);
         while let Some(leaf) = self.next_leaf(&work, self.roots[top as usize], rest as u32) {
             let nodes = tree.nodes(leaf).iter().copied().filter(|&node| free.contains(node));
@@ -243,7 +266,7 @@ impl TreeRule {
                 self.explain_leaf(free, &work, self.roots[top as usize], step);
             }
             rest -= chosen.len() - before;
-            if rest == 0 {
+            if rest == 0 || enough.is_some_and(|most| leaves > most) {
                 break;
             }
             self.mark(&mut work, leaf);
@@ -254,28 +277,46 @@ impl TreeRule {
 
     /// Returns the next leaf from which nodes are taken. Only leaves below `root` with free nodes are considered.
     fn next_leaf(&self, work: &Work, root: u32, rest: u32) -> Option<u32> {
-        let Work { counts, totals } = work;
+        let Work { counts, totals, most } = work;
         let mut best: Option<(u32, u32)> = None;
-        for family in self.families.iter().filter(|family| family.root == root) {
+        for (family, &(most, fullest)) in self.families.iter().zip(most) {
             let total = totals.get(family.parent as usize).copied().unwrap_or(0);
-            if best.is_some_and(|(_, nearest)| total > nearest) {
+            let too_far = best.is_some_and(|(_, nearest)| total > nearest);
+            if too_far || family.root != root || most == 0 {
                 continue;
             }
-            for &leaf in &self.leaves[family.first as usize..family.end as usize] {
-                if counts[leaf as usize] == 0 {
-                    continue;
-                }
-                let Some((other, nearest)) = best else {
-                    best = Some((leaf, total));
-                    continue;
-                };
-                let (verdict, fits) = self.compare(counts, leaf, other, rest);
-                if self.replaces(total < nearest, verdict, fits) {
-                    best = Some((leaf, total));
-                }
+            let leaf = match most >= rest {
+                true => self.tightest(counts, family, rest).unwrap_or(fullest),
+                false => fullest,
+            };
+            let Some((other, nearest)) = best else {
+                best = Some((leaf, total));
+                continue;
+            };
+            let (verdict, fits, _) = self.compare(counts, leaf, other, rest);
+            if self.replaces(total < nearest, verdict, fits) {
+                best = Some((leaf, total));
             }
         }
         best.map(|(leaf, _)| leaf)
+    }
+
+    fn leaves_of(&self, family: &Family) -> &[u32] {
+        &self.leaves[family.first as usize..family.end as usize]
+    }
+
+    /// Returns the most free nodes of a leaf of a run, and the first such leaf.
+    fn most(&self, counts: &[u32], family: &Family) -> (u32, u32) {
+        let leaves = self.leaves_of(family).iter().map(|&leaf| (counts[leaf as usize], leaf));
+        leaves.reduce(|most, leaf| if leaf.0 > most.0 { leaf } else { most }).unwrap_or((0, NONE))
+    }
+
+    /// Returns the first leaf with the fewest free nodes among the leaves of a run with at least `rest` free nodes.
+    fn tightest(&self, counts: &[u32], family: &Family, rest: u32) -> Option<u32> {
+        let leaves = self.leaves_of(family).iter().copied();
+        leaves
+            .filter(|&leaf| counts[leaf as usize] >= rest)
+            .min_by_key(|&leaf| counts[leaf as usize])
     }
 
     /// Returns whether a leaf replaces the best leaf so far. The leaf must be closer than the best leaf, or equally
@@ -290,18 +331,10 @@ impl TreeRule {
     }
 
     /// Compares leaf `i` with leaf `j`. If neither leaf has `rest` free nodes, the switches above them are compared
-    /// instead, repeatedly. Returns whether `i` is better, and whether the leaf or switch that was last compared for
-    /// `i` has `rest` free nodes.
+    /// instead, repeatedly. Returns whether `i` is better, whether the leaf or switch that was last compared for `i`
+    /// has `rest` free nodes, and the pair that was last compared.
     #[inline]
-    fn compare(&self, counts: &[u32], i: u32, j: u32, rest: u32) -> (Verdict, bool) {
-        let (verdict, fits, _) = self.compare_up(counts, i, j, rest);
-        (verdict, fits)
-    }
-
-    /// Compares two leaves like [`compare`](Self::compare). Also returns the pair of leaves or switches that was
-    /// compared last.
-    #[inline]
-    fn compare_up(
+    fn compare(
         &self,
         counts: &[u32],
         mut i: u32,
@@ -344,6 +377,8 @@ impl TreeRule {
             }
         }
         let count = std::mem::take(&mut work.counts[leaf as usize]);
+        let run = self.run_of[leaf as usize] as usize;
+        work.most[run] = self.most(&work.counts, &self.families[run]);
         let mut at = parent;
         while at != NONE && self.options.since != Since::Slurm2205 {
             work.counts[at as usize] -= count;
@@ -411,7 +446,7 @@ impl TreeRule {
     fn explain_leaf(&self, free: &FreeNodes, work: &Work, root: u32, step: Step) {
         let Some(tree) = free.hierarchy().tree() else { return };
         let name = |switch: u32| &tree.switches()[switch as usize].name;
-        let Work { counts, totals } = work;
+        let Work { counts, totals, .. } = work;
         let Step { number, leaf: chosen, rest } = step;
         let mut best: Option<(u32, u32)> = None;
         let mut rows = Vec::new();
@@ -428,7 +463,7 @@ impl TreeRule {
                         format!("farther than {}", name(other))
                     }
                     Some((other, nearest)) => {
-                        let (verdict, fits, pair) = self.compare_up(counts, leaf, other, rest);
+                        let (verdict, fits, pair) = self.compare(counts, leaf, other, rest);
                         let replaces = self.replaces(total < nearest, verdict, fits);
                         let verb = if replaces { "replaces" } else { "does not replace" };
                         let other = name(other);

@@ -84,7 +84,7 @@ fn tree_fit_prefers_leaves_that_it_keeps_busy_for_less_time() {
     let mut free = FreeNodes::all(&machine);
     let mut start = |rule: &mut Rule, nodes: &[u32], limit| {
         let nodes: Vec<NodeId> = nodes.iter().copied().map(NodeId).collect();
-        nodes.iter().for_each(|&node| free.take(node));
+        free.take(&nodes);
         rule.on_start(&machine, &nodes, Times { limit: Some(limit), ..Times::default() });
     };
     start(&mut rule, &[0, 1], 50);

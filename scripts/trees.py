@@ -12,10 +12,11 @@ import csv
 import gzip
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 
 from csv_rows import rows_of
 
@@ -41,18 +42,24 @@ LOGS = [
 ]
 SCHEDULERS = ["fcfs", "easy"]
 WAITS = [f"slurm-tree[switches=1,wait={wait}]" for wait in (0, 60, 300)]
-JUDGED = ["slurm-tree", "tree-fit", *WAITS[1:]]
+JUDGED_ON_TREES = ["slurm-tree", "tree-fit", *WAITS[1:]]
 KUEUE = ["kueue", "kueue[level=0]", "kueue[profile=least]", "kueue[profile=most]"]
 ON_TREES = ["slurm-tree", *WAITS, "tree-fit", *KUEUE, "first-fit", "random"]
 SEGMENTS = ["slurm-block[segment=4]", "slurm-block[segment=16]"]
-ON_BLOCKS = ["slurm-block", *SEGMENTS, "first-fit", "random"]
+ON_BLOCKS = ["first-fit", "slurm-block", *SEGMENTS, "random"]
+JUDGED_ON_BLOCKS = ON_BLOCKS[:-1]
 COPIES = 10
+# 97.5 % quantile of Student's distribution for the number of copies.
+STUDENT = 2.262
 RULE_COLUMNS = (
     "trace,topology,scheduler,allocator,jobs,no_such_size_jobs,utilization,mean_wait,p90_wait,mean_leaves,"
     "mean_leaf_ratio,mean_level,mean_pair_hops,one_leaf_percent,one_leaf_fitting_percent,fragmented_refusals,"
-    "too_few_free_refusals,switches_refusals,fragmented_time_percent,block_fragmentation,block_fragmentation_percent"
+    "switches_refusals,fragmented_time_percent,block_fragmentation,block_fragmentation_percent"
 ).split(",")
-METRICS = ["mean_leaves", "mean_leaf_ratio", "mean_level", "one_leaf_fitting_percent", "mean_wait"]
+METRICS = [
+    "mean_leaves", "mean_leaf_ratio", "mean_level", "one_leaf_percent", "one_leaf_fitting_percent", "mean_wait",
+    "utilization",
+]
 
 
 def grid(log, machine, allocators, *more):
@@ -70,26 +77,64 @@ def number(text):
     return float(text) if text else 0.0
 
 
-def fewest_leaves(folder, machine):
+def fewest_leaves(folder, machine, allocator):
     """Returns the mean over jobs of the fewest leaves that hold a job on the idle machine with equal leaves."""
-    leaf = int(machine.replace("x", ":").split(":")[-1])
+    leaf = leaf_size(machine)
     rows = rows_of(os.path.join(folder, "by_size.csv"))
-    rows = [row for row in rows if row["allocator"] == "slurm-tree" and row["scheduler"] == "easy"]
-    if rows and "copy" in rows[0]:
-        rows = [row for row in rows if row["copy"] == "0"]
+    rows = [row for row in rows if row["allocator"] == allocator and row["scheduler"] == "easy" and row["copy"] == "0"]
     jobs = {int(row["size"]): int(row["jobs"]) for row in rows}
     return sum(n * -(-size // leaf) for size, n in jobs.items()) / sum(jobs.values())
 
 
-def judge(log, machine, scratch):
-    """Returns rows for the metrics of the judged rules over perturbed copies."""
+def leaf_size(machine):
+    return int(machine.replace("x", ":").split(":")[-1])
+
+
+def interval(values):
+    """Returns the mean and half of its 95 % interval."""
+    mean = statistics.mean(values)
+    return mean, STUDENT * statistics.stdev(values) / len(values) ** 0.5
+
+
+def waits_by_fit(folder, machine, base):
+    """Returns rows with the paired change of the mean wait of the jobs that fit into a leaf, and of all larger jobs."""
+    sums = defaultdict(lambda: [0, 0.0])
+    for row in rows_of(os.path.join(folder, "by_size.csv")):
+        fits = int(row["size"]) <= leaf_size(machine)
+        one = sums[row["trace"], row["scheduler"], row["allocator"], fits, int(row["copy"])]
+        one[0] += int(row["jobs"])
+        one[1] += int(row["jobs"]) * float(row["mean_wait"])
+    found = []
+    groups = dict.fromkeys(key[:4] for key in sums)
+    for trace, scheduler, allocator, fits in groups:
+        if allocator == base:
+            continue
+        pairs = []
+        for copy in range(1, COPIES + 1):
+            ours, theirs = (sums[trace, scheduler, name, fits, copy] for name in (allocator, base))
+            pairs.append((ours[1] / ours[0], theirs[1] / theirs[0]))
+        difference, half = interval([a - b for a, b in pairs])
+        found.append(
+            {
+                "trace": trace, "topology": machine, "scheduler": scheduler, "allocator": allocator,
+                "jobs": "fit into a leaf" if fits else "larger", "number": sums[trace, scheduler, base, fits, 1][0],
+                "base_wait": f"{statistics.mean(b for _, b in pairs):.6f}", "difference": f"{difference:.6f}",
+                "half_width": f"{half:.6f}",
+            }
+        )
+    return found
+
+
+def judge(log, machine, allocators, scratch):
+    """Returns rows for the metrics of rules over perturbed copies, and the changes of waits by fit."""
     folder = os.path.join(scratch, "judge")
-    replay(folder, grid(log, machine, JUDGED, "--shake", str(COPIES), "--no-jobs", "--force"))
-    fewest = fewest_leaves(folder, machine)
+    replay(folder, grid(log, machine, allocators, "--shake", str(COPIES), "--no-jobs", "--force"))
+    fewest = fewest_leaves(folder, machine, allocators[0])
     rows = [row for row in rows_of(os.path.join(folder, "shaken.csv")) if row["metric"] in METRICS]
     columns = "trace,topology,scheduler,allocator,metric,copies,mean,half_width,paired_difference,paired_half_width"
     names = [*columns.split(","), "told_apart"]
-    return [{**{name: row[name] for name in names}, "fewest_leaves": f"{fewest:.6f}"} for row in rows]
+    rows = [{**{name: row[name] for name in names}, "fewest_leaves": f"{fewest:.6f}"} for row in rows]
+    return rows, waits_by_fit(folder, machine, allocators[0])
 
 
 def by_rule(log, machine, allocators, scratch, *more):
@@ -156,57 +201,121 @@ def table(page, header, rows):
     page.append("")
 
 
-def judged_page(page, rows):
-    """Adds the table of tree-fit against slurm-tree; returns the summary."""
-    at = {tuple(row[k] for k in ("trace", "topology", "scheduler", "allocator", "metric")): row for row in rows}
-    lines, fewer, lower, higher, changes, closed, levels, left, logs = [], 0, 0, 0, [], [], [], [], set()
-    worse, equal = [], []
-    for (trace, machine, scheduler, allocator, metric), row in at.items():
-        if allocator != "tree-fit" or metric != "mean_leaves":
-            continue
-        slurm = at[trace, machine, scheduler, "slurm-tree", "mean_leaves"]
-        level = at[trace, machine, scheduler, "tree-fit", "mean_level"]
-        slurm_level = at[trace, machine, scheduler, "slurm-tree", "mean_level"]
-        a, b, bound = float(slurm["mean"]), float(row["mean"]), float(row["fewest_leaves"])
-        difference, half = float(row["paired_difference"]), float(row["paired_half_width"])
-        level_change = 100 * float(level["paired_difference"]) / float(slurm_level["mean"])
-        verdict = row["told_apart"]
-        case = f"{trace} on `{machine}` under {scheduler} ({100 * difference / a:+.2f} +- {100 * half / a:.2f} %)"
-        if verdict == "yes" and difference < 0:
-            fewer += 1
-            logs.add((trace, machine))
-        elif verdict == "yes":
-            worse.append(case)
-        else:
-            equal.append(case)
-        lower += level["told_apart"] == "yes" and level_change < 0
-        higher += level["told_apart"] == "yes" and level_change > 0
-        changes.append(100 * difference / a)
-        closed.append(100 * -difference / (a - bound))
-        levels.append(level_change)
-        left.append(100 * (b / bound - 1))
+class Judged:
+    """Means over perturbed copies, with paired differences from the first rule."""
+
+    def __init__(self, rows):
+        self.rows = {tuple(row[k] for k in ("trace", "topology", "scheduler", "allocator", "metric")): row for row in rows}
+
+    def cases(self, allocator, schedulers=SCHEDULERS):
+        """Returns log, machine and scheduler of each case of a rule."""
+        keys = (key for key in self.rows if key[3] == allocator and key[4] == "mean_wait" and key[2] in schedulers)
+        return [key[:3] for key in keys]
+
+    def mean(self, case, allocator, metric):
+        return number(self.rows[*case, allocator, metric]["mean"])
+
+    def fewest(self, case, allocator):
+        return float(self.rows[*case, allocator, "mean_leaves"]["fewest_leaves"])
+
+    def change(self, case, allocator, metric):
+        """Returns the difference from the first rule, half of its interval, and whether it differs from 0."""
+        row = self.rows[*case, allocator, metric]
+        return number(row["paired_difference"]), number(row["paired_half_width"]), row["told_apart"] == "yes"
+
+    def signs(self, cases, allocator, metric):
+        """Returns the numbers of significant increases and decreases."""
+        changes = [self.change(case, allocator, metric) for case in cases]
+        return sum(apart and x > 0 for x, _, apart in changes), sum(apart and x < 0 for x, _, apart in changes)
+
+
+def changed(change, form="{:+.2f}", scale=1.0):
+    """Formats a change and half of its interval; bold if the change differs from 0."""
+    difference, half, apart = change
+    text = f"{form.format(scale * difference)} +- {form.format(scale * half).lstrip('+')}"
+    return f"**{text}**" if apart else text
+
+
+def fit_table(page, judged):
+    lines = []
+    for case in judged.cases("tree-fit"):
+        slurm = judged.mean(case, "slurm-tree", "mean_leaves")
+        fits = judged.mean(case, "slurm-tree", "one_leaf_fitting_percent")
         lines.append(
             [
-                trace, f"`{machine}`", scheduler, f"{a:.4f}", f"{b:.4f}", f"{bound:.4f}",
-                f"{100 * difference / a:+.2f} +- {100 * half / a:.2f}", f"{closed[-1]:.0f}", f"{level_change:+.1f}",
-                {"yes": "fewer" if difference < 0 else "more"}.get(verdict, "not distinct"),
+                case[0], f"`{case[1]}`", case[2], f"{slurm:.4f}", f"{judged.mean(case, 'tree-fit', 'mean_leaves'):.4f}",
+                f"{judged.fewest(case, 'tree-fit'):.4f}",
+                changed(judged.change(case, "tree-fit", "mean_leaves"), scale=100 / slurm),
+                changed(judged.change(case, "tree-fit", "mean_level"), "{:+.4f}"),
+                changed(judged.change(case, "tree-fit", "one_leaf_fitting_percent")) if fits else "",
             ]
         )
-    table(
-        page,
-        [
-            "log", "tree", "scheduler", "slurm-tree, leaves per job", "tree-fit", "fewest possible", "change %",
-            "excess removed %", "change of level %", "verdict",
-        ],
-        lines,
-    )
-    both = [trace for trace, _ in logs]
-    return {
-        "cells": len(lines), "fewer": fewer, "worse": worse, "equal": equal, "lower": lower, "higher": higher,
-        "logs": len({trace for trace in both if both.count(trace) == 2}),
-        "change": sum(changes) / len(changes), "closed": sum(closed) / len(closed),
-        "level": sum(levels) / len(levels), "worst": max(changes), "best": min(changes), "left": left,
-    }
+    header = [
+        "log", "tree", "scheduler", "slurm-tree, leaves per job", "tree-fit", "fewest possible", "change %",
+        "change of level", "change of share in one leaf, points",
+    ]
+    table(page, header, lines)
+
+
+def fit_change(fits, case, allocator, jobs):
+    """Returns the change of the mean wait of one group of jobs, or `None` if there is no such job."""
+    for row in fits:
+        if (row["trace"], row["topology"], row["scheduler"], row["allocator"], row["jobs"]) == (*case, allocator, jobs):
+            difference, half = float(row["difference"]), float(row["half_width"])
+            return difference, half, abs(difference) > half
+    return None
+
+
+def switches_table(page, judged, fits):
+    lines = []
+    for wait in (60, 300):
+        name = f"slurm-tree[switches=1,wait={wait}]"
+        for case in judged.cases(name, ["easy"]):
+            slurm = judged.mean(case, "slurm-tree", "mean_leaves")
+            groups = [fit_change(fits, case, name, jobs) for jobs in ("fit into a leaf", "larger")]
+            share = judged.mean(case, "slurm-tree", "one_leaf_fitting_percent")
+            lines.append(
+                [
+                    str(wait), case[0], f"`{case[1]}`", f"{judged.mean(case, 'slurm-tree', 'mean_wait'):,.0f}",
+                    changed(judged.change(case, name, "mean_wait"), "{:+,.0f}"),
+                    *(changed(group, "{:+,.0f}") if group else "" for group in groups),
+                    changed(judged.change(case, name, "mean_leaves"), scale=100 / slurm),
+                    changed(judged.change(case, name, "one_leaf_fitting_percent")) if share else "",
+                ]
+            )
+    header = [
+        "wait", "log", "tree", "mean wait of slurm-tree, s", "change, s", "of jobs that fit into a leaf", "of larger jobs",
+        "change of leaves per job %", "change of share in one leaf, points",
+    ]
+    table(page, header, lines)
+
+
+def left_out(blocks, allocator):
+    """Returns, for each log, the number of jobs without a place on the idle machine."""
+    return {trace: int(number(row["no_such_size_jobs"])) for trace, row in of(blocks, allocator).items()}
+
+
+def blocks_table(page, judged, blocks, idle):
+    nodes = {(row["trace"], row["allocator"]): row for row in idle}
+    lines = []
+    for name in JUDGED_ON_BLOCKS:
+        for case in judged.cases(name, ["easy"]):
+            one = nodes[case[0], name]
+            share = 100 * number(one["idle_nodes_while_queued"]) / number(one["nodes"])
+            lines.append(
+                [
+                    f"`{name}`", case[0], str(left_out(blocks, name)[case[0]]),
+                    f"{judged.mean(case, name, 'mean_wait'):,.0f}",
+                    changed(judged.change(case, name, "mean_wait"), "{:+,.0f}") if name != "first-fit" else "",
+                    f"{judged.mean(case, name, 'mean_leaf_ratio'):.3f}",
+                    f"{judged.mean(case, name, 'one_leaf_percent'):.1f}", f"{share:.1f}",
+                ]
+            )
+    header = [
+        "rule", "log", "jobs left out", "mean wait, s", "change, s", "base blocks over the fewest",
+        "jobs in one base block %", "idle nodes while jobs wait %",
+    ]
+    table(page, header, lines)
 
 
 def rule_table(page, rows, allocators, column, form, scheduler, keep):
@@ -255,80 +364,98 @@ def change(value):
     return f"{value:+.1f} %"
 
 
-def findings(page, judged, rules, blocks, idle, deep, summary):
+def points(value):
+    return f"{value:+.1f} points"
+
+
+def seconds(value):
+    return f"{value:+,.0f} s"
+
+
+def excess(judged, allocator):
+    """Returns the range of the leaves above the fewest possible, over all cases."""
+    cases = judged.cases(allocator)
+    return span([100 * (judged.mean(c, allocator, "mean_leaves") / judged.fewest(c, allocator) - 1) for c in cases], percent)
+
+
+def findings(page, judged, fits, on_blocks, rules, blocks, idle, deep):
     """Adds a sentence for each rule; every number is computed from the tables."""
-    s = summary
     page.append("## One finding for each rule\n")
-    page.append(
-        f"* `tree-fit`: at the schedule of `slurm-tree`, fewer leaves per job in {s['fewer']} of {s['cells']} cases, on both "
-        f"trees of {s['logs']} logs; {s['change']:+.2f} % on average ({s['best']:+.2f} to {s['worst']:+.2f}), which removes "
-        f"{s['closed']:.0f} % of the leaves above the fewest possible; its leaves are still {span(s['left'], percent)} above it. "
-        f"Levels are lower in {s['lower']} cases and higher in "
-        f"{s['higher']}, {s['level']:+.1f} % on average. "
-        + (f"More leaves: {', '.join(s['worse'])}. " if s["worse"] else "In no case are there significantly more leaves. ")
-        + (f"Not distinct: {', '.join(s['equal'])}." if s["equal"] else "")
+    cases = judged.cases("tree-fit")
+    more, fewer = judged.signs(cases, "tree-fit", "mean_leaves")
+    higher, lower = judged.signs(cases, "tree-fit", "mean_level")
+    gained, lost = judged.signs(cases, "tree-fit", "one_leaf_fitting_percent")
+    change_percent = [
+        100 * judged.change(c, "tree-fit", "mean_leaves")[0] / judged.mean(c, "slurm-tree", "mean_leaves") for c in cases
+    ]
+    removed = [
+        -100 * judged.change(c, "tree-fit", "mean_leaves")[0]
+        / (judged.mean(c, "slurm-tree", "mean_leaves") - judged.fewest(c, "tree-fit"))
+        for c in cases
+    ]
+    logs = [trace for trace, _, _ in cases]
+    both = sum(
+        all(judged.change(c, "tree-fit", "mean_leaves")[0] < 0 and judged.change(c, "tree-fit", "mean_leaves")[2]
+            for c in cases if c[0] == trace)
+        for trace in dict.fromkeys(logs)
     )
-    ratio = values(rules, "slurm-tree", "mean_leaf_ratio", machine=deep)
     page.append(
-        f"* `slurm-tree` uses {span([100 * (r - 1) for r in ratio], percent)} more leaves per job than the fewest possible "
-        "(EASY, second tree of each log), and no job waits longer for it."
+        f"* `slurm-tree` puts jobs on {excess(judged, 'slurm-tree')} more leaves than the fewest possible, and no job waits for "
+        "a better place."
+    )
+    page.append(
+        f"* `tree-fit` starts every job at the same time as `slurm-tree` and puts jobs on fewer leaves in {fewer} of {len(cases)} "
+        f"cases (in all four cases of {both} of {len(set(logs))} logs) and on more leaves in {more}: "
+        f"{statistics.mean(change_percent):+.2f} % on average ({span(change_percent, lambda x: f'{x:+.2f}')}), which removes "
+        f"{statistics.mean(removed):.0f} % of the leaves above the fewest possible; {excess(judged, 'tree-fit')} remain. Levels are "
+        f"lower in {lower} cases and higher in {higher}; the share of fitting jobs in one leaf rises in {gained} cases and falls "
+        f"in {lost}."
     )
     for wait in (60, 300):
         name = f"slurm-tree[switches=1,wait={wait}]"
-        changed = [
-            r for r in judged if r["allocator"] == name and r["metric"] == "mean_wait" and r["scheduler"] == "easy"
-        ]
-        base = {
-            (r["trace"], r["topology"]): float(r["mean"])
-            for r in judged
-            if r["allocator"] == "slurm-tree" and r["metric"] == "mean_wait" and r["scheduler"] == "easy"
-        }
-        seconds = [float(r["paired_difference"]) for r in changed]
-        relative = [100 * x / base[r["trace"], r["topology"]] for x, r in zip(seconds, changed)]
-        apart = [x for x, r in zip(seconds, changed) if r["told_apart"] == "yes"]
-        longer = sum(x > 0 for x in apart)
-        gain = [
-            100 * float(r["paired_difference"]) / float(b["mean"])
-            for r in judged
-            for b in judged
-            if r["allocator"] == name and b["allocator"] == "slurm-tree" and r["metric"] == b["metric"] == "mean_leaves"
-            and r["scheduler"] == b["scheduler"] == "easy" and (r["trace"], r["topology"]) == (b["trace"], b["topology"])
-        ]
+        cases = judged.cases(name, ["easy"])
+        groups = {}
+        for jobs in ("fit into a leaf", "larger"):
+            found = [fit_change(fits, case, name, jobs) for case in cases]
+            groups[jobs] = [one for one in found if one]
+        fitting, larger = groups["fit into a leaf"], groups["larger"]
+        share = [c for c in cases if judged.mean(c, "slurm-tree", "one_leaf_fitting_percent")]
+        gain = [judged.change(c, name, "one_leaf_fitting_percent") for c in share]
         page.append(
-            f"* `--switches=1@{wait}` (`{name}`): mean waits under EASY change by {span(relative, change)} "
-            f"({span(seconds, lambda x: f'{x:+.0f} s')}), significantly longer in {longer} and shorter in "
-            f"{len(apart) - longer} of {len(changed)} cases; leaves per job change by {span(gain, change)}."
+            f"* `--switches=1@{wait}` (`{name}`) for all jobs, under EASY: the mean wait of jobs that fit into a leaf changes by "
+            f"{span([x for x, _, _ in fitting], seconds)} (longer in {sum(a and x > 0 for x, _, a in fitting)} and shorter in "
+            f"{sum(a and x < 0 for x, _, a in fitting)} of {len(fitting)} cases), and their share in one leaf by "
+            f"{span([x for x, _, _ in gain], points)} (more in {sum(a and x > 0 for x, _, a in gain)}, less in "
+            f"{sum(a and x < 0 for x, _, a in gain)}); larger jobs, which can gain nothing, wait "
+            f"{span([x for x, _, _ in larger], seconds)} (longer in {sum(a and x > 0 for x, _, a in larger)} of {len(larger)} cases)."
         )
+    page.append("* `slurm-tree[switches=1,wait=0]` equals `slurm-tree`: a job that may wait for 0 seconds starts anywhere.")
     names = [("the default", "kueue"), ("`level=0`", "kueue[level=0]"), ("`profile=least`", "kueue[profile=least]"),
              ("`profile=most`", "kueue[profile=most]")]
     parts = [f"{span(ratios(rules, n, 'slurm-tree', 'mean_leaves', machine=deep), change)} with {t}" for t, n in names]
     page.append(
-        "* `slurm-tree[switches=1,wait=0]` equals `slurm-tree`: a job that may wait for 0 seconds starts anywhere.\n"
         f"* `kueue`: leaves per job against `slurm-tree` (EASY, second trees) change by {', by '.join(parts)}; these modes "
         "do not let jobs wait."
     )
     for name in ("first-fit", "random"):
         many = [1 + x / 100 for x in ratios(rules, name, "slurm-tree", "mean_leaves", machine=deep)]
         page.append(f"* `{name}` uses {span(many, lambda x: f'{x:.1f}')} times as many leaves as `slurm-tree` (EASY, second trees).")
-    fit = {row["trace"]: number(row["mean_wait"]) for row in of(blocks, "first-fit").values()}
     for name in ("slurm-block", *SEGMENTS):
-        rows = of(blocks, name)
-        longer = [100 * (number(r["mean_wait"]) / fit[t] - 1) for t, r in rows.items()]
-        refused = [number(r["fragmented_time_percent"]) for r in rows.values()]
-        never = sum(int(number(r["no_such_size_jobs"])) for r in rows.values())
-        share = [
-            100 * number(r["idle_nodes_while_queued"]) / number(r["nodes"]) for r in idle if r["allocator"] == name
+        cases = on_blocks.cases(name, ["easy"])
+        longer, shorter = on_blocks.signs(cases, name, "mean_wait")
+        changes = [
+            100 * on_blocks.change(c, name, "mean_wait")[0] / on_blocks.mean(c, "first-fit", "mean_wait") for c in cases
         ]
-        base = [
-            100 * number(r["idle_nodes_while_queued"]) / number(r["nodes"])
-            for r in idle
-            if r["allocator"] == "first-fit"
-        ]
+        never = sum(left_out(blocks, name).values())
+        idle_share = {
+            rule: [100 * number(r["idle_nodes_while_queued"]) / number(r["nodes"]) for r in idle if r["allocator"] == rule]
+            for rule in (name, "first-fit")
+        }
         page.append(
-            f"* `{name}`: while jobs wait, {span(share, percent)} of the nodes are idle (`first-fit`: {span(base, percent)}); "
-            f"a job waits for lack of a place in {span(refused, percent)} of the time, and mean waits under EASY change by "
-            f"{span(longer, change)} against `first-fit`; {never:,} jobs of the {len(rows)} logs have no place on the idle "
-            "machine and are left out."
+            f"* `{name}` leaves {span(idle_share[name], percent)} of the nodes idle while jobs wait (`first-fit`: "
+            f"{span(idle_share['first-fit'], percent)}); the mean wait under EASY changes by {span(changes, change)} against "
+            f"`first-fit` (longer in {longer}, shorter in {shorter} of {len(cases)} logs), and {never} jobs of the "
+            f"{len(cases)} logs can never start."
         )
     page.append("")
 
@@ -345,22 +472,25 @@ def check_topology(page):
 
 
 def measure(logs):
-    """Returns the rows of the four tables."""
-    judged, rules, blocks, idle = [], [], [], []
+    """Returns the rows of the tables."""
+    judged, fits, rules, judged_blocks, blocks, idle = [], [], [], [], [], []
     with tempfile.TemporaryDirectory() as scratch:
         for log in logs:
             for machine in log.trees:
-                judged += judge(log, machine, scratch)
+                copies, by_fit = judge(log, machine, JUDGED_ON_TREES, scratch)
+                judged += copies
+                fits += by_fit
                 rules += by_rule(log, machine, ON_TREES, scratch, "--no-jobs")
+            judged_blocks += judge(log, log.block, JUDGED_ON_BLOCKS, scratch)[0]
             blocks += by_rule(log, log.block, ON_BLOCKS, scratch)
             idle += idle_nodes(log, scratch)
-    return judged, rules, blocks, idle
+    return judged, fits, rules, judged_blocks, blocks, idle
 
 
 def main():
     out, quick = sys.argv[1], "--quick" in sys.argv[2:]
     logs = LOGS[:1] if quick else LOGS
-    paths = [os.path.join(out, f"trees-{name}.csv") for name in ("copies", "rules", "blocks", "idle")]
+    paths = [os.path.join(out, f"trees-{name}.csv") for name in ("copies", "fits", "rules", "block-copies", "blocks", "idle")]
     if os.environ.get("KEEP") and all(map(os.path.exists, paths)):
         tables = [rows_of(path) for path in paths]
     else:
@@ -370,9 +500,10 @@ def main():
                 writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
-    judged, rules, blocks, idle = tables
-    seconds = {log.trees[1] for log in logs}
-    deep = lambda row: row["topology"] in seconds
+    copies, fits, rules, block_copies, blocks, idle = tables
+    judged, on_blocks = Judged(copies), Judged(block_copies)
+    second_trees = {log.trees[1] for log in logs}
+    deep = lambda row: row["topology"] in second_trees
     page = [
         "# Trees and blocks: what the placement rules cost\n",
         f"""The rules of Slurm's `topology/tree` and `topology/block` and of Kueue, two generic rules, and `tree-fit` of this project,
@@ -386,67 +517,68 @@ a rule has no place for it. Sizes are in nodes:
         for log in logs
     ]
     table(page, ["log", "a node is", "first submission, s", "first tree", "second tree", "blocks"], lines)
+    findings(page, judged, fits, on_blocks, rules, blocks, idle, deep)
+    page.append(
+        f"Tables with `+-` are means over {COPIES} perturbed copies of the log (every time changed by up to a second); `+-` is half of\n"
+        "the 95 % interval of the paired difference. Bold changes differ from 0 after Holm's correction, except in the two columns by\n"
+        "fit, where the interval alone decides. The other tables are single replays of the unchanged logs.\n"
+    )
     page.append("## tree-fit against Slurm's rule\n")
     page.append(
-        f"`replay {' '.join(grid(logs[0], logs[0].trees[0], JUDGED, '--shake', str(COPIES)))}`, and so on.\n\n"
-        f"Means over {COPIES} perturbed copies (every time changed by up to a second). `+-` is half of a 95 % interval of the paired\n"
-        "difference; verdicts are corrected by Holm's method. *Fewest possible* is the mean over jobs of the leaves that a job needs\n"
-        "on the idle machine: a bound that no rule can reach for all jobs. *Excess removed* is the share of the leaves above it\n"
-        "that `tree-fit` saves. Levels count from 0, the leaf. All start times are equal.\n"
+        f"`replay {' '.join(grid(logs[0], logs[0].trees[0], JUDGED_ON_TREES, '--shake', str(COPIES)))}`, and so on.\n\n"
+        "*Fewest possible* is the mean over jobs of the leaves that a job needs on the idle machine: a bound that no rule can reach for\n"
+        "all jobs. Levels count from 0, the leaf. *Share in one leaf* is the share of jobs in one leaf, of the jobs of two or more\n"
+        "nodes that fit into a leaf; no job of LANL-CM5 fits. All start times are equal.\n"
     )
-    summary = judged_page(page, judged)
-    page.append("[trees-copies.csv](trees-copies.csv)\n")
-    findings(page, judged, rules, blocks, idle, deep, summary)
+    fit_table(page, judged)
+    page.append("## Waiting for one leaf\n")
+    page.append(
+        "The same replays under EASY, as changes from `slurm-tree`. `switches=1` holds for every job of two or more nodes; a job\n"
+        "larger than a leaf waits for nothing. EASY reserves the first expected end at which the rule finds a place.\n"
+    )
+    switches_table(page, judged, fits)
+    page.append("[trees-copies.csv](trees-copies.csv), [trees-fits.csv](trees-fits.csv), with FCFS\n")
     page.append("## All rules on trees\n")
     page.append(f"`replay {' '.join(grid(logs[0], logs[0].trees[1], ON_TREES))}`, and so on.\n")
-    for scheduler in SCHEDULERS:
-        page.append(f"Leaves over the fewest possible, mean over jobs, second tree of each log, {scheduler}:\n")
-        rule_table(page, rules, ON_TREES, "mean_leaf_ratio", lambda x: f"{x:.3f}", scheduler, deep)
-    page.append(
-        "Share of jobs in one leaf, of the jobs of two or more nodes that fit into a leaf, in percent, second trees, easy (no job\n"
-        "of LANL-CM5 fits):\n"
-    )
-    rule_table(page, rules, ON_TREES, "one_leaf_fitting_percent", lambda x: f"{x:.1f}", "easy", deep)
+    for title, column, form in (
+        ("Leaves per job", "mean_leaves", lambda x: f"{x:.3f}"),
+        ("Leaves over the fewest possible, mean over jobs", "mean_leaf_ratio", lambda x: f"{x:.3f}"),
+        ("Share of fitting jobs in one leaf, in percent", "one_leaf_fitting_percent", lambda x: f"{x:.1f}"),
+    ):
+        page.append(f"{title}, second tree of each log, easy:\n")
+        rule_table(page, rules, ON_TREES, column, form, "easy", deep)
     for scheduler in SCHEDULERS:
         page.append(f"Mean wait in hours, second trees, {scheduler}; the other rules have the waits of `slurm-tree`:\n")
         rule_table(page, rules, ["slurm-tree", *WAITS], "mean_wait", hours, scheduler, deep)
     page.append("Refusals because the place had more than one leaf, second trees, easy:\n")
     rule_table(page, rules, WAITS, "switches_refusals", lambda x: f"{x:,.0f}", "easy", deep)
     page.append(
-        "Waits of FCFS grow with the length of a saturated log. Other refusals on trees do not occur: their columns, the first\n"
-        "trees and levels are in [trees-rules.csv](trees-rules.csv).\n"
+        "Waits of FCFS grow with the length of a saturated log. FCFS, the first trees and levels are in\n"
+        "[trees-rules.csv](trees-rules.csv).\n"
     )
     page.append("## All rules on blocks\n")
     page.append(
-        f"`replay {' '.join(grid(logs[0], logs[0].block, ON_BLOCKS))}`, and so on.\n\n"
+        f"`replay {' '.join(grid(logs[0], logs[0].block, JUDGED_ON_BLOCKS, '--shake', str(COPIES)))}`, and so on.\n\n"
         "Racks of 18 nodes, four of which form a block of 72. A segment holds for larger jobs whose size is a multiple of it.\n"
-        "Jobs without a place on the idle machine are left out, which shortens the waits of the others.\n"
+        "Changes are from `first-fit`, which runs every job. Jobs without a place on the idle machine are left out, which shortens\n"
+        "the waits of the others. EASY reserves the first expected end at which the rule finds a place.\n"
     )
-    for title, column, form in (
-        ("Mean wait in hours", "mean_wait", hours),
-        ("Base blocks over the fewest possible, mean over jobs", "mean_leaf_ratio", lambda x: f"{x:.3f}"),
-        ("Refusals for lack of a place", "fragmented_refusals", lambda x: f"{x:,.0f}"),
-        ("Time in which a job waited for lack of a place, in percent", "fragmented_time_percent", lambda x: f"{x:.1f}"),
+    blocks_table(page, on_blocks, blocks, idle)
+    page.append("[trees-block-copies.csv](trees-block-copies.csv), with FCFS; idle nodes, of one replay: [trees-idle.csv](trees-idle.csv)\n")
+    page.append(f"`replay {' '.join(grid(logs[0], logs[0].block, ON_BLOCKS))}`, and so on.\n")
+    for title, column, form, scheduler in (
+        ("Mean wait in hours", "mean_wait", hours, "fcfs"),
+        ("Base blocks per job", "mean_leaves", lambda x: f"{x:.3f}", "easy"),
+        ("Refusals for lack of a place", "fragmented_refusals", lambda x: f"{x:,.0f}", "easy"),
+        ("Time in which a job waited for lack of a place, in percent", "fragmented_time_percent", lambda x: f"{x:.1f}", "easy"),
         ("Slurm's fragmentation, in percent of its value with no node free", "block_fragmentation_percent",
-         lambda x: f"{x:.1f}"),
+         lambda x: f"{x:.1f}", "easy"),
     ):
-        for scheduler in SCHEDULERS:
-            page.append(f"{title}, {scheduler}:\n")
-            # Generic rules do not refuse jobs.
-            refuses = column.startswith("fragmented_")
-            names = ["slurm-block", *SEGMENTS] if refuses else ON_BLOCKS
-            rule_table(page, blocks, names, column, form, scheduler, lambda row: True)
-    page.append("Jobs without a place on the idle machine:\n")
-    names = ["slurm-block", *SEGMENTS]
-    rule_table(page, blocks, names, "no_such_size_jobs", lambda x: f"{x:,.0f}", "easy", lambda row: True)
-    page.append("Idle nodes while at least one job waits, time average, and the share of the time in which jobs wait, easy:\n")
-    lines = [
-        [row["trace"], f"`{row['allocator']}`", row["nodes"], f"{float(row['idle_nodes_while_queued']):.1f}",
-         f"{float(row['queued_percent']):.1f}"]
-        for row in idle
-    ]
-    table(page, ["log", "rule", "nodes", "idle nodes while jobs wait", "time with waiting jobs %"], lines)
-    page.append("[trees-blocks.csv](trees-blocks.csv), [trees-idle.csv](trees-idle.csv)\n")
+        page.append(f"{title}, {scheduler}:\n")
+        # Generic rules do not refuse jobs.
+        names = ["slurm-block", *SEGMENTS] if column.startswith("fragmented_") else ON_BLOCKS
+        rule_table(page, blocks, names, column, form, scheduler, lambda row: True)
+    page.append("[trees-blocks.csv](trees-blocks.csv)\n")
     check_topology(page)
     print("\n".join(page).rstrip())
 

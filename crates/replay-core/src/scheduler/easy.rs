@@ -49,13 +49,18 @@ use crate::workload::JobId;
 ///
 /// # Reserved places
 ///
-/// With [`Guard::Place`], and with [`Guard::Auto`] for the rules of trees and blocks, the shadow time is the earliest time at which the allocator finds a place for the head on a
+/// With [`Guard::Place`] the shadow time is the earliest time at which the allocator finds a place for the head on a
 /// copy of the machine. On the copy, running jobs end at their estimated ends. A later job starts if it ends by the
 /// shadow time or leaves this place free. A job that would take processors of the place is skipped until another job
 /// starts or another place is reserved. If the allocator's choice does not depend only on the free processors, the job
 /// is also tried again when time has passed, because the allocator may then choose other processors. For allocators
 /// that never refuse a job, all guards give the same schedule. This guard does not support allocators with refusals
 /// that do not last, because such an allocator may refuse the head at the guaranteed time although its place is free.
+///
+/// [`Guard::Auto`] does the same for the rules of trees and blocks, except that a later job may also take processors of
+/// the place if the rule finds another place for the head at the shadow time, on the copy without the processors of the
+/// later job. If the rule never refused a job, this would be the count of step 3. These rules may refuse the head at
+/// its shadow time if more nodes are free than on the copy; the head is then late.
 ///
 /// # Processors out of service
 ///
@@ -89,8 +94,9 @@ pub struct Easy {
 /// The guarantee that prevents later jobs from delaying the head of the queue indefinitely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Guard {
-    /// A place for allocators that
-    /// [reserve places](crate::allocator::Capabilities::reserves_places), a number of processors for all others.
+    /// For allocators that [reserve places](crate::allocator::Capabilities::reserves_places), a place as with
+    /// [`Place`](Self::Place), which another place at the same time may replace. For all others, a number of
+    /// processors.
     #[default]
     Auto,
     /// The number of processors that the head takes. If the allocator refuses the head although this number is free,
@@ -437,7 +443,8 @@ pub(super) fn table() -> Table<EasyOptions> {
             kind::one_of(&Guard::ALL),
             "what to reserve for the head if the allocator may refuse the head: a number of processors (count), or \
              a place that the allocator finds on a copy of the machine and that later jobs leave free \
-             (place); auto is place for the rules of trees and blocks, and count for all other allocators; \
+             (place); auto is count, except for the rules of trees and blocks: the head gets the first expected end at \
+             which the rule finds a place, and a job that runs longer is started only if the rule still finds one; \
              with place a job may start on processors that go out of service before the job ends",
             |o| &mut o.guard,
         );

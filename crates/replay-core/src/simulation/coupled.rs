@@ -18,7 +18,7 @@ use crate::allocator::{
 };
 use crate::machine::Machine;
 use crate::scheduler::{
-    QueuedJob, Rejection, Running, RunningJobs, Scheduler, SchedulerEvent, Selection, System,
+    Guard, QueuedJob, Rejection, Running, RunningJobs, Scheduler, SchedulerEvent, Selection, System,
 };
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
@@ -79,6 +79,7 @@ pub fn simulate(
         // hosts depend on the utilization of the hosts, which changes.
         answers: (!strategy.folds && strategy.hosts.is_none()).then(DecisionCache::default),
         reserved: None,
+        replaces_places: discipline.guard == Guard::Auto,
         last_place: None,
         down: OutageState::new(outages, topology.slots()),
         turns: vec![0; jobs.len()],
@@ -243,6 +244,8 @@ struct Coupled<'a> {
     /// The place reserved for the head of the queue. The reservation is valid until a job completes, because jobs that
     /// start either leave the place free or release it in time.
     reserved: Option<Reserved>,
+    /// Whether another place may replace a reserved place.
+    replaces_places: bool,
     /// The head of the queue for which a place was found last, and the time at which this place becomes free.
     last_place: Option<(JobId, i64)>,
     down: OutageState<'a>,
@@ -333,7 +336,8 @@ impl Coupled<'_> {
         let least = allocator.bounds(request).min_processors_now;
         // The search for the same job starts at its previous result.
         let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
-        let query = PlaceQuery { job: head, request, least, now, before };
+        let is_replaceable = self.replaces_places;
+        let query = PlaceQuery { job: head, request, least, now, before, is_replaceable };
         match Reserved::find(query, &self.machine, &self.down, allocator, running) {
             Ok(Some(found)) => {
                 let at = found.at;
@@ -353,8 +357,8 @@ impl Coupled<'_> {
         }
     }
 
-    /// Allocates processors for a job. Returns `None` if `spares` is set and the job would take processors of the
-    /// reserved place.
+    /// Allocates processors for a job. Returns `None` if `spares` is set and the reserved place [does not admit the
+    /// job](Reserved::admits).
     fn place(
         &mut self,
         id: JobId,
@@ -390,8 +394,11 @@ impl Coupled<'_> {
             }
             return Err(refusal);
         }
-        let reserved = self.reserved.as_ref().filter(|_| spares);
-        if reserved.is_some_and(|reserved| !reserved.is_spared_by(nodes)) {
+        let admitted = match self.reserved.as_mut().filter(|_| spares) {
+            Some(reserved) => reserved.admits(nodes)?,
+            None => true,
+        };
+        if !admitted {
             // Undo the allocation. For the allocator the job started and ended at the same time.
             self.machine.occupy(nodes);
             self.machine.release(nodes);

@@ -179,7 +179,7 @@ impl Rule {
     /// never wait for fewer leaves.
     fn patience(&self) -> Option<u32> {
         match self {
-            Rule::Tree(rule) => rule.options().switches.map(|_| rule.options().patience()),
+            Rule::Tree(rule) => rule.patience(),
             Rule::Fit(_) | Rule::Block(_) | Rule::Kueue(_) => None,
         }
     }
@@ -188,7 +188,7 @@ impl Rule {
     /// on the same free nodes or a subset of them.
     fn refusal_covers(&self, refused: u32, asked: u32) -> bool {
         match self {
-            Rule::Tree(rule) => rule.options().switches.is_none() && asked >= refused,
+            Rule::Tree(rule) => rule.patience().is_none() && asked >= refused,
             Rule::Fit(_) => asked >= refused,
             Rule::Block(_) => false,
             Rule::Kueue(rule) => rule.slice(refused) == rule.slice(asked) && asked >= refused,

@@ -171,10 +171,16 @@ impl TreeRule {
         &self.options
     }
 
+    /// Returns the number of seconds after submission at which a job no longer waits for fewer leaves; `None` if jobs
+    /// never wait for fewer leaves.
+    pub fn patience(&self) -> Option<u32> {
+        self.options.switches.map(|_| self.options.patience()).filter(|&patience| patience > 0)
+    }
+
     /// Returns whether every request is served if at least the requested number of nodes is free.
     pub fn never_refuses(&self) -> bool {
         let first = self.roots.first();
-        self.options.switches.is_none() && self.roots.iter().all(|root| Some(root) == first)
+        self.patience().is_none() && self.roots.iter().all(|root| Some(root) == first)
     }
 
     /// Chooses `size` nodes. `waited` is the number of seconds since the job was submitted.

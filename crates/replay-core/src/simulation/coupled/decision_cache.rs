@@ -17,7 +17,7 @@ type Key = (u32, Option<[u16; 3]>);
 pub enum CachedDecision {
     /// The request is refused.
     Refused(Refusal),
-    /// The request would take processors of the place reserved for the head of the queue.
+    /// The request would take processors of the place reserved for the head of the queue, and the head has no other place.
     TakesReserved,
 }
 

@@ -7,7 +7,6 @@ use crate::topology::NodeId;
 use crate::workload::JobId;
 
 /// A reserved place: the processors for a waiting job, and the time at which they are free according to estimates.
-#[derive(Clone, Debug)]
 pub struct Reserved {
     /// The job.
     pub job: JobId,
@@ -15,6 +14,17 @@ pub struct Reserved {
     pub at: i64,
     /// One flag per processor: true if the processor belongs to the place.
     taken: Vec<bool>,
+    /// The state at this time, in which another place may be found; `None` if the place is fixed.
+    replacement: Option<Replacement>,
+}
+
+/// Copies of the machine and its allocator at the time of a reservation, without the waiting job and without the
+/// processors of later jobs that are still running at this time.
+struct Replacement {
+    machine: Machine,
+    allocator: Box<dyn Allocator>,
+    request: Request,
+    place: Vec<NodeId>,
 }
 
 /// A query for a place.
@@ -30,6 +40,8 @@ pub struct PlaceQuery {
     pub now: i64,
     /// The result of the previous search for this job. The new search starts there.
     pub before: Option<i64>,
+    /// Whether another place may replace the place that is found. Has no effect if there are future outages.
+    pub is_replaceable: bool,
 }
 
 impl Reserved {
@@ -50,7 +62,7 @@ impl Reserved {
         allocator: &dyn Allocator,
         running: impl Iterator<Item = (i64, &'a [NodeId])>,
     ) -> Result<Option<Self>, Refusal> {
-        let PlaceQuery { job, request, least, now, before } = query;
+        let PlaceQuery { job, request, least, now, before, is_replaceable } = query;
         let Some(allocator) = allocator.try_clone() else { return Ok(None) };
         let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
         let by_trial = allocator.capabilities().reserves_by_trial;
@@ -61,22 +73,59 @@ impl Reserved {
             true => search.list_times_with_outages(down),
             false => search.list_times(machine.free_count(), least as usize),
         }
-        let ahead =
+        let mut ahead =
             FutureState { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
         let found = match !has_outages && ahead.allocator.capabilities().refusals_last {
-            true => search.bisect(ahead, before)?,
-            false => search.try_all(ahead, now)?,
+            true => search.bisect(&mut ahead, before)?,
+            false => search.try_all(&mut ahead, now)?,
         };
         Ok(found.map(|at| {
             let mut taken = vec![false; machine.processors()];
             search.nodes.iter().for_each(|node| taken[node.index()] = true);
-            Self { job, at, taken }
+            let replacement = (is_replaceable && !has_outages).then(|| {
+                let FutureState { machine, mut allocator, .. } = ahead;
+                let (request, place) = (search.request, search.nodes);
+                allocator.on_event(&machine, MachineEvent::Released(&place));
+                Replacement { machine, allocator, request, place }
+            });
+            Self { job, at, taken, replacement }
         }))
     }
 
-    /// Returns whether none of these nodes belongs to the place.
-    pub fn is_spared_by(&self, nodes: &[NodeId]) -> bool {
-        !nodes.iter().any(|node| self.taken[node.index()])
+    /// Returns whether a later job that is still running at the time of the reservation may start on these nodes. The
+    /// nodes must be free, and the job must start if the result is `true`.
+    ///
+    /// The job may start if none of the nodes belongs to the place, or if the allocator finds another place, which then
+    /// replaces the place.
+    ///
+    /// # Errors
+    /// [`Refusal::Cancelled`] on cancellation during a decision.
+    pub fn admits(&mut self, nodes: &[NodeId]) -> Result<bool, Refusal> {
+        let is_spared = !nodes.iter().any(|node| self.taken[node.index()]);
+        let Some(Replacement { machine, allocator, request, place }) = &mut self.replacement else {
+            return Ok(is_spared);
+        };
+        machine.occupy(nodes);
+        allocator.on_event(machine, MachineEvent::NodesDown(nodes));
+        if is_spared {
+            return Ok(true);
+        }
+        let mut other = Vec::with_capacity(place.len());
+        match allocator.allocate(machine, *request, &mut other) {
+            Ok(()) => {
+                allocator.on_event(machine, MachineEvent::Released(&other));
+                place.iter().for_each(|node| self.taken[node.index()] = false);
+                other.iter().for_each(|node| self.taken[node.index()] = true);
+                *place = other;
+                Ok(true)
+            }
+            Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),
+            Err(_) => {
+                machine.release(nodes);
+                allocator.on_event(machine, MachineEvent::NodesUp(nodes));
+                Ok(false)
+            }
+        }
     }
 }
 
@@ -171,17 +220,17 @@ impl Search<'_> {
 
     /// Finds the first time with a place by trying all times. If no time has a place and the request is postponed,
     /// returns the end of the postponement.
-    fn try_all(&mut self, mut ahead: FutureState<'_>, now: i64) -> Result<Option<i64>, Refusal> {
+    fn try_all(&mut self, ahead: &mut FutureState<'_>, now: i64) -> Result<Option<i64>, Refusal> {
         for time in 0..self.times.len() {
-            if self.has_place(&mut ahead, time)? {
+            if self.has_place(ahead, time)? {
                 return Ok(Some(self.times[time].0));
             }
         }
         if self.times.is_empty() && self.by_trial {
-            self.has_place_at(&mut ahead, now)?;
+            self.has_place_at(ahead, now)?;
         }
         if let Some(until) = self.postponed
-            && self.has_place_at(&mut ahead, until)?
+            && self.has_place_at(ahead, until)?
         {
             return Ok(Some(until));
         }
@@ -190,15 +239,15 @@ impl Search<'_> {
 
     /// Finds the first time with a place, assuming that all later times have a place, too. First tries the previous
     /// result, if any, and the time directly before the previous result. Then tries times at doubling distances, and
-    /// finally bisects.
+    /// finally bisects. If a place is found, `refused` becomes the state with this place.
     fn bisect(
         &mut self,
-        mut refused: FutureState<'_>,
+        refused: &mut FutureState<'_>,
         before: Option<i64>,
     ) -> Result<Option<i64>, Refusal> {
         // Times before index `least` have no place; times from index `most` on have a place.
         let (mut least, mut most) = (0, self.times.len());
-        let mut found = Vec::new();
+        let (mut found, mut placed) = (Vec::new(), None);
         let guess = before.map_or(0, |at| self.times.partition_point(|one| one.0 < at));
         let (mut next, mut step) = (guess.saturating_sub(1), 0);
         while least < most {
@@ -208,9 +257,10 @@ impl Search<'_> {
             if self.has_place(&mut ahead, time)? {
                 most = time;
                 std::mem::swap(&mut found, &mut self.nodes);
+                placed = Some(ahead);
             } else {
                 least = time + 1;
-                refused = ahead;
+                *refused = ahead;
             }
             next = match most < self.times.len() {
                 true => least + (most - least) / 2,
@@ -219,6 +269,7 @@ impl Search<'_> {
             step = 2 * step + 1;
         }
         self.nodes = found;
+        placed.into_iter().for_each(|placed| *refused = placed);
         Ok(self.times.get(most).map(|time| time.0))
     }
 }
@@ -282,7 +333,7 @@ mod tests {
                 let none = Outages::NONE;
                 let down = OutageState::new(&none, topology.processors());
                 let (machine, down) = (machine.clone(), down);
-                let ahead =
+                let mut ahead =
                     FutureState { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
                 let (times, nodes) = (Vec::new(), Vec::new());
                 let (by_trial, postponed) = (false, None);
@@ -290,8 +341,9 @@ mod tests {
                 let mut plain =
                     Search { running: running_too, request, by_trial, postponed, times, nodes };
                 plain.list_times(machine.free_count(), least as usize);
-                let expected = plain.try_all(ahead, 0).expect("no cancellation");
-                let query = PlaceQuery { job: JobId(0), request, least, now: 0, before };
+                let expected = plain.try_all(&mut ahead, 0).expect("no cancellation");
+                let is_replaceable = false;
+                let query = PlaceQuery { job: JobId(0), request, least, now: 0, before, is_replaceable };
                 let running = running.into_iter();
                 let found = Reserved::find(query, &machine, &down, allocator.as_ref(), running);
                 let found = found.expect("no cancellation");

@@ -1,6 +1,9 @@
 //! EASY with a reserved place for the head of the queue.
 
 use super::*;
+use crate::allocator::hierarchy::slurm_tree::TreeOptions;
+use crate::allocator::hierarchy::{RuleAllocator, RuleOptions};
+use crate::allocator::{Bounds, MachineEvent, RunSetup};
 
 /// In a row of ten processors, the head requests five contiguous processors, and gets processors 0 to 4 at 100.
 #[test]
@@ -157,5 +160,73 @@ proptest! {
         let count = run(&jobs, "4x4", "easy", plain.as_mut()).expect("it runs");
         let place = run(&jobs, "4x4", "easy[guard=place]", plain.as_mut()).expect("it runs");
         prop_assert_eq!(count.starts, place.starts);
+    }
+}
+
+/// A rule that never refuses a job, but does not say so.
+#[derive(Clone)]
+struct Doubted(Box<RuleAllocator>);
+
+impl Allocator for Doubted {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.0.begin(setup)
+    }
+
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        self.0.allocate(machine, request, chosen)
+    }
+
+    fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
+        self.0.on_event(machine, event);
+    }
+
+    fn capabilities(&self) -> crate::allocator::Capabilities {
+        let capabilities = self.0.capabilities();
+        assert!(capabilities.keeps_schedule);
+        crate::allocator::Capabilities {
+            keeps_schedule: false,
+            reserves_places: true,
+            ..capabilities
+        }
+    }
+
+    fn bounds(&mut self, request: Request) -> Bounds {
+        self.0.bounds(request)
+    }
+
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+proptest! {
+    /// If a rule never refuses a job, a replaceable place is the same guarantee as a number of processors.
+    #[test]
+    fn a_replaceable_place_is_a_count_if_the_rule_never_refuses(jobs in jobs(16)) {
+        let topology: Topology = "tree:2x2x4".parse().expect("a tree");
+        let rule = RuleAllocator::new(&topology, RuleOptions::Tree(TreeOptions::default())).expect("a rule");
+        let expected = run(&jobs, "tree:2x2x4", "easy", &mut rule.clone()).expect("it runs");
+        let mut doubted = Doubted(Box::new(rule));
+        let found = run(&jobs, "tree:2x2x4", "easy", &mut doubted).expect("it runs");
+        prop_assert_eq!(&expected.starts, &found.starts);
+        prop_assert_eq!(&expected.nodes, &found.nodes);
+    }
+
+    /// The head starts at its reservation at the latest if refusals of the rule last.
+    #[test]
+    fn a_replaceable_place_is_kept(jobs in jobs(8), level in 1..=2) {
+        let spec: AllocatorSpec = format!("kueue[mode=required,level={level}]").parse().expect("a rule");
+        let topology: Topology = "tree:2x2x4".parse().expect("a tree");
+        let mut rule = spec.build(&topology, 0).expect("it works there");
+        let jobs: Vec<Job> = jobs.into_iter().filter(|job| level == 1 || job.size <= 4).collect();
+        prop_assume!(!jobs.is_empty());
+        let log = run(&jobs, "tree:2x2x4", "easy", rule.as_mut()).expect("it runs");
+        let promises = log.promises.expect("EASY promises");
+        prop_assert_eq!((promises.broken, promises.worst), (0, 0));
     }
 }

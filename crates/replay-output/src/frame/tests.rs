@@ -129,6 +129,10 @@ fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
     paths.iter().filter_map(name).collect()
 }
 
+fn data_frame<Row: Table>(rows: &[Row]) -> DataFrame {
+    DataFrame::from(frame(rows).expect("a record batch"))
+}
+
 fn table(path: &Path) -> DataFrame {
     ParquetReader::new(File::open(path).expect("the file")).finish().expect("Parquet")
 }
@@ -232,7 +236,7 @@ fn csv_has_full_precision() {
     let results = [run(0, None, &[1, 2, 16]), run(1, Some("2,13,20,6"), &[2])];
     write(dir.path(), &results, false);
     let text = fs::read_to_string(dir.path().join("runs.csv")).expect("a file");
-    let frame = frame(&results).expect("a frame");
+    let frame = data_frame(&results);
     let mut lines = ::csv::Reader::from_reader(text.as_bytes());
     assert!(
         lines
@@ -295,7 +299,7 @@ fn round_trip<Row: Table>(rows: &[Row]) {
             let text = fs::read_to_string(&paths[1]).expect("a file");
             assert_eq!(text, replay_core::table::csv(rows).expect("text"));
             let read = table(&paths[0]);
-            assert!(read.equals_missing(&frame(rows).expect("a frame")), "{}", Row::NAME);
+            assert!(read.equals_missing(&data_frame(rows)), "{}", Row::NAME);
             read
         })
         .collect();
@@ -490,10 +494,10 @@ proptest! {
         }
         let sizes: Vec<_> = results.iter().flat_map(RunResult::size_rows).collect();
         let jobs: Vec<_> = results.iter().flat_map(RunResult::job_rows).collect();
-        let frames = [("runs", frame(&results)), ("by_size", frame(&sizes)), ("jobs", frame(&jobs))];
+        let frames =
+            [("runs", data_frame(&results)), ("by_size", data_frame(&sizes)), ("jobs", data_frame(&jobs))];
         for (name, frame) in frames {
             let path = a.path().join(format!("{name}.parquet"));
-            let frame = frame.expect("a frame");
             prop_assert!(table(&path).equals_missing(&frame));
         }
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use polars_arrow::array::{
-    Array, ListArray, PrimitiveArray, StructArray, Utf8Array, Utf8ViewArray,
+    Array, ListArray, PrimitiveArray, StaticArray, StructArray, Utf8Array, Utf8ViewArray,
 };
 use polars_arrow::datatypes::{ArrowDataType, ArrowSchema as Schema, Field};
 use polars_arrow::ffi::{ArrowSchema, export_field_to_c, export_iterator};
@@ -343,10 +343,9 @@ pub fn read_csv(text: &str) -> PyResult<Table> {
         }
     };
     let arrays: Vec<Box<dyn Array>> = (0..names.len()).map(column).collect();
-    let field = |(name, array): (&str, &Box<dyn Array>)| {
-        Field::new(name.into(), array.dtype().clone(), true)
-    };
-    let schema: Schema = names.iter().zip(&arrays).map(field).collect();
+    let fields = names.iter().zip(&arrays);
+    let fields = fields.map(|(name, it)| Field::new(name.into(), it.dtype().clone(), true));
+    let schema: Schema = fields.collect();
     let batch = RecordBatch::try_new(rows.len(), schema.into(), arrays).map_err(failed)?;
     let about = vec![[String::new(), String::new()]; names.len()];
     Ok(Table { batch, about })

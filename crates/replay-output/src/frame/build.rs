@@ -27,10 +27,11 @@ pub fn frame<Row: Table>(rows: &[Row]) -> PolarsResult<RecordBatch> {
     };
     let columns = Row::columns();
     let arrays: Vec<Box<dyn Array>> = columns.iter().map(values).collect::<PolarsResult<_>>()?;
-    let field = |(column, array): (&Column<Row>, &Box<dyn Array>)| {
-        Field::new(column.name.text().into(), array.dtype().clone(), true)
-    };
-    let schema: ArrowSchema = columns.iter().zip(&arrays).map(field).collect();
+    let fields = columns
+        .iter()
+        .zip(&arrays)
+        .map(|(column, array)| Field::new(column.name.text().into(), array.dtype().clone(), true));
+    let schema: ArrowSchema = fields.collect();
     RecordBatch::try_new(rows.len(), schema.into(), arrays)
 }
 

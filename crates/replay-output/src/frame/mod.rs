@@ -12,11 +12,12 @@
 //! ```
 //! use polars::prelude::DataFrame;
 //! use replay_core::metrics::SizeRow;
+//! use replay_experiment::WithRun;
 //! use replay_output::frame::frame;
 //!
-//! let rows: Vec<SizeRow> = Vec::new();
+//! let rows: Vec<WithRun<'_, SizeRow>> = Vec::new();
 //! let table = DataFrame::from(frame(&rows)?);
-//! assert_eq!((table.height(), table.get_column_names()[0].as_str()), (0, "size"));
+//! assert_eq!((table.height(), table.get_column_names()[0].as_str()), (0, "run"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -1,5 +1,5 @@
 //! Any bytes as a Parquet table: the output is a trace with the reported number of jobs, or an error names the
-//! file. The first byte selects the kind. This target needs the feature `parquet`, which compiles polars.
+//! file. The first byte selects the kind.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

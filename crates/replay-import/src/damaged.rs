@@ -5,9 +5,8 @@ use std::cell::Cell;
 use std::io::{Read, Seek, SeekFrom};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use polars::prelude::PolarsResult;
+use polars_error::PolarsResult;
 use polars_parquet::read::{FileMetadata, read_metadata};
 
 thread_local! {
@@ -15,18 +14,11 @@ thread_local! {
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Number of running calls of [`caught`].
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
-
-/// Prefix of the names of polars' worker threads. A panic of a worker reaches the thread that waits for it.
-const WORKERS: &str = "polars-";
-
 /// Number of rows that is accepted for a group of any size in bytes: writers put at most 64 Mi rows into a group.
 const PLAUSIBLE_ROWS: u64 = 1 << 26;
 
 /// Runs code of the Parquet reader, which may panic on damaged files, and returns a panic as an
-/// error. Panics of this thread and of polars' workers are not printed; panics of other
-/// threads are printed as usual.
+/// error. Panics of this thread are not printed; panics of other threads are printed as usual.
 ///
 /// # Errors
 /// A message, both for an error of the reader and for a panic of the reader.
@@ -35,21 +27,14 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     HOOK.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            let of_worker = || {
-                let thread = std::thread::current();
-                RUNNING.load(Ordering::Relaxed) > 0
-                    && thread.name().is_some_and(|name| name.starts_with(WORKERS))
-            };
-            if !EXPECTED.get() && !of_worker() {
+            if !EXPECTED.get() {
                 before(info);
             }
         }));
     });
-    RUNNING.fetch_add(1, Ordering::Relaxed);
     let outer = EXPECTED.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     EXPECTED.set(outer);
-    RUNNING.fetch_sub(1, Ordering::Relaxed);
     match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(format!("damaged or unsupported: {error}")),
@@ -112,6 +97,6 @@ mod tests {
         let error = caught(|| -> PolarsResult<()> { panic!("as expected") });
         assert!(error.is_err_and(|what| what.starts_with("damaged")));
         assert_eq!(caught(|| Ok(3)), Ok(3));
-        assert!(!EXPECTED.get() && RUNNING.load(Ordering::Relaxed) < 2);
+        assert!(!EXPECTED.get());
     }
 }

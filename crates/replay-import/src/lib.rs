@@ -33,6 +33,7 @@
 //! and a line in `reader` here. A table with known columns needs only a map in `layouts.rs`.
 
 mod cobalt;
+pub mod columns;
 pub mod damaged;
 mod dirlab;
 mod duplicates;

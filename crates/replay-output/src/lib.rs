@@ -1,4 +1,4 @@
-//! Output of experiments: data frames ([`frame`]), figures ([`plot`]), and text, pages and manifests ([`report`]).
+//! Output of experiments: tables ([`frame`]), figures ([`plot`]), and text, pages and manifests ([`report`]).
 
 pub mod frame;
 pub mod plot;

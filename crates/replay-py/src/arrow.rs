@@ -41,19 +41,24 @@ fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<Box<dyn Array>>> {
     };
     let capsule = capsule.cast_into::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<ArrowArrayStream>();
-    let wrong = |error: polars::prelude::PolarsError| PyValueError::new_err(error.to_string());
     let mut arrays = Vec::new();
     // SAFETY: `pointer_checked` has compared the name of the capsule, by which the Arrow PyCapsule interface guarantees
     // that the pointer refers to a valid stream for the lifetime of the capsule. The capsule outlives the reader and
     // releases the stream.
     #[allow(unsafe_code)]
     unsafe {
-        let mut reader = ArrowArrayStreamReader::try_new(&mut *pointer.as_ptr()).map_err(wrong)?;
+        let mut reader =
+            ArrowArrayStreamReader::try_new(&mut *pointer.as_ptr()).map_err(invalid)?;
         while let Some(array) = reader.next() {
-            arrays.push(array.map_err(wrong)?);
+            arrays.push(array.map_err(invalid)?);
         }
     }
     Ok(arrays)
+}
+
+/// Converts an error of the Arrow reader to an exception.
+fn invalid(error: impl ToString) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// Reads a column of numbers. Times and durations are converted to seconds and rounded down.

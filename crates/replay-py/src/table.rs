@@ -4,17 +4,18 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-use polars::prelude::{
-    Column, CompatLevel, DataFrame, DataType, Field, ParquetReader, PolarsError, SerReader,
+use polars_arrow::array::{
+    Array, ListArray, PrimitiveArray, StaticArray, StructArray, Utf8Array, Utf8ViewArray,
 };
-use polars_arrow::array::{Array, PrimitiveArray, StructArray};
-use polars_arrow::datatypes::{ArrowDataType, Field as ArrowField};
+use polars_arrow::datatypes::{ArrowDataType, ArrowSchema as Schema, Field};
 use polars_arrow::ffi::{ArrowSchema, export_field_to_c, export_iterator};
 use polars_arrow::record_batch::RecordBatch;
+use polars_arrow::types::NativeType;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use replay_core::table::{Align, Sheet, Table as Rows, TableInfo, ranges};
+use replay_import::columns::Footer;
 use replay_output::frame::frame;
 
 /// Maximum number of rows in `repr` and HTML.
@@ -25,76 +26,88 @@ const WIDTH: usize = 120;
 /// A table of results. Columns contain text, integers, floats or lists of integers; every value may be null.
 #[pyclass(frozen, module = "replay")]
 pub struct Table {
-    frame: DataFrame,
+    batch: RecordBatch,
     /// Unit and meaning of each column; empty if unknown.
     about: Vec<[String; 2]>,
 }
 
-/// Converts a polars error to an exception.
-fn failed(error: PolarsError) -> PyErr {
+/// Converts an error of the Arrow or Parquet library to an exception.
+fn failed(error: impl ToString) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
+}
+
+/// Returns the values of a column of the type `A`.
+fn typed<A: Array + 'static>(column: &dyn Array) -> Option<&A> {
+    column.as_any().downcast_ref()
 }
 
 impl Table {
     /// Creates a table of the given rows.
     pub fn of<Row: Rows>(rows: &[Row]) -> PyResult<Self> {
-        let frame = frame(rows).map_err(failed)?;
+        let batch = frame(rows).map_err(failed)?;
         let columns = TableInfo::of::<Row>().columns;
         let about =
             columns.iter().map(|it| [it.unit.to_string(), it.meaning.to_string()]).collect();
-        Ok(Self { frame, about })
-    }
-
-    /// Creates a table of a data frame, with unit and meaning of each column.
-    pub fn new(frame: DataFrame, about: Vec<[String; 2]>) -> Self {
-        Self { frame, about }
+        Ok(Self { batch, about })
     }
 
     /// Returns the value in row `row` of a column as text; `None` if the value is null.
-    fn text(column: &Column, row: usize) -> Option<String> {
+    fn text(column: &dyn Array, row: usize) -> Option<String> {
         let number =
             |text: Result<String, _>| text.unwrap_or_else(|_: serde_json::Error| String::new());
         match column.dtype() {
-            DataType::String => column.str().ok()?.get(row).map(str::to_string),
-            DataType::Int64 => column.i64().ok()?.get(row).map(|value| value.to_string()),
-            DataType::UInt64 => column.u64().ok()?.get(row).map(|value| value.to_string()),
-            DataType::Float64 => {
-                column.f64().ok()?.get(row).map(|it| number(serde_json::to_string(&it)))
+            ArrowDataType::Utf8View => typed::<Utf8ViewArray>(column)?.get(row).map(str::to_string),
+            ArrowDataType::Int64 => {
+                typed::<PrimitiveArray<i64>>(column)?.get(row).map(|value| value.to_string())
             }
+            ArrowDataType::UInt64 => {
+                typed::<PrimitiveArray<u64>>(column)?.get(row).map(|value| value.to_string())
+            }
+            ArrowDataType::Float64 => typed::<PrimitiveArray<f64>>(column)?
+                .get(row)
+                .map(|it| number(serde_json::to_string(&it))),
             _ => integers(column, row).map(|values| ranges(&values)),
         }
     }
 
     /// Returns the value in row `row` of a column for display: floats with at most four decimals, long text truncated.
-    fn display_text(column: &Column, row: usize) -> Option<String> {
+    fn display_text(column: &dyn Array, row: usize) -> Option<String> {
         match column.dtype() {
-            DataType::Float64 => {
-                let text = format!("{:.4}", column.f64().ok()?.get(row)?);
+            ArrowDataType::Float64 => {
+                let text = format!("{:.4}", typed::<PrimitiveArray<f64>>(column)?.get(row)?);
                 Some(text.trim_end_matches('0').trim_end_matches('.').to_string())
             }
             _ => Self::text(column, row).map(truncated),
         }
     }
 
-    fn fields(&self) -> Vec<ArrowField> {
-        let fields = self.frame.columns().iter().map(|column| {
-            let field = Field::new(column.name().clone(), column.dtype().clone());
-            field.to_arrow(CompatLevel::oldest())
-        });
-        fields.collect()
+    /// Columns with their names.
+    fn named(&self) -> impl Iterator<Item = (&str, &dyn Array)> {
+        self.columns().into_iter().zip(self.batch.columns().iter().map(AsRef::as_ref))
+    }
+
+    /// Returns the columns as they are handed out. Views of text become text, which every Arrow library reads.
+    fn exported(&self) -> (Vec<Field>, Vec<Box<dyn Array>>) {
+        let column = |(name, array): (&str, &dyn Array)| {
+            let array = match typed::<Utf8ViewArray>(array) {
+                Some(text) => text.iter().collect::<Utf8Array<i64>>().boxed(),
+                None => array.to_boxed(),
+            };
+            (Field::new(name.into(), array.dtype().clone(), true), array)
+        };
+        self.named().map(column).unzip()
     }
 
     fn sheet(&self) -> Sheet {
-        let columns = self.frame.columns();
-        let align = |column: &Column| match column.dtype() {
-            DataType::String | DataType::List(_) => Align::Left,
+        let align = |column: &dyn Array| match column.dtype() {
+            ArrowDataType::Utf8View | ArrowDataType::LargeList(_) => Align::Left,
             _ => Align::Right,
         };
-        let header: Vec<_> = columns.iter().map(|it| (it.name().as_str(), align(it))).collect();
+        let header: Vec<_> = self.named().map(|(name, column)| (name, align(column))).collect();
         let mut sheet = Sheet::new(&header);
-        for row in 0..self.frame.height().min(MAX_ROWS) {
-            let text = |column| Self::display_text(column, row).unwrap_or_else(|| "-".to_string());
-            sheet.push(columns.iter().map(text).collect());
+        for row in 0..self.batch.height().min(MAX_ROWS) {
+            let text = |(_, column)| Self::display_text(column, row).unwrap_or_else(|| "-".into());
+            sheet.push(self.named().map(text).collect());
         }
         sheet
     }
@@ -109,32 +122,31 @@ fn truncated(text: String) -> String {
 }
 
 /// Returns the integers in a row of a list column.
-fn integers(column: &Column, row: usize) -> Option<Vec<i64>> {
-    let values = column.list().ok()?.get(row)?;
-    let values = values.as_any().downcast_ref::<PrimitiveArray<i64>>()?;
-    Some(values.values_iter().copied().collect())
+fn integers(column: &dyn Array, row: usize) -> Option<Vec<i64>> {
+    let values = typed::<ListArray<i64>>(column)?.get(row)?;
+    Some(typed::<PrimitiveArray<i64>>(values.as_ref())?.values_iter().copied().collect())
 }
 
-/// Returns the chunks of a data frame as struct arrays.
-fn batches(frame: &DataFrame, dtype: &ArrowDataType) -> Vec<Result<Box<dyn Array>, PolarsError>> {
-    let batch = |batch: RecordBatch| {
-        let (rows, arrays) = (batch.len(), batch.into_arrays());
-        StructArray::try_new(dtype.clone(), rows, arrays, None).map(StructArray::boxed)
-    };
-    frame.iter_chunks(CompatLevel::oldest(), false).map(batch).collect()
+/// Returns the values of a column of numbers as a Python list.
+fn numbers<'py, N>(py: Python<'py>, column: &dyn Array) -> PyResult<Bound<'py, PyList>>
+where
+    N: NativeType + IntoPyObject<'py>,
+{
+    let values = typed::<PrimitiveArray<N>>(column).into_iter().flatten();
+    PyList::new(py, values.map(|value| value.copied()).collect::<Vec<_>>())
 }
 
 #[pymethods]
 impl Table {
     /// Number of rows.
     fn __len__(&self) -> usize {
-        self.frame.height()
+        self.batch.height()
     }
 
     /// Names of the columns in order.
     #[getter]
     fn columns(&self) -> Vec<&str> {
-        self.frame.columns().iter().map(|column| column.name().as_str()).collect()
+        self.batch.schema().iter_names().map(|name| name.as_str()).collect()
     }
 
     /// Unit of each column, such as `s`, `hops`, `processors` or `%`; empty for names and for numbers without a unit.
@@ -151,21 +163,20 @@ impl Table {
 
     /// Values of a column as a list; null values are `None`.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let unknown = |_| PyKeyError::new_err(name.to_string());
-        let column = self.frame.column(name).map_err(unknown)?;
-        let rows = 0..self.frame.height();
+        let column = self.named().find(|(known, _)| *known == name);
+        let (_, column) = column.ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
         match column.dtype() {
-            DataType::String => PyList::new(py, column.str().map_err(failed)?.iter()),
-            DataType::Int64 => {
-                PyList::new(py, column.i64().map_err(failed)?.iter().collect::<Vec<_>>())
+            ArrowDataType::Utf8View => {
+                let values = typed::<Utf8ViewArray>(column).into_iter().flatten();
+                PyList::new(py, values.collect::<Vec<_>>())
             }
-            DataType::UInt64 => {
-                PyList::new(py, column.u64().map_err(failed)?.iter().collect::<Vec<_>>())
+            ArrowDataType::Int64 => numbers::<i64>(py, column),
+            ArrowDataType::UInt64 => numbers::<u64>(py, column),
+            ArrowDataType::Float64 => numbers::<f64>(py, column),
+            _ => {
+                let values = (0..column.len()).map(|row| integers(column, row));
+                PyList::new(py, values.collect::<Vec<_>>())
             }
-            DataType::Float64 => {
-                PyList::new(py, column.f64().map_err(failed)?.iter().collect::<Vec<_>>())
-            }
-            _ => PyList::new(py, rows.map(|row| integers(column, row)).collect::<Vec<_>>()),
         }
     }
 
@@ -189,9 +200,9 @@ impl Table {
             text.push('\n');
         };
         line(&mut self.columns().into_iter().map(str::to_string));
-        for row in 0..self.frame.height() {
-            let field = |column| Self::text(column, row).unwrap_or_default();
-            line(&mut self.frame.columns().iter().map(field));
+        for row in 0..self.batch.height() {
+            let field = |(_, column)| Self::text(column, row).unwrap_or_default();
+            line(&mut self.named().map(field));
         }
         let Some(path) = path else { return Ok(Some(text)) };
         File::create(path)?.write_all(text.as_bytes())?;
@@ -200,7 +211,7 @@ impl Table {
 
     /// Arrow schema as a PyCapsule.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let field = ArrowField::new("".into(), ArrowDataType::Struct(self.fields()), false);
+        let field = Field::new("".into(), ArrowDataType::Struct(self.exported().0), false);
         let schema: ArrowSchema = export_field_to_c(&field);
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
@@ -215,12 +226,12 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows to ignore the requested schema; the consumer then converts the data.
         drop(requested_schema);
-        let mut frame = self.frame.clone();
-        frame.align_chunks();
-        let dtype = ArrowDataType::Struct(self.fields());
-        let batches = batches(&frame, &dtype);
-        let field = ArrowField::new("".into(), dtype, false);
-        let stream = export_iterator(Box::new(batches.into_iter()), field);
+        let (fields, arrays) = self.exported();
+        let dtype = ArrowDataType::Struct(fields);
+        let batch = StructArray::try_new(dtype.clone(), self.batch.height(), arrays, None);
+        let field = Field::new("".into(), dtype, false);
+        let batches = std::iter::once(batch.map(StructArray::boxed));
+        let stream = export_iterator(Box::new(batches), field);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
@@ -230,7 +241,7 @@ impl Table {
         fitted.sheet.write_plain(&mut text)?;
         let mut text =
             String::from_utf8(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let (rows, columns) = (self.frame.height(), self.frame.width());
+        let (rows, columns) = (self.batch.height(), self.batch.width());
         text += &format!("{rows} rows, {columns} columns");
         if rows > MAX_ROWS {
             text += &format!(" (first {MAX_ROWS} rows)");
@@ -246,17 +257,17 @@ impl Table {
 
     fn _repr_html_(&self) -> String {
         let mut html = String::from("<table><thead><tr>");
-        for (column, [unit, meaning]) in self.frame.columns().iter().zip(&self.about) {
+        for (name, [unit, meaning]) in self.columns().into_iter().zip(&self.about) {
             let title = escaped(&match unit.as_str() {
                 "" => meaning.clone(),
                 unit => format!("{meaning} ({unit})"),
             });
-            html += &format!("<th title=\"{title}\">{}</th>", escaped(column.name()));
+            html += &format!("<th title=\"{title}\">{}</th>", escaped(name));
         }
         html += "</tr></thead><tbody>";
-        for row in 0..self.frame.height().min(MAX_ROWS) {
+        for row in 0..self.batch.height().min(MAX_ROWS) {
             html += "<tr>";
-            for column in self.frame.columns() {
+            for (_, column) in self.named() {
                 let text = Self::display_text(column, row).unwrap_or_default();
                 html += &format!("<td>{}</td>", escaped(&text));
             }
@@ -264,8 +275,8 @@ impl Table {
         }
         html += &format!(
             "</tbody></table><p>{} rows, {} columns</p>",
-            self.frame.height(),
-            self.frame.width()
+            self.batch.height(),
+            self.batch.width()
         );
         html
     }
@@ -297,19 +308,18 @@ fn escaped(text: &str) -> String {
 #[pyfunction]
 pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| {
-        let mut reader = ParquetReader::new(File::open(path)?);
-        let metadata = reader.get_metadata().map_err(failed)?.key_value_metadata().clone();
-        let pairs = metadata.unwrap_or_default();
+        let mut file = File::open(path)?;
+        let footer = Footer::read(&mut file).map_err(failed)?;
+        let names: Vec<&str> = footer.schema.iter_names().map(|name| name.as_str()).collect();
+        let batch = footer.batch(&mut file, &names, 0..footer.rows()).map_err(failed)?;
+        let pairs = footer.metadata.key_value_metadata().as_deref().unwrap_or_default();
         let value = |key: String| {
-            let pair = pairs.iter().find(|pair| pair.key.as_str() == key);
-            pair.and_then(|pair| pair.value.as_ref()).map(ToString::to_string).unwrap_or_default()
+            let pair = pairs.iter().find(|pair| pair.key == key);
+            pair.and_then(|pair| pair.value.clone()).unwrap_or_default()
         };
-        let frame = reader.finish().map_err(failed)?;
-        let about = |column: &Column| {
-            ["unit", "about"].map(|kind| value(format!("{kind}:{}", column.name())))
-        };
-        let about = frame.columns().iter().map(about).collect();
-        Ok(Table::new(frame, about))
+        let about = |name| ["unit", "about"].map(|kind| value(format!("{kind}:{name}")));
+        let about = names.into_iter().map(about).collect();
+        Ok(Table { batch, about })
     })
 }
 
@@ -321,18 +331,22 @@ pub fn read_csv(text: &str) -> PyResult<Table> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let names = reader.headers().map_err(wrong)?.clone();
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(wrong)?;
-    let columns = names.iter().enumerate().map(|(place, name)| {
+    let column = |place: usize| {
         let fields = || rows.iter().map(|row| row.get(place).filter(|field| !field.is_empty()));
         let all = |reads: fn(&str) -> bool| fields().flatten().all(reads);
         if all(|field| field.parse::<i64>().is_ok()) {
-            Column::new(name.into(), fields().map(|it| it?.parse::<i64>().ok()).collect::<Vec<_>>())
+            fields().map(|it| it?.parse().ok()).collect::<PrimitiveArray<i64>>().boxed()
         } else if all(|field| field.parse::<f64>().is_ok()) {
-            Column::new(name.into(), fields().map(|it| it?.parse::<f64>().ok()).collect::<Vec<_>>())
+            fields().map(|it| it?.parse().ok()).collect::<PrimitiveArray<f64>>().boxed()
         } else {
-            Column::new(name.into(), fields().collect::<Vec<_>>())
+            Utf8ViewArray::from_slice(fields().collect::<Vec<_>>()).boxed()
         }
-    });
-    let frame = DataFrame::new(rows.len(), columns.collect()).map_err(failed)?;
+    };
+    let arrays: Vec<Box<dyn Array>> = (0..names.len()).map(column).collect();
+    let fields = names.iter().zip(&arrays);
+    let fields = fields.map(|(name, it)| Field::new(name.into(), it.dtype().clone(), true));
+    let schema: Schema = fields.collect();
+    let batch = RecordBatch::try_new(rows.len(), schema.into(), arrays).map_err(failed)?;
     let about = vec![[String::new(), String::new()]; names.len()];
-    Ok(Table::new(frame, about))
+    Ok(Table { batch, about })
 }

@@ -1,35 +1,43 @@
-use polars::prelude::{
-    Column, DataFrame, DataType, Int64Type, IntoColumn, ListBuilderTrait, ListChunked,
-    ListPrimitiveChunkedBuilder, PlSmallStr, PolarsResult,
+use polars_arrow::array::{
+    Array, ListArray, MutableListArray, MutablePrimitiveArray, PrimitiveArray, TryExtend,
+    Utf8ViewArray,
 };
+use polars_arrow::datatypes::{ArrowSchema, Field};
+use polars_arrow::record_batch::RecordBatch;
+use polars_error::PolarsResult;
 
-use replay_core::table::{Get, Table};
+use replay_core::table::{Column, Get, Table};
 
-/// Converts rows to a data frame with the columns of their table.
+/// Converts rows to a record batch with the columns of their table. Every column may contain null.
 ///
 /// # Errors
-/// [`PolarsError`](polars::prelude::PolarsError) if polars rejects the columns.
-pub fn frame<Row: Table>(rows: &[Row]) -> PolarsResult<DataFrame> {
-    let values = |column: &replay_core::table::Column<Row>| {
-        let name = column.name.text().into();
-        match &column.get {
-            Get::Text(read) => Column::new(name, rows.iter().map(read).collect::<Vec<_>>()),
-            Get::I64(read) => Column::new(name, rows.iter().map(read).collect::<Vec<_>>()),
-            Get::U64(read) => Column::new(name, rows.iter().map(read).collect::<Vec<_>>()),
-            Get::F64(read) => Column::new(name, rows.iter().map(read).collect::<Vec<_>>()),
-            Get::List(read) => lists(name, rows.iter().map(read)).into_column(),
-        }
+/// [`PolarsError`](polars_error::PolarsError) if two columns have the same name, or if the lists of a column are too long
+/// for their offsets.
+pub fn frame<Row: Table>(rows: &[Row]) -> PolarsResult<RecordBatch> {
+    let values = |column: &Column<Row>| -> PolarsResult<Box<dyn Array>> {
+        Ok(match &column.get {
+            Get::Text(read) => {
+                Utf8ViewArray::from_slice(rows.iter().map(read).collect::<Vec<_>>()).boxed()
+            }
+            Get::I64(read) => rows.iter().map(read).collect::<PrimitiveArray<i64>>().boxed(),
+            Get::U64(read) => rows.iter().map(read).collect::<PrimitiveArray<u64>>().boxed(),
+            Get::F64(read) => rows.iter().map(read).collect::<PrimitiveArray<f64>>().boxed(),
+            Get::List(read) => lists(rows.iter().map(read))?.boxed(),
+        })
     };
-    DataFrame::new(rows.len(), Row::columns().iter().map(values).collect())
+    let columns = Row::columns();
+    let arrays: Vec<Box<dyn Array>> = columns.iter().map(values).collect::<PolarsResult<_>>()?;
+    let fields = columns
+        .iter()
+        .zip(&arrays)
+        .map(|(column, array)| Field::new(column.name.text().into(), array.dtype().clone(), true));
+    let schema: ArrowSchema = fields.collect();
+    RecordBatch::try_new(rows.len(), schema.into(), arrays)
 }
 
-/// Returns a column of lists of integers. The type of the column does not change if all values are null.
-fn lists(name: PlSmallStr, values: impl ExactSizeIterator<Item = Option<Vec<i64>>>) -> ListChunked {
-    let rows = values.len();
-    let mut lists =
-        ListPrimitiveChunkedBuilder::<Int64Type>::new(name, rows, rows, DataType::Int64);
-    for value in values {
-        lists.append_opt_slice(value.as_deref());
-    }
-    lists.finish()
+/// Returns a column of lists of integers.
+fn lists(values: impl Iterator<Item = Option<Vec<i64>>>) -> PolarsResult<ListArray<i64>> {
+    let mut lists = MutableListArray::<i64, MutablePrimitiveArray<i64>>::new();
+    lists.try_extend(values.map(|list| list.map(|list| list.into_iter().map(Some))))?;
+    Ok(lists.into())
 }

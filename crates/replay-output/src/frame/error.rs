@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use polars::prelude::PolarsError;
+use polars_error::PolarsError;
 
 use replay_experiment::files::AtomicFile;
 
@@ -16,12 +16,12 @@ pub enum FrameError {
         /// Error of the file system.
         source: io::Error,
     },
-    /// The data frame library rejected the data or failed to write.
+    /// The Parquet library rejected the data or failed to write.
     #[error("cannot write {path}: {source}", path = path.display())]
     Frame {
         /// Path of the file.
         path: PathBuf,
-        /// Error of the data frame library.
+        /// Error of the Parquet library.
         source: PolarsError,
     },
 }

@@ -1,7 +1,9 @@
 use std::path::{Path, PathBuf};
 
-use polars::io::parquet::write::BatchedWriter;
-use polars::prelude::{KeyValueMetadata, ParquetWriter};
+use polars_parquet::write::{
+    CompressionOptions, FileWriter, KeyValue, StatisticsOptions, Version, WriteOptions,
+    get_dtype_encoding, row_group_iter, schema_to_metadata_key,
+};
 
 use super::{FrameError, frame};
 use replay_core::table::{Table, TableInfo, write_csv};
@@ -12,7 +14,8 @@ use replay_experiment::files::AtomicFile;
 pub(super) struct Files {
     path: PathBuf,
     file: AtomicFile,
-    writer: BatchedWriter<AtomicFile>,
+    writer: FileWriter<AtomicFile>,
+    key_values: Vec<KeyValue>,
     csv: Option<(PathBuf, AtomicFile)>,
 }
 
@@ -30,17 +33,21 @@ impl Files {
         };
         let (path, file) = create("parquet")?;
         let empty = frame::<Row>(&[]).map_err(FrameError::frame(&path))?;
-        let writer = ParquetWriter::new(file.clone())
-            .with_key_value_metadata(Some(key_values(&TableInfo::of::<Row>(), metadata)))
-            // Use one thread, because results are numerous and small, and the replays need the cores.
-            .set_parallel(false)
-            .batched(empty.schema())
+        let options = WriteOptions {
+            statistics: StatisticsOptions::default(),
+            version: Version::V1,
+            compression: CompressionOptions::Zstd(None),
+            data_page_size: None,
+        };
+        let writer = FileWriter::try_new(file.clone(), empty.schema().clone(), options)
             .map_err(FrameError::written(&path, &file))?;
+        let mut key_values = key_values(&TableInfo::of::<Row>(), metadata);
+        key_values.insert(0, schema_to_metadata_key(empty.schema()));
         let mut csv = csv.then(|| create("csv")).transpose()?;
         if let Some((path, file)) = &mut csv {
             write_csv::<Row>(&Row::columns(), [], true, file).map_err(FrameError::io(path))?;
         }
-        Ok(Self { path, file, writer, csv })
+        Ok(Self { path, file, writer, key_values, csv })
     }
 
     /// Appends rows as one Parquet row group.
@@ -48,8 +55,13 @@ impl Files {
         if rows.is_empty() {
             return Ok(());
         }
-        let frame = frame(rows).map_err(FrameError::frame(&self.path))?;
-        let written = self.writer.write_batch(&frame);
+        let batch = frame(rows).map_err(FrameError::frame(&self.path))?;
+        // The columns are encoded on this thread, because results are numerous and small, and the replays need the cores.
+        let encodings = self.writer.schema().iter_values().map(|it| get_dtype_encoding(&it.dtype));
+        let fields = self.writer.parquet_schema().fields().to_vec();
+        let options = self.writer.options();
+        let group = row_group_iter(batch, encodings.collect(), fields, options);
+        let written = self.writer.write(rows.len() as u64, group);
         written.map_err(FrameError::written(&self.path, &self.file))?;
         if let Some((path, file)) = &mut self.csv {
             write_csv(&Row::columns(), rows, false, file).map_err(FrameError::io(path))?;
@@ -58,8 +70,9 @@ impl Files {
     }
 
     /// Completes the files and renames them to their final names.
-    pub fn finish(self) -> Result<Vec<PathBuf>, FrameError> {
-        self.writer.finish().map_err(FrameError::written(&self.path, &self.file))?;
+    pub fn finish(mut self) -> Result<Vec<PathBuf>, FrameError> {
+        let written = self.writer.end(Some(self.key_values));
+        written.map_err(FrameError::written(&self.path, &self.file))?;
         let files = [(self.path, self.file)].into_iter().chain(self.csv);
         files
             .map(|(path, file)| file.finish().map_err(FrameError::io(&path)).map(|()| path))
@@ -82,13 +95,14 @@ pub fn write<Row: Table>(
     files.finish()
 }
 
-fn key_values(table: &TableInfo, metadata: &[(String, String)]) -> KeyValueMetadata {
-    let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
+fn key_values(table: &TableInfo, metadata: &[(String, String)]) -> Vec<KeyValue> {
+    let pair =
+        |key: &str, value: &str| KeyValue { key: key.to_string(), value: Some(value.to_string()) };
     let mut pairs = vec![pair("table", table.name), pair("about", table.row)];
     for column in &table.columns {
         pairs.push(pair(&format!("unit:{}", column.name), column.unit));
         pairs.push(pair(&format!("about:{}", column.name), column.meaning));
     }
-    pairs.extend_from_slice(metadata);
-    KeyValueMetadata::from_static(pairs)
+    pairs.extend(metadata.iter().map(|(key, value)| pair(key, value)));
+    pairs
 }

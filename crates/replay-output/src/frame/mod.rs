@@ -1,11 +1,25 @@
-//! Results as data frames, in Parquet and CSV files.
+//! Results as Arrow record batches, in Parquet and CSV files.
 //!
-//! [`frame()`] converts the rows of any [`Table`](replay_core::table::Table) to a data frame, and [`write()`] saves
+//! [`frame()`] converts the rows of any [`Table`](replay_core::table::Table) to a record batch, and [`write()`] saves
 //! them as Parquet and CSV. [`Tables`] writes the tables of a grid as results arrive: `runs`, `by_size` and, on
 //! request, `jobs` and `placements`. The column `run` joins these tables. There is also a table `shaken` if traces are
 //! perturbed, and `against_log` if a run repeats the log.
 //!
 //! [`mod@read`] reads these files for comparisons.
+//!
+//! A program that depends on `polars` converts a record batch to a data frame with `DataFrame::from`:
+//!
+//! ```
+//! use polars::prelude::DataFrame;
+//! use replay_core::metrics::SizeRow;
+//! use replay_experiment::WithRun;
+//! use replay_output::frame::frame;
+//!
+//! let rows: Vec<WithRun<'_, SizeRow>> = Vec::new();
+//! let table = DataFrame::from(frame(&rows)?);
+//! assert_eq!((table.height(), table.get_column_names()[0].as_str()), (0, "run"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! The metadata of Parquet files contains the meaning and unit of each column and the origin of the data. Files
 //! contain no wall-clock times, so equal results give equal bytes.

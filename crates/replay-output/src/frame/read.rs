@@ -1,22 +1,23 @@
 //! Reads the tables of results directories.
 //!
-//! Every table is opened through a [`ResultFolder`], which checks its digest, and is decoded in a wrapper that converts
-//! panics of the Parquet reader to errors, because a table may be damaged in any way.
+//! Every table is opened through a [`ResultFolder`], which checks its digest, and is decoded by [`replay_import::columns`],
+//! which converts panics of the Parquet reader to errors, because a table may be damaged in any way.
 
 use replay_core::table::{Name, name};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Seek};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use polars::prelude::{
-    DataFrame, ParallelStrategy, ParquetReader, PolarsError, PolarsResult, SerReader,
-};
+use polars_arrow::array::{Array, PrimitiveArray, Utf8ViewArray};
+use polars_arrow::datatypes::ArrowDataType;
+use polars_arrow::record_batch::RecordBatch;
+use polars_arrow::types::NativeType;
 
 use replay_experiment::compare::{JobRow, JobTables, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
-use replay_import::damaged;
+use replay_import::columns::Footer;
 
 /// Error from reading a table.
 #[derive(Debug, thiserror::Error)]
@@ -51,19 +52,19 @@ impl ReadError {
 /// [`ReadError`] if the table is missing or unreadable.
 pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, ReadError> {
     let name = format!("{}.parquet", tables.runs);
-    let columns = RunRow::KEY.iter().chain(&[name::run]).map(Name::to_string);
-    let mut file = folder.file(&name)?;
-    let read = |frame: DataFrame| {
+    let columns: Vec<Name> = RunRow::KEY.iter().copied().chain([name::run]).collect();
+    let file = folder.file(&name)?;
+    let read = |table: RecordBatch| {
         let texts: Vec<Vec<String>> =
-            RunRow::KEY.iter().map(|name| texts(&frame, name)).collect::<PolarsResult<_>>()?;
-        let numbers = integers(&frame, name::run)?;
+            RunRow::KEY.iter().map(|name| texts(&table, name)).collect::<Result<_, _>>()?;
+        let numbers = integers(&table, name::run)?;
         let row = |(i, run): (usize, i64)| RunRow {
             run,
             key: texts.iter().map(|column| column[i].clone()).collect(),
         };
         Ok(numbers.into_iter().enumerate().map(row).collect())
     };
-    let rows = table(&mut file, columns.collect(), None, read);
+    let rows = all_rows(&file, &columns).and_then(read);
     rows.map_err(ReadError::table(&folder.path().join(&name)))
 }
 
@@ -78,15 +79,15 @@ pub fn values(
     columns: &[Name],
 ) -> Result<HashMap<i64, Vec<f64>>, ReadError> {
     let name = format!("{}.parquet", tables.runs);
-    let names = columns.iter().copied().chain([name::run]).map(|name| name.to_string());
-    let mut file = folder.file(&name)?;
-    let read = |frame: DataFrame| {
+    let names: Vec<Name> = columns.iter().copied().chain([name::run]).collect();
+    let file = folder.file(&name)?;
+    let read = |table: RecordBatch| {
         let values: Vec<Vec<f64>> =
-            columns.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
+            columns.iter().map(|name| reals(&table, name)).collect::<Result<_, _>>()?;
         let of = |(i, run): (usize, i64)| (run, values.iter().map(|column| column[i]).collect());
-        Ok(integers(&frame, name::run)?.into_iter().enumerate().map(of).collect())
+        Ok(integers(&table, name::run)?.into_iter().enumerate().map(of).collect())
     };
-    let values = table(&mut file, names.collect(), None, read);
+    let values = all_rows(&file, &names).and_then(read);
     values.map_err(ReadError::table(&folder.path().join(&name)))
 }
 
@@ -98,6 +99,7 @@ pub struct JobsTable {
     tables: &'static JobTables,
     /// Open file, after its digest was checked. The name of the file may refer to another file by now.
     file: Arc<File>,
+    footer: Arc<Footer>,
     /// For each run, the first row and the number of rows of each part.
     parts: HashMap<i64, Vec<(usize, usize)>>,
 }
@@ -114,18 +116,20 @@ impl JobsTable {
     /// [`ReadError`] if the table is missing or unreadable.
     pub fn open(folder: &ResultFolder, tables: &'static JobTables) -> Result<Self, ReadError> {
         let name = Self::file(tables);
-        let (path, mut file) = (folder.path().join(&name), folder.file(&name)?);
-        let runs = table(&mut file, vec![name::run.to_string()], None, |frame| {
-            integers(&frame, name::run)
-        });
-        let runs = runs.map_err(ReadError::table(&path))?;
+        let (path, file) = (folder.path().join(&name), folder.file(&name)?);
+        let read = || {
+            let footer = Footer::read(&mut &file)?;
+            let table = read_rows(&footer, &file, &[name::run], 0..footer.rows())?;
+            Ok((integers(&table, name::run)?, footer))
+        };
+        let (runs, footer) = read().map_err(ReadError::table(&path))?;
         let mut parts: HashMap<i64, Vec<(usize, usize)>> = HashMap::new();
         let mut first = 0;
         for part in runs.chunk_by(|one, next| one == next) {
             parts.entry(part[0]).or_default().push((first, part.len()));
             first += part.len();
         }
-        Ok(Self { path, tables, file: Arc::new(file), parts })
+        Ok(Self { path, tables, file: Arc::new(file), footer: Arc::new(footer), parts })
     }
 
     /// Reads the jobs of one run, ordered by job number and then by submission time. Returns an empty list for an
@@ -142,85 +146,93 @@ impl JobsTable {
         Ok(rows)
     }
 
-    fn part(&self, part: (usize, usize)) -> Result<Vec<JobRow>, String> {
+    fn part(&self, (first, count): (usize, usize)) -> Result<Vec<JobRow>, String> {
         let JobTables { start, measures, .. } = *self.tables;
         let columns = [name::job, name::submit, name::size].into_iter().chain(start);
-        let columns = columns.chain(measures.iter().copied());
-        let read = |frame: DataFrame| {
-            let [numbers, submits, sizes] =
-                [name::job, name::submit, name::size].map(|name| integers(&frame, name));
-            let (numbers, submits, sizes) = (numbers?, submits?, sizes?);
-            let starts = start.map(|name| integers(&frame, name)).transpose()?;
-            let measures: Vec<Vec<f64>> =
-                measures.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
-            let row = |i: usize| JobRow {
-                number: numbers[i],
-                submit: submits[i],
-                start: starts.as_ref().map_or(0, |starts| starts[i]),
-                size: sizes[i],
-                measures: std::array::from_fn(|at| {
-                    measures.get(at).map_or(f64::NAN, |values: &Vec<f64>| values[i])
-                }),
-            };
-            Ok((0..numbers.len()).map(row).collect())
+        let columns: Vec<Name> = columns.chain(measures.iter().copied()).collect();
+        let table = read_rows(&self.footer, &self.file, &columns, first..first + count)?;
+        let [numbers, submits, sizes] =
+            [name::job, name::submit, name::size].map(|name| integers(&table, name));
+        let (numbers, submits, sizes) = (numbers?, submits?, sizes?);
+        let starts = start.map(|name| integers(&table, name)).transpose()?;
+        let measures: Vec<Vec<f64>> =
+            measures.iter().map(|name| reals(&table, name)).collect::<Result<_, _>>()?;
+        let row = |i: usize| JobRow {
+            number: numbers[i],
+            submit: submits[i],
+            start: starts.as_ref().map_or(0, |starts| starts[i]),
+            size: sizes[i],
+            measures: std::array::from_fn(|at| {
+                measures.get(at).map_or(f64::NAN, |values: &Vec<f64>| values[i])
+            }),
         };
-        let unreadable = |error: io::Error| format!("cannot duplicate the file handle: {error}");
-        let mut file = self.file.try_clone().map_err(unreadable)?;
-        table(&mut file, columns.map(|name| name.to_string()).collect(), Some(part), read)
+        Ok((0..count).map(row).collect())
     }
 }
 
-/// Decodes columns of all rows, or of a slice given by first row and count, and applies `read` to them.
-fn table<T>(
-    file: &mut File,
-    columns: Vec<String>,
-    slice: Option<(usize, usize)>,
-    read: impl FnOnce(DataFrame) -> PolarsResult<T>,
-) -> Result<T, String> {
-    let metadata = damaged::footer(file)?;
-    let rows = metadata.num_rows;
-    damaged::caught(|| {
-        file.rewind()?;
-        let mut reader = ParquetReader::new(file.try_clone()?)
-            .with_columns(Some(columns))
-            .with_slice(slice)
-            .read_parallel(ParallelStrategy::None);
-        reader.set_metadata(Arc::new(metadata));
-        let frame = reader.finish()?;
-        let (has, should) = (frame.height(), slice.map_or(rows, |(_, count)| count));
-        if has != should {
-            let what = format!("{has} values in {should} rows");
-            return Err(PolarsError::ComputeError(what.into()));
-        }
-        read(frame)
-    })
+/// Reads columns of all rows.
+fn all_rows(file: &File, columns: &[Name]) -> Result<RecordBatch, String> {
+    let footer = Footer::read(&mut &*file)?;
+    read_rows(&footer, file, columns, 0..footer.rows())
 }
 
-fn integers(frame: &DataFrame, name: Name) -> PolarsResult<Vec<i64>> {
-    Ok(frame.column(&name)?.i64()?.iter().map(|value| value.unwrap_or(0)).collect())
+/// Reads columns of some rows.
+fn read_rows(
+    footer: &Footer,
+    mut file: &File,
+    columns: &[Name],
+    rows: Range<usize>,
+) -> Result<RecordBatch, String> {
+    let names: Vec<&str> = columns.iter().map(|name| name.text()).collect();
+    footer.batch(&mut file, &names, rows)
+}
+
+/// Returns a column of integers; null is read as 0.
+fn integers(table: &RecordBatch, name: Name) -> Result<Vec<i64>, String> {
+    let column = column(table, &name)?;
+    numbers(column, |value| value.unwrap_or(0)).ok_or_else(|| wrong_type(&name, column))
 }
 
 /// Returns a column of numbers of any type as floats; null is read as NaN.
-fn reals(frame: &DataFrame, name: &str) -> PolarsResult<Vec<f64>> {
-    let column = frame.column(name)?;
-    match column.f64() {
-        Ok(values) => Ok(values.iter().map(|value| value.unwrap_or(f64::NAN)).collect()),
-        Err(_) => {
-            let values = column.i64()?.iter();
-            Ok(values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect())
-        }
-    }
+fn reals(table: &RecordBatch, name: &str) -> Result<Vec<f64>, String> {
+    let column = column(table, name)?;
+    numbers::<f64, _>(column, |value| value.unwrap_or(f64::NAN))
+        .or_else(|| numbers::<i64, _>(column, |value| value.map_or(f64::NAN, |value| value as f64)))
+        .ok_or_else(|| wrong_type(name, column))
 }
 
 /// Returns a column of text or numbers as text; null is read as the empty text.
-fn texts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<String>> {
-    let column = frame.column(name)?;
-    let text = |value: Option<String>| value.unwrap_or_default();
-    if let Ok(values) = column.str() {
-        return Ok(values.iter().map(|value| text(value.map(str::to_string))).collect());
-    }
-    if let Ok(values) = column.u64() {
-        return Ok(values.iter().map(|value| text(value.map(|value| value.to_string()))).collect());
-    }
-    Ok(column.i64()?.iter().map(|value| text(value.map(|value| value.to_string()))).collect())
+fn texts(table: &RecordBatch, name: &str) -> Result<Vec<String>, String> {
+    let column = column(table, name)?;
+    let of_text = |array: &Utf8ViewArray| {
+        array.iter().map(|value| value.unwrap_or_default().to_string()).collect()
+    };
+    let text = column.as_any().downcast_ref().map(of_text);
+    text.or_else(|| numbers::<u64, _>(column, decimal))
+        .or_else(|| numbers::<i64, _>(column, decimal))
+        .ok_or_else(|| wrong_type(name, column))
+}
+
+fn decimal<N: ToString>(value: Option<N>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn column<'a>(table: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, String> {
+    let index = table.schema().index_of(name);
+    let array = index.and_then(|index| table.columns().get(index));
+    array.map(AsRef::as_ref).ok_or_else(|| format!("no column \"{name}\""))
+}
+
+/// Converts the values of a column of the type `N`; `None` if the column has another type.
+fn numbers<N: NativeType, T>(
+    column: &dyn Array,
+    convert: impl Fn(Option<N>) -> T,
+) -> Option<Vec<T>> {
+    let values: &PrimitiveArray<N> = column.as_any().downcast_ref()?;
+    let plain = *column.dtype() == ArrowDataType::from(N::PRIMITIVE);
+    plain.then(|| values.iter().map(|value| convert(value.copied())).collect())
+}
+
+fn wrong_type(name: &str, column: &dyn Array) -> String {
+    format!("column {name} has the unexpected type {:?}", column.dtype())
 }

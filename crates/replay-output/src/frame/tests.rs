@@ -1,7 +1,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use polars::prelude::{AnyValue, DataFrame, ParquetReader, SerReader};
+use polars::prelude::{AnyValue, DataFrame, DataType, ParquetReader, SerReader};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ use replay_core::metrics::{
     TieStatistics, by_size,
 };
 use replay_core::simulation::Overhead;
-use replay_core::table::{Table, name};
+use replay_core::table::{Get, Table, name};
 use replay_core::topology::NodeId;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Job, Policy, Window, Workload};
@@ -26,6 +26,7 @@ use replay_experiment::search::{
 };
 use replay_experiment::stream::{Life, Metric, Point, StreamRow, estimate};
 use replay_experiment::{Measure, RunKey, RunResult, Trace, WithRun};
+use replay_import::columns::Footer;
 use replay_import::damaged;
 use replay_published::{Check, Measured, NotRun, Tolerance};
 
@@ -129,6 +130,10 @@ fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
     paths.iter().filter_map(name).collect()
 }
 
+fn data_frame<Row: Table>(rows: &[Row]) -> DataFrame {
+    DataFrame::from(frame(rows).expect("a record batch"))
+}
+
 fn table(path: &Path) -> DataFrame {
     ParquetReader::new(File::open(path).expect("the file")).finish().expect("Parquet")
 }
@@ -227,12 +232,39 @@ fn rejects_row_counts_beyond_the_file() {
 }
 
 #[test]
+fn reads_any_range_of_rows() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let result = run(0, Some("2,13,20,6"), &[1, 3, 2, 16, 4, 3, 1]);
+    let rows: Vec<_> = result.allocation_rows().collect();
+    let mut files =
+        files::Files::create::<WithRun<'_, Allocation>>(dir.path(), &[], false).expect("a file");
+    for group in [&rows[..2], &rows[2..3], &rows[3..]] {
+        files.append(group).expect("written");
+    }
+    let path = files.finish().expect("finished").remove(0);
+    let mut file = File::open(path).expect("the table");
+    let footer = Footer::read(&mut file).expect("a footer");
+    assert_eq!((footer.rows(), footer.metadata.row_groups.len()), (rows.len(), 3));
+    let columns = <WithRun<'_, Allocation>>::columns();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.text()).collect();
+    for start in 0..=rows.len() {
+        for end in start..=rows.len() {
+            let read = footer.batch(&mut file, &names, start..end).expect("rows of the table");
+            assert_eq!(read, frame(&rows[start..end]).expect("a record batch"), "{start}..{end}");
+        }
+    }
+    assert!(footer.batch(&mut file, &names, 0..rows.len() + 1).is_err());
+    let missing = footer.batch(&mut file, &["job", "depth"], 0..1);
+    assert_eq!(missing.expect_err("no such column"), "no column \"depth\"");
+}
+
+#[test]
 fn csv_has_full_precision() {
     let dir = tempfile::tempdir().expect("a folder");
     let results = [run(0, None, &[1, 2, 16]), run(1, Some("2,13,20,6"), &[2])];
     write(dir.path(), &results, false);
     let text = fs::read_to_string(dir.path().join("runs.csv")).expect("a file");
-    let frame = frame(&results).expect("a frame");
+    let frame = data_frame(&results);
     let mut lines = ::csv::Reader::from_reader(text.as_bytes());
     assert!(
         lines
@@ -295,7 +327,15 @@ fn round_trip<Row: Table>(rows: &[Row]) {
             let text = fs::read_to_string(&paths[1]).expect("a file");
             assert_eq!(text, replay_core::table::csv(rows).expect("text"));
             let read = table(&paths[0]);
-            assert!(read.equals_missing(&frame(rows).expect("a frame")), "{}", Row::NAME);
+            assert!(read.equals_missing(&data_frame(rows)), "{}", Row::NAME);
+            let dtypes = Row::columns().into_iter().map(|column| match column.get {
+                Get::Text(_) => DataType::String,
+                Get::I64(_) => DataType::Int64,
+                Get::U64(_) => DataType::UInt64,
+                Get::F64(_) => DataType::Float64,
+                Get::List(_) => DataType::List(Box::new(DataType::Int64)),
+            });
+            assert!(read.dtypes().into_iter().eq(dtypes), "{}", Row::NAME);
             read
         })
         .collect();
@@ -490,10 +530,10 @@ proptest! {
         }
         let sizes: Vec<_> = results.iter().flat_map(RunResult::size_rows).collect();
         let jobs: Vec<_> = results.iter().flat_map(RunResult::job_rows).collect();
-        let frames = [("runs", frame(&results)), ("by_size", frame(&sizes)), ("jobs", frame(&jobs))];
+        let frames =
+            [("runs", data_frame(&results)), ("by_size", data_frame(&sizes)), ("jobs", data_frame(&jobs))];
         for (name, frame) in frames {
             let path = a.path().join(format!("{name}.parquet"));
-            let frame = frame.expect("a frame");
             prop_assert!(table(&path).equals_missing(&frame));
         }
     }

@@ -296,7 +296,9 @@ impl Allocator for RuleAllocator {
     }
 
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
-        Some(Box::new(self.clone()))
+        // Copies are made for every search of a place and rarely need the cache.
+        let (rule, free) = (self.rule.clone(), self.free.clone());
+        Some(Box::new(Self { rule, free, servable: HashMap::new() }))
     }
 }
 

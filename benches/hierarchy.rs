@@ -19,8 +19,9 @@ use replay::topology::{NodeId, Topology};
 
 const TREE: &str = "tree:16x32x18";
 const BLOCKS: &str = "block[18,72,288]:512x18";
-const RULES: [(&str, &str); 8] = [
+const RULES: [(&str, &str); 9] = [
     (TREE, "slurm-tree"),
+    (TREE, "tree-fit"),
     (TREE, "slurm-tree[since=22.05]"),
     (TREE, "kueue"),
     (TREE, "kueue[level=0]"),

@@ -33,6 +33,7 @@ TXT
         trees_row fcfs tree:16x32x18 slurm-tree
         trees_row easy tree:16x32x18 slurm-tree
         trees_row easy tree:16x32x18 'slurm-tree[switches=1,wait=60]'
+        trees_row easy tree:16x32x18 tree-fit
         trees_row easy tree:16x32x18 kueue
         trees_row easy tree:16x32x18 random
         trees_row easy 'block[18,72,288]:512x18' slurm-block

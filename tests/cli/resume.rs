@@ -21,6 +21,7 @@ trials!(
     retries_failed_cells_only_on_request,
     rejects_a_directory_in_use,
     rejects_journals_of_another_build,
+    rejects_results_of_an_edited_topology_file,
     runs_equal_cells_once,
     resumes_killed_streams_and_contention,
     resumes_interrupted_streams_and_contention,
@@ -207,6 +208,32 @@ fn retries_failed_cells_only_on_request() {
     let retried = dir.replay("sweep grid.toml --retry-failed --out out").code(0);
     retried.says("sweep: 122 cells: 121 done before, 1 run");
     assert_equals_clean(&dir, "out");
+}
+
+/// The content of a topology file is part of the identity of a cell, so an edited file does not continue old results.
+fn rejects_results_of_an_edited_topology_file() {
+    let tree = |leaf: &str, rest: &str| {
+        format!(
+            "SwitchName=s0 Nodes={leaf}\nSwitchName=s1 Nodes={rest}\nSwitchName=t Switches=s[0-1]\n"
+        )
+    };
+    let file = tree("n[0-49]", "n[50-99]");
+    let dir = Dir::with_trace().file("topology.conf", &file);
+    let sweep = "sweep --jobs 100 --machine topology.conf --alloc slurm-tree,random -q --out out";
+    dir.replay(sweep).code(0);
+    let runs = dir.read("out/runs.csv");
+    let cut = |name: &str| {
+        let journal = String::from_utf8(dir.read(&format!("out/{name}"))).expect("text");
+        let lines: Vec<&str> = journal.lines().collect();
+        fs::write(dir.path("out").join(name), lines[..lines.len() - 1].join("\n") + "\n")
+            .expect("a file");
+    };
+    cut("journal.txt");
+    fs::write(dir.path("topology.conf"), tree("n[0-9]", "n[10-99]")).expect("a file");
+    dir.replay(sweep).fails(2, 1, &["cannot write into --out out"]);
+    fs::write(dir.path("topology.conf"), file).expect("a file");
+    dir.replay(sweep).code(0);
+    assert!(dir.read("out/runs.csv") == runs);
 }
 
 fn rejects_journals_of_another_build() {

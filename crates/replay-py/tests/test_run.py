@@ -25,8 +25,8 @@ def test_errors_have_the_messages_of_the_program(trace):
 
 
 def test_arguments_are_checked(trace):
-    for threads in (0, 1025, -1):
-        with pytest.raises(replay.UsageError, match=f"invalid value '{threads}' for '--threads <N>': {threads} is not in 1..=1024"):
+    for threads, why in {0: "0 is not in 1..=1024", 1025: "1025 is not in 1..=1024", -1: "invalid digit"}.items():
+        with pytest.raises(replay.UsageError, match=f"invalid value '{threads}' for '--threads <N>': {why}"):
             replay.run(trace, alloc="mc1x1", threads=threads)
     for name in ("machine", "sched", "tie", "seed"):
         with pytest.raises(replay.UsageError, match=f"{name}: the list is empty"):
@@ -99,9 +99,9 @@ except KeyboardInterrupt:
 # Without the interrupt, each call would take minutes.
 LONG = {
     "seeds": 'replay.run(trace, machine="10x10", alloc="random", seed=range(100000), jobs=False, placements=False)',
-    "threads": 'replay.run(trace, machine="10x10", alloc="random", seed=range(100000), threads=1024)',
+    "threads": 'replay.run(trace, machine="10x10", alloc="random", seed=range(100000), jobs=False, placements=False, threads=64)',
     "own": 'replay.run(trace, machine="10x10", alloc=Mine(), seed=range(100000), jobs=False, placements=False)',
-    "copies": 'replay.run(trace, machine="10x10", sched="easy", alloc=["mc1x1", "mbs"], shake=100000)',
+    "copies": 'replay.run(trace, machine="10x10", sched="easy", alloc=["mc1x1", "mbs"], shake=1000, seed=range(20))',
     "search": 'replay.search(trace, machine="10x10", sr=range(1, 10), factors=range(0, 11))',
     "stream": 'replay.stream(machine="16x16", arrivals=5, alloc=["first-fit", "mbs"], jobs=10_000_000)',
     "contend": 'replay.contend(trace, machine="10x10", scale=1000, pattern="all-to-all", alloc=["mc1x1", "mbs"])',
@@ -113,10 +113,13 @@ LONG = {
 def test_ctrl_c_cancels(call):
     code = INTERRUPTED.format(call=LONG[call])
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=REPOSITORY)
-    assert child.stdout.readline() == "begins\n"
-    time.sleep(1.5)
-    child.send_signal(signal.SIGINT)
-    output, _ = child.communicate(timeout=20)
+    try:
+        assert child.stdout.readline() == "begins\n"
+        time.sleep(1.5)
+        child.send_signal(signal.SIGINT)
+        output, _ = child.communicate(timeout=20)
+    finally:
+        child.kill()
     assert (output, child.returncode) == ("interrupted\n", 0)
 
 

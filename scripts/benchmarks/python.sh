@@ -14,8 +14,10 @@ Wall-clock times of the module `replay`. Each time is the median of 15 runs in o
   allocators and the given number of perturbed copies: `read_swf`, `run` on all threads, and `polars.DataFrame` of the runs and
   of the jobs. *import* is the time of `import replay` and `import polars`. *engine* is the time of the engine without reading
   the trace. *all* includes everything except *import*.
-* *overhead*: `run` with FCFS and `mc1x1` on one thread, without the tables of jobs and placements, and the table of runs.
-  *engine* is the time of the engine, and the overhead is the rest of the time: parsing of the options, threads, and the table.
+* *overhead*: `run` with FCFS and `mc1x1` on one thread, without the tables of jobs and placements, and the table of runs. The
+  trace is read before. *engine* is `results.seconds`: the time from the start of the thread pool to the end of the last run, by
+  the clock of the engine. *rest* is the wall-clock time of both calls in Python minus *engine*: parsing of the options,
+  resolving of the grid, and the table. *percent of engine* is *rest* divided by *engine*.
 * *decisions*: an allocator in Python that returns `machine.free[:request.size]`, on a 10x10 mesh with FCFS. *seconds* is the
   time of the whole run, including metrics.
 

@@ -13,7 +13,7 @@ use super::resolved_grid::ResolvedGrid;
 use super::skipped_jobs::SkippedJobs;
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
-use super::{parsed, run_program};
+use super::{definition, parsed, run_program};
 use replay_core::workload::{LoadError, Workload};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Measure, RunResult, Trace};
@@ -93,6 +93,8 @@ pub struct Grid {
     pub plan: Plan,
     /// Every combination of a trace and a machine.
     pub traces: Vec<Arc<Trace>>,
+    /// Number of threads; `None` for a thread per processor.
+    pub threads: Option<usize>,
 }
 
 /// Resolves the grid that options of the main job describe. `workloads` replace the traces of the options.
@@ -108,7 +110,53 @@ pub fn resolve(
     let measure = Measure { ties: args.ties, ..measure };
     let resolve = || ResolvedGrid::main_job(&args.grid, args.shake.shake(), measure, false);
     let ResolvedGrid { plan, traces } = preloaded(workloads, resolve)?;
-    Ok(Grid { plan, traces })
+    let threads = args.output.process.threads.map(|threads| threads as usize);
+    Ok(Grid { plan, traces, threads })
+}
+
+/// An option of a command.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommandOption {
+    /// Name without dashes, such as `shake-seed`.
+    pub name: String,
+    /// Placeholder of the value; empty for a flag.
+    pub value: String,
+    /// Help text with defaults and possible values.
+    pub help: String,
+}
+
+/// Returns the options of each command by name of the command, in the order of the help text. The main job has the name
+/// `run`.
+pub fn options() -> Vec<(String, Vec<CommandOption>)> {
+    let definition = definition();
+    let main = ("run".to_string(), options_of(&definition));
+    let commands = definition.get_subcommands();
+    let commands = commands.map(|command| (command.get_name().to_string(), options_of(command)));
+    std::iter::once(main).chain(commands).collect()
+}
+
+fn options_of(command: &clap::Command) -> Vec<CommandOption> {
+    let option = |arg: &clap::Arg| {
+        let name = arg.get_long()?.to_string();
+        let takes_value = arg.get_action().takes_values();
+        let names = arg.get_value_names().filter(|_| takes_value).unwrap_or_default();
+        let value = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
+        let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string);
+        let mut help = help.unwrap_or_default();
+        let list = |values: Vec<&str>| values.join(", ");
+        let possible = arg.get_possible_values();
+        if takes_value && !possible.is_empty() {
+            let values = possible.iter().map(clap::builder::PossibleValue::get_name).collect();
+            help += &format!(" [possible values: {}]", list(values));
+        }
+        let defaults: Vec<&str> =
+            arg.get_default_values().iter().filter_map(|value| value.to_str()).collect();
+        if takes_value && !defaults.is_empty() {
+            help += &format!(" [default: {}]", list(defaults));
+        }
+        Some(CommandOption { name, value, help })
+    };
+    command.get_arguments().filter_map(option).collect()
 }
 
 /// Returns the warnings of the program about jobs that runs leave out because the allocator does not support their
@@ -155,9 +203,23 @@ mod tests {
             resolve(&words, vec![workload], Measure::default())
         };
         let (grid, messages) = with_messages(resolve);
-        let Grid { plan, traces } = grid.expect("a grid");
+        let Grid { plan, traces, .. } = grid.expect("a grid");
         assert_eq!((plan.len(), traces.len(), messages), (2, 1, Vec::new()));
         assert_eq!(traces[0].topology.to_string(), "4x4");
+    }
+
+    #[test]
+    fn lists_the_options_of_every_command() {
+        let commands = options();
+        let of = |name: &str| commands.iter().find(|(command, _)| command == name).map(|it| &it.1);
+        let option = |command: &str, name: &str| {
+            of(command).and_then(|options| options.iter().find(|option| option.name == name))
+        };
+        let strategy = option("search", "strategy").expect("an option");
+        assert_eq!(strategy.value, "NAME");
+        assert!(strategy.help.contains("[possible values: exhaustive, "), "{}", strategy.help);
+        assert_eq!(option("run", "strict").expect("a flag").value, "");
+        assert!(option("run", "sr").is_none());
     }
 
     #[test]

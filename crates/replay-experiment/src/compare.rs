@@ -275,7 +275,8 @@ impl Pairs {
             medians: of_robust(|of| of.median),
             trimmed_means: of_robust(|of| of.trimmed_mean),
             change: 100.0 * (sums[1] / sums[0] - 1.0),
-            interval: [-most, -least],
+            // Subtraction from 0, because the negation of 0 is -0.
+            interval: [0.0 - most, 0.0 - least],
             p: gain.p,
             comparisons: 1,
             lower,

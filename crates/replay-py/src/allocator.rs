@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyInt, PySlice, PyTuple, PyType};
 
 use crate::error::{AllocatorError, UsageError};
 use replay_core::allocator::registry::AllocatorSpec;
@@ -149,7 +149,8 @@ pub struct Request {
 #[pymethods]
 impl Request {
     fn __repr__(&self) -> String {
-        format!("<replay.Request job={:?} size={} now={}>", self.job, self.size, self.now)
+        let job = self.job.map_or("None".to_string(), |job| job.to_string());
+        format!("<replay.Request job={job} size={} now={}>", self.size, self.now)
     }
 }
 
@@ -184,8 +185,19 @@ impl PartialEq for Options {
     }
 }
 
+/// Returns the name of the type of a value.
+fn kind_of(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map(|name| name.to_string()).unwrap_or_default()
+}
+
 /// Creates a strategy of an object with a method `allocate`. Exceptions of the object are stored in `raised`.
 pub fn strategy(object: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<AllocatorSpec> {
+    if let Ok(class) = object.cast::<PyType>() {
+        let name = class.name()?;
+        return Err(PyTypeError::new_err(format!(
+            "alloc: {name} is a class; pass an instance, such as {name}()"
+        )));
+    }
     if !object.hasattr("allocate")? {
         let name = object.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
@@ -197,12 +209,19 @@ pub fn strategy(object: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Allocato
             "alloc: allocators that are written in Python require numpy: pip install numpy",
         ));
     }
+    let class = object.get_type().name()?.to_string();
+    let wrong = |attribute: &str, value: &Bound<'_, PyAny>, kind: &str| {
+        let given = kind_of(value);
+        PyTypeError::new_err(format!(
+            "alloc: the attribute {attribute} of {class} is {given}, not {kind}"
+        ))
+    };
     let name = match object.getattr_opt("name")? {
-        Some(name) if !name.is_none() => name.extract()?,
-        _ => object.get_type().name()?.to_string(),
+        Some(name) if !name.is_none() => name.extract().map_err(|_| wrong("name", &name, "str"))?,
+        _ => class.clone(),
     };
     let keeps_schedule = match object.getattr_opt("keeps_schedule")? {
-        Some(keeps) => keeps.extract()?,
+        Some(keeps) => keeps.extract().map_err(|_| wrong("keeps_schedule", &keeps, "bool"))?,
         None => true,
     };
     let object = Arc::new(object.clone().unbind());
@@ -245,7 +264,9 @@ impl Allocator for PythonAllocator {
             }
         })
         .map_err(|error: PyErr| {
-            let message = format!("begin raised {error}");
+            let name = &self.options.name;
+            let error = Python::attach(|py| wrapped(py, &format!("{name}: begin"), error));
+            let message = error.to_string();
             self.keep(error);
             message
         })
@@ -333,21 +354,27 @@ impl PythonAllocator {
             Some(tolist) => tolist.call0()?,
             None => answer.clone(),
         };
-        let kind = |what: &Bound<'_, PyAny>| {
-            what.get_type().name().map(|it| it.to_string()).unwrap_or_default()
-        };
         let Ok(items) = list.try_iter() else {
-            return Err(
-                self.wrong(request, &format!("returned {}, which is not iterable", kind(answer)))
-            );
+            let kind = kind_of(answer);
+            return Err(self.wrong(request, &format!("returned {kind}, which is not iterable")));
         };
         for item in items {
             let item = item.map_err(|error| self.failed(py, request, error))?;
-            let Ok(number) = item.extract::<i64>() else {
+            if item.is_instance_of::<PyBool>() {
                 return Err(self.wrong(
                     request,
-                    &format!("returned a processor number of type {}", kind(&item)),
+                    "returned booleans; return processor numbers, such as numpy.flatnonzero(mask)",
                 ));
+            }
+            let number = match item.extract::<i64>() {
+                Ok(number) => number,
+                Err(_) if item.is_instance_of::<PyInt>() => i64::MAX,
+                Err(_) => {
+                    let kind = kind_of(&item);
+                    return Err(
+                        self.wrong(request, &format!("returned a processor number of type {kind}"))
+                    );
+                }
             };
             // Numbers out of range become the largest number, which is on no machine.
             chosen.push(NodeId(u32::try_from(number).unwrap_or(u32::MAX)));
@@ -396,14 +423,27 @@ impl PythonAllocator {
         AllocatorError::new_err(format!("{}: {problem}", self.describe(request)))
     }
 
-    /// Wraps an exception of the allocator in an `AllocatorError` with job and time. `KeyboardInterrupt` and other
-    /// exceptions that are not subclasses of `Exception` are returned unchanged.
+    /// Wraps an exception of the allocator in an `AllocatorError` with job and time.
     fn failed(&self, py: Python<'_>, request: allocator::Request, error: PyErr) -> PyErr {
-        if !error.is_instance_of::<PyException>(py) {
-            return error;
-        }
-        let named = self.wrong(request, &format!("raised {error}"));
-        named.set_cause(py, Some(error));
-        named
+        wrapped(py, &format!("{}:", self.describe(request)), error)
     }
+}
+
+/// Maximum number of characters of the message of an exception of an allocator.
+const MAX_MESSAGE: usize = 300;
+
+/// Wraps an exception in an `AllocatorError` that names `place`. `KeyboardInterrupt` and other exceptions that are not
+/// subclasses of `Exception` are returned unchanged.
+fn wrapped(py: Python<'_>, place: &str, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyException>(py) {
+        return error;
+    }
+    let mut message = error.to_string();
+    if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE) {
+        message.truncate(end);
+        message += "...";
+    }
+    let named = AllocatorError::new_err(format!("{place} raised {message}"));
+    named.set_cause(py, Some(error));
+    named
 }

@@ -9,6 +9,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::error::DataError;
+
 /// Names of columns with the field of the Standard Workload Format that each column fills, counted from 0. Columns with
 /// the same field are alternatives.
 pub const COLUMNS: [(&str, usize); 14] = [
@@ -106,6 +108,26 @@ fn numbers(name: &str, array: &dyn Array) -> PyResult<Vec<Option<i64>>> {
     Ok(values.into_iter().map(|it| it.map(|it: i64| it.div_euclid(per_second))).collect())
 }
 
+/// Times of a trace are below this number of seconds.
+const MAX_SECONDS: u64 = 1 << 53;
+
+/// Checks the value of a column that fills the field `place`. Rows are counted from 0, as in data frames.
+fn checked(name: &str, place: usize, row: usize, value: Option<i64>) -> PyResult<Option<i64>> {
+    let wrong = |what: String| Err(DataError::new_err(format!("column {name}, row {row}: {what}")));
+    match (place, value) {
+        (1 | 3 | 4, None) => {
+            wrong("the value is null; every job needs submit, run and size".into())
+        }
+        (4, Some(size)) if u32::try_from(size).is_err() => {
+            wrong(format!("{size} is not a number of processors"))
+        }
+        (1 | 2 | 3 | 8, Some(time)) if time.unsigned_abs() >= MAX_SECONDS => {
+            wrong(format!("{time} s is out of range; times must be below 2^53 s"))
+        }
+        _ => Ok(value),
+    }
+}
+
 /// Rounds a number; `None` if the number is not finite.
 fn rounded(value: f64) -> Option<i64> {
     value.is_finite().then(|| value.round() as i64)
@@ -128,20 +150,20 @@ pub fn records(table: &Bound<'_, PyAny>, processors: u32) -> PyResult<String> {
             let Some(&(name, place)) = COLUMNS.iter().find(of_name) else { continue };
             let other = std::mem::replace(&mut filled[place], name);
             if !other.is_empty() {
-                return Err(PyValueError::new_err(format!(
+                return Err(DataError::new_err(format!(
                     "columns {other} and {name} have the same meaning; remove one"
                 )));
             }
             dated |= place == 1 && matches!(array.dtype(), ArrowDataType::Timestamp(..));
-            for (row, value) in rows[from..].iter_mut().zip(numbers(name, array.as_ref())?) {
-                row[place] = value;
+            for (index, value) in (from..).zip(numbers(name, array.as_ref())?) {
+                rows[index][place] = checked(name, place, index, value)?;
             }
         }
         for (names, place) in [("submit", 1), ("run", 3), ("size", 4)] {
             if filled[place].is_empty() {
                 let known: Vec<&str> = batch.fields().iter().map(|it| it.name.as_str()).collect();
                 let message = format!("no column {names}; the table has {}", known.join(", "));
-                return Err(PyValueError::new_err(message));
+                return Err(DataError::new_err(message));
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Exceptions.
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 use replay::cli::embed::EmbedError;
 
 create_exception!(
@@ -50,6 +51,17 @@ pub fn error_of(code: i32, message: String) -> PyErr {
 /// Returns the exception for options that the command line rejects.
 pub fn rejected(error: EmbedError) -> PyErr {
     error_of(error.code, error.message)
+}
+
+/// Reads an argument that is an integer of at least 0.
+///
+/// # Errors
+/// `UsageError` if the integer is negative or too large, `TypeError` if the value is not an integer.
+pub fn natural(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    value.extract::<usize>().map_err(|_| match value.is_instance_of::<PyInt>() {
+        true => UsageError::new_err(format!("{name}: {value} is not an integer of at least 0")),
+        false => PyTypeError::new_err(format!("{name}: {value} is not an integer")),
+    })
 }
 
 /// Issues the lines that the program would write to standard error as Python warnings or log records. If `all_warn` is

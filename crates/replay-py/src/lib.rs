@@ -3,9 +3,11 @@
 //! Functions take options of the command line as text and pass them to the command line ([`replay::cli::embed`]), so that
 //! names, defaults and messages are the same. The interpreter lock is released while the engine runs ([`interrupt`]).
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
+use replay::cli::embed::CommandOption;
 
 mod allocator;
 mod arrow;
@@ -21,6 +23,16 @@ mod trace;
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     py.detach(|| replay::cli::embed::run(&arguments))
+}
+
+/// Returns the options of each command: name, placeholder of the value (empty for a flag), and help text. The main job is
+/// the command `run`.
+#[pyfunction]
+fn options() -> HashMap<String, Vec<(String, String, String)>> {
+    let of_command = |(command, options): (String, Vec<CommandOption>)| {
+        (command, options.into_iter().map(|it| (it.name, it.value, it.help)).collect())
+    };
+    replay::cli::embed::options().into_iter().map(of_command).collect()
 }
 
 #[pymodule]
@@ -42,6 +54,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulation::WaitingJob>()?;
     module.add_class::<simulation::RunningJob>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(options, module)?)?;
     module.add_function(wrap_pyfunction!(error::error_of, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_csv, module)?)?;

@@ -1,12 +1,13 @@
 //! Grids of runs.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::ThreadPoolBuilder;
@@ -87,12 +88,32 @@ impl Split {
                 Strategy::Object(object) => split.objects.push((index, strategy(object, slot)?)),
             }
         }
+        split.check_names(allocators)?;
         if split.only_objects() {
             // The command line resolves traces and schedulers together with an allocator. No cell of this allocator
             // runs.
             options.extend(["--alloc".into(), "random".into()]);
         }
         Ok(split)
+    }
+
+    /// Returns an error if an allocator that is written in Python has the name of another allocator, because tables identify
+    /// runs by the names.
+    fn check_names(&self, allocators: &[Strategy<'_>]) -> PyResult<()> {
+        let named = allocators.iter().filter_map(|allocator| match allocator {
+            Strategy::Named(name) => Some(name.split('[').next().unwrap_or_default().to_string()),
+            Strategy::Object(_) => None,
+        });
+        let mut names: HashSet<String> = named.collect();
+        for (_, object) in &self.objects {
+            let name = object.to_string();
+            if !names.insert(name.clone()) {
+                return Err(UsageError::new_err(format!(
+                    "alloc: two allocators have the name {name}; set the attribute name of one of them"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn only_objects(&self) -> bool {
@@ -110,7 +131,7 @@ impl Split {
     }
 
     /// Returns the cells of the allocators that are written in Python.
-    fn cells(&self, Grid { plan, traces }: &Grid) -> Vec<(Place, Cell)> {
+    fn cells(&self, Grid { plan, traces, .. }: &Grid) -> Vec<(Place, Cell)> {
         let grid = &plan.grid;
         let strategies = grid.strategies.len();
         let shift = if strategies == self.named.len() { 0 } else { strategies };
@@ -139,7 +160,7 @@ impl Split {
 /// order; if the list is empty, the command line selects the strategies. `progress` is called with the number of
 /// started jobs and the number of all jobs.
 #[pyfunction]
-#[pyo3(signature = (workloads, options, allocators, *, jobs, placements, threads, progress, recorded))]
+#[pyo3(signature = (workloads, options, allocators, *, jobs, placements, progress, recorded))]
 #[expect(clippy::too_many_arguments, reason = "the Python package passes them by name")]
 pub fn run(
     py: Python<'_>,
@@ -148,7 +169,6 @@ pub fn run(
     allocators: Vec<Strategy<'_>>,
     jobs: bool,
     placements: bool,
-    threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
     recorded: bool,
 ) -> PyResult<Runs> {
@@ -166,15 +186,11 @@ pub fn run(
     report(py, plain, false)?;
     report(py, warnings, true)?;
     let grid = grid.map_err(rejected)?;
-    let threads =
-        threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool
-        .map_err(|error| UsageError::new_err(format!("cannot start {threads} threads: {error}")))?;
-
+    // By default one thread per processor.
+    let threads = grid.threads.unwrap_or(0);
     let cancel = CancelToken::new();
     let done = AtomicU64::new(0);
-    let Grid { plan, traces } = &grid;
+    let Grid { plan, traces, .. } = &grid;
     let runs: Vec<u32> = if split.only_objects() { Vec::new() } else { (0..plan.len()).collect() };
     let cells = split.cells(&grid);
     let all: u64 = runs.iter().map(|&run| plan.jobs(run)).sum::<u64>()
@@ -208,16 +224,21 @@ pub fn run(
             }
             Ok::<_, NameError>(true)
         };
-        on_pool(pool, || run_plan(plan, traces, &runs, Turn::InOrder, context, take))?;
+        if !runs.is_empty() {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(|error| format!("cannot start the threads: {error}"))?;
+            on_pool(pool, || run_plan(plan, traces, &runs, Turn::InOrder, context, take))
+                .map_err(|error| error.to_string())?;
+        }
         // Compute the schedules that the allocators written in Python use, while the interpreter lock is released.
         for (_, cell) in &cells {
             let _ = cell.trace.schedule(&cell.scheduler, &cancel);
         }
-        Ok::<_, NameError>(())
+        Ok::<_, String>(())
     };
     let tick = |_: Python<'_>| show(done.load(Ordering::Relaxed));
     let usage = |error: NameError| UsageError::new_err(error.to_string());
-    interruptible(py, &cancel, tick, named_runs)?.map_err(usage)?;
+    interruptible(py, &cancel, tick, named_runs)?.map_err(UsageError::new_err)?;
     // These runs hold the interpreter lock. Python passes the lock to other threads during allocate.
     for (place, cell) in cells {
         let is_original = place[1] == 0;
@@ -313,7 +334,9 @@ impl Runs {
     /// The columns that identify a run, its wall-clock times in seconds, and `strategy`: the name of the allocator on the
     /// command line, `None` for an allocator that is written in Python.
     fn key<'py>(&self, py: Python<'py>, run: usize) -> PyResult<Bound<'py, PyDict>> {
-        let RunResult { key, seconds, allocator_seconds, .. } = &self.results[run];
+        let result = self.results.get(run);
+        let result = result.ok_or_else(|| PyIndexError::new_err(format!("no run {run}")))?;
+        let RunResult { key, seconds, allocator_seconds, .. } = result;
         let RunKey { trace, topology, scheduler, allocator, tie, policy, seed, copy } = key;
         let columns = PyDict::new(py);
         columns.set_item("trace", trace)?;

@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ffi::OsString;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use replay::cli::embed;
 
 use crate::allocator::{Raised, raised, strategy};
-use crate::error::{UsageError, rejected, report};
+use crate::error::{UsageError, natural, rejected, report};
 use crate::table::Table;
 use crate::trace::Workload;
 use replay_core::allocator::registry::AllocatorSpec;
@@ -103,12 +103,17 @@ impl Rows for Row {
 }
 
 /// A simulation that the caller advances step by step. The caller selects the waiting jobs that start.
-#[pyclass(subclass, module = "replay._engine")]
+#[pyclass(subclass, frozen, module = "replay._engine")]
 pub struct Simulation {
+    state: Mutex<State>,
+}
+
+/// The state of a simulation.
+struct State {
     trace: Arc<Trace>,
     machine: Machine,
     /// The first allocator places jobs; every allocator can propose a placement.
-    allocators: Mutex<Vec<Box<dyn Allocator>>>,
+    allocators: Vec<Box<dyn Allocator>>,
     raised: Raised,
     now: i64,
     /// Number of jobs that have arrived.
@@ -124,6 +129,20 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// Returns the state. Fails while another call uses the simulation: a call of another thread, or the call that has
+    /// called the allocator.
+    fn state(&self) -> PyResult<MutexGuard<'_, State>> {
+        match self.state.try_lock() {
+            Ok(state) => Ok(state),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(UsageError::new_err(
+                "the simulation is busy: an allocator or another thread uses it during a call",
+            )),
+        }
+    }
+}
+
+impl State {
     fn request(&self, id: usize) -> Request {
         let job = &self.trace.jobs()[id];
         let (submitted, number) = (Some(job.submit), Some(job.number));
@@ -143,19 +162,72 @@ impl Simulation {
         self.queue.get(position).copied().ok_or_else(none)
     }
 
+    /// Reads numbers of processors of the machine.
+    fn listed(&self, processors: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        let count = self.machine.processors();
+        let mut nodes = Vec::new();
+        for item in processors.try_iter()? {
+            let node = natural("processors", &item?)?;
+            if node >= count {
+                return Err(UsageError::new_err(format!(
+                    "processors: {node} is not from 0 to {}",
+                    count - 1
+                )));
+            }
+            nodes.push(node as u32);
+        }
+        Ok(nodes)
+    }
+
     /// Requests processors for a job from an allocator; `None` if the allocator refuses.
     fn ask(&mut self, allocator: usize, id: usize) -> PyResult<Option<Vec<NodeId>>> {
         let request = self.request(id);
         let mut chosen = Vec::new();
-        let allocators =
-            self.allocators.get_mut().map_err(|error| PyValueError::new_err(error.to_string()))?;
-        match allocators[allocator].allocate(&self.machine, request, &mut chosen) {
+        match self.allocators[allocator].allocate(&self.machine, request, &mut chosen) {
             Ok(()) => Ok(Some(chosen)),
             Err(Refusal::Cancelled(_)) => {
                 Err(raised(&self.raised).unwrap_or_else(|| PyValueError::new_err("interrupted")))
             }
             Err(_) => Ok(None),
         }
+    }
+
+    /// Advances to the next instant at which a job ends or arrives.
+    fn advance(&mut self) -> PyResult<bool> {
+        let trace = self.trace.clone();
+        let jobs = trace.jobs();
+        let arrival = jobs.get(self.arrived).map(|job| job.submit);
+        let end = self.ends.peek().map(|Reverse((end, _))| *end);
+        let Some(next) = arrival.into_iter().chain(end).min() else {
+            if self.queue.is_empty() {
+                return Ok(false);
+            }
+            let waiting = self.queue.len();
+            return Err(UsageError::new_err(format!(
+                "advance: {waiting} jobs wait, no job is running and no job arrives later; start a job"
+            )));
+        };
+        self.now = next;
+        while let Some(&Reverse((end, id))) = self.ends.peek() {
+            if end > next {
+                break;
+            }
+            self.ends.pop();
+            let nodes = std::mem::take(&mut self.held[id]);
+            self.machine.release(&nodes);
+            for allocator in &mut self.allocators {
+                allocator.on_event(&self.machine, MachineEvent::Released(&nodes));
+            }
+        }
+        while let Some(job) = jobs.get(self.arrived).filter(|job| job.submit <= next) {
+            let request = Request::shaped(job.size, job.shape);
+            for allocator in &mut self.allocators {
+                allocator.on_event(&self.machine, MachineEvent::JobQueued(request));
+            }
+            self.queue.push(self.arrived);
+            self.arrived += 1;
+        }
+        Ok(true)
     }
 }
 
@@ -178,6 +250,11 @@ impl Simulation {
         first: usize,
         count: Option<usize>,
     ) -> PyResult<Self> {
+        if allocators.is_empty() {
+            return Err(UsageError::new_err(
+                "alloc: the list is empty; pass at least one allocator",
+            ));
+        }
         let slot = Raised::default();
         let mut specs: Vec<AllocatorSpec> = Vec::new();
         for allocator in &allocators {
@@ -205,6 +282,7 @@ impl Simulation {
                 "Simulation does not support outages and dependencies",
             ));
         }
+        let all = trace.jobs().len();
         let jobs = trace.workload.jobs.iter().skip(first).take(count.unwrap_or(usize::MAX));
         let trace = match (first, count) {
             (0, None) => trace,
@@ -212,8 +290,7 @@ impl Simulation {
         };
         if trace.jobs().is_empty() {
             return Err(UsageError::new_err(format!(
-                "first={first}: the trace has only {} jobs",
-                trace.workload.jobs.len()
+                "first: no job at index {first}; after the option oversize, the trace has {all} jobs"
             )));
         }
         let mut built = Vec::new();
@@ -246,10 +323,10 @@ impl Simulation {
             built.push(allocator);
         }
         let count = trace.jobs().len();
-        let mut simulation = Self {
+        let mut state = State {
             machine: Machine::new(trace.topology.clone()),
             trace,
-            allocators: Mutex::new(built),
+            allocators: built,
             raised: slot,
             now: 0,
             arrived: 0,
@@ -258,98 +335,106 @@ impl Simulation {
             starts: vec![None; count],
             held: vec![Vec::new(); count],
         };
-        simulation.advance()?;
-        Ok(simulation)
+        state.advance()?;
+        Ok(Self { state: Mutex::new(state) })
     }
 
     /// Current time, in seconds of the trace.
     #[getter]
-    fn now(&self) -> i64 {
-        self.now
+    fn now(&self) -> PyResult<i64> {
+        let state = self.state()?;
+        Ok(state.now)
     }
 
     /// Waiting jobs in order of arrival.
     #[getter]
-    fn queue(&self) -> Vec<WaitingJob> {
+    fn queue(&self) -> PyResult<Vec<WaitingJob>> {
+        let state = self.state()?;
         let waiting = |&id: &usize| {
-            let &Job { number: job, submit, size, estimate, .. } = &self.trace.jobs()[id];
+            let &Job { number: job, submit, size, estimate, .. } = &state.trace.jobs()[id];
             WaitingJob { job, submit, size, estimate }
         };
-        self.queue.iter().map(waiting).collect()
+        Ok(state.queue.iter().map(waiting).collect())
     }
 
     /// Number of waiting jobs.
     #[getter]
-    fn waiting_count(&self) -> usize {
-        self.queue.len()
+    fn waiting_count(&self) -> PyResult<usize> {
+        let state = self.state()?;
+        Ok(state.queue.len())
     }
 
     /// Running jobs in order of submission.
     #[getter]
-    fn running(&self) -> Vec<RunningJob> {
-        let mut ids: Vec<usize> = self.ends.iter().map(|Reverse((_, id))| *id).collect();
+    fn running(&self) -> PyResult<Vec<RunningJob>> {
+        let state = self.state()?;
+        let mut ids: Vec<usize> = state.ends.iter().map(|Reverse((_, id))| *id).collect();
         ids.sort_unstable();
         let running = |id: usize| {
-            let &Job { number: job, size, estimate, .. } = &self.trace.jobs()[id];
-            let start = self.starts[id].unwrap_or(self.now);
-            let processors = numbers(&self.held[id]);
+            let &Job { number: job, size, estimate, .. } = &state.trace.jobs()[id];
+            let start = state.starts[id].unwrap_or(state.now);
+            let processors = numbers(&state.held[id]);
             RunningJob { job, start, size, estimated_end: start + estimate, processors }
         };
-        ids.into_iter().map(running).collect()
+        Ok(ids.into_iter().map(running).collect())
     }
 
     /// Numbers of the free processors in ascending order.
     #[getter]
-    fn free(&self) -> Vec<u32> {
-        self.machine.free_nodes().map(|node| node.0).collect()
+    fn free(&self) -> PyResult<Vec<u32>> {
+        let state = self.state()?;
+        Ok(state.machine.free_nodes().map(|node| node.0).collect())
     }
 
     /// Number of free processors.
     #[getter]
-    fn free_count(&self) -> usize {
-        self.machine.free_count()
+    fn free_count(&self) -> PyResult<usize> {
+        let state = self.state()?;
+        Ok(state.machine.free_count())
     }
 
     /// Number of processors of the machine.
     #[getter]
-    fn processors(&self) -> usize {
-        self.machine.processors()
+    fn processors(&self) -> PyResult<usize> {
+        let state = self.state()?;
+        Ok(state.machine.processors())
     }
 
     /// Whether every job has ended.
     #[getter]
-    fn done(&self) -> bool {
-        self.arrived == self.starts.len() && self.queue.is_empty() && self.ends.is_empty()
+    fn done(&self) -> PyResult<bool> {
+        let state = self.state()?;
+        Ok(state.arrived == state.starts.len() && state.queue.is_empty() && state.ends.is_empty())
     }
 
     /// Table of all jobs with the start times so far.
     #[getter]
     fn jobs(&self) -> PyResult<Table> {
-        let rows = self.trace.jobs().iter().zip(&self.starts);
+        let state = self.state()?;
+        let rows = state.trace.jobs().iter().zip(&state.starts);
         Table::of(&rows.map(|(job, start)| Row { job: *job, start: *start }).collect::<Vec<_>>())
     }
 
     /// Returns the processors that each allocator would choose for the job at a position of the queue, in the order of the
     /// allocators; `None` for an allocator that refuses.
-    fn propose(&mut self, position: usize) -> PyResult<Vec<Option<Vec<u32>>>> {
-        let id = self.waiting(position)?;
-        let count = self.allocators.get_mut().map_or(0, |allocators| allocators.len());
+    fn propose(&self, position: &Bound<'_, PyAny>) -> PyResult<Vec<Option<Vec<u32>>>> {
+        let mut state = self.state()?;
+        let id = state.waiting(natural("position", position)?)?;
+        let count = state.allocators.len();
         if count < 2 {
             return Err(UsageError::new_err(
                 "propose: the simulation has only one allocator; pass a list as alloc",
             ));
         }
-        let proposals = (0..count).map(|allocator| self.ask(allocator, id));
+        let proposals = (0..count).map(|allocator| state.ask(allocator, id));
         proposals.map(|proposal| Ok(proposal?.as_deref().map(numbers))).collect()
     }
 
     /// Returns the sum of the distances between all pairs of the given processors, in hops.
-    fn pairwise_l1(&self, processors: Vec<u32>) -> PyResult<u64> {
-        let topology = self.machine.topology();
-        if let Some(wrong) = processors.iter().find(|&&node| node as usize >= topology.processors())
-        {
-            return Err(PyIndexError::new_err(format!("processor {wrong} is not on the machine")));
-        }
+    fn pairwise_l1(&self, processors: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let state = self.state()?;
+        let processors = state.listed(processors)?;
+        let topology = state.machine.topology();
         let pairs = processors.iter().enumerate().flat_map(|(i, &a)| {
             processors[..i].iter().map(move |&b| u64::from(topology.hops(NodeId(a), NodeId(b))))
         });
@@ -360,22 +445,26 @@ impl Simulation {
     /// processors that the first allocator chooses. Returns `False` if too few processors are free or the allocator
     /// refuses; the job then keeps its position.
     #[pyo3(signature = (position, processors=None))]
-    fn start(&mut self, position: usize, processors: Option<Vec<u32>>) -> PyResult<bool> {
-        let id = self.waiting(position)?;
-        let job = self.trace.jobs()[id];
+    fn start(
+        &self,
+        position: &Bound<'_, PyAny>,
+        processors: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let mut state = self.state()?;
+        let position = natural("position", position)?;
+        let id = state.waiting(position)?;
+        let job = state.trace.jobs()[id];
         let nodes = match processors {
-            None => match self.ask(0, id)? {
+            None => match state.ask(0, id)? {
                 Some(nodes) => nodes,
                 None => return Ok(false),
             },
             Some(processors) => {
+                let processors = state.listed(processors)?;
                 let mut distinct = processors.clone();
                 distinct.sort_unstable();
                 distinct.dedup();
-                let free = |&node: &u32| {
-                    (node as usize) < self.machine.processors()
-                        && self.machine.is_free(NodeId(node))
-                };
+                let free = |&node: &u32| state.machine.is_free(NodeId(node));
                 if distinct.len() != job.size as usize || processors.len() != distinct.len() {
                     return Err(UsageError::new_err(format!(
                         "job {} needs {} distinct processors, not {}",
@@ -393,56 +482,24 @@ impl Simulation {
                 processors.into_iter().map(NodeId).collect()
             }
         };
-        self.queue.remove(position);
-        self.machine.occupy(&nodes);
-        self.held[id] = nodes;
-        self.starts[id] = Some(self.now);
-        self.ends.push(Reverse((self.now + job.run, id)));
+        let now = state.now;
+        state.queue.remove(position);
+        state.machine.occupy(&nodes);
+        state.held[id] = nodes;
+        state.starts[id] = Some(now);
+        state.ends.push(Reverse((now + job.run, id)));
         Ok(true)
     }
 
     /// Advances to the next instant at which a job ends or arrives. Returns `False` if all jobs have ended. Raises
     /// `UsageError` if jobs wait, no job is running, and no job arrives later.
-    fn advance(&mut self) -> PyResult<bool> {
-        let jobs = self.trace.jobs();
-        let arrival = jobs.get(self.arrived).map(|job| job.submit);
-        let end = self.ends.peek().map(|Reverse((end, _))| *end);
-        let Some(next) = arrival.into_iter().chain(end).min() else {
-            if self.queue.is_empty() {
-                return Ok(false);
-            }
-            let waiting = self.queue.len();
-            return Err(UsageError::new_err(format!(
-                "advance: {waiting} jobs wait, no job is running and no job arrives later; start a job"
-            )));
-        };
-        self.now = next;
-        let allocators =
-            self.allocators.get_mut().map_err(|error| PyValueError::new_err(error.to_string()))?;
-        while let Some(&Reverse((end, id))) = self.ends.peek() {
-            if end > next {
-                break;
-            }
-            self.ends.pop();
-            let nodes = std::mem::take(&mut self.held[id]);
-            self.machine.release(&nodes);
-            for allocator in allocators.iter_mut() {
-                allocator.on_event(&self.machine, MachineEvent::Released(&nodes));
-            }
-        }
-        while let Some(job) = jobs.get(self.arrived).filter(|job| job.submit <= next) {
-            let request = Request::shaped(job.size, job.shape);
-            for allocator in allocators.iter_mut() {
-                allocator.on_event(&self.machine, MachineEvent::JobQueued(request));
-            }
-            self.queue.push(self.arrived);
-            self.arrived += 1;
-        }
-        Ok(true)
+    fn advance(&self) -> PyResult<bool> {
+        self.state()?.advance()
     }
 
-    fn __repr__(&self) -> String {
-        let (waiting, running) = (self.queue.len(), self.ends.len());
-        format!("<replay.Simulation at {} s: {waiting} jobs wait, {running} run>", self.now)
+    fn __repr__(&self) -> PyResult<String> {
+        let state = self.state()?;
+        let (waiting, running) = (state.queue.len(), state.ends.len());
+        Ok(format!("<replay.Simulation at {} s: {waiting} jobs wait, {running} run>", state.now))
     }
 }

@@ -11,9 +11,9 @@ use polars_arrow::datatypes::{ArrowDataType, ArrowSchema as Schema, Field};
 use polars_arrow::ffi::{ArrowSchema, export_field_to_c, export_iterator};
 use polars_arrow::record_batch::RecordBatch;
 use polars_arrow::types::NativeType;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
 use replay_core::table::{Align, Sheet, Table as Rows, TableInfo, ranges};
 use replay_import::columns::Footer;
 use replay_output::frame::frame;
@@ -162,8 +162,13 @@ impl Table {
     }
 
     /// Values of a column as a list; null values are `None`.
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let column = self.named().find(|(known, _)| *known == name);
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let name = &self.known(name)?;
+        let column = self.named().find(|(known, _)| known == name);
         let (_, column) = column.ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
         match column.dtype() {
             ArrowDataType::Utf8View => {
@@ -184,7 +189,7 @@ impl Table {
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for name in self.columns() {
-            columns.set_item(name, self.__getitem__(py, name)?)?;
+            columns.set_item(name, self.__getitem__(py, PyString::new(py, name).as_any())?)?;
         }
         Ok(columns)
     }
@@ -283,6 +288,19 @@ impl Table {
 }
 
 impl Table {
+    /// Returns the name of a column that the table has.
+    fn known(&self, name: &Bound<'_, PyAny>) -> PyResult<String> {
+        let Ok(name) = name.extract::<String>() else {
+            return Err(no_rows());
+        };
+        let columns = self.columns();
+        if columns.contains(&name.as_str()) {
+            return Ok(name);
+        }
+        let columns = columns.join(", ");
+        Err(PyKeyError::new_err(format!("no column {name}; the table has {columns}")))
+    }
+
     fn documentation<'py>(&self, py: Python<'py>, which: usize) -> PyResult<Bound<'py, PyDict>> {
         let known = PyDict::new(py);
         for (name, about) in self.columns().into_iter().zip(&self.about) {
@@ -290,6 +308,14 @@ impl Table {
         }
         Ok(known)
     }
+}
+
+/// Returns the error for code that reads a table row by row.
+fn no_rows() -> PyErr {
+    PyTypeError::new_err(
+        "a table has columns by name, such as table[\"job\"]; for rows, convert the table, such as \
+         polars.DataFrame(table).rows(named=True)",
+    )
 }
 
 /// Quotes a CSV field if necessary.

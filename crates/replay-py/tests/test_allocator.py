@@ -78,7 +78,9 @@ WRONG = {
     "many": (lambda machine, request: machine.free[: request.size + 1], "33 processors for a job of size 32"),
     "duplicates": (lambda machine, request: [machine.free[0]] * request.size, "twice"),
     "negative": (lambda machine, request: [-1] * request.size, "not from 0 to 99"),
-    "large": (lambda machine, request: [2**70] * request.size, "number of type int"),
+    "large": (lambda machine, request: [10**30] * request.size, "not from 0 to 99"),
+    "mask": (lambda machine, request: np.isin(np.arange(100), machine.free), "returned booleans; .*flatnonzero"),
+    "booleans": (lambda machine, request: [True] * request.size, "returned booleans"),
     "outside": (lambda machine, request: range(100, 100 + request.size), "not from 0 to 99"),
     "text": (lambda machine, request: "nonsense", "number of type str"),
     "number": (lambda machine, request: 7, "returned int, which is not iterable"),
@@ -105,7 +107,85 @@ def test_a_wrong_answer_names_job_and_time(trace, wrong):
 
 
 def test_objects_that_are_not_allocators_are_rejected(trace):
-    with pytest.raises(TypeError, match="neither the name"):
-        replay.run(trace, alloc=[3])
     with pytest.raises(TypeError, match="abstract"):
         replay.Allocator()
+    for use in (replay.run, replay.Simulation):
+        for wrong in (3, [3], object()):
+            with pytest.raises(TypeError, match="alloc: (int|object) is neither the name"):
+                use(trace, machine="10x10", alloc=wrong)
+        for wrong in (FirstFree, [FirstFree]):
+            with pytest.raises(TypeError, match=r"FirstFree is a class; pass an instance, such as FirstFree\(\)"):
+                use(trace, machine="10x10", alloc=wrong)
+        with pytest.raises(replay.UsageError, match="alloc: the list is empty"):
+            use(trace, machine="10x10", alloc=[])
+
+
+def test_attributes_of_allocators_are_checked(trace):
+    wrong = FirstFree()
+    wrong.name = 3
+    with pytest.raises(TypeError, match="attribute name of FirstFree is int, not str"):
+        replay.run(trace, alloc=wrong)
+    wrong = FirstFree()
+    wrong.keeps_schedule = "no"
+    with pytest.raises(TypeError, match="attribute keeps_schedule of FirstFree is str, not bool"):
+        replay.run(trace, alloc=wrong)
+
+
+def test_allocators_have_different_names(trace):
+    with pytest.raises(replay.UsageError, match="two allocators have the name FirstFree; set the attribute name"):
+        replay.run(trace, machine="10x10", alloc=[FirstFree(), FirstFree()])
+    same = FirstFree()
+    same.name = "mc1x1"
+    with pytest.raises(replay.UsageError, match="two allocators have the name mc1x1"):
+        replay.run(trace, machine="10x10", alloc=["mc1x1[tie=2,13,20,6]", same])
+    same.name = "other"
+    results = replay.run(trace, machine="10x10", alloc=[FirstFree(), same], jobs=False)
+    assert [run.allocator for run in results] == ["FirstFree", "other"]
+
+
+def test_an_exception_in_begin_names_the_allocator(trace):
+    class Fails(FirstFree):
+        def begin(self, machine):
+            raise OSError("no file")
+
+    for use in (replay.run, replay.Simulation):
+        with pytest.raises(replay.AllocatorError, match="Fails: begin raised OSError: no file") as failed:
+            use(trace, machine="10x10", alloc=Fails())
+        assert isinstance(failed.value.__cause__, OSError)
+
+
+def test_messages_of_nested_errors_are_short(trace):
+    class Recurses(replay.Allocator):
+        def allocate(self, machine, request):
+            return replay.run(trace, machine="10x10", alloc=Recurses())
+
+    with pytest.raises(replay.AllocatorError) as failed:
+        replay.run(trace, machine="10x10", alloc=Recurses())
+    assert len(str(failed.value)) < 500
+    cause = failed.value
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    assert "nested 16 times" in str(cause)
+
+
+def test_a_request_is_shown_in_python(trace):
+    shown = []
+
+    class Shows(FirstFree):
+        def allocate(self, machine, request):
+            shown.append(repr(request))
+            return super().allocate(machine, request)
+
+    replay.run(trace, machine="10x10", alloc=Shows(), jobs=False, placements=False)
+    assert shown[0] == "<replay.Request job=1 size=4 now=75>"
+
+
+def test_a_simulation_that_is_busy_says_so(trace):
+    class Asks(FirstFree):
+        def allocate(self, machine, request):
+            return sim.free[: request.size]
+
+    sim = replay.Simulation(trace, machine="10x10", alloc=Asks())
+    with pytest.raises(replay.AllocatorError, match="Asks, job 1, time 75 s: raised UsageError: the simulation is busy"):
+        sim.start(0)
+    assert sim.free_count == 100

@@ -1,9 +1,13 @@
+import inspect
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 
 import replay
+from replay import _options
+from replay._results import RUN_OPTIONS
 
 
 def test_compare_gives_verdicts(results):
@@ -104,3 +108,86 @@ def test_a_simulation_proposes(trace):
     assert sim.free == [node for node in range(100) if node not in first]
     with pytest.raises(replay.UsageError, match="list of allocators"):
         replay.Simulation(trace, machine="10x10", alloc=["mc1x1", "mbs"])
+
+
+def test_arguments_of_a_simulation_are_named(trace):
+    for name, value in {"first": -1, "count": 0, "seed": -1}.items():
+        with pytest.raises(replay.UsageError, match=f"{name}: {value} is not an integer"):
+            replay.Simulation(trace, machine="10x10", **{name: value})
+    with pytest.raises(replay.UsageError, match="first: 5000 .* has 5000 jobs"):
+        replay.Simulation(trace, machine="10x10", first=5000)
+    assert len(replay.Simulation(trace, machine="10x10", first=4999, count=2**70).jobs) == 1
+    sim = replay.Simulation(trace, machine="10x10", alloc=["mc1x1", "random"])
+    for call in (sim.start, sim.propose):
+        for position in (-1, -(2**70)):
+            with pytest.raises(replay.UsageError, match=f"position: {position} is not an integer of at least 0"):
+                call(position)
+        with pytest.raises(TypeError, match="position: x is not an integer"):
+            call("x")
+    for processors in ([0, 1, 2, -1], [0, 1, 2, 100], [0, 1, 2, 2**70]):
+        with pytest.raises(replay.UsageError, match="processors: "):
+            sim.start(0, processors)
+        with pytest.raises(replay.UsageError, match="processors: "):
+            sim.pairwise_l1(processors)
+    assert sim.start(np.int64(0), np.arange(4))
+    assert sim.running[0].processors == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("machine", ["10x10", "torus:5x20", "hypercube:7", "tree:5x20"])
+@pytest.mark.filterwarnings("ignore:.*this machine has:replay.ReplayWarning")
+def test_a_simulation_runs_on_every_kind_of_machine(trace, machine):
+    sim = replay.Simulation(trace, machine=machine, alloc="random", count=50)
+    while not sim.done:
+        while sim.waiting_count and sim.start(0):
+            assert sim.pairwise_l1(sim.running[-1].processors) >= 0
+        sim.advance()
+    assert None not in sim.jobs["start"]
+
+
+def test_compare_names_runs(results):
+    same = replay.compare(results[0], results[0])
+    assert set(same["base"]) == set(same["compared_run"]) == {"lublin-10x10 10x10 fcfs mc1x1"}
+    assert "-0.0" not in same.to_csv()
+    for wrong in (5, "out"):
+        with pytest.raises(TypeError, match="neither a Run nor Results"):
+            replay.compare(results[0], wrong)
+
+
+def test_options_that_belong_to_the_trace_are_refused():
+    trace = replay.read_swf("lublin-10x10", jobs=200)
+    for name, value in {"jobs": 100, "policy": "pwa"}.items():
+        with pytest.raises(replay.UsageError, match=f"search: {name} belongs to the trace lublin-10x10; pass {name} only"):
+            replay.search(trace, machine="10x10", **{name: value})
+    with pytest.raises(TypeError, match="trace: str is not a replay.Trace; replay.read_swf"):
+        replay.search("KTH-SP2.swf")
+
+
+def test_options_of_the_command_line_only_are_refused(trace, results):
+    for name, value in {"help": True, "version": True, "out": "folder", "format": "csv", "quiet": True}.items():
+        message = f"{name} is an option of the command line only"
+        for use in (replay.search, replay.contend, lambda _, **values: replay.stream(**values)):
+            with pytest.raises(replay.UsageError, match=message):
+                use(trace, **{name: value})
+        with pytest.raises(replay.UsageError, match=message):
+            replay.verify(**{name: value})
+        with pytest.raises(replay.UsageError, match=message):
+            results[0].show(job=1, **{name: value})
+        with pytest.raises(replay.UsageError, match=message):
+            replay.import_log("sacct", "log", **{name: value})
+
+
+@pytest.mark.parametrize("name", ["run", "search", "contend", "stream", "verify"])
+def test_every_option_is_documented(name):
+    text = getattr(replay, name).__doc__
+    known = _options.keywords(name)
+    names = RUN_OPTIONS if name == "run" else known
+    for option in names:
+        assert f"\n{option}: {known[option][0] or 'True'}\n    " in text, option
+    assert "--" not in text
+    if name == "run":
+        # Options of the main job that are no arguments of `run` are arguments of `read_swf` or `jobs` and `placements`.
+        others = {"policy", "from_", "jobs", "days", "max_errors", "no_jobs", "placements"}
+        assert set(RUN_OPTIONS) == set(known) - others
+        assert set(RUN_OPTIONS) <= set(inspect.signature(replay.run).parameters)
+    if name == "search":
+        assert "[possible values: exhaustive, local, random, external]" in " ".join(text.split())

@@ -1,6 +1,7 @@
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("gymnasium")
@@ -65,3 +66,34 @@ def test_invalid_actions_are_reported(trace):
     assert info["illegal"]
     with pytest.raises(replay.UsageError, match="choose"):
         replay.gym.make(trace, choose="both")
+
+
+def test_episodes_begin_at_jobs_of_the_trace(trace):
+    few = replay.Trace.from_arrow(pa.table({"submit": range(40), "run": [9] * 40, "size": [30] * 40}), processors=100)
+    env = replay.gym.make(few, machine="10x10", jobs=6)
+    episode(env, lambda mask: int(mask.argmax()), options={"first": 34})
+    assert env.simulation.jobs["job"] == list(range(35, 41))
+    for first in (35, 38, 40, -1):
+        with pytest.raises(replay.UsageError, match=f"first: {first} is not an integer from 0 to 34"):
+            env.reset(options={"first": first})
+
+
+def test_wrong_values_are_named(trace):
+    for name, value in {"window": 0, "jobs": 0, "seed": -1}.items():
+        with pytest.raises(replay.UsageError, match=f"{name}: {value} is not an integer"):
+            replay.gym.make(trace, machine="10x10", **{name: value})
+    for name, value in {"window": -1, "jobs": -5}.items():
+        with pytest.raises(replay.UsageError, match=f"{name}: {value} is not an integer of at least 1"):
+            replay.gym.make(trace, machine="10x10", **{name: value})
+    with pytest.raises(TypeError, match="window: 'x' is not an integer"):
+        replay.gym.make(trace, machine="10x10", window="x")
+    env = replay.gym.make(trace, machine="10x10", jobs=3, window=4)
+    with pytest.raises(replay.UsageError, match="call reset"):
+        env.step(0)
+    env.reset(seed=0)
+    for action in (-1, 5):
+        with pytest.raises(replay.UsageError, match=f"action: {action} is not an integer from 0 to 4"):
+            env.step(action)
+    episode(env, lambda mask: int(mask.argmax()))
+    with pytest.raises(replay.UsageError, match="call reset"):
+        env.step(0)

@@ -2,6 +2,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
@@ -21,6 +22,23 @@ def test_errors_have_the_messages_of_the_program(trace):
         replay.read_swf("nowhere.swf")
     with pytest.raises(replay.UsageError, match="shake"):
         replay.run(trace, alloc="mc1x1", shake=-1)
+
+
+def test_arguments_are_checked(trace):
+    for threads, why in {0: "0 is not in 1..=1024", 1025: "1025 is not in 1..=1024", -1: "invalid digit"}.items():
+        with pytest.raises(replay.UsageError, match=f"invalid value '{threads}' for '--threads <N>': {why}"):
+            replay.run(trace, alloc="mc1x1", threads=threads)
+    for name in ("machine", "sched", "tie", "seed"):
+        with pytest.raises(replay.UsageError, match=f"{name}: the list is empty"):
+            replay.run(trace, **{name: []})
+    with pytest.raises(replay.UsageError, match="seed"):
+        replay.run(trace, alloc="mc1x1", seed=-1)
+    with pytest.raises(TypeError, match="sched: bytes is neither text"):
+        replay.run(trace, sched=b"easy")
+    for wrong in ("KTH-SP2.swf", Path("KTH-SP2.swf"), ["KTH-SP2.swf"], 3):
+        for use in (replay.run, replay.Simulation):
+            with pytest.raises(TypeError, match=r"trace: \w+ is not a replay.Trace; replay.read_swf\(path\)"):
+                use(wrong)
 
 
 def test_warnings_of_the_program_are_warnings(trace):
@@ -62,35 +80,46 @@ def test_progress_counts_jobs(trace):
 
 
 INTERRUPTED = """
-import signal, sys, threading, time
 import replay
 
 class Mine(replay.Allocator):
     def allocate(self, machine, request):
         return machine.free[: request.size]
 
-alloc = {alloc}
 trace = replay.example()
 print("begins", flush=True)
 try:
-    replay.run(trace, machine="10x10", alloc=alloc, seed=range(100000), jobs=False, placements=False)
+    {call}
 except KeyboardInterrupt:
     # Later runs are not affected.
-    replay.run(trace, machine="10x10", alloc=alloc, jobs=False)
+    replay.run(trace, machine="10x10", alloc="random", jobs=False)
     print("interrupted", flush=True)
 """
 
+# Without the interrupt, each call would take minutes.
+LONG = {
+    "seeds": 'replay.run(trace, machine="10x10", alloc="random", seed=range(100000), jobs=False, placements=False)',
+    "threads": 'replay.run(trace, machine="10x10", alloc="random", seed=range(100000), jobs=False, placements=False, threads=64)',
+    "own": 'replay.run(trace, machine="10x10", alloc=Mine(), seed=range(100000), jobs=False, placements=False)',
+    "copies": 'replay.run(trace, machine="10x10", sched="easy", alloc=["mc1x1", "mbs"], shake=1000, seed=range(20))',
+    "search": 'replay.search(trace, machine="10x10", sr=range(1, 10), factors=range(0, 11))',
+    "stream": 'replay.stream(machine="16x16", arrivals=5, alloc=["first-fit", "mbs"], jobs=10_000_000)',
+    "contend": 'replay.contend(trace, machine="10x10", scale=1000, pattern="all-to-all", alloc=["mc1x1", "mbs"])',
+}
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
-@pytest.mark.parametrize("alloc", ['["random"]', "[Mine()]"])
-def test_ctrl_c_cancels(alloc):
-    code = INTERRUPTED.format(alloc=alloc)
+@pytest.mark.parametrize("call", LONG)
+def test_ctrl_c_cancels(call):
+    code = INTERRUPTED.format(call=LONG[call])
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=REPOSITORY)
-    assert child.stdout.readline() == "begins\n"
-    time.sleep(1.5)
-    child.send_signal(signal.SIGINT)
-    # Without the interrupt, the runs of all seeds would take minutes.
-    output, _ = child.communicate(timeout=20)
+    try:
+        assert child.stdout.readline() == "begins\n"
+        time.sleep(1.5)
+        child.send_signal(signal.SIGINT)
+        output, _ = child.communicate(timeout=20)
+    finally:
+        child.kill()
     assert (output, child.returncode) == ("interrupted\n", 0)
 
 

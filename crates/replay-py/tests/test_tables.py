@@ -64,9 +64,48 @@ def test_timestamps_count_from_the_first_submission():
 
 
 def test_tables_without_jobs_are_refused():
-    with pytest.raises(ValueError, match="no column size; the table has submit, run"):
+    with pytest.raises(replay.DataError, match="no column size; the table has submit, run"):
         replay.Trace.from_arrow(pl.DataFrame({"submit": [1], "run": [2]}), processors=4)
+    for processors in (0, -1, 2**32):
+        with pytest.raises(replay.UsageError, match=f"processors: {processors} is not an integer from 1"):
+            replay.Trace.from_arrow(pl.DataFrame({"submit": [1], "run": [2], "size": [1]}), processors=processors)
     with pytest.raises(TypeError, match="column size"):
         replay.Trace.from_arrow(pl.DataFrame({"submit": [1], "run": [2], "size": ["x"]}), processors=4)
     with pytest.raises(TypeError, match="Arrow stream"):
         replay.Trace.from_arrow([1, 2], processors=4)
+
+
+WRONG = {
+    "null submit": ("submit", None, "the value is null"),
+    "null run": ("run", None, "the value is null"),
+    "null size": ("size", None, "the value is null"),
+    "nan": ("run", float("nan"), "the value is null"),
+    "large time": ("submit", 10**17, "100000000000000000 s is out of range"),
+    "large size": ("size", 10**12, "1000000000000 is not a number of processors"),
+    "negative size": ("size", -3, "-3 is not a number of processors"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_values_name_column_and_row(wrong):
+    column, value, message = WRONG[wrong]
+    table = {"submit": [9, 0, 5], "run": [10, 60, 30], "size": [6, 4, 8]}
+    table[column][1] = value
+    with pytest.raises(replay.DataError, match=f"^column {column}, row 1: {message}"):
+        replay.Trace.from_arrow(pl.DataFrame(table, strict=False), processors=16)
+
+
+def test_fractions_of_seconds_are_rounded():
+    table = pl.DataFrame({"submit": [0.4, 1.6], "run": [2.4, 2.6], "size": [1, 1], "estimate": [None, 7.5]})
+    jobs = replay.Trace.from_arrow(table, processors=4).jobs
+    assert (jobs["submit"], jobs["run_time"], jobs["estimate"]) == ([0, 2], [2, 3], [2, 8])
+
+
+def test_rows_and_unknown_columns_are_refused(results):
+    jobs = results.jobs
+    with pytest.raises(KeyError, match="no column nope; the table has run, scheduler"):
+        jobs["nope"]
+    with pytest.raises(TypeError, match="for rows, convert the table"):
+        jobs[0]
+    with pytest.raises(TypeError, match="for rows, convert the table"):
+        list(jobs)

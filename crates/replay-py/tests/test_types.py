@@ -11,6 +11,7 @@ import replay
 pytest.importorskip("mypy")
 
 USE = """
+import numpy as np
 import replay
 from collections.abc import Iterable
 
@@ -26,6 +27,7 @@ reveal_type(results[0].metrics)
 reveal_type(replay.compare(results[0], results[1]))
 sim = replay.Simulation(trace, alloc=Mine())
 reveal_type(sim.queue)
+sim.start(0, np.arange(4))
 replay.run(trace, machine=3)
 """
 

@@ -55,7 +55,11 @@ pub fn sample(
 ) -> Result<Sample, SampleError> {
     let stop = watch.stop;
     stop.check()?;
-    let stream = point.stream.generate(seed, replication)?;
+    let generated = point.stream.generate_unless(seed, replication, stop);
+    let stream = generated.map_err(|error| match error {
+        StochasticError::Cancelled(cancelled) => cancelled.into(),
+        error => SampleError::from(error),
+    })?;
     // In every replication, random strategies and patterns have a different seed.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;

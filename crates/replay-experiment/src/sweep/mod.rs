@@ -9,6 +9,7 @@
 //! memory.
 
 mod configuration;
+mod lazy_digest;
 mod pairs;
 mod plan;
 mod run;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use super::journal::{CellId, CellIdError};
 pub use configuration::{CellConfiguration, chains_digest, jobs_digest, text_digest};
+pub use lazy_digest::LazyDigest;
 pub use pairs::Pairs;
 pub use plan::{Build, Plan, PlanError, PlannedTrace};
 pub use run::{SweepError, pending, run_plan, run_sweep};

@@ -5,9 +5,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Pairs;
-use super::configuration::{
-    CellConfiguration, chains_digest, jobs_digest, starts_digest, text_digest,
-};
+use super::configuration::{CellConfiguration, starts_digest, text_digest};
+use super::lazy_digest::LazyDigest;
 use crate::grid::{GridError, GridFile, ParameterGrid};
 use crate::journal::CellId;
 use crate::{Cell, RunKey, Trace};
@@ -72,7 +71,7 @@ pub struct PlannedTrace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unix_start_time: Option<i64>,
     /// BLAKE3 digest of the replayed jobs.
-    pub jobs_digest: String,
+    pub jobs_digest: LazyDigest,
     /// BLAKE3 digest of the recorded start times, if cells use the recorded start times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_digest: Option<String>,
@@ -136,10 +135,7 @@ impl PlannedTrace {
             source: workload.source.display().to_string(),
             digest: workload.digest.clone(),
             unix_start_time: workload.header.unix_start_time(),
-            jobs_digest: match &trace.chains().follows[..] {
-                [] => jobs_digest(&workload.jobs),
-                follows => chains_digest(&workload.jobs, follows),
-            },
+            jobs_digest: LazyDigest::new(trace),
             starts_digest: trace
                 .is_recorded()
                 .then(|| starts_digest(&workload.jobs, &workload.waits)),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Union
 
-from ._engine import Machine, Request
+from ._engine import Machine, Request, UsageError
 
 
 class Allocator(ABC):
@@ -38,3 +38,15 @@ class Allocator(ABC):
         The method is called only if at least `request.size` processors are free. If it raises an exception or returns
         invalid processors, `replay.run` raises an `AllocatorError` that names the job and the time.
         """
+
+
+Allocators = Union[str, Allocator, Sequence[Union[str, Allocator]]]
+"""An allocator, or a sequence of allocators: names of the command line, or instances of `Allocator`."""
+
+
+def listed(alloc: Allocators) -> list[str | Allocator]:
+    """Return the allocators of an argument `alloc` as a list. The engine checks the members."""
+    members = list(alloc) if isinstance(alloc, Iterable) and not isinstance(alloc, (str, Allocator)) else [alloc]
+    if not members:
+        raise UsageError("alloc: the list is empty; pass at least one allocator")
+    return members

@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Union
 
-from ._engine import Table
+from ._engine import Table, UsageError
 from ._engine import error_of as _error_of
 from ._messages import report
 
@@ -18,7 +19,8 @@ Value = Union[str, int, float, bool, range, Sequence[Union[str, int, float]], Pa
 
 # Options whose values may contain commas. A list becomes repeated options; for other options it is joined by commas.
 _REPEATED = {"trace", "machine", "sched", "alloc", "tie", "param", "rules"}
-_STOP_SECONDS = 1.0
+# Time for which the program may end in order after SIGINT, before it is killed.
+_STOP_SECONDS = 0.5
 
 
 def options(values: Mapping[str, Value]) -> list[str]:
@@ -32,12 +34,15 @@ def options(values: Mapping[str, Value]) -> list[str]:
             arguments.append(option)
         elif isinstance(value, range):
             arguments.append(f"{option}={_range(value)}")
-        elif isinstance(value, (str, int, float, Path)):
+        elif isinstance(value, (str, Real, Path)):
             arguments.append(f"{option}={value}")
-        elif name in _REPEATED:
-            arguments += [f"{option}={one}" for one in value]
+        elif not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
+            raise TypeError(f"{name}: {type(value).__name__} is neither text, a number, a flag, a list nor a range")
         else:
-            arguments.append(f"{option}=" + ",".join(str(one) for one in value))
+            members = [str(one) for one in value]
+            if not members:
+                raise UsageError(f"{name}: the list is empty; pass at least one value, or None for the default")
+            arguments += [f"{option}={one}" for one in (members if name in _REPEATED else [",".join(members)])]
     return arguments
 
 

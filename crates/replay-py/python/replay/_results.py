@@ -6,16 +6,27 @@ import importlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Union, overload
 
-from . import _engine, _program
-from ._allocator import Allocator
-from ._engine import CellError, Table, UsageError
+from . import _engine, _options, _program
+from ._allocator import Allocators, listed
+from ._engine import CellError, ReplayError, Table, UsageError
 from ._trace import Trace, example
 
 Strings = Union[str, Sequence[str]]
+
+# Number of runs in progress on each thread. An allocator can call `run`; every call needs space on the stack of the thread.
+_nested = threading.local()
+MAX_NESTED = 16
+
+# Arguments of `run` that are options of the command line with the same meaning.
+RUN_OPTIONS = [
+    "machine", "sched", "alloc", "tie", "seed", "shake", "shake_width", "shake_seed", "oversize", "deps", "down", "down_rule",
+    "down_walls", "node_map", "strict", "scale_load", "ties", "threads",
+]  # fmt: skip
 
 
 class Figure:
@@ -148,6 +159,7 @@ class Run:
 
         `options` are those of `replay show`, such as `candidates=True`.
         """
+        _options.check("show", options, {"figure_size", "font_size", "no_title"})
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             out = Path(folder, "out")
             values = _program.options({"job": job, "at": at, **options})
@@ -296,12 +308,13 @@ class Results(Sequence[Run]):
         return table
 
 
+@_options.documented("run", RUN_OPTIONS)
 def run(
     trace: Trace | Sequence[Trace] | None = None,
     *,
     machine: Strings | None = None,
     sched: Strings | None = None,
-    alloc: str | Allocator | Sequence[str | Allocator] | None = None,
+    alloc: Allocators | None = None,
     tie: Strings | None = None,
     seed: int | range | Sequence[int] | None = None,
     shake: int | None = None,
@@ -323,23 +336,18 @@ def run(
 ) -> Results:
     """Run every combination of traces, machines, schedulers, allocators and seeds.
 
-    Arguments have the names, defaults and meanings of the command line (`replay --help`):
-
-    * `trace`: a trace or a list of traces; by default `replay.example()`.
-    * `machine`: such as `10x10`, `torus:8x8x8`, `tree:4x8x18`, or the path of a `topology.conf`; by default a mesh with
-      the number of processors of the trace.
-    * `sched`: such as `fcfs` (default) or `easy`.
-    * `alloc`: such as `mc1x1[tie=2,13,20,6]` or `slurm-tree`, or an instance of `Allocator`; by default several allocators.
-    * `seed`: seed of random strategies, by default 0.
-    * `shake`: number of perturbed copies of each trace, which are run in addition.
+    `trace` is a trace or a list of traces, by default `replay.example()`. A member of `alloc` is the name of an allocator,
+    such as `mc1x1[tie=2,13,20,6]` or `slurm-tree`, or an instance of `Allocator`.
 
     `jobs` and `placements` keep the tables of jobs and of allocations; without these tables, large grids need less memory
-    and time. `threads` is the number of threads, by default the number of processors; results do not depend on it.
-    `progress` shows a progress bar if `tqdm` is installed.
+    and time. `progress` shows a progress bar if `tqdm` is installed.
 
     If runs fail, raises a `CellError` whose attribute `results` contains the other runs.
+
+    The other arguments have the names, defaults and meanings of the command line. A list of the command line is a list, and a
+    range is a Python range.
     """
-    traces = [example()] if trace is None else [trace] if isinstance(trace, Trace) else list(trace)
+    traces = [example()] if trace is None else [Trace._checked(one) for one in _sequence(trace)]
     if not traces:
         raise UsageError("trace: the list is empty; pass at least one trace")
     policies = {one.policy for one in traces}
@@ -352,19 +360,24 @@ def run(
     }
     grid: dict[str, _program.Value] = {
         "machine": machine, "sched": sched, "tie": tie, "seed": seed, "policy": policies.pop(), "shake": shake,
-        "shake_width": shake_width, "shake_seed": shake_seed, "ties": ties,
+        "shake_width": shake_width, "shake_seed": shake_seed, "ties": ties, "threads": threads,
     }
     options = [f"--trace={one.name}" for one in traces] + _program.options({**grid, **others})
-    allocators = [] if alloc is None else [alloc] if isinstance(alloc, (str, Allocator)) else list(alloc)
+    allocators = [] if alloc is None else listed(alloc)
     schedulers = [sched] if isinstance(sched, str) else sched or []
     recorded = any(name.startswith("recorded") for name in schedulers)
+    depth = getattr(_nested, "depth", 0)
+    if depth == MAX_NESTED:
+        raise UsageError(f"run: an allocator calls replay.run, nested {depth} times; at most {MAX_NESTED} times are possible")
     bar = _bar() if progress else None
+    _nested.depth = depth + 1
     try:
         runs = _engine.run(
-            [one._workload for one in traces], options, allocators, jobs=jobs, placements=placements, threads=threads,
+            [one._workload for one in traces], options, allocators, jobs=jobs, placements=placements,
             progress=bar.show if bar is not None else None, recorded=recorded,
         )
     finally:
+        _nested.depth = depth
         if bar is not None:
             bar.close()
     results = Results(runs, traces, others)
@@ -408,6 +421,9 @@ def compare(
     Smaller values are better for every measure. `measure` is one or more of `wait`, `turnaround`, `bounded_slowdown`,
     `pairwise_l1` and `distance`; by default all. `by_size` adds a row per class of job sizes.
     """
+    for runs in (base, other):
+        if not isinstance(runs, (Run, Results)):
+            raise TypeError(f"compare: {type(runs).__name__} is neither a Run nor Results of replay.run")
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         names = []
         for place, runs in enumerate((base, other)):
@@ -416,5 +432,21 @@ def compare(
             results._runs.write(out, [runs.index] if isinstance(runs, Run) else None)
             names.append(f"{out}:{runs.index}" if isinstance(runs, Run) else out)
         values = _program.options({"measure": measure, "by_size": by_size})
-        return _engine.read_csv(_program.call(["compare", *names, *values, "--format=csv"]))
+        try:
+            compared = _program.call(["compare", *names, *values, "--format=csv"])
+        except ReplayError as error:
+            message = str(error)
+            for name, argument in zip(names, ("base", "other")):
+                message = message.replace(name, argument)
+            raise type(error)(message) from None
+    # The program adds the folders to runs of the same name.
+    for name in names:
+        compared = compared.replace(f"{name} ", "")
+    return _engine.read_csv(compared)
+
+
+def _sequence(trace: Any) -> list[Any]:
+    """Return the members of an argument `trace`, which the caller checks."""
+    is_list = isinstance(trace, Iterable) and not isinstance(trace, str) and not hasattr(trace, "__arrow_c_stream__")
+    return list(trace) if is_list else [trace]
 

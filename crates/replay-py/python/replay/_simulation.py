@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from . import _engine, _program
-from ._allocator import Allocator
+from ._allocator import Allocators, listed
+from ._checks import LARGEST_SEED, integer
 from ._trace import Trace, example
 
 if TYPE_CHECKING:
@@ -35,14 +35,20 @@ class Simulation(_engine.Simulation):
         trace: Trace | None = None,
         *,
         machine: str | None = None,
-        alloc: Union[str, Allocator, Sequence[Union[str, Allocator]]] = "mc1x1",
+        alloc: Allocators = "mc1x1",
         seed: int = 0,
         oversize: str | None = None,
         first: int = 0,
         count: int | None = None,
     ) -> Self:
-        trace = example() if trace is None else trace
+        trace = example() if trace is None else Trace._checked(trace)
+        seed = integer("seed", seed, 0, LARGEST_SEED)
+        first = integer("first", first, 0)
+        count = None if count is None else integer("count", count, 1)
+        if first >= len(trace):
+            raise _engine.UsageError(f"first: {first} is not the index of a job; the trace {trace.name} has {len(trace)} jobs")
+        # The engine takes at most as many jobs as there are.
+        count = count and min(count, len(trace))
         values = {"machine": machine, "oversize": oversize, "policy": trace.policy}
         options = [f"--trace={trace.name}", *_program.options(values)]
-        allocators = [alloc] if isinstance(alloc, (str, Allocator)) else list(alloc)
-        return super().__new__(cls, trace._workload, options, allocators, seed, first, count)
+        return super().__new__(cls, trace._workload, options, listed(alloc), seed, first, count)

@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import _program
+from . import _options, _program
+from ._checks import integer
 from ._engine import Table, Workload
 
 DEFAULT_POLICY = "johnson"
@@ -37,6 +38,14 @@ class Trace:
         self._folder = folder
         self._policy = policy
 
+    @staticmethod
+    def _checked(value: Any) -> Trace:
+        """Return an argument that must be a trace. Raise an error that describes how to create a trace."""
+        if isinstance(value, Trace):
+            return value
+        read = "replay.read_swf(path) reads a file, and replay.Trace.from_arrow(table, processors) converts a table"
+        raise TypeError(f"trace: {type(value).__name__} is not a replay.Trace; {read}")
+
     @classmethod
     def from_arrow(
         cls, table: ArrowStream, processors: int, *, name: str = "table", policy: str = DEFAULT_POLICY
@@ -46,10 +55,14 @@ class Trace:
         Required columns: `submit`, in seconds or as timestamps; `run` (or `run_time`), in seconds or as durations; `size`
         (or `processors`), in processors. Optional columns: `wait` and `estimate`, in seconds; `job`, `status`, `user`,
         `group`, `application`, `queue` and `partition`, numbers as in the Standard Workload Format. Other columns are
-        ignored. Null means unknown. Timestamps are converted to seconds since the first submission.
+        ignored. In optional columns, null means unknown.
+
+        Timestamps are converted to seconds since the first submission. Numbers are rounded to the nearest second; timestamps
+        and durations are rounded down. Without a column `job`, jobs are numbered from 1 in order of submission.
 
         `processors` is the number of processors of the machine on which the jobs ran.
         """
+        processors = integer("processors", processors, 1, 2**32 - 1)
         options = _program.options({"policy": policy})
         workload = Workload.from_arrow(table, processors, f"{name}.swf", options)
         return cls(workload, options, policy=policy)
@@ -136,6 +149,7 @@ def import_log(
     `source` is a name of `replay list sources`, such as `sacct[zone=Europe/Prague]`; `options` are options of
     `replay import`, such as `processors=100` and `map="months.toml"`.
     """
+    _options.check("import_log", options)
     folder = tempfile.TemporaryDirectory(prefix="replay-")
     name = Path(os.fspath(paths[0])).name.split(".")[0] if paths else "log"
     path = Path(folder.name, f"{name}.swf")

@@ -10,14 +10,15 @@ The environments are adapters of `replay.Simulation`. They require gymnasium and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ._allocator import Allocator
+from ._allocator import Allocator, Allocators, listed
+from ._checks import LARGEST_SEED, integer
 from ._engine import UsageError
 from ._simulation import Simulation
 from ._trace import Trace, example
@@ -33,7 +34,7 @@ def make(
     *,
     machine: str | None = None,
     choose: Literal["job", "placement"] = "job",
-    alloc: Union[str, Allocator, Sequence[Union[str, Allocator]], None] = None,
+    alloc: Allocators | None = None,
     window: int = 16,
     jobs: int | None = None,
     seed: int = 0,
@@ -53,11 +54,13 @@ def make(
     The default of `alloc` is `mc1x1` for `choose="job"`, and `mc1x1`, `hilbert-best-fit` and `random` for
     `choose="placement"`. `seed` is the seed of the allocators.
     """
-    trace = example() if trace is None else trace
+    trace = example() if trace is None else Trace._checked(trace)
     if alloc is None:
         alloc = "mc1x1" if choose == "job" else ["mc1x1", "hilbert-best-fit", "random"]
-    allocators = [alloc] if isinstance(alloc, (str, Allocator)) else list(alloc)
-    return ReplayEnv(trace, machine, choose, allocators, window, jobs, seed, render_mode)
+    window = integer("window", window, 1)
+    jobs = None if jobs is None else integer("jobs", jobs, 1)
+    seed = integer("seed", seed, 0, LARGEST_SEED)
+    return ReplayEnv(trace, machine, choose, listed(alloc), window, jobs, seed, render_mode)
 
 
 class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
@@ -79,7 +82,7 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         trace: Trace,
         machine: str | None,
         choose: str,
-        allocators: Sequence[Union[str, Allocator]],
+        allocators: Sequence[str | Allocator],
         window: int,
         jobs: int | None,
         seed: int,
@@ -94,6 +97,8 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         self._trace, self._window, self._places = trace, window, choose == "placement"
         self._count = min(jobs or len(trace), len(trace))
         self._sim = self._simulation(0)
+        # An episode begins with `reset`.
+        self._started, self._over = 0, True
         self._proposals: list[list[int] | None] = []
         processors = self._sim.processors
         boxes: dict[str, tuple[int, ...]] = {"free": (processors,), "queue": (window, 3), "ahead": (1,)}
@@ -101,7 +106,8 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
             boxes["proposals"] = (len(allocators), processors)
         self._boxes = boxes
         self.observation_space = spaces.Dict({name: spaces.Box(0, 1, shape, np.float32) for name, shape in boxes.items()})
-        self.action_space = spaces.Discrete(len(allocators) if self._places else window + 1)
+        self._actions = len(allocators) if self._places else window + 1
+        self.action_space = spaces.Discrete(self._actions)
 
     def _simulation(self, first: int) -> Simulation:
         return Simulation(self._trace, first=first, count=self._count, **self._options)
@@ -112,16 +118,20 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         return self._sim
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode at a random job of the trace, or at the job with index `options["first"]`."""
+        """Begin an episode at a random job of the trace, or at the job with index `options["first"]`, from 0."""
         super().reset(seed=seed)
-        drawn = int(self.np_random.integers(len(self._trace) - self._count + 1))
-        self._sim = self._simulation(int((options or {}).get("first", drawn)))
-        self._started = 0
+        last = len(self._trace) - self._count
+        drawn = int(self.np_random.integers(last + 1))
+        self._sim = self._simulation(integer("first", (options or {}).get("first", drawn), 0, last))
+        self._started, self._over = 0, False
         self._skip()
         return self._observation(), self._info(False)
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Apply an action and advance to the next instant at which an action is required."""
+        if self._over:
+            raise UsageError("step: no episode is running; call reset")
+        action = integer("action", action, 0, self._actions - 1)
         mask = self.action_masks()
         illegal = not mask[action]
         if illegal:
@@ -134,7 +144,7 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         elif action == self._window:
             reward = -self._advance()
         else:
-            reward, started = 0.0, self._sim.start(int(action))
+            reward, started = 0.0, self._sim.start(action)
             self._started += started
             illegal = illegal or not started
             if not started:
@@ -143,7 +153,7 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         waited = self._skip()
         if not self._places:
             reward -= waited
-        return self._observation(), float(reward), self._started == self._count, False, self._info(illegal)
+        return self._observation(), float(reward), self._over, False, self._info(illegal)
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return 1 for each valid action, 0 for each invalid action."""
@@ -165,18 +175,22 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
 
     @property
     def _pending(self) -> bool:
-        return self._started + self._sim.waiting_count < self._count
+        return not self._over and self._started + self._sim.waiting_count < self._count
 
     def _advance(self) -> float:
         """Advance to the next instant. Return the wait of all jobs in the meantime, divided by the number of jobs."""
         before, waiting = self._sim.now, self._sim.waiting_count
-        self._sim.advance()
+        # Without a further instant, the episode ends.
+        self._over = not self._sim.advance()
         return waiting * (self._sim.now - before) / self._count
 
     def _skip(self) -> float:
         """Advance while no action is possible. Return the wait of all jobs in the meantime, divided by the number of jobs."""
         waited = 0.0
-        while self._started < self._count:
+        while not self._over:
+            if self._started == self._count:
+                self._over = True
+                break
             queue = self._sim.queue[: 1 if self._places else self._window]
             if any(job.size <= self._sim.free_count for job in queue):
                 if not self._places:
@@ -195,7 +209,7 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
         for row, job in zip(observation["queue"], queue):
             row[:] = job.size / sim.processors, _scaled(job.estimate), _scaled(sim.now - job.submit)
         observation["ahead"][0] = min(self._window / max(len(queue), self._window), 1)
-        if self._places and self._started < self._count:
+        if self._places and not self._over:
             for row, proposal in zip(observation["proposals"], self._proposals):
                 row[proposal or []] = 1
         return observation

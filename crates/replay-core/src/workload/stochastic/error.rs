@@ -1,5 +1,6 @@
 //! Errors of stochastic job streams.
 
+use crate::cancel::Cancelled;
 use crate::naming::NameError;
 use thiserror::Error;
 
@@ -28,4 +29,7 @@ pub enum StochasticError {
         /// Number of ticks in a time unit.
         ticks_per_unit: u32,
     },
+    /// The generation was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
 }

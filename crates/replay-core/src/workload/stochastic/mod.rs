@@ -67,6 +67,7 @@ pub use sides::{Interval, Share, SideLaw, Sides, descriptions as side_descriptio
 pub use swf::write_swf;
 
 use super::Job;
+use crate::cancel::CancelToken;
 use random::Step;
 use serde::Serialize;
 
@@ -128,6 +129,19 @@ impl StochasticStream {
     /// [`StochasticError`] if a distribution is impossible or does not fit the machine, or if times are too
     /// long.
     pub fn generate(&self, seed: u64, replication: u64) -> Result<Stream, StochasticError> {
+        self.generate_unless(seed, replication, &CancelToken::new())
+    }
+
+    /// Generates a replication as [`generate`](Self::generate) does. Raising `stop` cancels the generation.
+    ///
+    /// # Errors
+    /// Those of [`generate`](Self::generate), and [`StochasticError::Cancelled`].
+    pub fn generate_unless(
+        &self,
+        seed: u64,
+        replication: u64,
+        stop: &CancelToken,
+    ) -> Result<Stream, StochasticError> {
         self.processors()?;
         self.arrivals.check()?;
         self.service.check()?;
@@ -144,6 +158,7 @@ impl StochasticStream {
         let mut jobs = Vec::with_capacity(capacity);
         let mut work = 0;
         for number in 1..=i64::from(self.jobs) {
+            stop.check()?;
             let shape = sides.draw(&mut side_rng);
             let submit = self.ticks(clock.advance(&mut arrival_rng))?;
             let run = self.service.quantile(random::uniform(&mut service_rng));

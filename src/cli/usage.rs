@@ -262,8 +262,10 @@ mod tests {
         let all: BTreeSet<&str> = commands.iter().flat_map(|one| options(one)).collect();
         let mut pairs = 0;
         for command in &commands {
-            let accepted: BTreeSet<&str> =
-                command.get_arguments().filter_map(|arg| arg.get_long()).collect();
+            let names = command.get_arguments().flat_map(|arg| {
+                arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default())
+            });
+            let accepted: BTreeSet<&str> = names.collect();
             for option in all.iter().filter(|option| !accepted.contains(*option)) {
                 let line = match command.get_name() {
                     "replay" => format!("--{option}"),
@@ -304,7 +306,8 @@ mod tests {
             ("--forat json", Some("'--format'")),
             ("--fromat json", Some("'--format'")),
             ("--machin 4x4", Some("'--machine'")),
-            ("--machines 4x4", Some("'--machine'")),
+            ("--machines 4x4", Some("'--machines' is an option of place")),
+            ("--machinee 4x4", Some("'--machine'")),
             ("--allocator mm", Some("'--alloc'")),
             ("--allocators mm", Some("'--alloc'")),
             ("--scheduler fcfs", Some("'--sched'")),
@@ -340,9 +343,11 @@ mod tests {
             ("network --out a", Some("'--write'")),
             ("place --out a", Some("'--write'")),
             ("list --out a", Some("'--out' is an option of")),
-            ("--time 3", None),
-            ("--start 3", None),
-            ("--spare 3", None),
+            ("--time 3", Some("'--time' is an option of search")),
+            ("--start 3", Some("'--start' is an option of search")),
+            ("--spare 3", Some("'--spare' is an option of search")),
+            ("--tmie 3", None),
+            ("--shapes 3", None),
             ("--title a", Some("'--title' is an option of")),
             ("--schedule", Some("'--schedule' is an option of compare")),
             ("list --sched easy", Some("'--sched' is an option of replay")),

@@ -84,6 +84,13 @@ const ABOUT_OUT: &str = "Write results into this folder.
 The table contend has a row for each run, and contend_jobs has a row for each job of each run. The table correlations has \
 the correlations of distances, dispersal and stretch, and shaken has the means over perturbed copies (replay list columns).";
 
+const ABOUT_MACHINE: &str = "Set the machine: 10x10, torus:8x8, blue-waters, ... [default: from the trace].
+
+Further machines: hypercube:7; cluster:100; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with two processors at \
+every point, where a job receives whole points; and the meshes and tori of replay list systems. Trees and blocks are \
+refused, because their links are not defined. The default is a two-dimensional mesh of MaxProcs processors (header of the trace), \
+with sides as equal as possible.";
+
 const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 const TIES: [&str; 2] = ["none", "2,13,20,6"];
 
@@ -93,6 +100,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("deps", |arg| arg.hide(true))
         .mut_arg("quota", |arg| arg.hide(true))
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+        .mut_arg("machine", |arg| arg.long_help(ABOUT_MACHINE))
         .mut_arg("alloc", |arg| {
             let first = "Set the allocator (replay list allocators)";
             arg.help(format!("{first} [default: several]")).long_help(format!(
@@ -125,7 +133,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     reject_outage_options(&args.grid)?;
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
-            "--deps {rule} is for replays of traces (run, sweep, search)"
+            "--deps {rule} is for replays of traces (replay without a command, sweep, search)"
         )));
     }
     let messages = args.messages.of(&args.pattern)?;

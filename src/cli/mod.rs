@@ -182,10 +182,10 @@ enum Command {
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
-    /// Decide cases of the placement rule of Slurm's topology/torus3d.
+    /// Decide cases of placement rules: Slurm's torus3d, tree and block, and Kueue.
     ///
-    /// Each row of a CSV file names a machine (a topology.yaml), the free nodes of the machine and a request. The
-    /// result has the boxes that the rule selects and the positions that these boxes block.
+    /// Each row of a CSV file names a machine (a topology.yaml or topology.conf), the free nodes of the machine and a
+    /// request. The result has the nodes that the rule selects; for torus3d it also has the boxes.
     Place(place::PlaceArgs),
     /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
     ///

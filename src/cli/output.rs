@@ -18,7 +18,7 @@ use super::skipped_jobs::SkippedJobs;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
-use replay_experiment::files::AtomicFile;
+use replay_experiment::files::{AtomicFile, MANIFEST};
 use replay_experiment::log_comparison::{
     self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,
 };
@@ -369,6 +369,13 @@ pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
 /// A usage error if the folder or a file cannot be created.
 pub fn writable(dir: &Path) -> Result<(), Failure> {
     let probe = || AtomicFile::create(&dir.join("figure"));
+    if dir.join(MANIFEST).exists() {
+        return Err(Failure::usage_message(format!(
+            "--out {}: contains the results of another command, which figures must not be mixed with; choose another \
+             directory",
+            dir.display()
+        )));
+    }
     let tried = fs::create_dir_all(dir).and_then(|()| probe());
     tried.map(drop).map_err(|e| Failure::output(dir.display(), e))
 }

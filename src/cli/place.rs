@@ -47,7 +47,7 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
 
-    /// Read the topology of this name from each file [default: see --help].
+    /// Read the topology of this name from each file [default: the first, or the cluster default].
     ///
     /// The default is the topology with cluster_default: true, or else the first topology.
     #[arg(long, value_name = "NAME")]

@@ -9,14 +9,18 @@ use super::exit::Failure;
 /// A usage error that names the option and the commands that have this option.
 pub fn reject_outage_options(grid: &GridArgs) -> Result<(), Failure> {
     if grid.strict {
-        return Err(Failure::usage_message("--strict is for run, sweep, plan, show and explain"));
+        return Err(Failure::usage_message(
+            "--strict is for replay without a command, sweep, plan, show and explain",
+        ));
     }
     match (&grid.down, &grid.node_map) {
         (None, None) => Ok(()),
-        (Some(_), _) => {
-            Err(Failure::usage_message("--down is for run, sweep, plan, show and explain"))
-        }
-        (None, Some(_)) => Err(Failure::usage_message("--node-map is for run, sweep and plan")),
+        (Some(_), _) => Err(Failure::usage_message(
+            "--down is for replay without a command, sweep, plan, show and explain",
+        )),
+        (None, Some(_)) => Err(Failure::usage_message(
+            "--node-map is for replay without a command, sweep and plan",
+        )),
     }
 }
 

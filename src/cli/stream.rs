@@ -14,7 +14,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::args::{OutputArgs, SeedArg};
-use super::check_topology;
 use super::eta::EtaReporter;
 use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
@@ -39,7 +38,7 @@ use replay_core::workload::stochastic::{
 };
 use replay_experiment::compatibility::{
     self, can_send, compatible_allocators, reject_recorded_scheduler, reject_unused_parameters,
-    require_one_processor_per_point,
+    require_one_processor_per_point, require_sides,
 };
 use replay_experiment::contention::{MOST_SENT, Messages, stream_packets};
 use replay_experiment::grid::{Values, file_hierarchy, once};
@@ -63,7 +62,8 @@ use replay_output::report::{Sheet, Shown};
 pub struct StreamArgs {
     /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16].
     ///
-    /// The value may be a list. With --backlog the default is torus:16x16x16.
+    /// The value may be a list. Trees and blocks are refused, because the jobs of a stream are boxes. With --backlog the
+    /// default is torus:16x16x16.
     #[arg(long, value_name = "MACHINE")]
     machine: Vec<String>,
 
@@ -388,6 +388,7 @@ fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     let names = lists.iter().flat_map(|list| split_list(list));
     let machines = names.map(machine).collect::<Result<Vec<Topology>, _>>()?;
     require_one_processor_per_point(&machines)?;
+    require_sides(&machines)?;
     Ok(once(machines))
 }
 
@@ -473,9 +474,6 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         )));
     }
     let machines = machines(args)?;
-    if !args.output.process.quiet {
-        check_topology::warn(&machines);
-    }
     let allocators = match args.alloc.is_empty() {
         true => usual(&machines, &schedulers)?,
         false => parse_list(&args.alloc, ALLOCATORS)?,

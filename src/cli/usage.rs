@@ -10,18 +10,41 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 /// A retired option: its spelling, the commands that had it (all commands if empty), and its replacement.
 type Retired = (&'static str, &'static [&'static str], &'static str);
 
-/// Every retired option.
+/// Every option that has a successor.
 const RETIRED: [Retired; 5] = [
     ("--mesh", &[], "--machine"),
     ("--system", &[], "--machine"),
     ("--plots", &["compare", "verify"], "--out"),
-    ("--json", &["explain"], "--format json"),
+    ("--json", &[], "--format json"),
     (
         "--offered",
         &["stream"],
         "--load, a share of the machine's capacity, or --arrivals, jobs per time unit",
     ),
 ];
+
+/// Removed names and the advice that replaces them.
+const REMOVED: [(Removed, &str); 5] = [
+    (Removed::Command("saturate"), "use stream --backlog"),
+    (Removed::Command("estimates"), "tie vectors have no entry EF"),
+    (
+        Removed::Option("--ef"),
+        "tie vectors have the entries SR, AF, WF and BF (--sr, --af, --wf, --bf)",
+    ),
+    (Removed::Value("--strategy", "tpe"), "use --strategy external with Optuna"),
+    (Removed::Value("--strategy", "halving"), "use --strategy external with Optuna"),
+];
+
+/// A name that earlier versions accepted.
+#[derive(Clone, Copy, Debug)]
+enum Removed {
+    /// A subcommand.
+    Command(&'static str),
+    /// An option of any command.
+    Option(&'static str),
+    /// An option and one of its values.
+    Value(&'static str, &'static str),
+}
 
 /// Options that had a file as value and are flags now: the spelling, the command, and the replacement.
 const FLAGS: [Retired; 1] = [("--perfetto", &["show"], "--perfetto --write FILE")];
@@ -32,7 +55,9 @@ pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> 
     let first = arguments.iter().find(|word| !matches!(**word, "-q" | "--quiet"));
     let command = first.and_then(|word| definition.find_subcommand(word)).unwrap_or(definition);
     let name = if command.get_name() == definition.get_name() { "" } else { command.get_name() };
-    match successor(&error, &arguments, name) {
+    let has_format = options(command).any(|option| option == "format");
+    let message = removed(&error).or_else(|| successor(&error, &arguments, name, has_format));
+    match message {
         Some(message) => Error::raw(
             ErrorKind::UnknownArgument,
             format!("{message}\n\nFor more information, try '--help'.\n"),
@@ -41,12 +66,37 @@ pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> 
     }
 }
 
-/// Returns the message about a retired option; `None` if the error is about another argument.
-fn successor(error: &Error, arguments: &[&str], command: &str) -> Option<String> {
+/// Returns the message about a removed name; `None` if the error is about another name.
+fn removed(error: &Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (_, advice) = REMOVED.iter().find(|(name, _)| match name {
+        Removed::Command(name) => {
+            error.kind() == ErrorKind::InvalidSubcommand
+                && text(ContextKind::InvalidSubcommand) == Some(name)
+        }
+        Removed::Option(name) => {
+            error.kind() == ErrorKind::UnknownArgument && invalid(error) == Some(name)
+        }
+        Removed::Value(option, value) => {
+            let of_option = invalid(error).is_some_and(|arg| arg.starts_with(option));
+            of_option && text(ContextKind::InvalidValue) == Some(value)
+        }
+    })?;
+    let name = text(ContextKind::InvalidSubcommand).or_else(|| text(ContextKind::InvalidValue));
+    Some(format!("{} was removed: {advice}", name.or_else(|| invalid(error))?))
+}
+
+/// Returns the message about a retired option; `None` if the error is about another argument. `has_format` states
+/// whether the command has the option `--format`.
+fn successor(error: &Error, arguments: &[&str], command: &str, has_format: bool) -> Option<String> {
     let wrong = invalid(error)?;
     let of_command = |row: &&Retired| row.1.is_empty() || row.1.contains(&command);
     if error.kind() == ErrorKind::UnknownArgument {
-        let row = RETIRED.iter().filter(of_command).find(|row| row.0 == wrong);
+        let is_meant = |row: &&Retired| row.0 == wrong && (wrong != "--json" || has_format);
+        let row = RETIRED.iter().filter(of_command).find(is_meant);
         if let Some((old, _, new)) = row {
             return Some(format!("{old} is now {new}"));
         }
@@ -84,10 +134,13 @@ fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error 
     let typed = typed.split('=').next().unwrap_or_default().to_string();
     error.remove(ContextKind::SuggestedArg);
     error.remove(ContextKind::Suggested);
-    if let Some(option) = similar(&typed, options(command)) {
+    let suggest = |mut error: Error, option: &str| {
         let option = ContextValue::String(format!("--{option}"));
         error.insert(ContextKind::SuggestedArg, option);
-        return error;
+        error
+    };
+    if let Some(option) = output(&typed, command) {
+        return suggest(error, option);
     }
     let owners: Vec<&str> = definition
         .get_subcommands()
@@ -99,8 +152,22 @@ fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error 
     if !owners.is_empty() {
         let tip = format!("'--{typed}' is an option of {}", owners.join(", "));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+        return error;
     }
-    error
+    match similar(&typed, options(command)) {
+        Some(option) => suggest(error, option),
+        None => error,
+    }
+}
+
+/// Returns the option for an output of the command if the typed option names an output of another command or program.
+fn output(typed: &str, command: &Command) -> Option<&'static str> {
+    let has = |option: &&str| options(command).any(|one| one == *option);
+    match typed {
+        "out" => Some("write").filter(has),
+        "output" => ["out", "write"].into_iter().find(|option| has(option)),
+        _ => None,
+    }
 }
 
 /// Returns the long options of a command and their aliases, without hidden ones.
@@ -114,11 +181,15 @@ fn options(command: &Command) -> impl Iterator<Item = &str> {
 const PREFIX: usize = 4;
 
 /// Returns the option that a misspelt option probably means. It is an option with the same first letter that differs by
-/// at most two edits (one edit in a short word), or an option that begins with the typed word or with which the typed
-/// word begins.
+/// at most two edits, or an option that begins with the typed word or with which the typed word begins. If the typed
+/// word or the option has at most five letters, one edit is allowed; if the option has at most three letters, none.
 fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let reach = if typed.len() <= PREFIX { 1 } else { 2 };
     let near = |option: &&'a str| {
+        let reach = match (option.len(), typed.len()) {
+            (..PREFIX, _) => 0,
+            (..=5, _) | (_, ..=5) => 1,
+            _ => 2,
+        };
         let edits = strsim::osa_distance(typed, option);
         let begins = option.starts_with(typed) && typed.len() >= PREFIX
             || typed.starts_with(*option) && option.len() > PREFIX;
@@ -131,6 +202,7 @@ fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// Returns the message of the error that a command line gives.
     fn message(line: &str) -> String {
@@ -153,6 +225,9 @@ mod tests {
             ("compare a b --schedule --plots c", "--plots is now --out"),
             ("verify --plots=c", "--plots is now --out"),
             ("explain --job 3 --json", "--json is now --format json"),
+            ("--json", "--json is now --format json"),
+            ("list --json", "--json is now --format json"),
+            ("stream --json", "--json is now --format json"),
             ("stream --load 0.5 --offered", "--offered is now --load"),
             ("show --perfetto a.json", "--perfetto FILE is now --perfetto --write FILE"),
             ("show --perfetto=a.json", "--perfetto FILE is now --perfetto --write FILE"),
@@ -161,6 +236,52 @@ mod tests {
             assert!(message.starts_with(&format!("error: {expected}")), "{line}: {message}");
             assert!(!message.contains("tip:"), "{line}: {message}");
         }
+    }
+
+    #[test]
+    fn a_removed_name_has_advice() {
+        for (line, expected) in [
+            ("saturate --boxes a", "saturate was removed: use stream --backlog"),
+            ("estimates", "estimates was removed: tie vectors have no entry EF"),
+            ("search --ef 3", "--ef was removed: tie vectors have the entries SR"),
+            ("sweep --ef=3", "--ef was removed: tie vectors have the entries SR"),
+            ("search --strategy tpe", "tpe was removed: use --strategy external"),
+            ("search --strategy=halving", "halving was removed: use --strategy external"),
+        ] {
+            let message = message(line);
+            assert!(message.starts_with(&format!("error: {expected}")), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn an_option_of_other_commands_names_these_commands() {
+        let mut definition = crate::cli::definition();
+        definition.build();
+        let named = definition.get_subcommands().filter(|one| one.get_name() != "help");
+        let commands: Vec<&Command> = [&definition].into_iter().chain(named).collect();
+        let all: BTreeSet<&str> = commands.iter().flat_map(|one| options(one)).collect();
+        let mut pairs = 0;
+        for command in &commands {
+            let names = command.get_arguments().flat_map(|arg| {
+                arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default())
+            });
+            let accepted: BTreeSet<&str> = names.collect();
+            for option in all.iter().filter(|option| !accepted.contains(*option)) {
+                let line = match command.get_name() {
+                    "replay" => format!("--{option}"),
+                    name => format!("{name} --{option}"),
+                };
+                let message = message(&line);
+                let has_successor = message.contains(" is now ");
+                let expected = match output(option, command) {
+                    Some(write) => format!("tip: a similar argument exists: '--{write}'"),
+                    None => format!("tip: '--{option}' is an option of "),
+                };
+                assert!(has_successor || message.contains(&expected), "{line}: {message}");
+                pairs += 1;
+            }
+        }
+        assert!(pairs > 1000, "{pairs}");
     }
 
     #[test]
@@ -185,15 +306,18 @@ mod tests {
             ("--forat json", Some("'--format'")),
             ("--fromat json", Some("'--format'")),
             ("--machin 4x4", Some("'--machine'")),
-            ("--machines 4x4", Some("'--machine'")),
+            ("--machines 4x4", Some("'--machines' is an option of place")),
+            ("--machinee 4x4", Some("'--machine'")),
             ("--allocator mm", Some("'--alloc'")),
             ("--allocators mm", Some("'--alloc'")),
             ("--scheduler fcfs", Some("'--sched'")),
             ("--traces a", Some("'--trace'")),
-            ("--job 3", Some("'--jobs'")),
+            ("--jbs 3", Some("'--jobs'")),
+            ("--job 3", Some("'--job' is an option of show")),
             ("--sed 3", Some("'--seed'")),
             ("--plot", Some("'--plots'")),
-            ("--scale 0.5", Some("'--scale-load'")),
+            ("--scale-loads 0.5", Some("'--scale-load'")),
+            ("--scale 0.5", Some("'--scale' is an option of contend")),
             ("--quite", Some("'--quiet'")),
             ("stream --warmup 3", Some("'--warm-up'")),
             ("search --factor 1", Some("'--factors'")),
@@ -211,7 +335,22 @@ mod tests {
             ("--outages a", None),
             ("--colour", None),
             ("--verbose", None),
-            ("--output a", None),
+            ("--output a", Some("'--out'")),
+            ("synth --output a", Some("'--write'")),
+            ("synth --out a", Some("'--write'")),
+            ("import sacct --out a", Some("'--write'")),
+            ("report --out a", Some("'--write'")),
+            ("network --out a", Some("'--write'")),
+            ("place --out a", Some("'--write'")),
+            ("list --out a", Some("'--out' is an option of")),
+            ("--time 3", Some("'--time' is an option of search")),
+            ("--start 3", Some("'--start' is an option of search")),
+            ("--spare 3", Some("'--spare' is an option of search")),
+            ("--tmie 3", None),
+            ("--shapes 3", None),
+            ("--title a", Some("'--title' is an option of")),
+            ("--schedule", Some("'--schedule' is an option of compare")),
+            ("list --sched easy", Some("'--sched' is an option of replay")),
             ("--topologies a", None),
             ("contend --messages 3", None),
             ("place --boxes 3", None),

@@ -191,6 +191,6 @@ fn rejects_commands_without_outages() {
     run.fails(2, 1, &["--down: scheduler recorded repeats recorded starts"]);
     for command in ["search", "contend"] {
         let run = log.replay(&format!("{command} --trace log.swf --down down.csv -q"));
-        run.fails(2, 1, &["--down is for run, sweep, plan, show and explain"]);
+        run.fails(2, 1, &["--down is for replay without a command, sweep, plan, show and explain"]);
     }
 }

@@ -265,6 +265,14 @@ fn checks_the_folder_of_figures_before_any_work() {
     let compare = "compare no:0 no:1 --schedule --out plain/x";
     dir.replay(compare).fails(2, 1, &["cannot write plain/x: "]);
     assert_eq!(dir.read("plain"), b"");
+    let dir = dir.file("results/manifest.json", "{}");
+    for command in ["verify turner --out results", "compare no:0 no:1 --schedule --out results"] {
+        dir.replay(command).fails(
+            2,
+            1,
+            &["--out results: contains the results of another command"],
+        );
+    }
 }
 
 fn full_disk_keeps_the_previous_file() {

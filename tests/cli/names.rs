@@ -108,6 +108,8 @@ fn malformed_tie_vectors() {
         let words = [&format!("tie vector \"{vector}\""), "write SR,AF,WF,BF such as 2,13,20,6"];
         dir.replay(&format!("--tie {vector}")).fails(2, 1, &words);
     }
+    let slack = ["tie vector \"2,3,10,1@0.1\"", "mc1x1[tie=2,13,20,6,slack=0.1]"];
+    dir.replay("--tie 2,3,10,1@0.1").fails(2, 1, &slack);
     dir.replay("--alloc mc1x1[tie=1,2,3]").fails(2, 1, &["allocator \"mc1x1[tie=1,2,3]\"", "tie"]);
 }
 

@@ -76,7 +76,7 @@ fn node_map_gives_positions() {
         &["--node-map: applies only to allocator recorded (the file maps the nodes of a log"],
     );
     let search = "search --trace j.swf --node-map map.csv -q";
-    dir.replay(search).fails(2, 1, &["--node-map is for run, sweep and plan"]);
+    dir.replay(search).fails(2, 1, &["--node-map is for replay without a command, sweep and plan"]);
     // Cell ids depend on the map, and a sweep accepts a map.
     let dir = dir.file("turned.csv", "node,x\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\n");
     let id = |map: &str| {

@@ -175,6 +175,10 @@ fn every_table_has_every_format() {
     let rows: Vec<f64> = rows.iter().map(|value| value.parse().expect("a number")).collect();
     assert!(rows.len() == 7 && rows.is_sorted_by(|a, b| a >= b), "{rows:?}");
     dir.replay(&format!("sweep {grid} -q --out a")).code(0).prints("a/runs.csv");
+    let markdown = dir.replay(&format!("sweep {grid} -q --out a --format md")).code(0).stdout;
+    let rows: Vec<&str> = markdown.lines().collect();
+    assert!(rows[0].starts_with("| trace "), "{markdown}");
+    assert_eq!(rows.iter().filter(|row| row.starts_with("| lublin-10x10 ")).count(), 7);
     for shard in 1..=2 {
         dir.replay(&format!("sweep {grid} -q --shard {shard}/2 --out s{shard}")).code(0);
     }
@@ -282,6 +286,7 @@ fn errors_name_file_line_and_key() {
         3,
         &["grid.toml:1:1: unknown key \"trces\"; did you mean \"traces\"?", "^^^^^"],
     );
+    fails(" \n", 2, 1, &["grid.toml: the file is empty; a grid file has keys"]);
     let sca = "[[allocator]]\nname = \"mc1x1\"\norder = \"sca\"\n";
     fails(sca, 2, 3, &["grid.toml:3:9: allocator.order: ", "not one of carried, scan, greedy"]);
     fails("seeds = \"3..1\"\n", 2, 3, &["grid.toml:1:9: seeds: \"3..1\": the range is empty"]);

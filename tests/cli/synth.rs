@@ -5,6 +5,7 @@ use super::dir::{Dir, shipped_trace};
 trials!(
     same_seed_same_bytes,
     header_of_the_shipped_trace_reproduces_it,
+    options_and_a_model_have_the_same_seed,
     writes_to_a_file,
     replays_the_generated_trace,
     reaches_the_requested_load,
@@ -35,6 +36,18 @@ fn header_of_the_shipped_trace_reproduces_it() {
     let differ = made.stdout.lines().zip(shipped.lines()).find(|(ours, theirs)| ours != theirs);
     assert_eq!(differ, None);
     assert!(made.stdout == shipped, "one is longer than the other");
+}
+
+/// The comments of the header contain the command, so only the records are equal.
+fn options_and_a_model_have_the_same_seed() {
+    let jobs = |arguments: &str| -> Vec<String> {
+        let made = Dir::new().replay(&format!("synth {arguments}")).code(0).says_nothing().stdout;
+        made.lines().filter(|line| !line.starts_with(';')).map(str::to_string).collect()
+    };
+    let by_options = jobs("--jobs 30");
+    assert_eq!(by_options.len(), 30);
+    assert_eq!(by_options, jobs("lublin[jobs=30]"));
+    assert_ne!(by_options, jobs("lublin[jobs=30,seed=1]"));
 }
 
 fn writes_to_a_file() {

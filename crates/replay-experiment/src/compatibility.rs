@@ -322,8 +322,25 @@ pub fn require_one_processor_per_point<'a>(
     match machines.into_iter().find(|machine| machine.per_point() > 1) {
         None => Ok(()),
         Some(machine) => Err(Incompatible::new(format!(
-            "machine {machine}: this command supports one processor per point; run, sweep, search and \
-             contend support several"
+            "machine {machine}: this command supports one processor per point; replay without a command, \
+             sweep, search and contend support several"
+        ))),
+    }
+}
+
+/// Checks that machines have sides, which bound the sides of the jobs of a stochastic stream.
+///
+/// # Errors
+/// [`Incompatible`] if a machine is a tree or consists of blocks.
+pub fn require_sides<'a>(
+    machines: impl IntoIterator<Item = &'a Topology>,
+) -> Result<(), Incompatible> {
+    match machines.into_iter().find(|machine| machine.hierarchy().is_some()) {
+        None => Ok(()),
+        Some(machine) => Err(Incompatible::new(format!(
+            "machine {machine}: the jobs of a stream are boxes, which trees and blocks do not have; replay \
+             a trace instead, such as one made by replay synth --processors {} --write FILE",
+            machine.processors()
         ))),
     }
 }

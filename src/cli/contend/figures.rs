@@ -224,8 +224,8 @@ fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     });
     subtitle.push("ordered by median, then by trimmed mean of the stretch".to_string());
     subtitle.push("stretch of a job is placement times contention".to_string());
-    subtitle.push("placement: alone where it was over alone in the box".to_string());
-    subtitle.push("contention: among others over alone where it was".to_string());
+    subtitle.push("placement: alone on its processors / alone in a compact box".to_string());
+    subtitle.push("contention: with other jobs / alone on its processors".to_string());
     Comparison {
         subtitle,
         measures: COMPARED.iter().map(|(title, ..)| title.to_string()).collect(),

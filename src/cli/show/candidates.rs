@@ -291,7 +291,7 @@ impl Results for Decision<'_> {
             let shown = vec![
                 Shown::column(name::candidate_number, "candidate", 0),
                 Shown::text("box at", centre),
-                Shown::text("comes to", |one: &ScoredCandidate| Some(one.label())),
+                Shown::text("score", |one: &ScoredCandidate| Some(one.label())),
             ];
             return vec![Sheet::of(listed, shown)];
         }

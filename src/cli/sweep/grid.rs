@@ -50,6 +50,11 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
             let text = File::open(path).and_then(lines::whole).map_err(|error| {
                 Failure::usage(anyhow::Error::new(error).context(format!("cannot read {name}")))
             })?;
+            if text.trim().is_empty() {
+                return Err(Failure::usage_message(format!(
+                    "{name}: the file is empty; a grid file has keys such as traces and schedulers (docs/src/sweeps.md)"
+                )));
+            }
             let grid = ParameterGrid::parse(&text, &name).map_err(Failure::usage)?;
             Ok(Resolved { grid, tried: None })
         }

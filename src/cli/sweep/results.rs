@@ -41,7 +41,7 @@ pub struct Extras<'a> {
 const SHOWN: usize = 50;
 
 /// Writes the results of a plan in grid order, one record at a time, and then prints the names of the files, or all
-/// runs as JSON or CSV. Each cell of the plan must be in one of `journals`. The bytes do not depend on the order or the
+/// runs as JSON, CSV or Markdown. Each cell of the plan must be in one of `journals`. The bytes do not depend on the order or the
 /// number of the journals. `builds` are the builds that ran cells; `cells_run` is the number of cells that this process
 /// ran.
 ///
@@ -68,7 +68,7 @@ pub fn write(
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
     let table = session.table();
-    let is_data = matches!(table.format, FormatArg::Json | FormatArg::Csv);
+    let is_data = table.format != FormatArg::Table;
     let mut shown: Vec<RunResult> = Vec::new();
     let mut left_out = SkippedJobs::default();
     for run in 0..plan.len() {
@@ -137,24 +137,19 @@ pub fn write(
         false => files.iter().try_for_each(|path| writeln!(out, "{}", path.display())),
     };
     let printed = printed.and_then(|()| {
+        let changes = || baseline.as_ref().map(Baseline::shown).unwrap_or_default();
+        let runs: Vec<&RunResult> = shown.iter().collect();
+        let sheets = || ranked_summaries(&runs, sorting.as_ref(), changes);
+        let mut columns = RunResult::columns();
+        columns.extend(baseline.as_ref().map(Baseline::columns).unwrap_or_default());
         if is_data {
-            let mut columns = RunResult::columns();
-            columns.extend(baseline.as_ref().map(Baseline::columns).unwrap_or_default());
-            return table.print_columns(&columns, &shown, Vec::new, &mut out);
+            return table.print_columns(&columns, &shown, sheets, &mut out);
         }
         if shown.is_empty() {
             return Ok(());
         }
         writeln!(out)?;
-        let changes = || baseline.as_ref().map(Baseline::shown).unwrap_or_default();
-        let runs: Vec<&RunResult> = shown.iter().collect();
-        for (place, sheet) in ranked_summaries(&runs, sorting.as_ref(), changes).iter().enumerate()
-        {
-            if place > 0 {
-                writeln!(out)?;
-            }
-            table.sheet(sheet, 0, &mut out)?;
-        }
+        table.print_columns(&columns, &shown, sheets, &mut out)?;
         match done.len().saturating_sub(shown.len()) {
             0 => Ok(()),
             more => writeln!(out, "and {more} more runs"),

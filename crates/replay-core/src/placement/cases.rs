@@ -206,7 +206,10 @@ impl Columns {
             }
         }
         if let Some(name) = header.iter().find(|field| added.contains(&field.trim())) {
-            return Err(format!("the column {} is reserved for the output", excerpt(name)));
+            return Err(format!(
+                "the column {} is reserved for the output; remove it from the cases",
+                excerpt(name)
+            ));
         }
         Ok(Self { count: header.len(), places })
     }

@@ -124,7 +124,7 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
         sides: usual.sides,
         service: usual.service,
         jobs: usual.jobs,
-        seed: 1,
+        seed: 0,
         replication: 0,
     };
     let stream = Entry::new("stream", Model::Stream(stream))
@@ -155,7 +155,7 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
         .case("jobs", kind::integer(1..=u32::MAX).listed("N"), "number of jobs", of!(Stream, jobs))
         .case("seed", number(), "seed", of!(Stream, seed))
         .case("replication", number(), "number of the replication", of!(Stream, replication));
-    let lublin = LublinOptions { processors: 100, load: None, jobs: 5000, seed: 1 };
+    let lublin = LublinOptions { processors: 100, load: None, jobs: 5000, seed: 0 };
     let lublin = Entry::new("lublin", Model::Lublin(lublin))
         .about("A trace of the Lublin-Feitelson model with batch and interactive jobs.")
         .source("Lublin, Feitelson 2003")

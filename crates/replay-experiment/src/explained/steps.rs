@@ -137,7 +137,7 @@ fn numbers(explained: &Explained, ids: &[JobId]) -> String {
 
 fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
     let Some(history) = &explained.history else {
-        return vec![Part::Words("it starts when the log says that it did".to_string())];
+        return vec![Part::Words("it starts at its recorded time".to_string())];
     };
     let JobHistory { arrived, free, before, after, refused, named } = history;
     let mut parts = Vec::new();

@@ -101,7 +101,11 @@ impl FromStr for TieVector {
         let parts: Option<Vec<i32>> =
             entries.unwrap_or(text).split(',').map(|part| part.trim().parse().ok()).collect();
         let entries = parts.and_then(|parts| parts.try_into().ok());
-        Self::new(entries.ok_or_else(|| error("not four integers"))?).map_err(error)
+        let problem = match text.contains('@') {
+            true => "the slack after @ is a parameter: mc1x1[tie=2,13,20,6,slack=0.1]",
+            false => "not four integers",
+        };
+        Self::new(entries.ok_or_else(|| error(problem))?).map_err(error)
     }
 }
 

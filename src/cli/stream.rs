@@ -474,13 +474,16 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     }
     let machines = machines(args)?;
     if !args.output.process.quiet {
-        check_topology::warn(&machines);
+        check_topology::warn_of_blocks(&machines);
     }
     let allocators = match args.alloc.is_empty() {
         true => usual(&machines, &schedulers)?,
         false => parse_list(&args.alloc, ALLOCATORS)?,
     };
     allocators.iter().try_for_each(reject_unused_parameters)?;
+    if !args.output.process.quiet {
+        check_topology::warn_of_sizes(&machines, || allocators.clone());
+    }
     let mut points = Vec::new();
     for topology in machines {
         if let Life::Messages(messages) = &life {

@@ -1,14 +1,19 @@
 //! `replay check-topology`: findings about a tree or block machine before jobs run on it.
 
+use std::collections::BTreeSet;
 use std::io::stdout;
 
 use clap::Args;
 
 use super::exit::{Exit, Failure, eprint_line};
 use super::print::TableArgs;
+use replay_core::allocator::hierarchy::RuleOptions;
 use replay_core::allocator::hierarchy::check::{
-    Finding, description_warning, findings, never_runs, ranges, rule_name, sweep_cost,
+    Finding, description_warning, findings, never_runs, ranges, rule_name, rule_of,
 };
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::naming::StrategyName;
+use replay_core::number::counted;
 use replay_core::topology::{Hierarchy, Topology};
 use replay_core::topology_file::{TopologyFile, split_name};
 use replay_output::report::{Align, Sheet};
@@ -18,7 +23,7 @@ use replay_output::report::{Align, Sheet};
 #[command(after_help = "Examples:
   replay check-topology topology.conf
   replay check-topology topology.yaml:gpu
-  replay check-topology 'block[4,16]:6x4'
+  replay check-topology 'block[4,16]:6x4' --alloc 'slurm-block[segment=4]'
   replay check-topology tree:4x8x18 --format csv")]
 pub struct CheckTopologyArgs {
     /// Check this file, topology.conf or topology.yaml, or a machine such as tree:4x8x18 or block[18,72]:8x18.
@@ -27,7 +32,7 @@ pub struct CheckTopologyArgs {
     /// cluster_default: true, or else the first topology.
     ///
     /// The findings are: machine (the size of the machine), never-runs (job sizes without a placement on the idle
-    /// machine under Slurm's rule), skipped-level (missing block sizes between used sizes, or missing switch levels
+    /// machine under the rule of --alloc), skipped-level (missing block sizes between used sizes, or missing switch levels
     /// between used levels), name-order (names that are not in natural order in the file, although nodes are numbered
     /// in natural order), empty (leaves or blocks without nodes), small-block (blocks smaller than the base size),
     /// idle-nodes. The check idle-nodes fills the idle machine with jobs of one size until no further job fits. It
@@ -36,30 +41,41 @@ pub struct CheckTopologyArgs {
     #[arg(value_name = "FILE")]
     file: String,
 
+    /// Set the allocator (replay list allocators) [default: slurm-tree or slurm-block].
+    ///
+    /// The allocator is a rule for trees or blocks: slurm-tree, tree-fit, slurm-block or kueue.
+    #[arg(long, short, value_name = "NAME[..]")]
+    alloc: Option<String>,
+
     #[command(flatten)]
     table: TableArgs,
 }
 
 /// Prints the findings about the machine.
 pub fn run(args: &CheckTopologyArgs) -> Result<Exit, Failure> {
-    let found = match split_name(&args.file).is_some() {
+    let alloc: Option<AllocatorSpec> =
+        args.alloc.as_ref().map(|name| name.parse().map_err(Failure::usage)).transpose()?;
+    let (machine, misordered) = match split_name(&args.file).is_some() {
         true => {
             let file = TopologyFile::of_machine(&args.file);
             let file = file.map_err(|problem| Failure::data(anyhow::Error::msg(problem)))?;
-            findings(&file.machine, file.misordered.as_ref())
+            (file.machine, file.misordered)
         }
         false => {
             let topology: Topology = args.file.parse().map_err(Failure::usage)?;
-            let machine = topology.hierarchy().ok_or_else(|| {
+            let machine = topology.hierarchy().cloned().ok_or_else(|| {
                 let name = &args.file;
                 Failure::usage_message(format!(
                     "{name}: is neither a tree nor blocks; name a file topology.conf or topology.yaml, or a machine \
                      such as tree:4x8x18 or block:8x18"
                 ))
             })?;
-            findings(machine, None)
+            (machine, None)
         }
     };
+    let rule = alloc.map_or_else(|| StrategyName::plain(rule_name(&machine)), |alloc| alloc.name());
+    let found = findings(&machine, misordered.as_ref(), &rule);
+    let found = found.map_err(|problem| Failure::usage_message(format!("--alloc: {problem}")))?;
     let printed = args.table.print(&found, || vec![sheet(&found)], &mut stdout());
     printed.map_err(|e| Failure::output("standard output", e))?;
     Ok(Exit::Done)
@@ -74,26 +90,56 @@ fn sheet(found: &[Finding]) -> Sheet {
     sheet
 }
 
-/// Maximum [`sweep_cost`] at which the warning is computed, because the warning must not delay a replay.
+/// Maximum number of steps to find the sizes for a warning, because the warning must not delay a replay.
 const MAX_COST: u128 = 1 << 30;
 
-/// Prints warnings about each tree and block machine: blocks smaller than the base size, and sizes that never run.
-pub fn warn(machines: &[Topology]) {
-    for machine in machines.iter().filter_map(Topology::hierarchy) {
-        let warnings = [description_warning(machine), sizes_warning(machine)];
-        warnings.iter().flatten().for_each(eprint_line);
+/// Maximum number of ranges of sizes in a warning.
+const MAX_RANGES: usize = 8;
+
+/// Prints a warning about each block machine whose blocks are smaller than the base size.
+pub fn warn_of_blocks(machines: &[Topology]) {
+    let machines = machines.iter().filter_map(Topology::hierarchy);
+    machines.filter_map(description_warning).for_each(eprint_line);
+}
+
+/// Prints a warning about each tree and block machine for each rule that cannot place jobs of some sizes on the idle
+/// machine. Other allocators are ignored.
+pub fn warn_of_sizes<'a>(
+    machines: impl IntoIterator<Item = &'a Topology>,
+    allocators: impl Fn() -> Vec<AllocatorSpec>,
+) {
+    let mut seen: Vec<&Hierarchy> = Vec::new();
+    for machine in machines.into_iter().filter_map(Topology::hierarchy) {
+        if !seen.contains(&machine) {
+            seen.push(machine);
+        }
+    }
+    if seen.is_empty() {
+        return;
+    }
+    let names = allocators().into_iter().map(|allocator| allocator.name());
+    let rules: BTreeSet<StrategyName> =
+        names.filter(|name| RuleOptions::named(name).is_some()).collect();
+    let max_cost = MAX_COST / rules.len().max(1) as u128;
+    for machine in seen {
+        rules
+            .iter()
+            .filter_map(|rule| sizes_warning(machine, rule, max_cost))
+            .for_each(eprint_line);
     }
 }
 
-/// Returns the warning about sizes that never run under Slurm's rule for a machine; `None` if all sizes run.
-fn sizes_warning(machine: &Hierarchy) -> Option<String> {
-    let is_cheap = machine.tree().is_some() || sweep_cost(machine) <= MAX_COST;
-    let never = if is_cheap { never_runs(machine) } else { Vec::new() };
-    (!never.is_empty()).then(|| {
-        format!(
-            "{machine}: warning: jobs of {} nodes have no placement under {} on the idle machine (replay check-topology)",
-            ranges(&never),
-            rule_name(machine)
-        )
-    })
+/// Returns the warning about sizes that never run under a rule; `None` if all sizes run, or if the rule does not
+/// support the machine.
+fn sizes_warning(machine: &Hierarchy, name: &StrategyName, max_cost: u128) -> Option<String> {
+    let mut rule = rule_of(machine, name).ok()?;
+    let never = never_runs(machine, &mut rule, max_cost).filter(|never| !never.is_empty())?;
+    let more = match never.len().saturating_sub(MAX_RANGES) {
+        0 => String::new(),
+        more => format!(" and {} more", counted(more as u64, "range")),
+    };
+    Some(format!(
+        "{machine}: warning: jobs of {}{more} nodes have no placement under {name} on the idle machine (replay check-topology)",
+        ranges(&never[..never.len().min(MAX_RANGES)]),
+    ))
 }

@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn lists_the_options_of_every_command() {
-        let commands = options();
+        let commands = super::options();
         let of = |name: &str| commands.iter().find(|(command, _)| command == name).map(|it| &it.1);
         let option = |command: &str, name: &str| {
             of(command).and_then(|options| options.iter().find(|option| option.name == name))

@@ -80,6 +80,9 @@ pub fn placed(
     }
     let places = Places::on(nodes, &trace.topology, map.as_ref()).map_err(|problem| match map {
         Some(_) => Failure::data(anyhow::anyhow!("{problem}")),
+        None if trace.topology.hierarchy().is_some() => {
+            Failure::data(anyhow::anyhow!("allocator recorded: {}: {problem}", source.display()))
+        }
         None => {
             Failure::usage_message(format!("allocator recorded: {}: {problem}", source.display()))
         }

@@ -55,7 +55,7 @@ impl ResolvedGrid {
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         check_grid(&grid)?;
         if !quiet {
-            check_topology::warn(&grid.machines);
+            check_topology::warn_of_blocks(&grid.machines);
         }
         let outages = outages(&grid)?;
         let of_policy = |policy| {
@@ -99,7 +99,12 @@ impl ResolvedGrid {
         if !quiet {
             report_left_out_pairs(&plan)?;
         }
-        Ok(Self { plan, traces })
+        let loaded = Self { plan, traces };
+        if !quiet {
+            let machines = loaded.traces.iter().map(|trace| &trace.topology);
+            check_topology::warn_of_sizes(machines, || loaded.allocators());
+        }
+        Ok(loaded)
     }
 
     /// Returns the paths of the input files.

@@ -1,6 +1,7 @@
 //! `replay --trace ...`: the main job, a grid without a journal whose results are printed as they are computed.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use super::args::RunArgs;
 use super::eta::EtaReporter;
@@ -12,9 +13,9 @@ use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::Tally;
 use super::session::Session;
-use replay_experiment::RunContext;
 use replay_experiment::pool::Turn;
 use replay_experiment::sweep::run_plan;
+use replay_experiment::{RunContext, Trace};
 
 /// Runs the main job.
 ///
@@ -24,7 +25,12 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
     let measure = args.measure();
-    let loaded = ResolvedGrid::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
+    let mut loaded = ResolvedGrid::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
+    // On trees and blocks, the default table contains leaves.
+    let on_hierarchy = |trace: &Arc<Trace>| trace.topology.hierarchy().is_some();
+    if args.columns.is_empty() && loaded.traces.iter().any(on_hierarchy) {
+        loaded.plan.grid.measure.placements = true;
+    }
     session.reads(loaded.inputs());
     let ResolvedGrid { plan, traces } = &loaded;
     session.configure(&serde_json::json!({

@@ -281,21 +281,28 @@ impl Results for Picture<'_> {
             let place = taken.holds.iter().position(|other| std::ptr::eq(other, hold));
             place.map(|place| symbol(taken, place).to_string())
         };
-        vec![Sheet::of(
-            &taken.holds,
-            vec![
-                Shown::text("map", place),
-                Shown::column(name::job, "job", 0),
-                Shown::column(name::size, "size", 0),
-                Shown::measure(name::submit, "submit", 0),
-                Shown::measure(name::start, "start", 0),
-                Shown::measure(name::end, "end", 0),
-                Shown::measure(name::wait, "wait", 0),
+        let mut columns = vec![
+            Shown::text("map", place),
+            Shown::column(name::job, "job", 0),
+            Shown::column(name::size, "size", 0),
+            Shown::measure(name::submit, "submit", 0),
+            Shown::measure(name::start, "start", 0),
+            Shown::measure(name::end, "end", 0),
+            Shown::measure(name::wait, "wait", 0),
+        ];
+        let distance = Shown::column(name::distance, "mean hops", 2);
+        match self.cell.trace.topology.hierarchy() {
+            Some(machine) => {
+                let leaves = |hold: &HeldAllocation| Some(grouped(machine.leaf_count(&hold.nodes)));
+                columns.extend([Shown::text("leaves", leaves).right(), distance]);
+            }
+            None => columns.extend([
                 Shown::measure(name::pairwise_l1, "pairwise L1", 0),
-                Shown::column(name::distance, "mean hops", 2),
+                distance,
                 Shown::column(name::components, "components", 0),
-            ],
-        )]
+            ]),
+        }
+        vec![Sheet::of(&taken.holds, columns)]
     }
 
     fn configuration(&self) -> impl Serialize {
@@ -320,9 +327,15 @@ impl Results for Picture<'_> {
             .filter(|cluster| cluster.levels() > 1)
             .map(|_| "each column is a host; the job in the lowest row has priority".to_string());
         let leaves = (!sheets.row_names().is_empty()).then(|| {
-            match topology.hierarchy().and_then(Hierarchy::blocks) {
-                Some(_) => "a row is a base block with a cell for each of its nodes".to_string(),
-                None => "a row is a leaf switch with a cell for each of its nodes".to_string(),
+            let leaf = match topology.hierarchy().and_then(Hierarchy::blocks) {
+                Some(_) => "base block",
+                None => "leaf switch",
+            };
+            match sheets.has_wrapped_rows() {
+                true => format!(
+                    "the rows of a {leaf} are below each other, with a cell for each of its nodes"
+                ),
+                false => format!("a row is a {leaf} with a cell for each of its nodes"),
             }
         });
         let figure = MachineMap {

@@ -1,13 +1,19 @@
-//! Jobs of sizes for which an allocator has no box. These jobs are reported when all runs are done.
+//! Jobs of sizes that an allocator never places. These jobs are reported when all runs are done.
 
 use std::collections::BTreeMap;
 
 use super::exit::eprint_line;
-use replay_core::number::grouped;
-use replay_experiment::{Cell, RejectedSize, RejectedSizes, RunKey, size_left_out};
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::number::{counted, grouped};
+use replay_experiment::explained::steps::steps;
+use replay_experiment::{Cell, LeftOutJob, RejectedSize, RejectedSizes, RunKey, left_out_job};
 
-/// Advice about skipped jobs.
-const HELP: &str = "fit=up gives a job the next larger box, if there is one";
+/// Advice about jobs that are skipped by a strategy with the parameter `fit`.
+const FIT: &str = "fit=up gives a job the next larger box, if there is one";
+
+/// Advice about jobs that are skipped by a rule of trees and blocks.
+const RULE: &str =
+    "replay check-topology --alloc lists the sizes without a placement on the idle machine";
 
 /// Maximum number of lines of the report.
 const LINES: usize = 10;
@@ -15,9 +21,24 @@ const LINES: usize = 10;
 /// Returns a message that the job with this number received no processors in a run, and the reason.
 pub fn why_not_started(cell: &Cell, number: i64) -> String {
     let name = &cell.trace.workload.name;
-    match size_left_out(cell, number) {
-        Some(size) => format!(
-            "--job {number}: {} leaves out this job of {name}: no permitted box has the size of the job, {} ({HELP})",
+    match left_out_job(cell, number) {
+        Some(LeftOutJob { size, explanation }) if cell.trace.topology.hierarchy().is_some() => {
+            let parts: Vec<_> = explanation.into_iter().map(|part| ("allocator", part)).collect();
+            let steps = steps(&parts);
+            let mut lines: Vec<&str> =
+                steps.iter().take(LINES).map(|step| &step.text[..]).collect();
+            let more = steps.len().saturating_sub(LINES);
+            let more = format!("and {} more", counted(more as u64, "line"));
+            lines.extend((steps.len() > LINES).then_some(&more[..]));
+            format!(
+                "--job {number}: {} leaves out this job of {name}: the rule has no placement for {} on the idle machine:\n  {}",
+                cell.key().strategy(),
+                counted(u64::from(size), "node"),
+                lines.join("\n  "),
+            )
+        }
+        Some(LeftOutJob { size, .. }) => format!(
+            "--job {number}: {} leaves out this job of {name}: no permitted box has the size of the job, {} ({FIT})",
             cell.key().strategy(),
             grouped(size),
         ),
@@ -27,9 +48,15 @@ pub fn why_not_started(cell: &Cell, number: i64) -> String {
     }
 }
 
-/// Descriptions of skipped jobs, by trace, machine and sizes, with the strategies that skip them.
+/// Returns advice that suits an allocator, which is given by its canonical name.
+fn advice(allocator: &str) -> &'static str {
+    let spec = allocator.parse::<AllocatorSpec>();
+    if spec.is_ok_and(|spec| spec.has_parameter("fit")) { FIT } else { RULE }
+}
+
+/// Descriptions of skipped jobs, by trace, machine, sizes and advice, with the strategies that skip them.
 #[derive(Debug, Default)]
-pub struct SkippedJobs(BTreeMap<(String, String), Vec<String>>);
+pub struct SkippedJobs(BTreeMap<(String, String, &'static str), Vec<String>>);
 
 impl SkippedJobs {
     /// Adds the jobs that a run skipped. Runs on perturbed copies skip the same jobs as the run on the trace and are
@@ -39,7 +66,8 @@ impl SkippedJobs {
             return;
         }
         let place = format!("{} on {}", key.trace, key.topology);
-        let strategies = self.0.entry((place, RejectedSizes(away).to_string())).or_default();
+        let sizes = RejectedSizes(away).to_string();
+        let strategies = self.0.entry((place, sizes, advice(&key.allocator))).or_default();
         let strategy = key.strategy();
         if !strategies.contains(&strategy) {
             strategies.push(strategy);
@@ -48,13 +76,13 @@ impl SkippedJobs {
 
     /// Prints the skipped jobs on standard error.
     pub fn report(&self) {
-        for ((place, sizes), strategies) in self.0.iter().take(LINES) {
+        for ((place, sizes, advice), strategies) in self.0.iter().take(LINES) {
             let strategies = match &strategies[..] {
                 [one] => one.clone(),
                 [one, others @ ..] => format!("{one} and {} more", others.len()),
                 [] => continue,
             };
-            eprint_line(format_args!("{place}, {strategies}: left out {sizes} ({HELP})"));
+            eprint_line(format_args!("{place}, {strategies}: left out {sizes} ({advice})"));
         }
         if let more @ 1.. = self.0.len().saturating_sub(LINES) {
             eprint_line(format_args!("and {more} more; the column no_such_size_jobs counts them"));

@@ -11,7 +11,107 @@ trials!(
     every_command_warns_of_a_file,
     ids_depend_on_the_content_of_a_file,
     selects_a_topology_of_a_file,
+    options_decide_which_sizes_never_run,
+    left_out_jobs_have_the_reason_of_the_rule,
+    rejects_options_that_the_machine_cannot_meet,
+    errors_of_files_contain_line_and_name,
+    recorded_nodes_must_occur_in_the_file,
 );
+
+/// Jobs of 1 to 24 nodes, one after the other.
+fn all_sizes() -> String {
+    let job = |size: i32| format!("{size} {} 0 50 {size}\n", 100 * size);
+    "; MaxProcs: 24\n".to_string() + &(1..=24).map(job).collect::<String>()
+}
+
+fn options_decide_which_sizes_never_run() {
+    let dir = Dir::new().file("sz.swf", all_sizes());
+    let check = "check-topology block[4,16]:6x4 --format csv";
+    let out = dir.replay(&format!("{check} --alloc slurm-block[segment=4]")).code(0);
+    out.prints(
+        "never-runs,slurm-block[segment=4],6,\"17-19, 21-23: no placement on the idle machine\"",
+    );
+    let tree = "check-topology tree:2x2x4 --alloc kueue[mode=required,level=0] --format csv";
+    dir.replay(tree).code(0).prints("5-16: no placement on the idle machine");
+    dir.replay(&format!("{check} --alloc kueue")).fails(2, 1, &["--alloc: kueue: needs a tree"]);
+    dir.replay(&format!("{check} --alloc random")).fails(2, 1, &["random is not a rule"]);
+    let run = "--trace sz.swf --machine block[4,16]:6x4 --alloc";
+    dir.replay(&format!("{run} slurm-block[segment=4]"))
+        .code(0)
+        .says("warning: jobs of 17-19, 21-23 nodes have no placement under slurm-block[segment=4]")
+        .says("left out 6 jobs")
+        .says("(replay check-topology --alloc lists the sizes");
+    let other = dir.replay(&format!("{run} random")).code(0);
+    let other = other.prints("leaves per job leaves  one leaf %");
+    assert!(!other.stderr.contains("warning"), "{}", other.stderr);
+}
+
+fn left_out_jobs_have_the_reason_of_the_rule() {
+    let dir = Dir::new().file("sz.swf", all_sizes());
+    let run = "--trace sz.swf --machine block[4,16]:6x4 --alloc slurm-block";
+    let note =
+        "sz on block[4,16]:6x4, slurm-block: left out 8 jobs of unsupported size: 17 (job 17)";
+    let out = dir.replay(run).code(0).says(note);
+    assert!(!out.stderr.contains("fit=up"), "{}", out.stderr);
+    for command in ["explain", "show"] {
+        dir.replay(&format!("{command} {run} --job 20 -q")).fails(
+            2,
+            5,
+            &[
+                "slurm-block leaves out this job of sz: the rule has no placement for 20 nodes on the idle machine",
+                "20 nodes need the whole machine, 6 base blocks, as no block size is large enough",
+                "too few within the limit",
+            ],
+        );
+    }
+}
+
+fn rejects_options_that_the_machine_cannot_meet() {
+    let dir = Dir::new().file("sz.swf", all_sizes());
+    for (alloc, words) in [
+        ("kueue[level=7]", "level=7: the tree has the levels node and 0 to 2"),
+        ("kueue[slice=3,slice_level=9]", "slice-level=9: the tree has the levels node and 0 to 2"),
+        ("kueue[slice=3,slice_level=1,level=0]", "slice-level=1 is above level 0 of the job"),
+        ("kueue[mode=unconstrained,slice=3,slice_level=0]", "slice-level=0 is above level node"),
+        ("slurm-tree[switches=1,wait=500]", "wait=500 is more than the limit of 300 seconds"),
+    ] {
+        let run = format!("--trace sz.swf --machine tree:2x3x4 --alloc {alloc} -q");
+        dir.replay(&run).fails(2, 1, &[words]);
+    }
+}
+
+fn errors_of_files_contain_line_and_name() {
+    let deep = "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\nSwitchName=c Switches=b\nSwitchName=r Switches=a,c\n";
+    let twice = "SwitchName=s1 Nodes=n2\nSwitchName=n2 Nodes=n3\n";
+    let dir = Dir::new().file("tiny.swf", TINY).file("deep.conf", deep).file("twice.conf", twice);
+    dir.replay("--trace tiny.swf --machine deep.conf --alloc kueue").fails(
+        2,
+        1,
+        &["deep.conf:2: switch b: this leaf is at depth 2, but the leaf a (line 1) is at depth 1"],
+    );
+    let words = ["twice.conf:2: switch n2: a node of switch s1 (line 1) has the same name"];
+    dir.replay("check-topology twice.conf").fails(3, 1, &words);
+    let marked = format!("\u{feff}{deep}");
+    let dir = dir.file("marked.conf", marked).file("flat.yaml", "- topology: t\n  flat: true\n");
+    dir.replay("check-topology marked.conf").code(0).prints("2 nodes; 4 switches");
+    let flat = dir.replay("--trace tiny.swf --machine flat.yaml --alloc slurm-tree");
+    assert!(!flat.stderr.contains("flat.yaml: flat.yaml"), "{}", flat.stderr);
+    let words = ["no system \"topo.txt\"", "a file that ends in .conf, .yaml or .yml"];
+    dir.replay("check-topology topo.txt").fails(2, 1, &words);
+}
+
+/// On a machine from a file, nodes of a log are found by their names. On other machines they are used in the order of
+/// their names.
+fn recorded_nodes_must_occur_in_the_file() {
+    let conf = "SwitchName=a Nodes=n[0-7]\nSwitchName=b Nodes=n[8-15]\nSwitchName=r Switches=a,b\n";
+    let trace = "; MaxProcs: 16\n1 0 0 50 2\n2 0 0 50 3\n";
+    let nodes = "job,nodes\n1,\"x[0-1]\"\n2,\"x[2-4]\"\n";
+    let dir = Dir::new().file("two.swf", trace).file("two.nodes.csv", nodes).file("a.conf", conf);
+    let run = "--trace two.swf --sched recorded --alloc recorded -q --machine";
+    let words = ["the log names the node x0, which a.conf does not have"];
+    dir.replay(&format!("{run} a.conf")).fails(3, 1, &words);
+    dir.replay(&format!("{run} tree:2x8")).code(0);
+}
 
 fn reports_sizes_that_never_run() {
     let out =
@@ -79,7 +179,7 @@ fn every_command_warns_of_a_file() {
         "plan --trace tiny.swf --alloc slurm-block",
         "show --trace tiny.swf --alloc slurm-block --job 1",
         "explain --trace tiny.swf --alloc slurm-block --job 1",
-        "stream --arrivals 1 --jobs 5 --replications 2",
+        "stream --arrivals 1 --jobs 5 --replications 2 --alloc slurm-block,random",
     ] {
         // Two blocks of 16 nodes, the second of which is incomplete, and a block of three nodes.
         let nodes = ["0-3", "4-7", "8-10", "11-14", "15-18", "19-22"];

@@ -15,11 +15,24 @@ trials!(
 
 fn rules_of_trees_and_blocks_explain_their_choice() {
     let trace = "; MaxProcs: 16\n1 0 0 50 3\n2 1 0 50 6\n";
-    let dir = Dir::new().file("two.swf", trace);
+    let conf = "SwitchName=a Nodes=node[00-07]\nSwitchName=b Nodes=node[08-15]\nSwitchName=r Switches=a,b\n";
+    let dir = Dir::new().file("two.swf", trace).file("names.conf", conf);
     for (machine, alloc, words) in [
         ("tree:2x2x4", "slurm-tree", "leaf 1, with 6 nodes to take"),
         ("tree:2x2x4", "tree-fit", "leaves with the most free nodes, taken whole"),
         ("block[4,16]:4x4", "slurm-block", "6 nodes need a block of level 2, 4 base blocks"),
+        (
+            "block[4,16]:4x4",
+            "slurm-block",
+            "choice 1, with 6 nodes to take: base blocks in file order; b2 wins",
+        ),
+        ("block[4,16]:4x4", "slurm-block", "lower block with fewer free nodes"),
+        ("block[4,16]:4x4", "slurm-block", "on 2 base blocks: mean distance"),
+        (
+            "names.conf",
+            "slurm-tree",
+            "has nodes node[08-13], on 1 leaf switch: mean distance 2.000 hops",
+        ),
         ("tree:2x2x4", "kueue[level=0]", "level 0: no domain has enough, 6 needed"),
     ] {
         let cell = format!("--trace two.swf --machine {machine} --alloc {alloc} -q");

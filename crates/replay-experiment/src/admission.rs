@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::Cell;
 use super::compatibility::check_cell;
 use super::problem::CellProblem;
+use replay_core::allocator::explain::{ExplanationLog, Part};
 use replay_core::allocator::{Allocator, Request, RunSetup};
+use replay_core::machine::Machine;
 use replay_core::number::{counted, grouped};
 use replay_core::simulation::SimulationError;
 use replay_core::workload::Job;
@@ -74,15 +76,37 @@ impl<'a> Admitted<'a> {
     }
 }
 
-/// Returns the size of the first job with this job number if the cell's strategy rejects all jobs with this number;
-/// `None` otherwise.
-pub fn size_left_out(cell: &Cell, number: i64) -> Option<u32> {
+/// A job that a strategy rejects because of its size.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LeftOutJob {
+    /// Number of processors requested.
+    pub size: u32,
+    /// The explanation of the decision for this job on the idle machine. It is empty on machines other than trees and
+    /// blocks.
+    pub explanation: Vec<Part>,
+}
+
+/// Returns the first job with this job number if the cell's strategy rejects all jobs with this number; `None`
+/// otherwise.
+pub fn left_out_job(cell: &Cell, number: i64) -> Option<LeftOutJob> {
     let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed).ok()?;
     let admitted = Admitted::by(allocator.as_mut(), cell).ok()?;
     let of_number =
         |cell: &Cell| cell.trace.workload.jobs.iter().find(|job| job.number == number).copied();
     let job = of_number(cell)?;
-    of_number(&admitted.cell).is_none().then_some(job.size)
+    if of_number(&admitted.cell).is_some() {
+        return None;
+    }
+    let topology = &cell.trace.topology;
+    let explanation = topology.hierarchy().map_or(Ok(Vec::new()), |_| {
+        let log = ExplanationLog::recording();
+        allocator.begin(&RunSetup { explanation: log.clone(), ..RunSetup::default() })?;
+        log.set_recording(true);
+        let (machine, request) = (Machine::new(topology.clone()), Request::of_size(job.size));
+        _ = allocator.allocate(&machine, request, &mut Vec::new());
+        Ok::<_, String>(log.take().parts)
+    });
+    Some(LeftOutJob { size: job.size, explanation: explanation.ok()? })
 }
 
 /// Maximum number of sizes that are listed individually.

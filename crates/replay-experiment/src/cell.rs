@@ -74,7 +74,7 @@ impl Places {
     /// the order of the node names, along the scan order of the machine.
     ///
     /// # Errors
-    /// A message if only some of the node names occur in the machine, `map` lacks a node, or the log has more nodes
+    /// A message if some of the node names do not occur in the machine, `map` lacks a node, or the log has more nodes
     /// than the machine has points.
     pub fn on(
         nodes: RecordedPlacements,
@@ -114,15 +114,15 @@ impl Places {
     }
 }
 
-/// Finds the points of nodes by name. Returns `None` if the machine has no named nodes, or no node with any of
-/// these names.
+/// Finds the points of nodes by name. Returns `None` if the machine has no named nodes. If the names of the machine are
+/// not the names of a file, also returns `None` if no node has any of these names.
 fn by_name(nodes: &RecordedPlacements, machine: &Topology) -> Result<Option<Vec<NodeId>>, String> {
     let Some(machine) = machine.hierarchy() else { return Ok(None) };
     let names = machine.names().iter().map(String::as_str);
     let numbers: HashMap<&str, u32> = names.zip(0..).collect();
     let point = |name: &String| numbers.get(&name[..]).map(|&number| NodeId(number));
     let points: Vec<Option<NodeId>> = nodes.names().iter().map(point).collect();
-    if points.iter().all(Option::is_none) {
+    if points.iter().all(Option::is_none) && !machine.is_of_file() {
         return Ok(None);
     }
     let unknown = points.iter().zip(nodes.names()).find(|(point, _)| point.is_none());

@@ -42,7 +42,7 @@ pub mod sweep;
 #[cfg(test)]
 mod ids_tests;
 
-pub use admission::{Admitted, RejectedSize, RejectedSizes, size_left_out};
+pub use admission::{Admitted, LeftOutJob, RejectedSize, RejectedSizes, left_out_job};
 pub use batched_run::run_together;
 pub use cell::{Cell, Places, Trace};
 pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};

@@ -264,7 +264,7 @@ measures! {
             leaves for which the job waits; null on machines other than trees and blocks" = Some(system.recorder.postponed_refusals);
         fragmented_time_percent: f64 ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement" = 100.0 * system.recorder.fragmented as f64 / system.span;
         blocked_menu_percent: Option<f64> ["%"] "time average of the share of positions of the menu's boxes that are not entirely free, weighted by the size of the box; null for strategies without a menu of boxes" = system.blocked_menu();
-        no_such_size_jobs: Option<u64> ["jobs"] "jobs excluded from the run because no box of the menu has their size; null for strategies without a menu of boxes" = None;
+        no_such_size_jobs: Option<u64> ["jobs"] "jobs excluded from the run because the strategy has no place for their size on the idle machine: no box of the menu has this size, or the rule of a tree or of blocks finds no placement; null for strategies that accept every size" = None;
         mean_blocks: Option<f64> ["units"] "mean number of sub-meshes, blocks or pages per job" = system.of_units(system.recorder.blocks);
         one_block_percent: Option<f64> ["%", rising] "share of jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
         mean_busy_list: Option<f64> ["units"] "time average of the number of allocated units (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);

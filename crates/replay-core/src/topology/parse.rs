@@ -11,7 +11,7 @@ use crate::sanitize::excerpt;
 /// Error of a machine description that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, torus:4x4x4*2, hypercube:7, cluster:6x2, tree:4x8x18, block[18,72]:8x18 or a name from `replay list systems`)"
+    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, torus:4x4x4*2, hypercube:7, cluster:6x2, tree:4x8x18, block[18,72]:8x18, a file that ends in .conf, .yaml or .yml, or a name from `replay list systems`)"
 )]
 pub struct TopologyError {
     text: String,

@@ -2,7 +2,7 @@
 
 use super::Entries;
 use crate::naming::advice;
-use crate::sanitize::excerpt;
+use crate::sanitize::{BYTE_ORDER_MARK, excerpt};
 use crate::topology::MAX_POINTS;
 use crate::topology::hierarchy::{BlockEntry, SwitchEntry};
 use crate::workload::nodes;
@@ -17,7 +17,7 @@ const KEYS: [&str; 6] = ["SwitchName", "Nodes", "Switches", "LinkSpeed", "BlockN
 pub fn read(text: &str) -> Result<Entries, (usize, String)> {
     let mut entries = Entries::default();
     let (mut joined, mut first) = (String::new(), 1);
-    for (line, text) in (1..).zip(text.lines()) {
+    for (line, text) in (1..).zip(text.trim_start_matches(BYTE_ORDER_MARK).lines()) {
         let text = text.split('#').next().unwrap_or_default().trim_end();
         if joined.is_empty() {
             first = line;

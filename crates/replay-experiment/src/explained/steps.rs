@@ -307,17 +307,44 @@ fn allocator(decision: &RecordedDecision, at: &str) -> Vec<Part> {
 
 fn result(explained: &Explained, topology: &Topology) -> String {
     let placement = &explained.placement;
-    let what = if topology.cluster().is_some() { "hosts" } else { "processors" };
+    let hierarchy = topology.hierarchy();
+    let listed = hierarchy.and_then(|machine| {
+        let mut nodes = explained.nodes.clone();
+        nodes.sort_unstable();
+        machine.host_list(&nodes)
+    });
+    let what = match topology.cluster() {
+        Some(_) => "hosts",
+        None if listed.is_some() => "nodes",
+        None => "processors",
+    };
+    let listed = listed.unwrap_or_else(|| format_nodes(&explained.nodes));
     let size = explained.job.size;
     let more = explained.nodes.len() as u64 * u64::from(topology.per_point());
     let lost = match more.saturating_sub(u64::from(size)) {
         0 => String::new(),
         lost => format!(", {lost} more than it asks for"),
     };
+    if let Some(machine) = hierarchy {
+        let leaves = match machine.blocks() {
+            Some(_) => "base block",
+            None => "leaf switch",
+        };
+        let on = machine.leaf_count(&explained.nodes);
+        let plural = match on {
+            1 => "",
+            _ if machine.blocks().is_some() => "s",
+            _ => "es",
+        };
+        return format!(
+            "job {} has {what} {listed}{lost}, on {on} {leaves}{plural}: mean distance {} hops",
+            explained.job.number,
+            fixed(placement.distance(explained.nodes.len().min(size as usize) as u32), 3),
+        );
+    }
     format!(
-        "job {} has {what} {}{lost}: pairwise L1 {}, mean distance {}, {}",
+        "job {} has {what} {listed}{lost}: pairwise L1 {}, mean distance {}, {}",
         explained.job.number,
-        format_nodes(&explained.nodes),
         grouped(placement.pairwise_l1 as i64),
         fixed(placement.distance(explained.nodes.len().min(size as usize) as u32), 3),
         count(placement.components as usize, "connected component"),

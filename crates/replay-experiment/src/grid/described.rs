@@ -38,7 +38,10 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
     let name = file.machines[place].trim().to_string();
     let (path, topology) = split_name(&name).unwrap_or((&name, None));
     let at = |problem: String| {
-        GridError::at(&[Step::Key("machines"), Step::Item(place)], format!("{path}: {problem}"))
+        // Errors about a line of the file begin with its path.
+        let is_complete = problem.strip_prefix(path).is_some_and(|rest| rest.starts_with(':'));
+        let problem = if is_complete { problem } else { format!("{path}: {problem}") };
+        GridError::at(&[Step::Key("machines"), Step::Item(place)], problem)
     };
     if file.machines.len() > 1 {
         return Err(at("a machine described by a file must be the only machine".to_string()));

@@ -30,11 +30,18 @@ pub fn leaves_by_class(subtitle: Vec<String>, strategies: &[(String, Vec<&RunRes
         let rows = rows.filter_map(|row| Some((row.size, row.jobs, *fewest.get(&row.size)?)));
         lines.push(Line { name: FEWEST.to_string(), points: by_class(rows) });
     }
+    // Only runs on blocks have this measure.
+    let is_of_blocks = |run: &&&RunResult| {
+        run.metrics.hierarchy.is_some_and(|metrics| metrics.block_fragmentation.is_some())
+    };
+    let has_blocks = strategies.iter().flat_map(|(_, runs)| runs).any(|run| is_of_blocks(&run));
+    let (leaves, of_mean) =
+        if has_blocks { ("Base blocks", "base blocks") } else { ("Leaves", "leaves") };
     Lines {
-        title: "Leaves of a job by job size".to_string(),
+        title: format!("{leaves} of a job by job size"),
         subtitle,
         x_title: "Requested nodes, up to".to_string(),
-        y_title: "Mean leaves of a job".to_string(),
+        y_title: format!("Mean {of_mean} of a job"),
         log_x: true,
         log_y: true,
         plain: false,
@@ -133,6 +140,10 @@ mod tests {
             figure.lines.iter().map(|line| (&line.name[..], points(line))).collect();
         let both = vec![(1.0, 1.0), (32.0, 5.0)];
         assert_eq!(lines, [("first-fit", both.clone()), (FEWEST, both)]);
+        assert_eq!(figure.y_title, "Mean base blocks of a job");
+        let tree = run("tree:6x4", "first-fit");
+        let figure = leaves_by_class(Vec::new(), &[("first-fit".to_string(), vec![&tree])]);
+        assert_eq!(figure.y_title, "Mean leaves of a job");
         let mesh = run("4x6", "random");
         assert!(
             leaves_by_class(Vec::new(), &[("random".to_string(), vec![&mesh])]).lines.is_empty()

@@ -35,7 +35,7 @@ pub const ABSENT: usize = usize::MAX;
 /// Maximum number of leaves above each other in a slice.
 const MOST_LEAVES: usize = 32;
 
-/// Maximum number of nodes of a leaf that is drawn as a row.
+/// Maximum number of nodes of a row. Larger leaves have several rows.
 const LONGEST_ROW: usize = 128;
 
 /// Maximum number of hosts side by side, if the hosts can be divided into groups of at least half this number.
@@ -45,8 +45,8 @@ impl Sheets {
     /// Returns the layout of a topology. A grid has a slice for each z. For a hypercube, the lower half of the bits of
     /// a processor number is the column, and the upper half is the row. A cluster has a column for each host and a row
     /// for each priority level, in groups of hosts. A tree or blocks have a row for each leaf, with the first leaf at
-    /// the top, and a cell for each node of the leaf. Multiple tori, and trees with very large leaves, are laid out by
-    /// processor number, row by row.
+    /// the top, and a cell for each node of the leaf. Large leaves have several rows. Multiple tori are laid out by processor
+    /// number, row by row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
@@ -81,13 +81,21 @@ impl Sheets {
         Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false, leaves: None }
     }
 
-    /// Returns a layout with a row for each leaf; `None` if a leaf is too large for a row.
+    /// Returns a layout with a row for each leaf, or with several rows if the leaves are too large; `None` if there are
+    /// no leaves.
     fn of_leaves(hierarchy: &Hierarchy) -> Option<Self> {
         let leaves = leaves(hierarchy);
-        let columns = leaves.iter().map(|leaf| leaf.1.len()).max()?;
-        if columns > LONGEST_ROW {
-            return None;
-        }
+        let largest = leaves.iter().map(|leaf| leaf.1.len()).max()?;
+        let columns = largest.div_ceil(largest.div_ceil(LONGEST_ROW));
+        // The name of a further row of a leaf contains the number of nodes of the leaf in the rows above.
+        let rows_of = |(name, nodes): (&str, &[NodeId])| {
+            let row = |(number, nodes): (usize, &[NodeId])| match number {
+                0 => (name.to_string(), nodes.to_vec()),
+                _ => (format!("{name} +{}", number * columns), nodes.to_vec()),
+            };
+            nodes.chunks(columns).enumerate().map(row).collect::<Vec<_>>()
+        };
+        let leaves: Vec<(String, Vec<NodeId>)> = leaves.into_iter().flat_map(rows_of).collect();
         let rows = leaves.len().min(MOST_LEAVES);
         let sides = [columns, rows, leaves.len().div_ceil(rows)];
         let mut names = vec![String::new(); rows * sides[2]];
@@ -95,7 +103,7 @@ impl Sheets {
         for (at, (name, nodes)) in leaves.into_iter().enumerate() {
             // The first leaf of a slice is its highest row.
             let row = at / rows * rows + rows - 1 - at % rows;
-            names[row] = name.to_string();
+            names[row] = name;
             for (cell, node) in cells[row * columns..].iter_mut().zip(nodes) {
                 *cell = node.index();
             }
@@ -109,6 +117,11 @@ impl Sheets {
     /// machines.
     pub fn row_names(&self) -> &[String] {
         self.leaves.as_ref().map_or(&[], |leaves| &leaves.names)
+    }
+
+    /// Returns whether leaves have several rows.
+    pub fn has_wrapped_rows(&self) -> bool {
+        self.row_names().iter().any(|name| name.contains(" +"))
     }
 
     /// Returns the number of the processor in a column, row and slice, or [`ABSENT`].
@@ -208,7 +221,8 @@ pub fn holders(snapshot: &Snapshot, sheets: &Sheets) -> Vec<Option<usize>> {
 
 /// Returns a text map of a machine. A processor is shown as the letter of its job, as `#` if its job is highlighted, as
 /// `.` if the processor is free, or as `-` if it is out of service. A row of a tree or of blocks begins with the name
-/// of its leaf. The first row has the largest y. Slices of a three-dimensional machine are below each other.
+/// of its leaf; the name of a further row of a leaf also contains the number of nodes in the rows above, such as `s0-1
+/// +100`. The first row has the largest y. Slices of a three-dimensional machine are below each other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;
@@ -298,7 +312,11 @@ mod tests {
         let mut all: Vec<usize> = sheets.processors().filter(|&one| one != ABSENT).collect();
         all.sort_unstable();
         assert!(all.into_iter().eq(0..80));
-        assert_eq!(Sheets::of(&"tree:2x200".parse().expect("a machine")).leaves, None);
+        let wrapped = Sheets::of(&"tree:2x200".parse().expect("a machine"));
+        assert_eq!(wrapped.sides, [100, 4, 1]);
+        assert_eq!(wrapped.row_names(), ["s0-1 +100", "s0-1", "s0-0 +100", "s0-0"]);
+        assert_eq!(wrapped.processor([99, 2, 0]), 199);
+        assert!(wrapped.has_wrapped_rows() && !sheets.has_wrapped_rows());
     }
 
     #[test]

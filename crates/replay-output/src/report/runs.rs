@@ -31,8 +31,15 @@ pub fn summary<'a>(
         let change = changes.by_ref().find(|change| change.of == name);
         [Some(Shown::measure(name, title, decimals)), change.map(changed)].into_iter().flatten()
     };
-    shown.extend(measured(name::mean_pairwise_l1, "pairwise L1", 3));
+    // On trees and blocks, leaves describe the places of jobs.
+    let has_leaves = |run: &RunResult| run.metrics.hierarchy.is_some();
+    let mut all = results.clone().into_iter().peekable();
+    if all.peek().is_none() || !all.all(has_leaves) {
+        shown.extend(measured(name::mean_pairwise_l1, "pairwise L1", 3));
+    }
     shown.extend([
+        Shown::measure(name::mean_leaves, "leaves per job", 3).optional(),
+        Shown::percent(name::one_leaf_percent, "one leaf %", 2).optional(),
         Shown::column(name::tied_percent, "tied %", 1).optional(),
         Shown::column(name::mean_tied, "mean tied", 1).optional(),
         Shown::percent(name::utilization, "util %", 2),

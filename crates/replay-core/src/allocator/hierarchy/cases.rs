@@ -22,7 +22,6 @@ use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
 use super::fragmentation::fragmentation;
-use super::names::{self, FitOptions};
 use super::{Denied, FreeNodes, Rule, RuleOptions};
 use crate::allocator::Times;
 use crate::lines::{LineError, Lines};
@@ -207,30 +206,19 @@ fn options(rule: &str, parameters: &str) -> Result<RuleOptions, String> {
         true => StrategyName::plain(rule),
         false => format!("{rule}[{parameters}]").parse().map_err(|e| format!("options: {e}"))?,
     };
-    let write_error = |error| format!("options: {error}");
-    match rule {
-        "slurm-tree" => {
-            names::slurm_tree_table().parse(&name).map(RuleOptions::Tree).map_err(write_error)
-        }
-        "tree-fit" => names::tree_fit_table()
-            .parse(&name)
-            .map(|FitOptions| RuleOptions::Fit)
-            .map_err(write_error),
-        "slurm-block" => {
-            let mut options = names::slurm_block_table().parse(&name).map_err(write_error)?;
-            options.lenient = false;
-            Ok(RuleOptions::Block(options))
-        }
-        "kueue" => {
-            let mut options = names::kueue_table().parse(&name).map_err(write_error)?;
-            options.lenient = false;
-            Ok(RuleOptions::Kueue(options))
-        }
-        other => Err(format!(
+    let options = RuleOptions::named(&name).ok_or_else(|| {
+        format!(
             "rule: \"{}\" is none of slurm-tree, tree-fit, slurm-block, kueue, fragmentation",
-            excerpt(other)
-        )),
+            excerpt(rule)
+        )
+    })?;
+    let mut options = options.map_err(|error| format!("options: {error}"))?;
+    match &mut options {
+        RuleOptions::Tree(_) | RuleOptions::Fit => {}
+        RuleOptions::Block(options) => options.lenient = false,
+        RuleOptions::Kueue(options) => options.lenient = false,
     }
+    Ok(options)
 }
 
 /// Parses nodes that are written as ranges of numbers.

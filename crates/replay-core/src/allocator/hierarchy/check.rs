@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use super::free_nodes::FreeNodes;
-use super::slurm_block::BlockOptions;
-use super::slurm_tree::TreeOptions;
 use super::{Rule, RuleOptions};
 use crate::allocator::Times;
+use crate::naming::StrategyName;
 use crate::number::{counted, grouped};
 use crate::sanitize::excerpt;
 use crate::table::{Column, Table, name};
@@ -87,21 +86,27 @@ impl Table for Finding {
     }
 }
 
-/// Returns all findings about a machine; `misordered` are the names of its file that are out of natural order.
-pub fn findings(machine: &Hierarchy, misordered: Option<&Misordered>) -> Vec<Finding> {
+/// Returns all findings about a machine. `misordered` are the names of its file that are out of natural order. `rule`
+/// places the jobs of the findings about sizes.
+///
+/// # Errors
+/// A message if `rule` is not a rule for this machine.
+pub fn findings(
+    machine: &Hierarchy,
+    misordered: Option<&Misordered>,
+    rule: &StrategyName,
+) -> Result<Vec<Finding>, String> {
+    let name = rule.to_string();
+    let mut rule = rule_of(machine, rule)?;
     let mut findings = vec![of_machine(machine)];
     let mut add = |check, subject: &str, count: usize, text: String| {
         findings.push(Finding { check, subject: subject.to_string(), count: count as u64, text });
     };
-    let is_swept = sweep_cost(machine) <= MAX_COST;
-    let never = match is_swept || machine.tree().is_some() {
-        true => never_runs(machine),
-        false => Vec::new(),
-    };
-    if !never.is_empty() {
+    let never = never_runs(machine, &mut rule, MAX_COST);
+    if let Some(never) = never.as_ref().filter(|never| !never.is_empty()) {
         let count = never.iter().map(|&[first, last]| (last - first + 1) as usize).sum();
-        let text = format!("{}: no placement on the idle machine", ranges(&never));
-        add(Check::NeverRuns, rule_name(machine), count, text);
+        let text = format!("{}: no placement on the idle machine", ranges(never));
+        add(Check::NeverRuns, &name, count, text);
     }
     match machine.kind() {
         HierarchyKind::Tree(tree) => of_tree(tree, &mut add),
@@ -116,16 +121,17 @@ pub fn findings(machine: &Hierarchy, misordered: Option<&Misordered>) -> Vec<Fin
         );
         add(Check::NameOrder, "nodes", *count, text);
     }
-    match is_swept {
+    match sweep_cost(machine) <= MAX_COST {
         false => {
             let text = "not checked, as the machine is too large to place jobs of every size";
-            add(Check::IdleNodes, rule_name(machine), 0, text.to_string());
-            if machine.blocks().is_some() {
-                add(Check::NeverRuns, rule_name(machine), 0, text.to_string());
+            add(Check::IdleNodes, &name, 0, text.to_string());
+            if never.is_none() {
+                add(Check::NeverRuns, &name, 0, text.to_string());
             }
         }
         true => {
-            for Idle { size, idle, remainder } in idle_nodes(machine).into_iter().take(WORST) {
+            let found = idle_nodes(machine, &mut rule);
+            for Idle { size, idle, remainder } in found.into_iter().take(WORST) {
                 let text = format!(
                     "jobs of {} leave {} idle, {} more than the remainder of {}",
                     counted(u64::from(size), "node"),
@@ -137,7 +143,7 @@ pub fn findings(machine: &Hierarchy, misordered: Option<&Misordered>) -> Vec<Fin
             }
         }
     }
-    findings
+    Ok(findings)
 }
 
 /// Returns the name of Slurm's rule for this kind of machine.
@@ -262,18 +268,22 @@ pub fn description_warning(machine: &Hierarchy) -> Option<String> {
     Some(format!("{machine}: warning: {text}"))
 }
 
-/// Returns Slurm's rule for the machine, without options.
-fn slurm_rule(machine: &Hierarchy) -> Option<Rule> {
-    let options = match machine.kind() {
-        HierarchyKind::Tree(_) => RuleOptions::Tree(TreeOptions::default()),
-        HierarchyKind::Blocks(_) => RuleOptions::Block(BlockOptions::default()),
-    };
-    Rule::new(machine, options).ok()
+/// Prepares the rule with this name and these parameters for a machine.
+///
+/// # Errors
+/// A message if there is no rule of this name, if a parameter is wrong, or if the rule does not support the machine.
+pub fn rule_of(machine: &Hierarchy, name: &StrategyName) -> Result<Rule, String> {
+    let options = RuleOptions::named(name).ok_or_else(|| {
+        format!("{name} is not a rule; rules are slurm-tree, tree-fit, slurm-block, kueue")
+    })?;
+    let rule = Rule::new(machine, options.map_err(|error| error.to_string())?);
+    let valid = rule.and_then(|rule| rule.validate().map(|()| rule));
+    valid.map_err(|problem| format!("{name}: {problem}"))
 }
 
 /// Returns the approximate number of steps for placing a job of every size: the number of nodes times the square of the
 /// number of leaves.
-pub fn sweep_cost(machine: &Hierarchy) -> u128 {
+fn sweep_cost(machine: &Hierarchy) -> u128 {
     let leaves = match machine.kind() {
         HierarchyKind::Tree(tree) => tree.switches().iter().filter(|one| one.level == 0).count(),
         HierarchyKind::Blocks(blocks) => blocks.count(),
@@ -281,17 +291,23 @@ pub fn sweep_cost(machine: &Hierarchy) -> u128 {
     machine.processors() as u128 * (leaves as u128).pow(2)
 }
 
-/// Returns the job sizes that Slurm's rule for the machine cannot place on the idle machine. The sizes are at most the
-/// number of nodes. The result consists of ascending ranges of first and last size.
-pub fn never_runs(machine: &Hierarchy) -> Vec<[u32; 2]> {
+/// Returns the job sizes that a rule cannot place on the idle machine. The sizes are at most the number of nodes. The
+/// result consists of ascending ranges of first and last size. Returns `None` if jobs of every size must be placed to
+/// find the sizes and the number of steps for this is greater than `max_cost`.
+pub fn never_runs(machine: &Hierarchy, rule: &mut Rule, max_cost: u128) -> Option<Vec<[u32; 2]>> {
     let nodes = machine.processors() as u32;
-    if let Some(tree) = machine.tree() {
+    if rule.never_refuses() {
+        return Some(Vec::new());
+    }
+    if let (Rule::Tree(_) | Rule::Fit(_), Some(tree)) = (&rule, machine.tree()) {
         let of_root = |root: u32| machine.units()[root as usize].nodes;
         let largest = tree.roots().map(of_root).max().unwrap_or(0);
-        return if largest < nodes { vec![[largest + 1, nodes]] } else { Vec::new() };
+        return Some(if largest < nodes { vec![[largest + 1, nodes]] } else { Vec::new() });
+    }
+    if sweep_cost(machine) > max_cost {
+        return None;
     }
     let mut found: Vec<[u32; 2]> = Vec::new();
-    let Some(mut rule) = slurm_rule(machine) else { return found };
     let (mut idle, mut chosen) = (FreeNodes::all(machine), Vec::new());
     for size in 1..=nodes {
         chosen.clear();
@@ -302,7 +318,7 @@ pub fn never_runs(machine: &Hierarchy) -> Vec<[u32; 2]> {
             }
         }
     }
-    found
+    Some(found)
 }
 
 /// Formats ranges of sizes: `7, 17-24`.
@@ -325,11 +341,10 @@ pub struct Idle {
     pub remainder: u64,
 }
 
-/// Places jobs of each size on the idle machine until Slurm's rule places no further job. Returns the sizes that run
-/// but leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder, from
+/// Places jobs of each size on the idle machine until the rule places no further job. Returns the sizes that run but
+/// leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder, from
 /// highest to lowest. If these numbers are equal, the smaller size comes first.
-pub fn idle_nodes(machine: &Hierarchy) -> Vec<Idle> {
-    let Some(mut rule) = slurm_rule(machine) else { return Vec::new() };
+pub fn idle_nodes(machine: &Hierarchy, rule: &mut Rule) -> Vec<Idle> {
     let nodes = machine.processors() as u32;
     let mut found = Vec::new();
     let (all, mut chosen) = (FreeNodes::all(machine), Vec::new());
@@ -364,22 +379,39 @@ mod tests {
 
     fn of_file(text: &str) -> Vec<(&'static str, String, u64)> {
         let file = TopologyFile::read(text, "a.conf", None).expect("a machine");
-        let found = findings(&file.machine, file.misordered.as_ref());
+        let rule = StrategyName::plain(rule_name(&file.machine));
+        let found = findings(&file.machine, file.misordered.as_ref(), &rule).expect("findings");
         found.into_iter().map(|one| (one.check.name(), one.subject, one.count)).collect()
+    }
+
+    fn rule(machine: &Hierarchy, name: &str) -> Rule {
+        rule_of(machine, &name.parse().expect("a name")).expect("a rule")
     }
 
     #[test]
     fn finds_sizes_that_never_run() {
-        assert_eq!(never_runs(&machine("block[4,16]:6x4")), [[17, 24]]);
-        assert!(never_runs(&machine("block[4,16]:8x4")).is_empty());
-        assert!(never_runs(&machine("tree:2x2x4")).is_empty());
+        let never = |name: &str, options: &str| {
+            let machine = machine(name);
+            never_runs(&machine, &mut rule(&machine, options), MAX_COST).expect("a small machine")
+        };
+        assert_eq!(never("block[4,16]:6x4", "slurm-block"), [[17, 24]]);
+        // Jobs of 20 and 24 nodes are divided into segments.
+        let segments = never("block[4,16]:6x4", "slurm-block[segment=4]");
+        assert_eq!(segments, [[17, 19], [21, 23]]);
+        assert!(never("block[4,16]:8x4", "slurm-block").is_empty());
+        assert!(never("tree:2x2x4", "slurm-tree[switches=1]").is_empty());
+        assert_eq!(never("tree:2x2x4", "kueue[mode=required,level=0]"), [[5, 16]]);
         assert_eq!(ranges(&[[7, 7], [17, 24]]), "7, 17-24");
     }
 
     #[test]
     fn finds_idle_nodes() {
         // A job of size 3 takes three nodes of a block of four. A job of size 5 takes nodes of two blocks.
-        let idle = idle_nodes(&machine("block[4,16]:6x4"));
+        let idle_of = |name: &str, options: &str| {
+            let machine = machine(name);
+            idle_nodes(&machine, &mut rule(&machine, options))
+        };
+        let idle = idle_of("block[4,16]:6x4", "slurm-block");
         assert!(idle.iter().all(|one| one.size < 17));
         assert!(
             idle.windows(2).all(|pair| {
@@ -389,7 +421,7 @@ mod tests {
         // One of the two blocks of 16 nodes has only 8 nodes, too few for a job of 9 nodes.
         let nine = idle.iter().find(|one| one.size == 9).expect("size 9");
         assert_eq!((nine.idle, nine.remainder), (15, 6));
-        assert!(idle_nodes(&machine("tree:2x2x4")).is_empty());
+        assert!(idle_of("tree:2x2x4", "slurm-tree").is_empty());
     }
 
     #[test]

@@ -13,8 +13,9 @@ use std::cmp::Reverse;
 use super::Denied;
 use super::free_nodes::FreeNodes;
 use crate::allocator::explain::{ExplanationLog, Listing, count};
-use crate::topology::NodeId;
+use crate::sanitize::excerpt;
 use crate::topology::hierarchy::Tree;
+use crate::topology::{Hierarchy, NodeId};
 
 /// How strictly a job stays within one domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -191,13 +192,39 @@ struct Domain {
     switch: u32,
 }
 
+/// Checks that all leaves of a tree are at the same depth.
+///
+/// # Errors
+/// A message that contains the first leaf at another depth than the first leaf of the table, with its line.
+fn check_depths(machine: &Hierarchy, tree: &Tree) -> Result<(), String> {
+    let leaves = || (0..).zip(tree.switches()).filter(|(_, switch)| switch.children.is_empty());
+    let depth = |switch: u32| {
+        let above = |&switch: &u32| tree.switches()[switch as usize].parent;
+        std::iter::successors(Some(switch), above).count() - 1
+    };
+    let mut depths = leaves().map(|(number, switch)| (number, &switch.name, depth(number)));
+    let Some((first, name, expected)) = depths.next() else { return Ok(()) };
+    let Some((other, differs, found)) = depths.find(|&(_, _, depth)| depth != expected) else {
+        return Ok(());
+    };
+    let file = machine.line(other).map_or(String::new(), |line| format!("{machine}:{line}: "));
+    let line = machine.line(first).map_or(String::new(), |line| format!(" (line {line})"));
+    Err(format!(
+        "{file}switch {}: this leaf is at depth {found}, but the leaf {}{line} is at depth {expected}; the rule needs all \
+         leaves at the same depth",
+        excerpt(differs),
+        excerpt(name),
+    ))
+}
+
 impl KueueRule {
-    /// Creates the rule for a tree; `names` are the names of its nodes.
+    /// Creates the rule for a machine, which consists of `tree`.
     ///
     /// # Errors
     /// A message if the leaves of the tree are at different depths.
-    pub fn new(tree: &Tree, names: &[String], options: KueueOptions) -> Result<Self, String> {
-        let switches = tree.switches();
+    pub fn new(machine: &Hierarchy, tree: &Tree, options: KueueOptions) -> Result<Self, String> {
+        check_depths(machine, tree)?;
+        let (switches, names) = (tree.switches(), machine.names());
         let by_name = |list: &mut Vec<u32>| {
             list.sort_unstable_by(|&a, &b| {
                 let name = |number: u32| switches[number as usize].name.as_bytes();
@@ -214,15 +241,6 @@ impl KueueRule {
                 let mut children = switches[switch as usize].children.clone();
                 by_name(&mut children);
                 below.extend(children);
-            }
-            let first = here.first().map(|&switch| &switches[switch as usize]);
-            let is_leaf = |switch: u32| switches[switch as usize].children.is_empty();
-            if let Some(other) = here.iter().find(|&&switch| is_leaf(switch) != is_leaf(here[0])) {
-                let first = first.map_or("", |first| &first.name);
-                return Err(format!(
-                    "needs a tree with all leaves at the same depth; of the switches {first} and {}, which have the same depth, only one switch is a leaf",
-                    switches[*other as usize].name
-                ));
             }
             if below.is_empty() {
                 break;
@@ -267,6 +285,39 @@ impl KueueRule {
     /// Returns the number of pods of each slice of a job; 1 if the job has no slices.
     pub fn slice(&self, size: u32) -> u32 {
         self.levels(size).map_or(1, |levels| levels.slice)
+    }
+
+    /// Checks that the levels of the options exist in the tree, and that the slice level is not above the level.
+    ///
+    /// # Errors
+    /// A message that contains the option and the levels of the tree.
+    pub fn validate(&self) -> Result<(), String> {
+        let top = self.depths.len() as u32 - 1;
+        let KueueOptions { mode, level, slice, slice_level, .. } = self.options;
+        let chosen = match mode {
+            Mode::Required | Mode::Preferred => level.unwrap_or(Level::Node),
+            Mode::Unconstrained => Level::Node,
+            Mode::SliceOnly => Level::Switch(top),
+        };
+        let chosen_slice = slice.map_or(Level::Node, |_| slice_level.unwrap_or(Level::Node));
+        let levels = format!("the tree has the levels node and 0 to {top}");
+        for (key, level) in [("level", chosen), ("slice-level", chosen_slice)] {
+            if let Level::Switch(number) = level
+                && number > top
+            {
+                return Err(format!("{key}={level}: {levels}"));
+            }
+        }
+        let height = |level: Level| match level {
+            Level::Node => 0,
+            Level::Switch(number) => number + 1,
+        };
+        if height(chosen_slice) > height(chosen) {
+            return Err(format!(
+                "slice-level={chosen_slice} is above level {chosen} of the job, but a slice is a part of the job; {levels}"
+            ));
+        }
+        Ok(())
     }
 
     /// Chooses `size` nodes.

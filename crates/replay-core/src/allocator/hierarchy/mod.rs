@@ -97,10 +97,20 @@ impl Rule {
                 let blocks = blocks.ok_or("needs blocks; on trees use slurm-tree or kueue")?;
                 Rule::Block(BlockRule::new(blocks, options))
             }
-            RuleOptions::Kueue(options) => {
-                Rule::Kueue(KueueRule::new(tree()?, machine.names(), options)?)
-            }
+            RuleOptions::Kueue(options) => Rule::Kueue(KueueRule::new(machine, tree()?, options)?),
         })
+    }
+
+    /// Checks that the options are consistent with the machine.
+    ///
+    /// # Errors
+    /// A message if no job can be placed with the options, or only jobs to which an option does not apply.
+    pub fn validate(&self) -> Result<(), String> {
+        match self {
+            Rule::Tree(rule) => rule.options().validate(),
+            Rule::Kueue(rule) => rule.validate(),
+            Rule::Fit(_) | Rule::Block(_) => Ok(()),
+        }
     }
 
     /// Checks that the options are consistent with a job of `size` nodes and with the machine.
@@ -209,12 +219,14 @@ impl RuleAllocator {
     /// Creates the allocator of a rule.
     ///
     /// # Errors
-    /// A message if the machine is neither a tree nor a block machine, and the errors of [`Rule::new`].
+    /// A message if the machine is neither a tree nor a block machine, and the errors of [`Rule::new`] and
+    /// [`Rule::validate`].
     pub fn new(topology: &Topology, options: RuleOptions) -> Result<Self, String> {
         let machine = topology.hierarchy().ok_or(
             "needs a tree of switches or blocks: a machine such as tree:4x8x18 or block:8x18, or a file topology.conf",
         )?;
         let rule = Rule::new(machine, options)?;
+        rule.validate()?;
         Ok(Self { rule, free: FreeNodes::all(machine), servable: HashMap::new() })
     }
 

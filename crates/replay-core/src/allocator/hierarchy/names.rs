@@ -8,7 +8,7 @@ use super::slurm_block::BlockOptions;
 use super::slurm_tree::{Since, TreeOptions};
 use super::{RuleAllocator, RuleOptions};
 use crate::allocator::{Allocator, AllocatorOptions};
-use crate::naming::{Entry, Table, kind};
+use crate::naming::{Entry, NameError, StrategyName, Table, kind};
 use crate::topology::Topology;
 
 impl FromStr for Level {
@@ -33,6 +33,22 @@ impl fmt::Display for Level {
             Level::Node => f.write_str("node"),
             Level::Switch(level) => write!(f, "{level}"),
         }
+    }
+}
+
+impl RuleOptions {
+    /// Returns the options of the rule with this name and these parameters; `None` if there is no rule of this name.
+    ///
+    /// # Errors
+    /// [`NameError`] if a parameter is unknown, or if its value is wrong.
+    pub fn named(name: &StrategyName) -> Option<Result<Self, NameError>> {
+        Some(match &name.name[..] {
+            "slurm-tree" => slurm_tree_table().parse(name).map(RuleOptions::Tree),
+            "tree-fit" => tree_fit_table().parse(name).map(|FitOptions| RuleOptions::Fit),
+            "slurm-block" => slurm_block_table().parse(name).map(RuleOptions::Block),
+            "kueue" => kueue_table().parse(name).map(RuleOptions::Kueue),
+            _ => return None,
+        })
     }
 }
 
@@ -103,7 +119,7 @@ pub fn slurm_tree_table() -> Table<TreeOptions> {
         .param(
             "wait",
             kind::integer(0..=1_000_000).or("300"),
-            "seconds after submission from which a job may use more leaves than switches; at most 300",
+            "seconds after submission from which a job may use more leaves than switches; at most 300, the limit of Slurm",
             |o| &mut o.wait,
         )
         .param(

@@ -271,7 +271,7 @@ impl BlockRule {
             let begin = work.taken.len();
             let done = self.round(segment, geometry, first, work);
             if self.explanation.is_recording() {
-                self.explain_round(free, geometry, first, &work.taken[begin..], done);
+                self.explain_round(free, segment, geometry, first, work, begin, done);
             }
             if !done {
                 return Err(group.map_or(Failure::Stalled, Failure::Group));
@@ -574,14 +574,32 @@ impl BlockRule {
         self.explanation.list(|| Listing::of(title, &["block", "free", "reach", "result"], rows));
     }
 
+    /// Describes a round for `nodes` nodes in the block that begins at base block `first`. The nodes taken in the round
+    /// begin at index `begin` of `work.taken`.
+    #[expect(clippy::too_many_arguments, reason = "the state of a round before and after")]
     fn explain_round(
         &self,
         free: &FreeNodes,
-        Geometry { limit, .. }: Geometry,
+        nodes: u32,
+        geometry: Geometry,
         first: usize,
-        taken: &[(usize, u32)],
+        work: &Work,
+        begin: usize,
         done: bool,
     ) {
+        let (limit, taken) = (geometry.limit, &work.taken[begin..]);
+        let end = (first + geometry.per_block).min(self.count);
+        let mut idle = work.idle[first..end].to_vec();
+        taken.iter().for_each(|&(block, count)| idle[block - first] += count);
+        let mut choice = Choice::of(idle, geometry, nodes);
+        for (number, &(block, count)) in (1..=CHOICES).zip(taken) {
+            self.explain_choice(free, first, number, &choice, Some(block));
+            choice.take(block - first, count);
+        }
+        // The choice that stalls.
+        if !done && taken.len() < CHOICES {
+            self.explain_choice(free, first, taken.len() + 1, &choice, None);
+        }
         self.explanation.sentence(|| {
             let parts: Vec<String> = taken
                 .iter()
@@ -600,9 +618,134 @@ impl BlockRule {
                 (false, None) => "; then the round stalls".to_string(),
             };
             format!(
-                "from {} on, base blocks by tightest fit, else fullest: {parts}{end}",
+                "in the block that begins with {}, the round takes {parts}{end}",
                 self.block_name(free, first)
             )
         });
+    }
+
+    /// Lists the unused base blocks in file order. For each of them, gives the reason why it replaced the best base
+    /// block so far, or why it did not.
+    fn explain_choice(
+        &self,
+        free: &FreeNodes,
+        first: usize,
+        number: usize,
+        choice: &Choice,
+        taken: Option<usize>,
+    ) {
+        let name = |block: usize| self.block_name(free, first + block);
+        let (mut best, mut rows) = (None, Vec::new());
+        for block in choice.unused() {
+            let (replaces, why) = match best {
+                None => (true, "first".to_string()),
+                Some(other) => {
+                    let (replaces, why) = choice.compare(block, other);
+                    let verb = if replaces { "replaces" } else { "does not replace" };
+                    (replaces, format!("{verb} {}: {why}", name(other)))
+                }
+            };
+            if replaces {
+                best = Some(block);
+            }
+            let lower = match choice.limit {
+                Some(_) => choice.low(block).to_string(),
+                None => String::new(),
+            };
+            rows.push(vec![name(block).to_string(), choice.idle[block].to_string(), lower, why]);
+        }
+        debug_assert!(taken.is_none() || best.map(|best| first + best) == taken);
+        self.explanation.list(|| {
+            let wins = match best {
+                Some(best) => format!("{} wins", name(best)),
+                None => "no base block is left".to_string(),
+            };
+            let rest = count(choice.rest as usize, "node");
+            let title =
+                format!("choice {number}, with {rest} to take: base blocks in file order; {wins}");
+            Listing::of(title, &["base block", "free", "free in lower block", "comparison"], rows)
+        });
+    }
+}
+
+/// Maximum number of choices of a round that are explained.
+const CHOICES: usize = 10;
+
+/// The choice of a base block in a round, as Slurm describes it: a scan of all unused base blocks. The rule itself sorts
+/// the base blocks. Base blocks are numbered from the first base block of the block.
+struct Choice {
+    /// Free nodes of each base block.
+    idle: Vec<u32>,
+    /// Base blocks that the round has used.
+    used: Vec<bool>,
+    per_lower: usize,
+    limit: Option<usize>,
+    /// Free nodes of each lower block when the round began.
+    lower: Vec<u32>,
+    /// Number of nodes that are still to be taken.
+    rest: u32,
+}
+
+impl Choice {
+    fn of(idle: Vec<u32>, Geometry { per_lower, limit, .. }: Geometry, rest: u32) -> Self {
+        let lower = idle.chunks(per_lower).map(|blocks| blocks.iter().sum()).collect();
+        Self { used: vec![false; idle.len()], idle, per_lower, limit, lower, rest }
+    }
+
+    fn unused(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.idle.len()).filter(|&block| !self.used[block])
+    }
+
+    fn take(&mut self, block: usize, count: u32) {
+        self.idle[block] -= count;
+        self.used[block] = true;
+        self.rest -= count;
+    }
+
+    /// Returns the number of free nodes, at the begin of the round, of the lower block of a base block.
+    fn low(&self, block: usize) -> u32 {
+        self.lower[block / self.per_lower]
+    }
+
+    /// Returns whether a base block replaces the best base block so far, and the reason.
+    fn compare(&self, block: usize, best: usize) -> (bool, &'static str) {
+        let lower = |block: usize| block / self.per_lower;
+        if self.limit.is_some() && lower(block) != lower(best) {
+            let in_use = |block: usize| {
+                self.used
+                    .chunks(self.per_lower)
+                    .nth(lower(block))
+                    .is_some_and(|used| used.contains(&true))
+            };
+            match (in_use(block), in_use(best)) {
+                (true, false) => return (true, "its lower block is in use"),
+                (false, true) => return (false, "the other lower block is in use"),
+                _ => {}
+            }
+            let (own, other) = (self.low(block), self.low(best));
+            match (own >= self.rest, other >= self.rest) {
+                (true, false) => return (true, "only its lower block has enough free nodes"),
+                (false, true) => {
+                    return (false, "only the other lower block has enough free nodes");
+                }
+                (true, true) if own < other => return (true, "tighter lower block"),
+                (true, true) if own > other => return (false, "less tight lower block"),
+                (false, false) if own > other => return (true, "lower block with more free nodes"),
+                (false, false) if own < other => {
+                    return (false, "lower block with fewer free nodes");
+                }
+                _ => {}
+            }
+        }
+        let (own, other) = (self.idle[block], self.idle[best]);
+        match (own >= self.rest, other >= self.rest) {
+            (true, false) => (true, "only it has enough free nodes"),
+            (false, true) => (false, "only the other has enough free nodes"),
+            (true, true) if own < other => (true, "tighter"),
+            (true, true) if own > other => (false, "less tight"),
+            (false, false) if own > other => (true, "more free nodes"),
+            (false, false) if own < other => (false, "fewer free nodes"),
+            _ => (true, "equal, and later in the file"),
+        }
     }
 }

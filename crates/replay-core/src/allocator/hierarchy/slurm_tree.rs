@@ -53,6 +53,19 @@ impl TreeOptions {
     pub fn patience(&self) -> u32 {
         self.wait.map_or(MAX_SWITCH_WAIT, |wait| wait.min(MAX_SWITCH_WAIT))
     }
+
+    /// Checks that `wait` does not exceed the limit.
+    ///
+    /// # Errors
+    /// A message with the limit.
+    pub fn validate(&self) -> Result<(), String> {
+        match self.wait {
+            Some(wait) if wait > MAX_SWITCH_WAIT => {
+                Err(format!("wait={wait} is more than the limit of {MAX_SWITCH_WAIT} seconds"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The rule on a machine.

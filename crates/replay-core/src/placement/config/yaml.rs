@@ -1,5 +1,6 @@
 //! YAML as a tree of values with line numbers.
 
+use crate::sanitize::BYTE_ORDER_MARK;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
 /// Maximum nesting depth of lists and maps; valid files need at most ten.
@@ -32,7 +33,7 @@ pub enum Kind {
 pub fn read(text: &str) -> Result<Option<Value>, (usize, String)> {
     let mut tree = Tree { open: Vec::new(), done: None };
     let describe = |error: ScanError| (error.marker().line(), error.info().to_string());
-    for event in Parser::new_from_str(text) {
+    for event in Parser::new_from_str(text.trim_start_matches(BYTE_ORDER_MARK)) {
         let (event, span) = event.map_err(describe)?;
         let line = span.start.line();
         // Later documents are ignored.

@@ -109,6 +109,26 @@ impl<'a> Nodes<'a> {
         Ok(Self { names, numbers })
     }
 
+    /// Checks that no entry has the name of a node. `names` are the names of the entries.
+    fn reject_names_of<'n>(
+        &self,
+        entries: impl Iterator<Item = (usize, Subject, &'a [String])> + Clone,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<(), DescriptionError> {
+        for ((line, subject, _), name) in entries.clone().zip(names) {
+            if self.numbers.contains_key(name) {
+                let mut owners =
+                    entries.clone().filter(|(_, _, nodes)| nodes.iter().any(|node| node == name));
+                let of = owners.next().map_or(String::new(), |(line, owner, _)| {
+                    format!(" of {} (line {line})", owner.to_string().trim_end_matches(": "))
+                });
+                let problem = format!("a node{of} has the same name; all names must be distinct");
+                return Err(error(line, subject, problem));
+            }
+        }
+        Ok(())
+    }
+
     fn of(&self, names: &[String]) -> Vec<NodeId> {
         let mut all: Vec<NodeId> = names
             .iter()
@@ -146,7 +166,7 @@ impl Hierarchy {
     /// Returns the tree of these switches, which are given in table order. `label` is the name of the tree in listings.
     ///
     /// # Errors
-    /// [`DescriptionError`] if there is no switch or no node, if a name occurs twice, if a child is unknown, if a
+    /// [`DescriptionError`] if there is no switch or no node, if a name occurs twice, also as the name of a switch and of a node, if a child is unknown, if a
     /// switch or node has two parents, or if there is a cycle.
     pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
         let Some(first) = entries.first() else {
@@ -155,10 +175,11 @@ impl Hierarchy {
         let subject = |name: &str| Subject::Switch(name.to_string());
         let numbers = by_name(entries.iter().map(|one| (one.line, &one.name[..])), subject)?;
         let owned = entries.iter().map(|one| (one.line, subject(&one.name), &one.nodes[..]));
-        let nodes = Nodes::number(owned)?;
+        let nodes = Nodes::number(owned.clone())?;
         if nodes.names.is_empty() {
             return Err(error(first.line, Subject::Machine, "there is no node".to_string()));
         }
+        nodes.reject_names_of(owned, entries.iter().map(|one| &one.name[..]))?;
         let mut switches: Vec<Switch> = entries
             .iter()
             .map(|entry| Switch {
@@ -207,8 +228,8 @@ impl Hierarchy {
             let problem = "the switch is below itself, by way of other switches".to_string();
             return Err(error(entry.line, subject(&entry.name), problem));
         }
-        let names = nodes.into_names();
-        Ok(Self::new(label, names, HierarchyKind::Tree(Tree { switches })))
+        let lines = entries.iter().map(|entry| entry.line).collect();
+        Ok(Self::new(label, nodes.into_names(), HierarchyKind::Tree(Tree { switches }), lines))
     }
 
     /// Returns the machine of these base blocks, which are given in file order. `sizes` contains the line of the block
@@ -216,7 +237,7 @@ impl Hierarchy {
     /// the first block with nodes, and the levels are 0 to 4.
     ///
     /// # Errors
-    /// [`DescriptionError`] if there is no block or no node, if a name occurs twice, if a node is in two blocks, or if
+    /// [`DescriptionError`] if there is no block or no node, if a name occurs twice, also as the name of a block and of a node, if a node is in two blocks, or if
     /// a size is not the base size times a power of two up to 2^15.
     pub fn of_blocks(
         label: String,
@@ -229,10 +250,11 @@ impl Hierarchy {
         let subject = |name: &str| Subject::Block(name.to_string());
         by_name(entries.iter().map(|one| (one.line, &one.name[..])), subject)?;
         let owned = entries.iter().map(|one| (one.line, subject(&one.name), &one.nodes[..]));
-        let nodes = Nodes::number(owned)?;
+        let nodes = Nodes::number(owned.clone())?;
         if nodes.names.is_empty() {
             return Err(error(first.line, Subject::Machine, "there is no node".to_string()));
         }
+        nodes.reject_names_of(owned, entries.iter().map(|one| &one.name[..]))?;
         let (base_size, levels) = match sizes {
             Some((line, sizes)) => {
                 levels(sizes).map_err(|problem| error(line, Subject::Sizes, problem))?
@@ -248,7 +270,8 @@ impl Hierarchy {
             base_size,
             levels,
         };
-        Ok(Self::new(label, nodes.into_names(), HierarchyKind::Blocks(blocks)))
+        let lines = entries.iter().map(|entry| entry.line).collect();
+        Ok(Self::new(label, nodes.into_names(), HierarchyKind::Blocks(blocks), lines))
     }
 }
 

@@ -10,6 +10,7 @@
 mod blocks;
 mod description;
 mod generated;
+mod names;
 mod natural;
 mod tree;
 
@@ -47,6 +48,8 @@ struct Description {
     /// Names of nodes, by number.
     names: Vec<String>,
     kind: HierarchyKind,
+    /// Line of each switch or base block in the file, from 1; empty if the machine was not read from a file.
+    lines: Vec<usize>,
     /// The leaf unit of each node.
     leaves: Vec<u32>,
     units: Vec<Unit>,
@@ -90,13 +93,16 @@ impl Hash for Hierarchy {
 }
 
 impl Hierarchy {
-    fn new(label: String, names: Vec<String>, kind: HierarchyKind) -> Self {
+    fn new(label: String, names: Vec<String>, kind: HierarchyKind, mut lines: Vec<usize>) -> Self {
+        if lines.contains(&0) {
+            lines.clear();
+        }
         let (leaves, parents) = match &kind {
             HierarchyKind::Tree(tree) => tree.units(),
             HierarchyKind::Blocks(blocks) => blocks.units(),
         };
         let units = measured(&leaves, &parents);
-        Self(Arc::new(Description { label, names, kind, leaves, units }))
+        Self(Arc::new(Description { label, names, kind, lines, leaves, units }))
     }
 
     /// Returns the number of nodes.
@@ -128,6 +134,24 @@ impl Hierarchy {
     /// Returns the names of the nodes, by node number.
     pub fn names(&self) -> &[String] {
         &self.0.names
+    }
+
+    /// Returns whether the machine was read from a file, so that the names of its nodes are names of a real machine.
+    pub fn is_of_file(&self) -> bool {
+        !self.0.lines.is_empty()
+    }
+
+    /// Returns the line of a switch or base block in the file of the machine; `None` if the machine was not read from a
+    /// file.
+    pub fn line(&self, unit: u32) -> Option<usize> {
+        self.0.lines.get(unit as usize).copied()
+    }
+
+    /// Formats the names of nodes as a host list, such as `node[032-063]`. The nodes are given in ascending order.
+    /// Returns `None` if the machine was not read from a file, because its names then only repeat the numbers.
+    pub fn host_list(&self, nodes: &[NodeId]) -> Option<String> {
+        self.is_of_file()
+            .then(|| names::host_list(nodes.iter().map(|node| &self.names()[node.index()][..])))
     }
 
     /// Returns all units. The units of a tree are its switches in table order, followed by a virtual unit above the

@@ -42,6 +42,14 @@ def test_the_package_passes_strict_mypy():
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def test_the_stub_agrees_with_the_engine(tmp_path):
+    allowed = tmp_path / "allowed.txt"
+    allowed.write_text("replay._engine.__all__\n")
+    command = [sys.executable, "-m", "mypy.stubtest", "replay._engine", "--concise", f"--allowlist={allowed}"]
+    checked = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def test_uses_are_checked(tmp_path):
     (tmp_path / "use.py").write_text(USE)
     output = mypy(str(tmp_path / "use.py")).stdout

@@ -67,9 +67,8 @@ def _tables(command: str, values: Mapping[str, Value], trace: Trace | None) -> T
         for name in values:
             [option] = options({name: ""})
             if option.rstrip("=") in given:
-                raise UsageError(
-                    f"{command}: {name} belongs to the trace {trace.name}; pass {name} only to the function that creates the trace"
-                )
+                only = f"pass {name} only to the function that creates the trace"
+                raise UsageError(f"{command}: {name} belongs to the trace {trace.name}; {only}")
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         arguments = trace._arguments(folder) if trace is not None else []
         out = Path(folder, "out")

@@ -2,7 +2,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, SupportsIndex, final
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 from ._allocator import Allocator
 from ._results import Results
@@ -139,6 +139,7 @@ class RunningJob:
     @property
     def processors(self) -> list[int]: ...
 
+@disjoint_base
 class Simulation:
     def __new__(
         cls,

@@ -18,8 +18,8 @@ _WIDTH = 116
 
 # Options that select what the command line prints and writes. The functions return tables instead.
 _OF_THE_COMMAND_LINE = {
-    "audit", "baseline", "columns", "complete", "figure_size", "figure_strategies", "font_size", "force", "format", "help", "no_plots",
-    "no_title", "out", "plots", "quiet", "shard", "sort", "version", "wide", "write",
+    "audit", "baseline", "columns", "complete", "figure_size", "figure_strategies", "font_size", "force", "format", "help",
+    "no_plots", "no_title", "out", "plots", "quiet", "shard", "sort", "version", "wide", "write",
 }  # fmt: skip
 
 

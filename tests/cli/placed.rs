@@ -286,7 +286,7 @@ fn strict_stops_at_conflicts() {
     held.replay("search --trace j.swf --machine 4x4 --strict -q").fails(
         2,
         1,
-        &["--strict is for run"],
+        &["--strict is for replay without a command"],
     );
 }
 

@@ -42,7 +42,7 @@ fn options_decide_which_sizes_never_run() {
         .says("left out 6 jobs")
         .says("(replay check-topology --alloc lists the sizes");
     let other = dir.replay(&format!("{run} random")).code(0);
-    let other = other.prints("leaves per job leaves  one leaf %");
+    let other = other.prints("leaves per job  one leaf %");
     assert!(!other.stderr.contains("warning"), "{}", other.stderr);
 }
 

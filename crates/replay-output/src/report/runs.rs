@@ -38,8 +38,8 @@ pub fn summary<'a>(
         shown.extend(measured(name::mean_pairwise_l1, "pairwise L1", 3));
     }
     shown.extend([
-        Shown::measure(name::mean_leaves, "leaves per job", 3).optional(),
-        Shown::percent(name::one_leaf_percent, "one leaf %", 2).optional(),
+        Shown::column(name::mean_leaves, "leaves per job", 3).optional(),
+        Shown::column(name::one_leaf_percent, "one leaf %", 2).optional(),
         Shown::column(name::tied_percent, "tied %", 1).optional(),
         Shown::column(name::mean_tied, "mean tied", 1).optional(),
         Shown::percent(name::utilization, "util %", 2),

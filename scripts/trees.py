@@ -213,7 +213,9 @@ class Judged:
         return [key[:3] for key in keys]
 
     def mean(self, case, allocator, metric):
-        return number(self.rows[*case, allocator, metric]["mean"])
+        """Returns the mean of a metric; 0 if the metric has no value in this case."""
+        row = self.rows.get((*case, allocator, metric))
+        return number(row["mean"]) if row else 0.0
 
     def fewest(self, case, allocator):
         return float(self.rows[*case, allocator, "mean_leaves"]["fewest_leaves"])
@@ -225,7 +227,7 @@ class Judged:
 
     def signs(self, cases, allocator, metric):
         """Returns the numbers of significant increases and decreases."""
-        changes = [self.change(case, allocator, metric) for case in cases]
+        changes = [self.change(case, allocator, metric) for case in cases if (*case, allocator, metric) in self.rows]
         return sum(apart and x > 0 for x, _, apart in changes), sum(apart and x < 0 for x, _, apart in changes)
 
 

@@ -431,6 +431,10 @@ def findings(page, judged, fits, on_blocks, rules, blocks, idle, deep):
             f"{sum(a and x < 0 for x, _, a in gain)}); larger jobs, which can gain nothing, wait "
             f"{span([x for x, _, _ in larger], seconds)} (longer in {sum(a and x > 0 for x, _, a in larger)} of {len(larger)} cases)."
         )
+    page.append(
+        "* Ask for one leaf only for jobs that fit into a leaf: where nodes are free (LANL-CM5, BlueWaters-15k, `tree:34x64`), larger "
+        "jobs wait the whole time for nothing."
+    )
     page.append("* `slurm-tree[switches=1,wait=0]` equals `slurm-tree`: a job that may wait for 0 seconds starts anywhere.")
     names = [("the default", "kueue"), ("`level=0`", "kueue[level=0]"), ("`profile=least`", "kueue[profile=least]"),
              ("`profile=most`", "kueue[profile=most]")]
@@ -460,6 +464,32 @@ def findings(page, judged, fits, on_blocks, rules, blocks, idle, deep):
             f"{len(cases)} logs can never start."
         )
     page.append("")
+
+
+def overtaking(page, log):
+    """Adds a table of waits by size, which shows why the mean wait of a rule that refuses jobs may be shorter."""
+    options = ["--trace", log.trace, "--from", str(log.start), "--machine", log.block, "--sched", "easy"]
+    options += ["--alloc", "first-fit,slurm-block"]
+    with tempfile.TemporaryDirectory() as folder:
+        replay(os.path.join(folder, "out"), options)
+        rows = rows_of(os.path.join(folder, "out", "by_size.csv"))
+    lines = []
+    for low, high in ((1, 18), (19, 1000), (1001, 10**9)):
+        cells = []
+        for name in ("first-fit", "slurm-block"):
+            jobs = [
+                (int(row["jobs"]), float(row["mean_wait"]))
+                for row in rows
+                if row["allocator"] == name and low <= int(row["size"]) <= high
+            ]
+            cells.append((sum(n for n, _ in jobs), sum(n * wait for n, wait in jobs) / sum(n for n, _ in jobs)))
+        sizes = f"{low:,} to {high:,}" if high < 10**9 else f"over {low - 1:,}"
+        lines.append([sizes, f"{cells[0][0]:,}", *(f"{wait:,.0f}" for _, wait in cells)])
+    page.append(
+        f"On {log.trace} the mean wait of `slurm-block` is shorter although it leaves out no job: a few large jobs are refused, and\n"
+        f"small jobs overtake them (`replay {' '.join(options)} --out out`, `by_size.csv`):\n"
+    )
+    table(page, ["nodes", "jobs", "mean wait of first-fit, s", "of slurm-block, s"], lines)
 
 
 def check_topology(page):
@@ -563,9 +593,12 @@ a rule has no place for it. Sizes are in nodes:
         f"`replay {' '.join(grid(logs[0], logs[0].block, JUDGED_ON_BLOCKS, '--shake', str(COPIES)))}`, and so on.\n\n"
         "Racks of 18 nodes, four of which form a block of 72. A segment holds for larger jobs whose size is a multiple of it.\n"
         "Changes are from `first-fit`, which runs every job. Jobs without a place on the idle machine are left out, which shortens\n"
-        "the waits of the others. EASY reserves the first expected end at which the rule finds a place.\n"
+        "the waits of the others (50 jobs of CTC-SP2 with `slurm-block`). EASY reserves the first expected end at which the rule finds a place.\n"
     )
     blocks_table(page, on_blocks, blocks, idle)
+    for log in logs:
+        if log.trace == "BlueWaters-15k":
+            overtaking(page, log)
     page.append("[trees-block-copies.csv](trees-block-copies.csv), with FCFS; idle nodes, of one replay: [trees-idle.csv](trees-idle.csv)\n")
     page.append(f"`replay {' '.join(grid(logs[0], logs[0].block, ON_BLOCKS))}`, and so on.\n")
     for title, column, form, scheduler in (

@@ -179,7 +179,6 @@ fn every_command_warns_of_a_file() {
         "plan --trace tiny.swf --alloc slurm-block",
         "show --trace tiny.swf --alloc slurm-block --job 1",
         "explain --trace tiny.swf --alloc slurm-block --job 1",
-        "stream --arrivals 1 --jobs 5 --replications 2 --alloc slurm-block,random",
     ] {
         // Two blocks of 16 nodes, the second of which is incomplete, and a block of three nodes.
         let nodes = ["0-3", "4-7", "8-10", "11-14", "15-18", "19-22"];
@@ -187,11 +186,7 @@ fn every_command_warns_of_a_file() {
         let blocks: String = nodes.iter().enumerate().map(block).collect();
         let text = format!("{blocks}BlockSizes=4,16\n");
         let dir = Dir::new().file("tiny.swf", TINY).file("a.conf", text);
-        let out = dir.replay(&format!("{command} --machine a.conf --oversize drop"));
-        let out = match command.starts_with("stream") {
-            true => dir.replay(&format!("{command} --machine a.conf")).code(0),
-            false => out.code(0),
-        };
+        let out = dir.replay(&format!("{command} --machine a.conf --oversize drop")).code(0);
         for warning in [small, sizes] {
             let count = out.stderr.matches(warning).count();
             assert_eq!(count, 1, "{command}: {warning}\n{}", out.stderr);

@@ -226,7 +226,7 @@ impl Table for RunResult {
         let mut metrics: Vec<Column<Self>> =
             metrics.map(|column| column.of(|run: &Self| Some(&run.metrics))).collect();
         // The columns for the sizes of trace and machine precede the metrics.
-        let jobs = metrics.iter().position(|column| column.name == "jobs");
+        let jobs = metrics.iter().position(|column| column.name == name::jobs);
         let processors = Column::new(
             name::processors,
             "processors",

@@ -65,7 +65,8 @@ impl<Metrics> Estimates<Metrics> {
     /// Creates empty estimates for a plan. `columns` are the metrics of its cells.
     pub fn new(plan: &Plan, columns: impl IntoIterator<Item = Column<Metrics>>) -> Self {
         // The column with the number of jobs is not a metric to compare.
-        let columns: Vec<_> = columns.into_iter().filter(|column| column.name != "jobs").collect();
+        let columns: Vec<_> =
+            columns.into_iter().filter(|column| column.name != name::jobs).collect();
         let first_of = |run: u32| plan.places(run)[1] == 0;
         let cells = (0..plan.len()).filter(|&run| first_of(run)).map(|run| Cell {
             run,

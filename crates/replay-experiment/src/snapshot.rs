@@ -58,7 +58,7 @@ impl Table for HeldAllocation {
     fn columns() -> Vec<Column<Self>> {
         let of_job =
             JobMeasures::columns().into_iter().map(|c| c.of(|hold: &Self| Some(&hold.job)));
-        let mut columns: Vec<_> = of_job.filter(|column| column.name != "tied").collect();
+        let mut columns: Vec<_> = of_job.filter(|column| column.name != name::tied).collect();
         columns.push(Column::new(name::nodes, "", NODES, |hold: &Self| numbers(&hold.nodes)));
         columns
     }

@@ -115,16 +115,20 @@ pub fn content_digest(machine: &Topology) -> Option<String> {
         add(&format!("nodes {}", nodes.len()));
         nodes.iter().for_each(|node| add(&machine.names()[node.index()]));
     };
+    let list = |numbers: &[u32]| {
+        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        numbers.join(" ")
+    };
     match machine.kind() {
         HierarchyKind::Tree(tree) => {
             for switch in tree.switches() {
                 add(&switch.name);
-                add(&format!("switches {:?}", switch.children));
+                add(&format!("switches {}", list(&switch.children)));
                 of_nodes(&switch.nodes, &mut add);
             }
         }
         HierarchyKind::Blocks(blocks) => {
-            add(&format!("blocks of {} at levels {:?}", blocks.base_size(), blocks.levels()));
+            add(&format!("blocks of {} at levels {}", blocks.base_size(), list(blocks.levels())));
             for block in 0..blocks.count() as u32 {
                 add(blocks.name(block));
                 of_nodes(blocks.nodes(block), &mut add);

@@ -320,7 +320,12 @@ impl MachineMap {
             let first = self.slices.get(z).map_or(0, |slice| slice.1);
             canvas.text(&(first + x).to_string(), at, look.align(Align::Centre))?;
         }
-        for y in (0..rows).step_by(step(rows, TICK)) {
+        let every = step(rows, TICK);
+        let mut drawn: Option<usize> = None;
+        for y in 0..rows {
+            if drawn.is_some_and(|drawn| y < drawn + every) {
+                continue;
+            }
             let at = (left - 6.0, bottom - (y as f64 + 0.5) * cell);
             let number = || y.to_string();
             let name = self.rows.get(z * rows + y).cloned().unwrap_or_else(number);
@@ -328,6 +333,7 @@ impl MachineMap {
             // A name that does not fit beside the row is omitted.
             if look.width(&name)? <= MARGIN + LABELS - 6.0 {
                 canvas.text(&name, at, look)?;
+                drawn = Some(y);
             }
         }
         if slices > 1 {

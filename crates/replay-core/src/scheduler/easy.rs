@@ -30,9 +30,9 @@ use crate::workload::JobId;
 ///
 /// # Allocators that give more processors than requested
 ///
-/// A guarantee counts the processors that the allocator assigns, including those beyond the request. A running job counts with all processors that it holds
-/// ([`Running::size`](super::Running::size)), a waiting job with the maximum that it can be given
-/// ([`QueuedJob::takes`]): the head fits at the shadow time, or alongside a backfilled job, if this maximum is
+/// A guarantee counts the processors that the allocator assigns, including those beyond the request. A running job counts
+/// with all processors that it holds ([`Running::size`](super::Running::size)), a waiting job with the maximum that it can
+/// be given ([`QueuedJob::takes`]): the head fits at the shadow time, or alongside a backfilled job, if this maximum is
 /// available. Whether a job fits *now* is decided by the allocator, which is called as soon as the requested number of
 /// processors is free.
 ///
@@ -160,8 +160,7 @@ impl Easy {
     }
 
     /// Selects the first job after the head that fits now. If the job does not end by the shadow time, it must leave
-    /// the head's
-    /// place free.
+    /// the head's place free.
     fn backfill_around_place(
         &mut self,
         head: JobId,

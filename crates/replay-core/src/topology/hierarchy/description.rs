@@ -166,8 +166,8 @@ impl Hierarchy {
     /// Returns the tree of these switches, which are given in table order. `label` is the name of the tree in listings.
     ///
     /// # Errors
-    /// [`DescriptionError`] if there is no switch or no node, if a name occurs twice, also as the name of a switch and of a node, if a child is unknown, if a
-    /// switch or node has two parents, or if there is a cycle.
+    /// [`DescriptionError`] if there is no switch or no node, if a name occurs twice, also as the name of a switch and
+    /// of a node, if a child is unknown, if a switch or node has two parents, or if there is a cycle.
     pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
         let Some(first) = entries.first() else {
             return Err(error(1, Subject::Machine, "there is no switch".to_string()));
@@ -237,8 +237,8 @@ impl Hierarchy {
     /// the first block with nodes, and the levels are 0 to 4.
     ///
     /// # Errors
-    /// [`DescriptionError`] if there is no block or no node, if a name occurs twice, also as the name of a block and of a node, if a node is in two blocks, or if
-    /// a size is not the base size times a power of two up to 2^15.
+    /// [`DescriptionError`] if there is no block or no node, if a name occurs twice, also as the name of a block and of
+    /// a node, if a node is in two blocks, or if a size is not the base size times a power of two up to 2^15.
     pub fn of_blocks(
         label: String,
         entries: &[BlockEntry],

@@ -279,3 +279,21 @@ fn explanations_of_kueue_name_levels_and_domains() {
     let text = explained(A, RuleOptions::Kueue(required), &free, 5, 0);
     assert!(text.contains("the job waits"), "{text}");
 }
+
+proptest::proptest! {
+    /// The comparisons that an explanation lists end with the base blocks that the rule takes; see `explain_choice`.
+    #[test]
+    fn explained_choices_are_the_choices_of_the_rule(
+        busy in proptest::collection::vec(0..3u32, 144),
+        machine in 0..4usize,
+        size in 2..60u32,
+        segment in proptest::option::of(2..8u32),
+        spread: bool,
+    ) {
+        let name = [D, E, G, N][machine];
+        let nodes = self::machine(name).processors() as u32;
+        let free: Vec<u32> = (0..nodes).filter(|&node| busy[node as usize] > 0).collect();
+        let options = BlockOptions { segment, spread, lenient: true, ..BlockOptions::default() };
+        explained(name, RuleOptions::Block(options), &free, size, 0);
+    }
+}

@@ -9,8 +9,9 @@ use replay_core::cancel::CancelToken;
 use replay_core::number::counted;
 use replay_core::scheduler::WhenFull;
 use replay_core::swf::ReadOptions;
+use replay_core::topology::NodeMap;
 use replay_core::workload::{
-    Change, Job, NodeMap, Policy, RecordedPlacements, RecordedPlacementsError, Workload,
+    Change, Job, Policy, RecordedPlacements, RecordedPlacementsError, Workload,
 };
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::sweep::Plan;

@@ -11,9 +11,9 @@ use replay::import::{Class, ColumnMap, Import, Outputs, import};
 use replay::placement::config::Config;
 use replay::simulation::{OutageFile, Outages, WhenDown};
 use replay::swf::{ReadOptions, Reader};
-use replay::topology::Topology;
+use replay::topology::{NodeMap, Topology};
 use replay::workload::stochastic::ShapeFile;
-use replay::workload::{Job, NodeMap, Policy, RecordedPlacements, Window, Workload};
+use replay::workload::{Job, Policy, RecordedPlacements, Window, Workload};
 
 /// The file name that every error must contain.
 const FILE: &str = "mutant.file";

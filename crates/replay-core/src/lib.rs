@@ -7,20 +7,15 @@
 //! measures the result, and [`table`] declares the columns of the output tables.
 
 pub mod allocator;
-pub mod cancel;
 pub mod cluster;
-pub mod lines;
 pub mod machine;
 pub mod metrics;
-pub mod naming;
-pub mod number;
 pub mod placement;
-pub mod sanitize;
 pub mod scheduler;
 mod service;
 pub mod simulation;
-pub mod swf;
 pub mod table;
 pub mod topology;
 pub mod topology_file;
-pub mod workload;
+
+pub use replay_workload::{cancel, lines, naming, number, sanitize, swf, workload};

@@ -12,10 +12,9 @@ use replay_core::number::counted;
 use replay_core::sanitize::excerpt;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
-use replay_core::topology::{NodeId, Topology};
+use replay_core::topology::{NodeId, NodeMap, Topology};
 use replay_core::workload::{
-    Chains, Dependencies, Job, JobId, NodeMap, RecordedPlacements, Shake, UnmatchedPlacements,
-    Workload,
+    Chains, Dependencies, Job, JobId, RecordedPlacements, Shake, UnmatchedPlacements, Workload,
 };
 
 /// A workload on one machine, with a cached schedule for each scheduler.

@@ -14,7 +14,7 @@ use super::source::Source;
 use super::value::{bare, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, ReadStop, Reason, Sink};
-use replay_core::workload::midplanes::MIRA;
+use replay_workload::workload::midplanes::MIRA;
 
 struct Places {
     id: usize,

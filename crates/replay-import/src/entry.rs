@@ -1,8 +1,8 @@
 //! A job as read from a log of any kind, and the line of a log.
 
-use replay_core::lines::LONGEST_LINE;
-use replay_core::workload::RecordedPlacements;
-use replay_core::workload::nodes::{self, NodeListProblem};
+use replay_workload::lines::LONGEST_LINE;
+use replay_workload::workload::RecordedPlacements;
+use replay_workload::workload::nodes::{self, NodeListProblem};
 
 /// One line of a log.
 #[derive(Clone, Copy, Debug)]

@@ -4,10 +4,10 @@ use std::fmt;
 use std::io;
 
 use super::{Place, Report};
-use replay_core::number::counted;
-use replay_core::sanitize::excerpt;
-use replay_core::swf;
-use replay_core::swf::snippet::snippet;
+use replay_workload::number::counted;
+use replay_workload::sanitize::excerpt;
+use replay_workload::swf;
+use replay_workload::swf::snippet::snippet;
 
 /// The reason for which a line is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,10 +127,10 @@ pub enum ImportError {
     /// The log cannot be read, or its gzip data are truncated or damaged.
     #[error(transparent)]
     Unreadable(#[from] swf::Error),
-    /// A line has more than [`LONGEST_LINE`](replay_core::lines::LONGEST_LINE) bytes.
+    /// A line has more than [`LONGEST_LINE`](replay_workload::lines::LONGEST_LINE) bytes.
     #[error(
         "{file}:{line}: the line has more than {} bytes: this is not a log",
-        replay_core::lines::LONGEST_LINE
+        replay_workload::lines::LONGEST_LINE
     )]
     TooLong {
         /// The log.

@@ -73,9 +73,9 @@ use std::path::PathBuf;
 
 use entry::Line;
 use records::{Record, Records};
-use replay_core::lines::LineError;
-use replay_core::sanitize::BYTE_ORDER_MARK;
-use replay_core::swf::{self, Decoder, GzipFault};
+use replay_workload::lines::LineError;
+use replay_workload::sanitize::BYTE_ORDER_MARK;
+use replay_workload::swf::{self, Decoder, GzipFault};
 use row::Columns;
 use sink::Sink;
 
@@ -102,13 +102,13 @@ pub struct Import {
 
 /// The outputs of an import. The outputs `nodes` and `shapes` are useful only if the [`Report`] counts jobs in these
 /// outputs. All outputs except the trace end with the digest of the trace
-/// ([`sidecar`](replay_core::workload::sidecar)).
+/// ([`sidecar`](replay_workload::workload::sidecar)).
 pub struct Outputs<'a> {
     /// The trace.
     pub swf: &'a mut dyn Write,
     /// `job,nodes`: the nodes of jobs, if the log contains node names.
     pub nodes: Option<&'a mut dyn Write>,
-    /// The shapes of jobs ([`shapes_path`](replay_core::workload::stochastic::shapes_path)).
+    /// The shapes of jobs ([`shapes_path`](replay_workload::workload::stochastic::shapes_path)).
     pub shapes: Option<&'a mut dyn Write>,
     /// `job,id`: the id of each job in the log.
     pub ids: Option<&'a mut dyn Write>,

@@ -22,8 +22,8 @@ use serde::{Deserialize, Deserializer};
 
 use super::ImportError;
 use super::zone::Zone;
-use replay_core::naming::nearest;
-use replay_core::sanitize::excerpt;
+use replay_workload::naming::nearest;
+use replay_workload::sanitize::excerpt;
 
 /// The notation of points in time in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use replay_core::workload::nodes;
+use replay_workload::workload::nodes;
 
 /// Largest number of arrays that are compared with the arrays of later files.
 const ARRAYS: usize = 1 << 18;

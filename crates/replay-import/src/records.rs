@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::io::BufRead;
 
-use replay_core::lines::{LineError, Lines};
+use replay_workload::lines::{LineError, Lines};
 
 /// Largest number of bytes of a record of several lines.
 const LONGEST: usize = 1 << 20;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Reason;
-use replay_core::number::{counted, grouped};
+use replay_workload::number::{counted, grouped};
 
 /// The class of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,9 +6,9 @@ use super::entry::Line;
 use super::value::date;
 use super::zone::{Moment, Zone};
 use super::{Fault, ReadStop, Reason};
-use replay_core::naming::nearest;
-use replay_core::number::counted;
-use replay_core::sanitize::excerpt;
+use replay_workload::naming::nearest;
+use replay_workload::number::counted;
+use replay_workload::sanitize::excerpt;
 
 /// A field of a line, as a range of bytes without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

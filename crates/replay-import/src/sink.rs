@@ -11,9 +11,9 @@ use super::row_merge::{Joined, Taken};
 use super::spill::{FIELDS, Spill};
 use super::value::digits;
 use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};
-use replay_core::swf::{Header, Record, Writer, header_fields};
-use replay_core::workload::sidecar::write_trace_line;
-use replay_core::workload::stochastic::{SHAPES_HEADER, write_shape};
+use replay_workload::swf::{Header, Record, Writer, header_fields};
+use replay_workload::workload::sidecar::write_trace_line;
+use replay_workload::workload::stochastic::{SHAPES_HEADER, write_shape};
 
 /// Largest number of users, of groups or of queues that the header lists.
 const LISTED: usize = 100_000;

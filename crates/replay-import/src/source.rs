@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::ColumnMap;
 use super::zone::Zone;
-use replay_core::naming::{Description, Entry, NameError, Table, kind};
+use replay_workload::naming::{Description, Entry, NameError, Table, kind};
 
 /// A kind of log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ mod torque;
 use proptest::prelude::*;
 
 use super::*;
-use replay_core::swf::{Reader, Record};
+use replay_workload::swf::{Reader, Record};
 
 const SACCT: &str = "\
 JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|TimelimitRaw|AllocNodes|ReqNodes|AllocCPUS|NodeList|State

@@ -2,8 +2,8 @@
 
 use super::Reason;
 use super::zone::{Moment, Zone, offset};
-pub(super) use replay_core::number::{digits, pair};
-use replay_core::workload::days_since_1970;
+pub(super) use replay_workload::number::{digits, pair};
+use replay_workload::workload::days_since_1970;
 
 /// Parses a number, optionally with a sign and a fraction, but not `inf` or `nan`.
 pub(super) fn number(text: &str) -> Option<f64> {

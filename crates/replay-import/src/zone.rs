@@ -13,9 +13,9 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 
-use replay_core::naming::nearest;
-use replay_core::number::pair;
-use replay_core::sanitize::excerpt;
+use replay_workload::naming::nearest;
+use replay_workload::number::pair;
+use replay_workload::sanitize::excerpt;
 
 /// The clock of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -43,6 +43,7 @@ mod grid;
 pub mod hierarchy;
 mod hypercube;
 mod multi_torus;
+mod node_map;
 mod pair_distances;
 mod parse;
 mod system;
@@ -53,9 +54,12 @@ pub use grid::{Axis, Coord, Grid};
 pub use hierarchy::{Hierarchy, natural_order};
 pub use hypercube::Hypercube;
 pub use multi_torus::{MultiTorus, Part as TorusPart};
+pub use node_map::NodeMap;
 pub use pair_distances::PairDistances;
 pub use parse::TopologyError;
 pub use system::{SYSTEMS, System, SystemError};
+
+use crate::workload::RecordedPlacements;
 
 /// Number of a processor. Processors of a grid are numbered in *scan order*: z varies fastest and x slowest. A
 /// [`MultiTorus`] is numbered torus by torus; within a torus x varies fastest.
@@ -71,7 +75,7 @@ impl NodeId {
 }
 
 /// Maximum number of points of a mesh or torus.
-pub const MAX_POINTS: usize = 1 << 20;
+pub const MAX_POINTS: usize = RecordedPlacements::MOST as usize;
 
 /// The interconnect of a machine.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

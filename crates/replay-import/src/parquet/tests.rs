@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::tests::rows;
 use crate::{Class, Import, Input, Outputs, Report, import, import_all};
-use replay_core::swf::{Reader, Record};
+use replay_workload::swf::{Reader, Record};
 
 type Table = Vec<(&'static str, Box<dyn Array>)>;
 

@@ -74,7 +74,7 @@ impl fmt::Display for NodeListProblem {
 /// [`NodeListError`] if the text is not a node list, or names more than 2^32 nodes.
 ///
 /// ```
-/// use replay_core::workload::nodes::count;
+/// use replay_workload::workload::nodes::count;
 ///
 /// assert_eq!(count("n[001-004,007],m1"), Ok(6));
 /// assert_eq!(count("rack[1-2]n[0-3]"), Ok(8));
@@ -105,7 +105,7 @@ pub fn count(list: &str) -> Result<u64, NodeListError> {
 /// [`NodeListError`] under the conditions of [`count`], or if the list has more than `most` nodes.
 ///
 /// ```
-/// use replay_core::workload::nodes::names;
+/// use replay_workload::workload::nodes::names;
 ///
 /// assert_eq!(names("n[009-010],m1", 9).unwrap(), ["n009", "n010", "m1"]);
 /// assert_eq!(names("r[1-2]n[1-2]", 9).unwrap(), ["r1n1", "r1n2", "r2n1", "r2n2"]);
@@ -144,7 +144,7 @@ pub fn names(list: &str, most: u64) -> Result<Vec<String>, NodeListError> {
 /// [`NodeListError`] if a part is not a number or a range.
 ///
 /// ```
-/// use replay_core::workload::nodes::ranges;
+/// use replay_workload::workload::nodes::ranges;
 ///
 /// assert_eq!(ranges("17,20-22"), Ok(vec![(17, 17), (20, 22)]));
 /// assert!(ranges("n17").is_err());

@@ -88,7 +88,7 @@ impl std::fmt::Display for UnmatchedPlacements {
 
 impl RecordedPlacements {
     /// Maximum number of nodes of a job, which is the maximum number of points of a machine.
-    pub const MOST: u64 = crate::topology::MAX_POINTS as u64;
+    pub const MOST: u64 = 1 << 20;
 
     /// Reads the placements of a trace: from the file beside the trace if this file exists, otherwise from the records
     /// of the trace.

@@ -13,11 +13,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{BufReader, Read};
 
-use super::recorded_placements::RecordedPlacementsError;
+use super::{NodeId, Topology};
 use crate::lines::{LineError, Lines};
 use crate::number::{counted, digits, grouped};
 use crate::sanitize::excerpt;
-use crate::topology::{NodeId, Topology};
+use crate::workload::RecordedPlacementsError;
 
 /// Columns of coordinates, after the column of the node.
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -41,7 +41,7 @@ impl NodeMap {
     /// [`RecordedPlacementsError`] with line and field: no header, a field that is not a number, or a repeated node.
     ///
     /// ```
-    /// use replay_core::workload::NodeMap;
+    /// use replay_core::topology::NodeMap;
     ///
     /// let map = NodeMap::read("node,x,y\nn1,3,0\nn2,3,1\n".as_bytes(), "map.csv")?;
     /// let points = map.points(&["n2".to_string()], &"4x4".parse().expect("a mesh"))?;

@@ -132,7 +132,7 @@ impl Policy {
     /// [`NameError`] with the nearest name if the name is unknown.
     ///
     /// ```
-    /// use replay_core::workload::Policy;
+    /// use replay_workload::workload::Policy;
     ///
     /// assert_eq!(Policy::by_name("sst").map(|policy| policy.estimate.missing), Ok(2));
     /// let error = Policy::by_name("jonson").unwrap_err();

@@ -28,7 +28,7 @@ const BUFFER: usize = 1 << 18;
 /// mark is skipped. Records may be in any order.
 ///
 /// ```
-/// use replay_core::swf::{Reader, Record};
+/// use replay_workload::swf::{Reader, Record};
 ///
 /// let trace = "; MaxProcs: 100\n1 0 5 60 4\n2 9 0 60 8\n";
 /// let mut reader = Reader::new(trace.as_bytes(), "trace.swf");
@@ -39,7 +39,7 @@ const BUFFER: usize = 1 << 18;
 /// }
 /// assert_eq!((processors, reader.line()), (12, 3));
 /// assert_eq!(reader.header().max_procs(), Some(100));
-/// # Ok::<(), replay_core::swf::Error>(())
+/// # Ok::<(), replay_workload::swf::Error>(())
 /// ```
 pub struct Reader<R> {
     lines: Lines<R>,

@@ -102,7 +102,7 @@ impl Workload {
     /// [`LoadError`], as for [`Workload::load`].
     ///
     /// ```
-    /// use replay_core::workload::{Policy, Window, Workload};
+    /// use replay_workload::workload::{Policy, Window, Workload};
     ///
     /// let trace = "; MaxProcs: 16\n1 9 -1 60 4 -1 -1 -1 -1\n2 5 -1 30 8 -1 -1 -1 10\n";
     /// let workload = Workload::from_reader(
@@ -110,7 +110,7 @@ impl Workload {
     /// assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [2, 1]);
     /// assert_eq!(workload.report.to_string(), "tiny: 2 records, 2 jobs kept; 0 dropped; \
     ///     2 changed (estimate set from run time 1, estimate raised to run time 1)");
-    /// # Ok::<(), replay_core::workload::LoadError>(())
+    /// # Ok::<(), replay_workload::workload::LoadError>(())
     /// ```
     pub fn from_reader(
         mut input: impl Read,

@@ -13,7 +13,7 @@
 //! the suggestions in errors are derived from the declaration.
 //!
 //! ```
-//! use replay_core::naming::{Entry, Table, kind};
+//! use replay_workload::naming::{Entry, Table, kind};
 //!
 //! #[derive(Clone, PartialEq, Debug)]
 //! struct Pages { side: u32, turn: bool }
@@ -29,7 +29,7 @@
 //! assert_eq!(table.name(&parsed).to_string(), "pages[turn=yes]");
 //! let error = table.read("pages[sied=2]").unwrap_err();
 //! assert!(error.to_string().contains("did you mean \"side\"?"));
-//! # Ok::<(), replay_core::naming::NameError>(())
+//! # Ok::<(), replay_workload::naming::NameError>(())
 //! ```
 
 mod entry;

@@ -78,11 +78,11 @@ impl Window {
     /// [`WindowError::Start`] if `from` is neither seconds nor a date; [`WindowError::Days`] if `days` is not positive.
     ///
     /// ```
-    /// use replay_core::workload::{Start, Window};
+    /// use replay_workload::workload::{Start, Window};
     ///
     /// let window = Window::parse(Some("1970-01-03"), Some(1000), None)?;
     /// assert_eq!(window.from, Some(Start::Day(2)));
-    /// # Ok::<(), replay_core::workload::WindowError>(())
+    /// # Ok::<(), replay_workload::workload::WindowError>(())
     /// ```
     pub fn parse(
         from: Option<&str>,

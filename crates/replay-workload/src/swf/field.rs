@@ -76,7 +76,7 @@ impl Field {
     /// Returns the field's number, from 1, as in the definition of the format.
     ///
     /// ```
-    /// assert_eq!(replay_core::swf::Field::RequestedTime.number(), 9);
+    /// assert_eq!(replay_workload::swf::Field::RequestedTime.number(), 9);
     /// ```
     pub const fn number(self) -> usize {
         self as usize

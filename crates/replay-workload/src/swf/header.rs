@@ -17,7 +17,7 @@ pub struct Entry {
 /// may be repeated.
 ///
 /// ```
-/// use replay_core::swf::Header;
+/// use replay_workload::swf::Header;
 ///
 /// let header = Header::parse(b"; MaxNodes: 400 (48 interactive, 352 batch)\n; MaxProcs: 1024\n");
 /// assert_eq!(header.max_nodes(), Some(400));

@@ -54,10 +54,10 @@ impl Manifest {
     /// [`ManifestError`] if the repository's file was invalid when the program was built.
     ///
     /// ```
-    /// let manifest = replay_core::workload::Manifest::embedded()?;
+    /// let manifest = replay_workload::workload::Manifest::embedded()?;
     /// let names: Vec<&str> = manifest.matching("kth-sp2").map(|trace| trace.name.as_str()).collect();
     /// assert_eq!(names, ["KTH-SP2-1996-2", "KTH-SP2-1996-2.1-cln"]);
-    /// # Ok::<(), replay_core::workload::ManifestError>(())
+    /// # Ok::<(), replay_workload::workload::ManifestError>(())
     /// ```
     pub fn embedded() -> Result<Manifest, ManifestError> {
         Manifest::parse(include_str!("../../../../traces/manifest.toml"))

@@ -29,7 +29,7 @@ pub const SHAPES_HEADER: &str = "job,w,h,d";
 /// Returns the path of the shapes file of a trace: `lo.shapes.csv` beside `lo.swf` or `lo.swf.gz`.
 ///
 /// ```
-/// use replay_core::workload::stochastic::shapes_path;
+/// use replay_workload::workload::stochastic::shapes_path;
 /// assert_eq!(shapes_path("out/lo.swf".as_ref()), std::path::Path::new("out/lo.shapes.csv"));
 /// ```
 #[must_use]

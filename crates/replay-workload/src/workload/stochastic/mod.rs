@@ -31,7 +31,7 @@
 //! ns.
 //!
 //! ```
-//! use replay_core::workload::stochastic::StochasticStream;
+//! use replay_workload::workload::stochastic::StochasticStream;
 //!
 //! // Lo, Table 1: 32 x 32 mesh, 1000 jobs, load 10.
 //! let model = StochasticStream {

@@ -101,7 +101,7 @@ impl Shake {
     /// submission.
     ///
     /// ```
-    /// use replay_core::workload::{Job, Shake};
+    /// use replay_workload::workload::{Job, Shake};
     ///
     /// let job = Job { number: 7, submit: 100, run: 60, estimate: 60, size: 4, line: 1, shape: None, limit: None };
     /// let shaken = Shake::of(20).copy(&[job], 1)[0];

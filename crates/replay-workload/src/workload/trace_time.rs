@@ -47,7 +47,7 @@ impl FromStr for TraceTime {
     type Err = TraceTimeError;
 
     /// ```
-    /// use replay_core::workload::TraceTime;
+    /// use replay_workload::workload::TraceTime;
     ///
     /// for (text, seconds) in [("2000000", 2_000_000), ("1d2h", 93_600), ("2h30m", 9_000), ("3:20:00", 12_000)] {
     ///     assert_eq!(text.parse(), Ok(TraceTime::Seconds(seconds)));

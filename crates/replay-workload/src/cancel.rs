@@ -1,13 +1,12 @@
 //! Cancellation of long computations.
 //!
 //! A [`CancelToken`] is a flag, raised by Ctrl-C or by a deadline, that every long loop checks:
-//! simulations at each decision, allocators inside a long decision
-//! ([`RunSetup::stop`](crate::allocator::RunSetup::stop)), and the network every few milliseconds.
+//! simulations at each decision, allocators inside a long decision, and the network every few milliseconds.
 //! A cancelled computation fails with [`Cancelled`]. A check costs one memory load. All
 //! computations end within a second after the flag is raised.
 //!
 //! ```
-//! use replay_core::cancel::{CancelToken, Cancelled};
+//! use replay_workload::cancel::{CancelToken, Cancelled};
 //! use std::time::{Duration, Instant};
 //!
 //! let all = CancelToken::new();

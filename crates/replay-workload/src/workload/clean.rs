@@ -19,12 +19,12 @@ impl Policy {
     /// [`CleaningError::in_file`] adds the name.
     ///
     /// ```
-    /// use replay_core::{swf::Record, workload::Policy};
+    /// use replay_workload::{swf::Record, workload::Policy};
     ///
     /// let record = Record { submit_time: 0.0, run_time: 60.0, allocated_processors: 4, ..Record::UNKNOWN };
     /// let (jobs, report) = Policy::JOHNSON.apply([(1, record), (2, Record::UNKNOWN)], Some(16))?;
     /// assert_eq!((jobs.len(), jobs[0].estimate, report.dropped()), (1, 60, 1));
-    /// # Ok::<(), replay_core::workload::CleaningError>(())
+    /// # Ok::<(), replay_workload::workload::CleaningError>(())
     /// ```
     pub fn apply(
         &self,

@@ -17,11 +17,11 @@ const MAX_QUOTED: usize = 256;
 /// Names and keys are in lower case; `_` is read as `-`.
 ///
 /// ```
-/// use replay_core::naming::StrategyName;
+/// use replay_workload::naming::StrategyName;
 /// let name: StrategyName = "mc1x1[tie=2,13,20,6,order=scan]".parse()?;
 /// assert_eq!(name.get("tie"), Some("2,13,20,6"));
 /// assert_eq!(name.to_string(), "mc1x1[tie=2,13,20,6,order=scan]");
-/// # Ok::<(), replay_core::naming::NameError>(())
+/// # Ok::<(), replay_workload::naming::NameError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StrategyName {

@@ -24,12 +24,12 @@
 //! * Impossible parameters are errors.
 //!
 //! ```
-//! use replay_core::workload::lublin::LublinFeitelson;
+//! use replay_workload::workload::lublin::LublinFeitelson;
 //!
 //! let jobs = LublinFeitelson::batch(352).with_load(0.7).generate(1_000, 42)?;
 //! assert_eq!(jobs.len(), 1_000);
 //! assert!(jobs.iter().all(|job| (1..=352).contains(&job.size)));
-//! # Ok::<(), replay_core::workload::lublin::LublinError>(())
+//! # Ok::<(), replay_workload::workload::lublin::LublinError>(())
 //! ```
 
 mod arrival;

@@ -29,7 +29,7 @@ pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
 /// normalised: `489.00` becomes `489`.
 ///
 /// ```
-/// use replay_core::swf::{Header, Record, Writer};
+/// use replay_workload::swf::{Header, Record, Writer};
 ///
 /// let mut writer = Writer::new(Vec::new());
 /// writer.write_header(&Header::parse(b"; MaxProcs: 100\n"))?;

@@ -24,7 +24,6 @@ mod locate;
 pub mod lublin;
 mod manifest;
 pub mod midplanes;
-mod node_map;
 pub mod nodes;
 mod oversize;
 mod policy;
@@ -54,7 +53,6 @@ pub use job::{Job, JobId};
 pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
-pub use node_map::NodeMap;
 pub use oversize::fit_to_machine;
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,

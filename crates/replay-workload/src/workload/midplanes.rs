@@ -17,7 +17,7 @@ const MIDPLANE: [u64; 5] = [4, 4, 4, 4, 2];
 /// A message if the box is not on Mira.
 ///
 /// ```
-/// use replay_core::workload::midplanes::of_box;
+/// use replay_workload::workload::midplanes::of_box;
 ///
 /// assert_eq!(of_box("A0-3 B4-7 C8-11 D8-11 E0-1"), Some(Ok(vec![(26, 512)])));
 /// assert_eq!(of_box("A0-0 B0-0 C3-4 D0-0 E0-1"), Some(Ok(vec![(0, 2), (4, 2)])));

@@ -7,8 +7,8 @@
 //!
 //! `tests/golden/commands.txt` has the commands. A case is a line with a name, `:` and a command. Indented lines below
 //! this line are further commands in the same directory. Each case starts in an empty directory with links to `traces`
-//! of the checkout, to `tests/golden/inputs`, and to the folder of samples. Only data is hashed: standard output in CSV
-//! or JSON, and every CSV, Parquet, JSON and SWF file below the directory. Manifests, plans of shards, pages, figures
+//! of the checkout, to `tests/golden/inputs`, and to the folder of samples. Only data is hashed: standard output in CSV,
+//! JSON or Markdown, and every CSV, Parquet, JSON and SWF file below the directory. Manifests, plans of shards, pages, figures
 //! and wall-clock times are not hashed. A Parquet file is hashed as text, so that another encoder does not change its
 //! hash.
 //!
@@ -184,8 +184,9 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
         let stdout = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
         if PRINTS.contains(&line.split(' ').next().unwrap_or_default()) {
             texts.insert(format!("stdout-{i}"), stdout);
-        } else if let Some(format) =
-            ["json", "csv"].into_iter().find(|format| line.contains(&format!("--format {format}")))
+        } else if let Some(format) = ["json", "csv", "md"]
+            .into_iter()
+            .find(|format| line.contains(&format!("--format {format}")))
         {
             texts.insert(format!("stdout-{i}.{format}"), untimed(&stdout, format)?);
         }
@@ -209,6 +210,7 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
 fn untimed(text: &str, format: &str) -> Result<String, Failed> {
     let mut rest = String::new();
     match format {
+        "md" => return Ok(text.to_string()),
         "json" => {
             for line in text.lines() {
                 let mut value: serde_json::Value = serde_json::from_str(line)?;

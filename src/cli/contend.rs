@@ -151,7 +151,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     for allocator in loaded.allocators() {
         for trace in &loaded.traces {
-            can_send(&allocator, allocator.build(&trace.topology, 0)?.as_ref())?;
+            let prepared = &loaded.plan.grid.prepared;
+            prepared.check(&allocator, &trace.topology, |built| can_send(&allocator, built))?;
         }
     }
     let cells = loaded.cells();
@@ -230,12 +231,10 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
-        let built = cell.allocator.build(&cell.trace.topology, cell.seed).ok();
         // A strategy that admits no job fails when it runs, with the reason.
-        let by = built.and_then(|mut built| Admitted::by(built.as_mut(), cell).ok());
-        let (mut one, away) = match by {
-            None => (cell.clone(), None),
-            Some(by) => (by.cell.into_owned(), by.turned_away),
+        let (mut one, away) = match Admitted::of(cell) {
+            Err(_) => (cell.clone(), None),
+            Ok(admitted) => (admitted.cell.into_owned(), admitted.turned_away),
         };
         // Strategies that reject the same sizes admit the same jobs. Measure the times of these jobs only once.
         let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
@@ -404,7 +403,9 @@ impl Bench<'_> {
     fn contend(&self, cell: &Cell, measured: &Measured) -> Option<Result<TraceRun, String>> {
         let Measured { trace, isolation, .. } = measured;
         let stage = self.stage(trace);
-        let run = run_trace(stage, isolation, &cell.scheduler, &cell.allocator, cell.seed);
+        let run = cell.build_allocator().map_err(TraceError::from).and_then(|mut allocator| {
+            run_trace(stage, isolation, &cell.scheduler, allocator.as_mut(), cell.seed)
+        });
         let key = cell.key();
         let RunKey { trace, topology, scheduler, seed, copy, .. } = &key;
         let mut name = format!("{trace} {topology} {scheduler} {} seed {seed}", key.strategy());

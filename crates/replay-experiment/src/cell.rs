@@ -44,7 +44,7 @@ pub struct Trace {
     log_jobs: Mutex<Option<Option<Arc<LogJobs>>>>,
     schedules: Vec<(SchedulerSpec, CachedSchedule)>,
     /// Allocators built by checks, for the cells of this trace.
-    prepared: Prepared,
+    pub(crate) prepared: Prepared,
 }
 
 /// The perturbed copies that are in use, and the latest copy.

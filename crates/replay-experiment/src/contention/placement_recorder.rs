@@ -2,23 +2,10 @@
 
 use super::Isolation;
 use crate::{ProgressMeter, RunContext};
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::{Locality, Placement, SystemRecorder};
-use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Decision, Observer, Overhead};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::JobId;
-
-/// Strategies and seed of a run.
-#[derive(Clone, Copy)]
-pub struct Strategies<'a> {
-    /// The scheduler.
-    pub scheduler: &'a SchedulerSpec,
-    /// The allocator.
-    pub allocator: &'a AllocatorSpec,
-    /// Seed of the allocator and of random choices of jobs.
-    pub seed: u64,
-}
 
 /// Observations of a run.
 pub struct Observations {

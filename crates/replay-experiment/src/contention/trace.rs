@@ -24,11 +24,11 @@ use serde::{Deserialize, Serialize};
 use super::LinkService;
 use super::alone::Alone;
 use super::isolation::is_near;
-use super::placement_recorder::{Observations, PlacementRecorder, Strategies};
+use super::placement_recorder::{Observations, PlacementRecorder};
 use super::{ContentionInput, Isolation, TraceError};
 use crate::Cell;
 use crate::journal::CellId;
-use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::Allocator;
 use replay_core::metrics::{Placement, SystemMetrics, SystemRecorder};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Service, Simulation, Starts};
@@ -107,25 +107,24 @@ pub struct TraceRun {
 }
 
 /// Runs all jobs together on this thread. Then runs each job alone, in parallel on the threads of the current rayon
-/// pool. The result does not depend on the number of threads. `seed` determines the allocator and the random choices of
-/// jobs. The seed must equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
+/// pool. The result does not depend on the number of threads. `seed` determines the random choices of jobs. The seed must
+/// equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
 ///
 /// # Errors
-/// [`TraceError`] if a strategy, the network or the simulation fails, or if cancelled.
+/// [`TraceError`] if the network or the simulation fails, or if cancelled.
 pub fn run_trace(
     input: ContentionInput<'_>,
     isolation: &Isolation,
     scheduler: &SchedulerSpec,
-    allocator: &AllocatorSpec,
+    allocator: &mut dyn Allocator,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {
     let ContentionInput { topology, messages, .. } = input;
     let jobs = &isolation.jobs;
     let processors = topology.processors();
-    let cell = Strategies { scheduler, allocator, seed };
     let (observations, sent, link_use) = if messages.window.is_some() {
         let mut service = LinkService::new(Alone::new(input, seed)?, isolation);
-        let observations = run_together(input, isolation, cell, &mut service)?;
+        let observations = run_together(input, isolation, scheduler, allocator, &mut service)?;
         let reserved = (0..).map(ChannelId).zip(service.reserved().iter().copied());
         let used = reserved.filter(|(_, cycles)| *cycles > 0.0);
         let last = observations.recorder.ends().iter().copied().max().unwrap_or(0);
@@ -137,7 +136,7 @@ pub fn run_trace(
             .on(topology, seed, Some(isolation.quotas.clone()))?
             .recording(jobs.len())
             .stopped_by(input.watch.stop.clone());
-        let observations = run_together(input, isolation, cell, &mut service)?;
+        let observations = run_together(input, isolation, scheduler, allocator, &mut service)?;
         let network = service.traffic.network();
         // Run each job again on the same processors, without the other jobs.
         let empty = Alone::new(input, seed)?;
@@ -183,18 +182,17 @@ pub fn run_trace(
 fn run_together(
     input: ContentionInput<'_>,
     isolation: &Isolation,
-    strategies: Strategies<'_>,
+    scheduler: &SchedulerSpec,
+    allocator: &mut dyn Allocator,
     service: &mut dyn Service,
 ) -> Result<Observations, TraceError> {
     let ContentionInput { topology, watch, .. } = input;
-    let Strategies { scheduler, allocator, seed } = strategies;
-    let mut built = allocator.build(topology, seed)?;
     let recorder = SystemRecorder::new(isolation.jobs.len());
     let mut observers = (recorder, PlacementRecorder::new(topology, isolation, watch));
     let mut scheduler = scheduler.build(topology.processors() as u32);
     let starts = Starts::Scheduler(scheduler.as_mut());
     let simulation = Simulation::new(&isolation.jobs, topology, watch.stop).with_service(service);
-    let overhead = simulation.run(starts, built.as_mut(), &mut observers)?;
+    let overhead = simulation.run(starts, allocator, &mut observers)?;
     let (recorder, recorded) = observers;
     Ok(recorded.into_observations(recorder, overhead))
 }

@@ -26,11 +26,11 @@ pub struct Incompatible {
 }
 
 impl Incompatible {
-    fn new(problem: String) -> Self {
+    pub(crate) fn new(problem: String) -> Self {
         Self { parameter: None, problem }
     }
 
-    fn of(parameter: &'static str, problem: impl Into<String>) -> Self {
+    pub(crate) fn of(parameter: &'static str, problem: impl Into<String>) -> Self {
         Self { parameter: Some(parameter), problem: problem.into() }
     }
 
@@ -186,21 +186,6 @@ pub fn check_strategies<'a>(
     Ok(())
 }
 
-/// Builds an allocator for a machine and checks it with each of the schedulers.
-///
-/// # Errors
-/// [`Incompatible`] if the allocator does not support the machine. The same error is returned if the allocator can
-/// refuse jobs or round up sizes, but a scheduler requires an allocator that does not change the schedule.
-pub fn build<'a>(
-    allocator: &AllocatorSpec,
-    schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
-    machine: &Topology,
-) -> Result<Box<dyn Allocator>, Incompatible> {
-    let built = allocator.build(machine, 0).map_err(|error| Incompatible::on(machine, &error))?;
-    check_pairs(allocator, built.as_ref(), schedulers, machine)?;
-    Ok(built)
-}
-
 fn check_pairs<'a>(
     allocator: &AllocatorSpec,
     built: &dyn Allocator,
@@ -223,7 +208,11 @@ pub(crate) fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incom
     }
 }
 
-fn check_pair(
+/// Checks an allocator with a scheduler on a machine. `built` is the allocator, built for the machine.
+///
+/// # Errors
+/// [`Incompatible`] if the scheduler or the machine does not support the allocator.
+pub(crate) fn check_pair(
     allocator: &AllocatorSpec,
     built: &dyn Allocator,
     scheduler: &SchedulerSpec,

@@ -34,7 +34,8 @@ use replay_experiment::compatibility::{
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
     ContentionInput, ContentionRun, EstimatedPackets, Isolation, MOST_SENT, Messages, TOLERANCE,
-    TraceError, TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
+    TraceError, TraceRun, check_scale, contended_id, estimated_packets, isolate, run_trace,
+    settings,
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
@@ -122,9 +123,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Contend, &args.output, command)?;
     let sorting = args.sort.of()?;
     let quiet = args.output.process.quiet;
-    if !(args.scale > 0.0 && args.scale.is_finite()) {
-        return Err(Failure::usage_message("--scale: must be a positive number of cycles"));
-    }
+    check_scale(args.scale)?;
     if args.messages.has_quota() {
         return Err(Failure::usage_message(
             "--quota: contend computes the quota of a job from the run time of the job x --scale",

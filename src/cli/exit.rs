@@ -59,7 +59,7 @@ impl From<Incompatible> for Failure {
             None => Self::usage(error),
             Some("loads") => Self::usage_message(format!("--scale-load: {}", error.problem)),
             // These problems begin with the value of the option.
-            Some(key @ ("deps" | "completions" | "network" | "warm-up")) => {
+            Some(key @ ("completions" | "deps" | "machine" | "mix" | "network" | "warm-up")) => {
                 Self::usage_message(format!("--{key} {}", error.problem))
             }
             Some(key) => Self::usage_message(format!("--{key}: {}", error.problem)),

@@ -33,7 +33,7 @@ use replay_network::traffic::{
 use replay_network::{PacketError, Settings};
 
 pub use correlations::{Correlations, PAIRS, Pair, Point, settings};
-pub use input::{ContentionInput, LONGEST, TraceError};
+pub use input::{ContentionInput, LONGEST, TraceError, check_scale};
 pub use isolation::{Isolation, TOLERANCE, isolate};
 use links::LinkService;
 pub use outcome::{Contention, ContentionJobRow, ContentionRun};

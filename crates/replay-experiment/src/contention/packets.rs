@@ -145,6 +145,10 @@ mod tests {
             Some(TraceError::Packets { packets, .. }) => assert!(packets > MOST_SENT),
             other => panic!("{other:?}"),
         }
+        for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = with_input(&jobs(1000), None, |input| isolate(input, scale, 0).err());
+            assert!(matches!(error, Some(TraceError::Incompatible(_))), "{scale}: {error:?}");
+        }
         // If only a window of each job is simulated, there are few packets.
         assert!(with_input(&jobs(1000), Some(1000), |input| isolate(input, 1e9, 0).is_ok()));
     }

@@ -337,7 +337,7 @@ impl Results for Streams<'_> {
             {
                 let log_y = self.args.log && metric == Metric::Turnaround;
                 let figure = Lines { log_y, ..figure };
-                let stem = figure::stem(&metric.words(), &self.results, None);
+                let stem = figure::stem(metric.caption().words, &self.results, None);
                 files.extend(save(plots, &stem, &figure)?);
             }
         }

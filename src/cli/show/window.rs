@@ -31,6 +31,12 @@ use replay_output::report::{Sheet, Shown, perfetto};
 pub struct Window([TraceTime; 2]);
 
 impl Window {
+    /// Returns the window for [`selection`](super::selection).
+    pub fn selection(self) -> String {
+        let [from, until] = self.0.map(super::instant);
+        format!("Window([{from}, {until}])")
+    }
+
     /// Returns the ends in seconds of the trace.
     ///
     /// # Errors

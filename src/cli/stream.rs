@@ -421,12 +421,12 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
     let schedulers: Vec<SchedulerSpec> = once(parse_list(&args.sched, "fcfs")?);
     let machines = machines(args)?;
+    let prepared = Prepared::default();
     let allocators = match args.alloc.is_empty() {
-        true => usual(&machines, &schedulers)?,
+        true => usual(&machines, &schedulers, &prepared)?,
         false => parse_list(&args.alloc, ALLOCATORS)?,
     };
     allocators.iter().try_for_each(reject_unused_parameters)?;
-    let prepared = Prepared::default();
     let mut points = Vec::new();
     for topology in machines {
         let stream = StochasticStream {
@@ -484,6 +484,7 @@ fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<Allocator
 fn usual(
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
+    prepared: &Prepared,
 ) -> Result<Vec<AllocatorSpec>, Failure> {
     if machines.iter().all(|machine| machine.grid().is_some()) {
         return parse_list(&[], ALLOCATORS);
@@ -492,7 +493,7 @@ fn usual(
         ELSEWHERE,
         machines,
         schedulers,
-        &Prepared::default(),
+        prepared,
         &|_, _| Ok(()),
         |_, _| {},
     )?;

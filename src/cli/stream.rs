@@ -42,7 +42,7 @@ use replay_experiment::grid::{Values, file_hierarchy, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
     Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
-    arrivals_at, estimate_unless,
+    arrivals_at, estimate,
 };
 use replay_experiment::{Prepared, RunContext};
 use replay_output::frame::{self, FrameError};
@@ -214,7 +214,7 @@ fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Resul
     let ids = points.iter().map(|point| point.id(args.seed.seed, rule, &WATCHED)).collect();
     let met = |estimates: &Estimates| (estimates.replications, estimates.met);
     let done = estimated(args, &mut session, &points, ids, &mut tally, met, |point, watch| {
-        estimate_unless(watch, point, args.seed.seed, rule, &WATCHED)
+        estimate(watch, point, args.seed.seed, rule, &WATCHED)
     })?;
     let done = done.into_iter();
     let results: Vec<_> = done.map(|(place, all)| StreamRow(points[place].clone(), all)).collect();

@@ -27,7 +27,6 @@ use super::journal::CellId;
 use crate::RunContext;
 use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::cancel::CancelToken;
 use replay_core::metrics::comparable;
 use replay_core::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
@@ -318,25 +317,12 @@ fn paired(pairs: impl Iterator<Item = (f64, f64)> + Clone, confidence: f64) -> E
     Estimate { count: own.count(), mean: ratio, half_width }
 }
 
-/// Replicates a point on the current rayon pool until the `watched` metrics meet the rule.
+/// Replicates a point on the current rayon pool until the `watched` metrics meet the rule. Soon after the context is
+/// cancelled, the function fails with [`SampleError::Cancelled`].
 ///
 /// # Errors
-/// [`PointError`] if a replication fails.
+/// [`PointError`] if the point is invalid, or if a replication fails or is cancelled.
 pub fn estimate(
-    point: &Point,
-    seed: u64,
-    rule: &StopRule,
-    watched: &[Metric],
-) -> Result<Estimates, PointError> {
-    estimate_unless(RunContext::new(&CancelToken::new()), point, seed, rule, watched)
-}
-
-/// Estimates a point as [`estimate`] does. Soon after the context is cancelled, the function fails with
-/// [`SampleError::Cancelled`].
-///
-/// # Errors
-/// [`PointError`] if a replication fails or is cancelled.
-pub fn estimate_unless(
     watch: RunContext<'_>,
     point: &Point,
     seed: u64,
@@ -384,6 +370,7 @@ impl Table for StreamRow {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use replay_core::cancel::CancelToken;
     use replay_network::traffic::Preset;
 
     fn point(arrivals: Arrivals, counting: Counting) -> Point {
@@ -420,8 +407,8 @@ mod tests {
             ("sched", Point { scheduler: easy.clone(), ..with(&messages) }),
             ("quota", with(&many)),
         ] {
-            let rule = StopRule::exactly(2);
-            match estimate(&point, 0, &rule, &[]) {
+            let (stop, rule) = (CancelToken::new(), StopRule::exactly(2));
+            match estimate(RunContext::new(&stop), &point, 0, &rule, &[]) {
                 Err(PointError::Run { error: SampleError::Incompatible(error), .. }) => {
                     assert_eq!(error.parameter, Some(parameter), "{error}");
                 }

@@ -134,6 +134,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
             "--deps {rule} is for replays of traces (replay without a command, sweep, search)"
         )));
     }
+    reject_recorded_scheduler(&parse_list::<SchedulerSpec>(&args.grid.sched, "fcfs")?)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
     let grid = with_allocators(&args.grid, quiet)?;
@@ -467,7 +468,7 @@ fn of_trace(trace: &str, error: TraceError) -> Failure {
 /// machine and scheduler of the grid.
 ///
 /// # Errors
-/// A usage error for an unknown name or scheduler recorded.
+/// A usage error for an unknown name.
 fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     let mut grid = typed.clone();
     if !grid.alloc.is_empty() {
@@ -476,7 +477,6 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     // The default machine of a trace is a mesh, on which all default allocators work.
     let machines: Vec<Topology> = parse_list(&grid.machine, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
-    reject_recorded_scheduler(&schedulers)?;
     let left_out = |_: &AllocatorSpec, why| {
         if !quiet {
             eprint_line(format_args!("left out: {why}"));

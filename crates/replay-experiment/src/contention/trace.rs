@@ -27,6 +27,7 @@ use super::isolation::is_near;
 use super::placement_recorder::PlacementRecorder;
 use super::{ContentionInput, Isolation, TraceError};
 use crate::Cell;
+use crate::compatibility::reject_recorded_scheduler;
 use crate::journal::CellId;
 use replay_core::allocator::Allocator;
 use replay_core::metrics::{Placement, SystemMetrics, SystemRecorder};
@@ -111,7 +112,7 @@ pub struct TraceRun {
 /// equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
 ///
 /// # Errors
-/// [`TraceError`] if the network or the simulation fails, or if cancelled.
+/// [`TraceError`] if the scheduler repeats recorded starts, if the network or the simulation fails, or if cancelled.
 pub fn run_trace(
     input: ContentionInput<'_>,
     isolation: &Isolation,
@@ -119,6 +120,7 @@ pub fn run_trace(
     allocator: &mut dyn Allocator,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {
+    reject_recorded_scheduler(std::slice::from_ref(scheduler))?;
     let ContentionInput { topology, messages, watch, .. } = input;
     let jobs = &isolation.jobs;
     let processors = topology.processors();

@@ -195,23 +195,16 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// Returns the options that select what is shown. The text is part of the identity of results: its form must not change.
 fn selection(args: &ShowArgs) -> String {
     let optional = |value: Option<String>| value.map_or("None".into(), |it| format!("Some({it})"));
-    let window = |window: Option<Window>| optional(window.map(|window| window.selection()));
-    format!(
-        "({}, {}, {}, {}, {})",
-        optional(args.at.map(instant)),
-        optional(args.job.map(|job| job.to_string())),
-        args.candidates,
-        window(args.gantt),
-        window(args.film)
-    )
-}
-
-/// Returns an instant for [`selection`].
-fn instant(at: TraceTime) -> String {
-    match at {
+    let instant = |at: TraceTime| match at {
         TraceTime::Seconds(seconds) => format!("Seconds({seconds})"),
         TraceTime::Local(local) => format!("Local({local})"),
-    }
+    };
+    let window = |window: Option<Window>| {
+        let ends = window.map(|Window(ends)| ends.map(instant));
+        optional(ends.map(|[from, until]| format!("Window([{from}, {until}])")))
+    };
+    let (at, job) = (optional(args.at.map(instant)), optional(args.job.map(|it| it.to_string())));
+    format!("({at}, {job}, {}, {}, {})", args.candidates, window(args.gantt), window(args.film))
 }
 
 /// Converts the instant of an option to seconds of the trace.

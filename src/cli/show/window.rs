@@ -28,15 +28,9 @@ use replay_output::report::{Sheet, Shown, perfetto};
 
 /// A window of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window([TraceTime; 2]);
+pub struct Window(pub [TraceTime; 2]);
 
 impl Window {
-    /// Returns the window for [`selection`](super::selection).
-    pub fn selection(self) -> String {
-        let [from, until] = self.0.map(super::instant);
-        format!("Window([{from}, {until}])")
-    }
-
     /// Returns the ends in seconds of the trace.
     ///
     /// # Errors

@@ -24,13 +24,10 @@ use super::results::{Results, Tally};
 use super::resumable_run::ResumableRun;
 use super::session::Session;
 use super::skipped_jobs::SkippedJobs;
-use replay_core::allocator::registry::AllocatorSpec;
+use super::strategy_selection::SENDING;
 use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::topology::Topology;
-use replay_experiment::compatibility::{
-    can_send, compatible_allocators, reject_recorded_scheduler,
-};
+use replay_experiment::compatibility::{can_send, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
     ContentionInput, ContentionRun, EstimatedPackets, Isolation, Messages, TOLERANCE, TraceError,
@@ -38,7 +35,7 @@ use replay_experiment::contention::{
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{Admitted, Cell, Prepared, RejectedSize, RunContext, RunKey, Trace};
+use replay_experiment::{Admitted, Cell, RejectedSize, RunContext, RunKey, Trace};
 use replay_output::frame::FrameError;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -91,9 +88,6 @@ every point, where a job receives whole points; and the meshes and tori of repla
 refused, because their links are not defined. The default is a two-dimensional mesh of MaxProcs processors (header of the trace), \
 with sides as equal as possible.";
 
-const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
-const TIES: [&str; 2] = ["none", "2,13,20,6"];
-
 /// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     hide_outage_options(command)
@@ -104,7 +98,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("alloc", |arg| {
             let first = "Set the allocator (replay list allocators)";
             arg.help(format!("{first} [default: several]")).long_help(format!(
-                "{first} [default: several].\n\nThe default is every allocator of the list {ALLOCATORS} that works on the \
+                "{first} [default: several].\n\nThe default is every allocator of the list {SENDING} that works on the \
                  machine. The value all selects every allocator whose jobs can send messages on the machine."
             ))
         })
@@ -137,8 +131,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     reject_recorded_scheduler(&parse_list::<SchedulerSpec>(&args.grid.sched, "fcfs")?)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
-    let grid = with_allocators(&args.grid, quiet)?;
-    let loaded = ResolvedGrid::resolve_sending(&grid, args.shake.shake(), quiet)?;
+    let loaded = ResolvedGrid::resolve_sending(&args.grid, args.shake.shake(), quiet)?;
     session.reads(loaded.inputs());
     if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
         && !quiet
@@ -462,39 +455,6 @@ fn of_trace(trace: &str, error: TraceError) -> Failure {
         )),
         error => Failure::usage(error),
     }
-}
-
-/// Adds the default allocators to a grid without allocators. The default allocators are those that work with every
-/// machine and scheduler of the grid.
-///
-/// # Errors
-/// A usage error for an unknown name.
-fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
-    let mut grid = typed.clone();
-    if !grid.alloc.is_empty() {
-        return Ok(grid);
-    }
-    // The default machine of a trace is a mesh, on which all default allocators work.
-    let machines: Vec<Topology> = parse_list(&grid.machine, "8x8")?;
-    let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
-    let left_out = |_: &AllocatorSpec, why| {
-        if !quiet {
-            eprint_line(format_args!("left out: {why}"));
-        }
-    };
-    let kept = compatible_allocators(
-        ALLOCATORS,
-        &machines,
-        &schedulers,
-        &Prepared::default(),
-        &can_send,
-        left_out,
-    )?;
-    if grid.tie.is_empty() && kept.iter().any(AllocatorSpec::takes_tie) {
-        grid.tie = TIES.map(str::to_string).to_vec();
-    }
-    grid.alloc = kept.iter().map(AllocatorSpec::to_string).collect();
-    Ok(grid)
 }
 
 /// Returns the configuration, which determines the numbers.

@@ -209,6 +209,9 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
     Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, tried })
 }
 
+/// Allocators that do not work, with their reasons.
+type Refused = Vec<(AllocatorSpec, Incompatible)>;
+
 /// Traces and machines of the options, which were loaded with an allocator that works on every machine.
 struct Trial(ResolvedGrid);
 
@@ -264,7 +267,7 @@ impl Trial {
         &self,
         names: &str,
         also: Requirement<'_>,
-    ) -> Result<(Vec<AllocatorSpec>, Vec<(AllocatorSpec, Incompatible)>), Failure> {
+    ) -> Result<(Vec<AllocatorSpec>, Refused), Failure> {
         let mut refused = Vec::new();
         let down = self.is_down();
         let also = |one: &AllocatorSpec, built: &dyn Allocator| match down {

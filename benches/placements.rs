@@ -20,16 +20,14 @@ const STREAMS: u64 = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let topology: Topology = "torus:16x16x16".parse()?;
-    let grid = topology.grid().ok_or("a torus has a grid")?;
     println!("anchors   window  rule     decisions   decisions/s");
     for (spacing, anchors) in Anchors::ALL.iter().take(2) {
-        let bench = Bench::new(Menu::TpuV4.torus(grid, *anchors, false)?);
+        let bench = Bench::new(&topology, &Menu::TpuV4, *anchors, false)?;
         for window in [1, 16] {
             for (name, rule) in Rule::ALL.iter().filter(|(_, rule)| *rule != Rule::Count) {
                 let (mut most, mut all) = (0.0f64, 0);
                 for stream in 0..STREAMS {
-                    let jobs = Mix::ALL[0].1.draw(bench.torus(), JOBS, Estimates::Exact, stream);
-                    let jobs = jobs.ok_or("the torus has no box of the mix")?;
+                    let jobs = Mix::ALL[0].1.draw(bench.torus(), JOBS, Estimates::Exact, stream)?;
                     let begin = Instant::now();
                     let (_, decisions) =
                         bench.decide(&jobs, *rule, window, RunContext::new(&CancelToken::new()))?;

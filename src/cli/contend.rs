@@ -24,21 +24,18 @@ use super::results::{Results, Tally};
 use super::resumable_run::ResumableRun;
 use super::session::Session;
 use super::skipped_jobs::SkippedJobs;
-use replay_core::allocator::registry::AllocatorSpec;
+use super::strategy_selection::SENDING;
 use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::topology::Topology;
-use replay_experiment::compatibility::{
-    can_send, compatible_allocators, reject_recorded_scheduler,
-};
+use replay_experiment::compatibility::{can_send, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
-    ContentionInput, ContentionRun, EstimatedPackets, Isolation, MOST_SENT, Messages, TOLERANCE,
-    TraceError, TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
+    ContentionInput, ContentionRun, EstimatedPackets, Isolation, Messages, TOLERANCE, TraceError,
+    TraceRun, check_scale, contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{Admitted, Cell, Prepared, RejectedSize, RunContext, RunKey, Trace};
+use replay_experiment::{Admitted, Cell, RejectedSize, RunContext, RunKey, Trace};
 use replay_output::frame::FrameError;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -91,9 +88,6 @@ every point, where a job receives whole points; and the meshes and tori of repla
 refused, because their links are not defined. The default is a two-dimensional mesh of MaxProcs processors (header of the trace), \
 with sides as equal as possible.";
 
-const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
-const TIES: [&str; 2] = ["none", "2,13,20,6"];
-
 /// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     hide_outage_options(command)
@@ -104,7 +98,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("alloc", |arg| {
             let first = "Set the allocator (replay list allocators)";
             arg.help(format!("{first} [default: several]")).long_help(format!(
-                "{first} [default: several].\n\nThe default is every allocator of the list {ALLOCATORS} that works on the \
+                "{first} [default: several].\n\nThe default is every allocator of the list {SENDING} that works on the \
                  machine. The value all selects every allocator whose jobs can send messages on the machine."
             ))
         })
@@ -122,9 +116,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Contend, &args.output, command)?;
     let sorting = args.sort.of()?;
     let quiet = args.output.process.quiet;
-    if !(args.scale > 0.0 && args.scale.is_finite()) {
-        return Err(Failure::usage_message("--scale: must be a positive number of cycles"));
-    }
+    check_scale(args.scale)?;
     if args.messages.has_quota() {
         return Err(Failure::usage_message(
             "--quota: contend computes the quota of a job from the run time of the job x --scale",
@@ -136,10 +128,10 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
             "--deps {rule} is for replays of traces (replay without a command, sweep, search)"
         )));
     }
+    reject_recorded_scheduler(&parse_list::<SchedulerSpec>(&args.grid.sched, "fcfs")?)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
-    let grid = with_allocators(&args.grid, quiet)?;
-    let loaded = ResolvedGrid::resolve_sending(&grid, args.shake.shake(), quiet)?;
+    let loaded = ResolvedGrid::resolve_sending(&args.grid, args.shake.shake(), quiet)?;
     session.reads(loaded.inputs());
     if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
         && !quiet
@@ -151,7 +143,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     for allocator in loaded.allocators() {
         for trace in &loaded.traces {
-            can_send(&allocator, allocator.build(&trace.topology, 0)?.as_ref())?;
+            let prepared = &loaded.plan.grid.prepared;
+            prepared.check(&allocator, &trace.topology, |built| can_send(&allocator, built))?;
         }
     }
     let cells = loaded.cells();
@@ -230,12 +223,10 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
-        let built = cell.allocator.build(&cell.trace.topology, cell.seed).ok();
         // A strategy that admits no job fails when it runs, with the reason.
-        let by = built.and_then(|mut built| Admitted::by(built.as_mut(), cell).ok());
-        let (mut one, away) = match by {
-            None => (cell.clone(), None),
-            Some(by) => (by.cell.into_owned(), by.turned_away),
+        let (mut one, away) = match Admitted::of(cell) {
+            Err(_) => (cell.clone(), None),
+            Ok(admitted) => (admitted.cell.into_owned(), admitted.turned_away),
         };
         // Strategies that reject the same sizes admit the same jobs. Measure the times of these jobs only once.
         let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
@@ -375,10 +366,6 @@ impl Bench<'_> {
         let mut lines: Vec<String> = Vec::new();
         for &(trace, seed) in settings {
             let estimate = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
-            if estimate.packets > MOST_SENT {
-                let packets = estimate.packets;
-                return Err((of(trace))(TraceError::Packets { scale, packets }));
-            }
             let line = estimate_in_words(trace, estimate);
             // The bound is the same for all seeds, and perturbed copies of a trace send about the same number of
             // packets.
@@ -404,7 +391,9 @@ impl Bench<'_> {
     fn contend(&self, cell: &Cell, measured: &Measured) -> Option<Result<TraceRun, String>> {
         let Measured { trace, isolation, .. } = measured;
         let stage = self.stage(trace);
-        let run = run_trace(stage, isolation, &cell.scheduler, &cell.allocator, cell.seed);
+        let run = cell.build_allocator().map_err(TraceError::from).and_then(|mut allocator| {
+            run_trace(stage, isolation, &cell.scheduler, allocator.as_mut(), cell.seed)
+        });
         let key = cell.key();
         let RunKey { trace, topology, scheduler, seed, copy, .. } = &key;
         let mut name = format!("{trace} {topology} {scheduler} {} seed {seed}", key.strategy());
@@ -466,40 +455,6 @@ fn of_trace(trace: &str, error: TraceError) -> Failure {
         )),
         error => Failure::usage(error),
     }
-}
-
-/// Adds the default allocators to a grid without allocators. The default allocators are those that work with every
-/// machine and scheduler of the grid.
-///
-/// # Errors
-/// A usage error for an unknown name or scheduler recorded.
-fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
-    let mut grid = typed.clone();
-    if !grid.alloc.is_empty() {
-        return Ok(grid);
-    }
-    // The default machine of a trace is a mesh, on which all default allocators work.
-    let machines: Vec<Topology> = parse_list(&grid.machine, "8x8")?;
-    let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
-    reject_recorded_scheduler(&schedulers)?;
-    let left_out = |_: &AllocatorSpec, why| {
-        if !quiet {
-            eprint_line(format_args!("left out: {why}"));
-        }
-    };
-    let kept = compatible_allocators(
-        ALLOCATORS,
-        &machines,
-        &schedulers,
-        &Prepared::default(),
-        &can_send,
-        left_out,
-    )?;
-    if grid.tie.is_empty() && kept.iter().any(AllocatorSpec::takes_tie) {
-        grid.tie = TIES.map(str::to_string).to_vec();
-    }
-    grid.alloc = kept.iter().map(AllocatorSpec::to_string).collect();
-    Ok(grid)
 }
 
 /// Returns the configuration, which determines the numbers.

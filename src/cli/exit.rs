@@ -58,7 +58,10 @@ impl From<Incompatible> for Failure {
         match error.parameter {
             None => Self::usage(error),
             Some("loads") => Self::usage_message(format!("--scale-load: {}", error.problem)),
-            Some("deps") => Self::usage_message(format!("--deps {}", error.problem)),
+            // These problems begin with the value of the option.
+            Some(key @ ("completions" | "deps" | "machine" | "mix" | "network" | "warm-up")) => {
+                Self::usage_message(format!("--{key} {}", error.problem))
+            }
             Some(key) => Self::usage_message(format!("--{key}: {}", error.problem)),
         }
     }

@@ -365,13 +365,14 @@ fn all_fold(
     }
     for index in 0..grid.strategies.len() {
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
-        let mut built = strategy.build(machine, 0).map_err(Failure::usage)?;
-        let mut folds = |job: &Job| {
-            let request = Request::shaped(job.size, job.shape);
-            let bounds = built.bounds(request);
-            bounds.min_processors <= processors && bounds.servable
-        };
-        if !workload.jobs.iter().filter(|job| job.size > processors).all(&mut folds) {
+        let all_fold = grid.prepared.check(&strategy, machine, |built| {
+            let folds = |job: &Job| {
+                let bounds = built.bounds(Request::shaped(job.size, job.shape));
+                bounds.min_processors <= processors && bounds.servable
+            };
+            Ok(workload.jobs.iter().filter(|job| job.size > processors).all(folds))
+        })?;
+        if !all_fold {
             return Ok(false);
         }
     }

@@ -131,10 +131,9 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let why = "show: allocator recorded may place several jobs on a processor, which show cannot draw; name another allocator";
     let (loaded, cell) = ResolvedGrid::one(&args.grid, "show", why, quiet)?;
     session.reads(loaded.inputs());
-    let ShowArgs { at, job, candidates, gantt, film, .. } = args;
     session.configure(&serde_json::json!({
         "plan": loaded.plan.digest().map_err(Failure::usage)?,
-        "shown": format!("{:?}", (at, job, candidates, gantt, film)),
+        "shown": selection(args),
     }))?;
     let cell = &cell;
     if cell.trace.topology.cluster().is_some() {
@@ -191,6 +190,21 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         });
     }
     session.publish(&mut shown, &tally)
+}
+
+/// Returns the options that select what is shown. The text is part of the identity of results: its form must not change.
+fn selection(args: &ShowArgs) -> String {
+    let optional = |value: Option<String>| value.map_or("None".into(), |it| format!("Some({it})"));
+    let instant = |at: TraceTime| match at {
+        TraceTime::Seconds(seconds) => format!("Seconds({seconds})"),
+        TraceTime::Local(local) => format!("Local({local})"),
+    };
+    let window = |window: Option<Window>| {
+        let ends = window.map(|Window(ends)| ends.map(instant));
+        optional(ends.map(|[from, until]| format!("Window([{from}, {until}])")))
+    };
+    let (at, job) = (optional(args.at.map(instant)), optional(args.job.map(|it| it.to_string())));
+    format!("({at}, {job}, {}, {}, {})", args.candidates, window(args.gantt), window(args.film))
 }
 
 /// Converts the instant of an option to seconds of the trace.
@@ -367,5 +381,38 @@ impl Results for Picture<'_> {
                 .collect(),
         };
         Ok(save(plots, "machine", &figure)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: ShowArgs,
+    }
+
+    /// Results of earlier versions are recognized by this text.
+    #[test]
+    fn selections_have_a_stable_form() {
+        for (options, expected) in [
+            ("--at 1d", "(Some(Seconds(86400)), None, false, None, None)"),
+            ("--job 7 --candidates", "(None, Some(7), true, None, None)"),
+            (
+                "--gantt 5..1970-01-01T00:01",
+                "(None, None, false, Some(Window([Seconds(5), Local(60)])), None)",
+            ),
+            (
+                "--film 1..2 --out o",
+                "(None, None, false, None, Some(Window([Seconds(1), Seconds(2)])))",
+            ),
+        ] {
+            let words = ["show"].into_iter().chain(options.split(' '));
+            let command = Command::try_parse_from(words).expect("valid options");
+            assert_eq!(selection(&command.args), expected);
+        }
     }
 }

@@ -11,7 +11,7 @@ use replay_core::naming::split_list;
 use replay_core::topology::Topology;
 use replay_core::workload::Shake;
 use replay_experiment::compatibility::{
-    Requirement, can_send, check_outage_support, compatible_allocators,
+    Incompatible, Requirement, can_send, check_outage_support, compatible_allocators,
 };
 use replay_experiment::{Cell, Measure};
 
@@ -21,6 +21,9 @@ const ALL: &str = "all";
 /// Allocators and tie vectors of the main job.
 const MAIN_JOB: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
 const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
+
+/// Default allocators of a grid whose jobs send messages.
+pub const SENDING: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 
 /// Allocators of hypercubes, of clusters, and of any machine. They are used if the allocators of meshes do not work on
 /// a machine.
@@ -82,8 +85,8 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
     }
 
-    /// Resolves the options of a grid whose jobs send messages. `all` means the allocators that [support](can_send)
-    /// messages.
+    /// Resolves the options of a grid whose jobs send messages. Without allocator, resolves the default allocators that
+    /// [support](can_send) messages and work on the machines; `all` means all allocators that do so.
     ///
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
@@ -92,7 +95,7 @@ impl ResolvedGrid {
         shake: Option<Shake>,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        Self::chosen(expanded(args, &can_send, quiet)?, shake, Measure::default(), quiet)
+        Self::chosen(sending(args, quiet)?, shake, Measure::default(), quiet)
     }
 
     fn chosen(
@@ -149,17 +152,28 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
         names = named.iter().copied().chain(more).collect::<Vec<_>>().join(",");
     }
     let (kept, refused) = trial.sorted(&names, &|_, _| Ok(()))?;
-    let alloc: Vec<String> = kept.iter().map(ToString::to_string).collect();
     if !refused.is_empty() && !quiet {
-        let place = trial.place();
-        eprint_line(format_args!("strategies that work on {place}: {}", alloc.join(", ")));
+        let (place, names) = (trial.place(), named(&kept).join(", "));
+        eprint_line(format_args!("strategies that work on {place}: {names}"));
     }
-    let tie = match kept.iter().any(AllocatorSpec::takes_tie) {
-        true => MAIN_JOB_TIES.map(str::to_string).to_vec(),
-        false => Vec::new(),
-    };
-    let args = GridArgs { alloc, tie, ..args.clone() };
-    Ok(Chosen { args, tried: Some(trial.tried(kept)) })
+    Ok(trial.chosen(args, kept))
+}
+
+/// Selects the allocators of a grid whose jobs send messages.
+fn sending(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
+    if !args.alloc.is_empty() {
+        return expanded(args, &can_send, quiet);
+    }
+    let trial = trial(args, quiet)?;
+    let (kept, refused) = trial.sorted(SENDING, &can_send)?;
+    if !quiet {
+        refused.iter().for_each(|(_, why)| eprint_line(format_args!("left out: {why}")));
+    }
+    Ok(trial.chosen(args, kept))
+}
+
+fn named(allocators: &[AllocatorSpec]) -> Vec<String> {
+    allocators.iter().map(ToString::to_string).collect()
 }
 
 /// Replaces `all` with the allocators that work and meet the requirement `also`.
@@ -178,7 +192,10 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
     if !quiet {
         let not = match refused.is_empty() {
             true => String::new(),
-            false => format!("; {} do not: {}", refused.len(), refused.join(", ")),
+            false => {
+                let names: Vec<String> = refused.iter().map(|(one, _)| one.to_string()).collect();
+                format!("; {} do not: {}", refused.len(), names.join(", "))
+            }
         };
         let (place, more) = (trial.place(), if named.is_empty() { "" } else { " more" });
         eprint_line(format_args!(
@@ -192,6 +209,9 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
     Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, tried })
 }
 
+/// Allocators that do not work, with their reasons.
+type Refused = Vec<(AllocatorSpec, Incompatible)>;
+
 /// Traces and machines of the options, which were loaded with an allocator that works on every machine.
 struct Trial(ResolvedGrid);
 
@@ -203,6 +223,16 @@ fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
 }
 
 impl Trial {
+    /// Returns the options with these allocators. If no tie vector is given, they get the tie vectors of the main job.
+    fn chosen(self, args: &GridArgs, kept: Vec<AllocatorSpec>) -> Chosen {
+        let tie = match args.tie.is_empty() && kept.iter().any(AllocatorSpec::takes_tie) {
+            true => MAIN_JOB_TIES.map(str::to_string).to_vec(),
+            false => args.tie.clone(),
+        };
+        let args = GridArgs { alloc: named(&kept), tie, ..args.clone() };
+        Chosen { args, tried: Some(self.tried(kept)) }
+    }
+
     /// Returns the traces, together with the strategies that work on them.
     fn tried(self, works: Vec<AllocatorSpec>) -> Tried {
         let ResolvedGrid { traces, plan } = self.0;
@@ -232,12 +262,12 @@ impl Trial {
         self.0.traces.iter().any(|trace| !trace.outages().is_empty())
     }
 
-    /// Returns the allocators that work and meet the requirement `also`, and the names of the other allocators.
+    /// Returns the allocators that work and meet the requirement `also`, and the other allocators with their reasons.
     fn sorted(
         &self,
         names: &str,
         also: Requirement<'_>,
-    ) -> Result<(Vec<AllocatorSpec>, Vec<String>), Failure> {
+    ) -> Result<(Vec<AllocatorSpec>, Refused), Failure> {
         let mut refused = Vec::new();
         let down = self.is_down();
         let also = |one: &AllocatorSpec, built: &dyn Allocator| match down {
@@ -245,7 +275,7 @@ impl Trial {
             false => also(one, built),
         };
         let (machines, grid) = (self.machines(), &self.0.plan.grid);
-        let left_out = |one: &AllocatorSpec, _| refused.push(one.to_string());
+        let left_out = |one: &AllocatorSpec, why| refused.push((one.clone(), why));
         let kept = compatible_allocators(
             names,
             &machines,

@@ -30,22 +30,19 @@ use super::strategy_selection::ELSEWHERE;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::estimate::{ReplicateError, StopRule};
 use replay_core::naming::split_list;
-use replay_core::number::{counted, plain};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{
     Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
 };
 use replay_experiment::compatibility::{
-    self, can_send, compatible_allocators, reject_recorded_scheduler, reject_unused_parameters,
-    require_one_processor_per_point, require_sides,
+    compatible_allocators, reject_unused_parameters, require_one_processor_per_point, require_sides,
 };
-use replay_experiment::contention::{MOST_SENT, Messages, stream_packets};
 use replay_experiment::grid::{Values, file_hierarchy, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
     Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
-    estimate_unless,
+    arrivals_at, estimate,
 };
 use replay_experiment::{Prepared, RunContext};
 use replay_output::frame::{self, FrameError};
@@ -217,7 +214,7 @@ fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Resul
     let ids = points.iter().map(|point| point.id(args.seed.seed, rule, &WATCHED)).collect();
     let met = |estimates: &Estimates| (estimates.replications, estimates.met);
     let done = estimated(args, &mut session, &points, ids, &mut tally, met, |point, watch| {
-        estimate_unless(watch, point, args.seed.seed, rule, &WATCHED)
+        estimate(watch, point, args.seed.seed, rule, &WATCHED)
     })?;
     let done = done.into_iter();
     let results: Vec<_> = done.map(|(place, all)| StreamRow(points[place].clone(), all)).collect();
@@ -340,7 +337,7 @@ impl Results for Streams<'_> {
             {
                 let log_y = self.args.log && metric == Metric::Turnaround;
                 let figure = Lines { log_y, ..figure };
-                let stem = figure::stem(&metric.words(), &self.results, None);
+                let stem = figure::stem(metric.caption().words, &self.results, None);
                 files.extend(save(plots, &stem, &figure)?);
             }
         }
@@ -392,38 +389,6 @@ fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     Ok(once(machines))
 }
 
-/// Returns an error if the jobs of a stream send too many packets in the first replication.
-fn few_packets(
-    args: &StreamArgs,
-    sides: &Sides,
-    messages: &Messages,
-    topology: &Topology,
-) -> Result<(), Failure> {
-    let sides = sides.clone();
-    let stream =
-        StochasticStream { sides, jobs: args.jobs, ..StochasticStream::new(topology.extents()) };
-    let jobs = stream.generate(args.seed.seed, 0).map_err(Failure::usage)?.jobs;
-    let packets = stream_packets(messages, &jobs, args.seed.seed);
-    match packets > MOST_SENT {
-        false => Ok(()),
-        true => Err(Failure::usage_message(format!(
-            "--quota: on {topology} the {} of a replication send about {packets:.0e} packets, and at most \
-             {MOST_SENT:.0e} are simulated; lower --quota or --jobs",
-            counted(args.jobs, "job")
-        ))),
-    }
-}
-
-/// Returns an error for the network `links`, because it has no time at which the packets of a job are delivered.
-fn by_flits(messages: Messages) -> Result<Messages, Failure> {
-    match messages.window {
-        None => Ok(messages),
-        Some(_) => Err(Failure::usage_message(
-            "--network links is for contend: link loads need the time of a job without other jobs",
-        )),
-    }
-}
-
 /// Returns every combination of machine, scheduler, allocator and load.
 ///
 /// # Errors
@@ -447,86 +412,58 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                        number of arrivals per cycle";
         return Err(Failure::usage_message(message));
     }
-    if let Some(completions) = args.completions.filter(|&most| most > args.jobs) {
-        let jobs = args.jobs;
-        return Err(Failure::usage_message(format!(
-            "--completions {completions}: exceeds the number of jobs, {jobs} (--jobs)"
-        )));
-    }
-    if args.warm_up >= args.completions.unwrap_or(args.jobs) {
-        let (warm_up, jobs) = (args.warm_up, args.completions.unwrap_or(args.jobs));
-        return Err(Failure::usage_message(format!(
-            "--warm-up {warm_up}: must be less than the {jobs} jobs that complete"
-        )));
-    }
     let service = args.service.as_deref().unwrap_or(SERVICE);
     let service: Service = service.parse().map_err(Failure::usage)?;
     let life = match &args.pattern {
-        Some(pattern) => Life::Messages(args.messages.of(pattern).and_then(by_flits)?),
+        Some(pattern) => Life::Messages(args.messages.of(pattern)?),
         None => Life::RunTimes,
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
     let schedulers: Vec<SchedulerSpec> = once(parse_list(&args.sched, "fcfs")?);
-    reject_recorded_scheduler(&schedulers)?;
-    if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
-        return Err(Failure::usage_message(format!(
-            "--sched: {scheduler} uses estimates of run times, which jobs with --pattern do not have"
-        )));
-    }
     let machines = machines(args)?;
+    let prepared = Prepared::default();
     let allocators = match args.alloc.is_empty() {
-        true => usual(&machines, &schedulers)?,
+        true => usual(&machines, &schedulers, &prepared)?,
         false => parse_list(&args.alloc, ALLOCATORS)?,
     };
     allocators.iter().try_for_each(reject_unused_parameters)?;
     let mut points = Vec::new();
     for topology in machines {
-        if let Life::Messages(messages) = &life {
-            messages.on(&topology, args.seed.seed, None).map_err(Failure::usage)?;
-            few_packets(args, &sides, messages, &topology)?;
-        }
+        let stream = StochasticStream {
+            sides: sides.clone(),
+            service,
+            jobs: args.jobs,
+            ticks_per_unit,
+            ..StochasticStream::new(topology.extents())
+        };
+        let arrivals = |&load: &f64| match args.load {
+            Some(_) => arrivals_at(load, &stream, &topology),
+            None => Ok(Arrivals::Exponential { mean: 1.0 / load }),
+        };
+        let arrivals = loads.iter().map(arrivals).collect::<Result<Vec<_>, _>>()?;
         let allocators = on_machine(&allocators, &topology);
         for (scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
         {
-            let built = compatibility::build(allocator, [scheduler], &topology)?;
-            if args.pattern.is_some() {
-                can_send(allocator, built.as_ref())?;
+            let point = |&arrivals: &Arrivals| Point {
+                topology: topology.clone(),
+                stream: StochasticStream { arrivals, ..stream.clone() },
+                scheduler: scheduler.clone(),
+                allocator: allocator.clone(),
+                life: life.clone(),
+                counting: Counting {
+                    warm_up: args.warm_up,
+                    by_size: args.by_size,
+                    completions: args.completions,
+                },
+            };
+            let of_pair: Vec<Point> = arrivals.iter().map(point).collect();
+            // Points that differ only in their arrivals pass the same checks.
+            if let Some(first) = of_pair.first() {
+                first.check(args.seed.seed)?;
+                prepared.check(allocator, &topology, |built| first.check_allocator(built))?;
             }
-            for &load in &loads {
-                let stream = StochasticStream {
-                    sides: sides.clone(),
-                    service,
-                    jobs: args.jobs,
-                    ticks_per_unit,
-                    ..StochasticStream::new(topology.extents())
-                };
-                // `share` is the load at one arrival per time unit.
-                let share = stream.offered_load().map_err(Failure::usage)?;
-                let rate = if args.load.is_some() { load / share } else { load };
-                if args.load.is_some() && load > 1.0 {
-                    return Err(Failure::usage_message(format!(
-                        "--load: {} is above 1, the capacity of the machine; --arrivals takes arrivals per time unit \
-                         ({} arrivals are this load on {topology})",
-                        plain(load),
-                        plain((rate * 1e6).round() / 1e6)
-                    )));
-                }
-                let arrivals = Arrivals::Exponential { mean: 1.0 / rate };
-                let stream = StochasticStream { arrivals, ..stream };
-                points.push(Point {
-                    topology: topology.clone(),
-                    stream,
-                    scheduler: scheduler.clone(),
-                    allocator: AllocatorSpec::clone(allocator),
-                    life: life.clone(),
-                    counting: Counting {
-                        warm_up: args.warm_up,
-                        by_size: args.by_size,
-                        completions: args.completions,
-                    },
-                });
-            }
+            points.extend(of_pair);
         }
     }
     Ok(points)
@@ -547,6 +484,7 @@ fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<Allocator
 fn usual(
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
+    prepared: &Prepared,
 ) -> Result<Vec<AllocatorSpec>, Failure> {
     if machines.iter().all(|machine| machine.grid().is_some()) {
         return parse_list(&[], ALLOCATORS);
@@ -555,7 +493,7 @@ fn usual(
         ELSEWHERE,
         machines,
         schedulers,
-        &Prepared::default(),
+        prepared,
         &|_, _| Ok(()),
         |_, _| {},
     )?;
@@ -566,11 +504,6 @@ fn usual(
         ))),
         false => Ok(kept),
     }
-}
-
-/// Returns the first scheduler that uses estimates.
-fn estimating(schedulers: &[SchedulerSpec]) -> Option<&SchedulerSpec> {
-    schedulers.iter().find(|scheduler| scheduler.uses_estimates())
 }
 
 /// Maximum number of loads or arrival rates.

@@ -615,6 +615,7 @@ fn rejects_unsupported_options() {
         ("contend --flits 0", "flits"),
         ("contend --mapping sideways", "sideways"),
         ("contend --sched conservative --alloc first-fit", "does not support this"),
+        ("contend --sched recorded --alloc mc1x1", "cannot be used with this command"),
         ("network --packets - --machine 1x", "1x"),
     ] {
         dir.replay(command).code(2).says(word);

@@ -37,6 +37,20 @@ pub struct Admitted<'a> {
 }
 
 impl<'a> Admitted<'a> {
+    /// Removes the jobs that the strategy of a cell rejects, before the cell runs.
+    ///
+    /// # Errors
+    /// The errors of [`by`](Self::by), except that cells whose strategy rejects no jobs are not checked.
+    pub fn of(cell: &'a Cell) -> Result<Self, CellProblem> {
+        let Cell { trace, allocator, .. } = cell;
+        let capabilities =
+            trace.prepared.check(allocator, &trace.topology, |built| Ok(built.capabilities()))?;
+        match capabilities.rejects_unsupported_sizes {
+            true => Self::by(cell.build_allocator()?.as_mut(), cell),
+            false => Ok(Self { cell: Cow::Borrowed(cell), turned_away: None }),
+        }
+    }
+
     /// Removes the jobs that `allocator` rejects. `allocator` must be newly built for this cell. The dependencies of
     /// other jobs on removed jobs are also removed.
     ///
@@ -89,7 +103,7 @@ pub struct LeftOutJob {
 /// Returns the first job with this job number if the cell's strategy rejects all jobs with this number; `None`
 /// otherwise.
 pub fn left_out_job(cell: &Cell, number: i64) -> Option<LeftOutJob> {
-    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed).ok()?;
+    let mut allocator = cell.build_allocator().ok()?;
     let admitted = Admitted::by(allocator.as_mut(), cell).ok()?;
     let of_number =
         |cell: &Cell| cell.trace.workload.jobs.iter().find(|job| job.number == number).copied();

@@ -10,6 +10,7 @@ use replay_core::metrics::{ScheduleMetrics, Series};
 use replay_core::naming::NameError;
 use replay_core::number::counted;
 use replay_core::sanitize::excerpt;
+use replay_core::scheduler::Scheduler;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::topology::{NodeId, NodeMap, Topology};
@@ -42,7 +43,7 @@ pub struct Trace {
     log_jobs: Mutex<Option<Option<Arc<LogJobs>>>>,
     schedules: Vec<(SchedulerSpec, CachedSchedule)>,
     /// Allocators built by checks, for the cells of this trace.
-    prepared: Prepared,
+    pub(crate) prepared: Prepared,
 }
 
 /// The perturbed copies that are in use, and the latest copy.
@@ -443,6 +444,29 @@ impl Cell {
     /// [`NameError`] if the strategy does not support the machine.
     pub fn build_allocator(&self) -> Result<Box<dyn Allocator>, NameError> {
         self.trace.prepared.take(&self.allocator, &self.trace.topology, self.seed)
+    }
+
+    /// Builds the scheduler with an empty queue.
+    pub fn build_scheduler(&self) -> Box<dyn Scheduler> {
+        // On a cluster, jobs occupy slots.
+        self.scheduler.build(self.trace.topology.slots() as u32)
+    }
+
+    /// Returns the schedule that a simulation of this cell replays; `None` if the simulation is
+    /// [coupled](Simulation::is_coupled) and requires a scheduler.
+    ///
+    /// # Errors
+    /// Errors of [`Trace::schedule`].
+    pub fn replayed_schedule(
+        &self,
+        simulation: &Simulation<'_>,
+        allocator: &dyn Allocator,
+        stop: &CancelToken,
+    ) -> Result<Option<Schedule>, TimelineError> {
+        match simulation.is_coupled(allocator) {
+            true => Ok(None),
+            false => self.trace.schedule(&self.scheduler, stop).map(Some),
+        }
     }
 
     /// Returns the key of the cell.

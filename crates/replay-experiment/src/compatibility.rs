@@ -11,7 +11,7 @@ use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::{NameError, split_list};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::is_always_coupled;
+use replay_core::simulation::{self, SimulationError, is_always_coupled};
 use replay_core::topology::Topology;
 use replay_core::workload::Dependencies;
 
@@ -26,11 +26,11 @@ pub struct Incompatible {
 }
 
 impl Incompatible {
-    fn new(problem: String) -> Self {
+    pub(crate) fn new(problem: String) -> Self {
         Self { parameter: None, problem }
     }
 
-    fn of(parameter: &'static str, problem: impl Into<String>) -> Self {
+    pub(crate) fn of(parameter: &'static str, problem: impl Into<String>) -> Self {
         Self { parameter: Some(parameter), problem: problem.into() }
     }
 
@@ -186,21 +186,6 @@ pub fn check_strategies<'a>(
     Ok(())
 }
 
-/// Builds an allocator for a machine and checks it with each of the schedulers.
-///
-/// # Errors
-/// [`Incompatible`] if the allocator does not support the machine. The same error is returned if the allocator can
-/// refuse jobs or round up sizes, but a scheduler requires an allocator that does not change the schedule.
-pub fn build<'a>(
-    allocator: &AllocatorSpec,
-    schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
-    machine: &Topology,
-) -> Result<Box<dyn Allocator>, Incompatible> {
-    let built = allocator.build(machine, 0).map_err(|error| Incompatible::on(machine, &error))?;
-    check_pairs(allocator, built.as_ref(), schedulers, machine)?;
-    Ok(built)
-}
-
 fn check_pairs<'a>(
     allocator: &AllocatorSpec,
     built: &dyn Allocator,
@@ -223,7 +208,11 @@ pub(crate) fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incom
     }
 }
 
-fn check_pair(
+/// Checks an allocator with a scheduler on a machine. `built` is the allocator, built for the machine.
+///
+/// # Errors
+/// [`Incompatible`] if the scheduler or the machine does not support the allocator.
+pub(crate) fn check_pair(
     allocator: &AllocatorSpec,
     built: &dyn Allocator,
     scheduler: &SchedulerSpec,
@@ -248,35 +237,30 @@ fn check_pair(
              schedule of the log and does not support this"
         )));
     }
-    let discipline = scheduler.capabilities();
-    if !strategy.keeps_schedule && !discipline.takes_refusals {
-        if strategy.folds {
-            return Err(Incompatible::new(format!(
+    simulation::check_pair(&scheduler.capabilities(), built).map_err(|error| {
+        Incompatible::new(match error {
+            SimulationError::Scheduler if strategy.folds => format!(
                 "allocator {allocator} chooses the number of processors and the run time only when a \
                  job starts; scheduler {scheduler} reserves processors and run time when the job \
                  arrives and does not support this"
-            )));
-        }
-        return Err(Incompatible::new(format!(
-            "allocator {allocator} may refuse a job although enough processors are free, or allocate \
-             more than requested; scheduler {scheduler} reserves numbers of processors and does not \
-             support this"
-        )));
-    }
-    let reserves_places = discipline.reserves_places_for(&strategy);
-    if reserves_places && built.try_clone().is_none() {
-        return Err(Incompatible::new(format!(
-            "scheduler {scheduler} searches for placements on a copy of the machine, which allocator \
-             {allocator} does not support; use guard=count"
-        )));
-    }
-    if reserves_places && !strategy.refusals_last && !strategy.reserves_by_trial {
-        return Err(Incompatible::new(format!(
-            "allocator {allocator} may refuse a job although its reserved placement is free, because \
-             its search depends on all free processors; scheduler {scheduler} cannot guarantee a placement; \
-             use guard=count"
-        )));
-    }
+            ),
+            SimulationError::Scheduler => format!(
+                "allocator {allocator} may refuse a job although enough processors are free, or allocate \
+                 more than requested; scheduler {scheduler} reserves numbers of processors and does not \
+                 support this"
+            ),
+            SimulationError::NoCopies => format!(
+                "scheduler {scheduler} searches for placements on a copy of the machine, which allocator \
+                 {allocator} does not support; use guard=count"
+            ),
+            SimulationError::NoLastingPlaces => format!(
+                "allocator {allocator} may refuse a job although its reserved placement is free, because \
+                 its search depends on all free processors; scheduler {scheduler} cannot guarantee a placement; \
+                 use guard=count"
+            ),
+            error => error.to_string(),
+        })
+    })?;
     if machine.slots() > machine.processors() && scheduler.uses_estimates() {
         return Err(Incompatible::new(format!(
             "scheduler {scheduler} uses estimates of run times, which are not defined on hosts \

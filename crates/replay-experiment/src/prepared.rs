@@ -30,8 +30,8 @@ impl Prepared {
         Self { seed, ..Self::default() }
     }
 
-    /// Takes an allocator from the cache or builds a new allocator, and passes it to `check`. If the check succeeds,
-    /// the allocator is stored in the cache.
+    /// Takes an allocator from the cache or builds a new allocator, and passes it to `check`, which must not begin a
+    /// run. If the check succeeds, the allocator is stored in the cache.
     ///
     /// # Errors
     /// [`Incompatible`] if `check` fails, or if the strategy does not support the machine.
@@ -39,11 +39,11 @@ impl Prepared {
         &self,
         allocator: &AllocatorSpec,
         machine: &Topology,
-        check: impl FnOnce(&dyn Allocator) -> Result<T, Incompatible>,
+        check: impl FnOnce(&mut dyn Allocator) -> Result<T, Incompatible>,
     ) -> Result<T, Incompatible> {
         let built = self.take(allocator, machine, self.seed);
-        let built = built.map_err(|error| Incompatible::on(machine, &error))?;
-        let passed = check(built.as_ref())?;
+        let mut built = built.map_err(|error| Incompatible::on(machine, &error))?;
+        let passed = check(built.as_mut())?;
         let mut kept = self.lock();
         let processors: usize = kept.keys().map(|(_, machine)| machine.processors()).sum();
         if processors < MOST_PROCESSORS {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::admission::Admitted;
-use super::cell::arrived;
+use super::cell::{Schedule, arrived};
 use super::placements::Placements;
 use super::pool::{self, Turn};
 use super::problem::CellProblem;
@@ -82,10 +82,12 @@ fn run_measured(
     let allocator = allocator.as_mut();
     let raw = if cell.allocator.recorded() {
         repeat_log(cell, measure, context)
-    } else if cell.trace.simulation(context.stop).is_coupled(allocator) {
-        coupled_run(cell, measure, context, allocator)
     } else {
-        replay_timeline(cell, measure, context, allocator)
+        let simulation = cell.trace.simulation(context.stop);
+        match cell.replayed_schedule(&simulation, allocator, context.stop)? {
+            Some(schedule) => replay_timeline(cell, schedule, measure, context, allocator),
+            None => coupled_run(cell, measure, context, allocator),
+        }
     };
     let RawRun {
         mut placements,
@@ -158,12 +160,12 @@ struct RawRun<'a> {
 /// Replays the timeline of a cell. The allocator does not influence the timeline.
 fn replay_timeline<'a>(
     cell: &'a Cell,
+    schedule: Schedule,
     measure: Measure,
     context: RunContext<'a>,
     allocator: &mut dyn Allocator,
 ) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
-    let schedule = cell.trace.schedule(&cell.scheduler, context.stop)?;
     let starts = schedule.timeline.starts();
     let log_jobs = cell.trace.log_jobs(context.stop)?;
     let mut placements = Placements::new(cell, measure, context).over(log_jobs);
@@ -240,8 +242,7 @@ fn coupled_run<'a>(
 ) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     let (jobs, points) = (&workload.jobs, topology.processors());
-    // On a cluster, jobs occupy slots.
-    let mut scheduler = cell.scheduler.build(topology.slots() as u32);
+    let mut scheduler = cell.build_scheduler();
     let placements = Placements::new(cell, measure, context);
     let mut observers = (SystemRecorder::new(jobs.len()), placements);
     let begin = Instant::now();

@@ -106,16 +106,11 @@ pub fn snapshot(
         last_end: None,
     };
     let simulation = cell.trace.simulation(stop);
-    let (schedule, mut scheduler);
-    let starts = match simulation.is_coupled(allocator.as_ref()) {
-        true => {
-            scheduler = cell.scheduler.build(topology.slots() as u32);
-            Starts::Scheduler(scheduler.as_mut())
-        }
-        false => {
-            schedule = cell.trace.schedule(&cell.scheduler, stop)?;
-            Starts::Timeline(&schedule.timeline)
-        }
+    let schedule = cell.replayed_schedule(&simulation, allocator.as_ref(), stop)?;
+    let mut scheduler = cell.build_scheduler();
+    let starts = match &schedule {
+        Some(schedule) => Starts::Timeline(&schedule.timeline),
+        None => Starts::Scheduler(scheduler.as_mut()),
     };
     simulation.run(starts, allocator.as_mut(), &mut observer)?;
     Ok(observer.finish(cell))

@@ -535,7 +535,7 @@ fn paths_and_waits(
     let mut compare = |figure: &str, metric, one, other, tolerance| {
         for (reading, of) in readings {
             let mean = |strategy| runs.mean(&of(key(pattern, sides, load, strategy)), metric);
-            let what = format!("{} of {one} over {other}{reading}", metric.words());
+            let what = format!("{} of {one} over {other}{reading}", metric.caption().words);
             checks.push(claim(figure, &streams, &what, "1", mean(one)? / mean(other)?, tolerance)?);
         }
         Ok::<(), VerifyError>(())

@@ -11,7 +11,7 @@ use super::{Check, Selection, Verdict, VerifyError};
 use replay_core::metrics::estimate::{Estimate, StopRule, student_t};
 use replay_experiment::RunContext;
 use replay_experiment::shaken::CONFIDENCE;
-use replay_experiment::stream::{Estimates, Metric, estimate_unless};
+use replay_experiment::stream::{Estimates, Metric, estimate};
 pub use row::{Key, Row, rows};
 
 /// Seed of every published stream.
@@ -48,7 +48,7 @@ impl<'a> Runs<'a> {
             let rule = rule(&key, selection.full)?;
             let context = RunContext::new(&selection.stop);
             let point = key.point()?;
-            estimates.insert(key, estimate_unless(context, &point, SEED, &rule, &WATCHED)?);
+            estimates.insert(key, estimate(context, &point, SEED, &rule, &WATCHED)?);
             if estimates.len() % 20 == 0 || estimates.len() == count {
                 progress(&format!("{} of {count} points", estimates.len()));
             }
@@ -88,7 +88,7 @@ impl<'a> Runs<'a> {
         for key in keys {
             let (context, rule) =
                 (RunContext::new(&selection.stop), StopRule::exactly(replications));
-            let again = estimate_unless(context, &key.point()?, SEED, &rule, &WATCHED)?;
+            let again = estimate(context, &key.point()?, SEED, &rule, &WATCHED)?;
             estimates.insert(key, again);
         }
         self.decided = Rc::new(estimates);

@@ -17,6 +17,7 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
 use replay_core::machine::Machine;
 use replay_core::number::counted;
+use replay_core::simulation::is_always_coupled;
 use replay_core::table::{Column, Table as Rows, name};
 use replay_core::topology::NodeId;
 use replay_core::workload::Job;
@@ -308,9 +309,7 @@ impl Simulation {
                 )));
             }
             // Allocators that record their own allocations would record proposals as allocations.
-            if allocators.len() > 1
-                && (!capabilities.keeps_schedule || allocator.stats().census.is_some())
-            {
+            if allocators.len() > 1 && is_always_coupled(allocator.as_ref()) {
                 let problem = "with several allocators, each must choose any free processors and never refuse";
                 return Err(UsageError::new_err(format!(
                     "Simulation does not support {spec} in a list of allocators: {problem}"

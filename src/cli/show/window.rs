@@ -28,7 +28,7 @@ use replay_output::report::{Sheet, Shown, perfetto};
 
 /// A window of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window([TraceTime; 2]);
+pub struct Window(pub [TraceTime; 2]);
 
 impl Window {
     /// Returns the ends in seconds of the trace.

@@ -15,7 +15,6 @@ use replay_core::metrics::estimate::StopRule;
 use replay_core::placement::menu::{Anchors, Menu};
 use replay_core::table::{Table, name};
 use replay_core::topology::Topology;
-use replay_experiment::compatibility::require_one_processor_per_point;
 use replay_experiment::stream::backlog::{
     Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting,
 };
@@ -150,22 +149,9 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
     let estimates = distinct(some("--estimates", &backlog.estimates, &Estimates::ALL)?);
     let windows = distinct(backlog.backlog.clone());
     let machine = machine(args)?;
-    let Some(grid) = machine.grid() else {
-        return Err(Failure::usage_message(format!("--machine {machine}: is not a torus or mesh")));
-    };
-    if backlog.menu == Menu::Trace {
-        let why = "--menu trace uses the job sizes of a trace, and a stream has no trace: name another menu, or list boxes with list:";
-        return Err(Failure::usage_message(why));
-    }
-    let torus = backlog.menu.torus(grid, anchors, true);
-    let bench = Bench::new(torus.map_err(|why| Failure::usage_message(format!("--menu: {why}")))?);
-    if let Some(mix) =
-        mixes.iter().find(|mix| mix.draw(bench.torus(), 1, Estimates::Exact, 0).is_none())
-    {
-        let name = mix.name();
-        return Err(Failure::usage_message(format!(
-            "--mix {name}: the menu does not have the sizes of this mix"
-        )));
+    let bench = Bench::new(&machine, &backlog.menu, anchors, true)?;
+    for mix in &mixes {
+        mix.draw(bench.torus(), 1, Estimates::Exact, 0)?;
     }
     let mut backlogs = Vec::new();
     for &mix in &mixes {
@@ -221,10 +207,9 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
 /// Returns the machine.
 ///
 /// # Errors
-/// A usage error unless there is exactly one machine, with one processor at each point.
+/// A usage error unless there is exactly one machine.
 fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
     let machines: Vec<Topology> = parse_list(&args.machine, MACHINE)?;
-    require_one_processor_per_point(&machines)?;
     match <[Topology; 1]>::try_from(machines) {
         Ok([machine]) => Ok(machine),
         Err(_) => Err(Failure::usage_message("--machine: with --backlog give one machine")),

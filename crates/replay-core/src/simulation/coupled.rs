@@ -18,10 +18,33 @@ use crate::allocator::{
 };
 use crate::machine::Machine;
 use crate::scheduler::{
-    Guard, QueuedJob, Rejection, Running, RunningJobs, Scheduler, SchedulerEvent, Selection, System,
+    self, Guard, QueuedJob, Rejection, Running, RunningJobs, Scheduler, SchedulerEvent, Selection,
+    System,
 };
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
+
+/// Checks that a scheduler with these capabilities supports an allocator.
+///
+/// # Errors
+/// [`SimulationError::Scheduler`], [`SimulationError::NoCopies`] or [`SimulationError::NoLastingPlaces`].
+pub fn check_pair(
+    discipline: &scheduler::Capabilities,
+    allocator: &dyn Allocator,
+) -> Result<(), SimulationError> {
+    let strategy = allocator.capabilities();
+    if !strategy.keeps_schedule && !discipline.takes_refusals {
+        return Err(SimulationError::Scheduler);
+    }
+    let places = discipline.reserves_places_for(&strategy);
+    if places && allocator.try_clone().is_none() {
+        return Err(SimulationError::NoCopies);
+    }
+    if places && !strategy.refusals_last && !strategy.reserves_by_trial {
+        return Err(SimulationError::NoLastingPlaces);
+    }
+    Ok(())
+}
 
 /// Runs scheduler, allocator and service in one event loop. [`simulation`](crate::simulation) defines the order of
 /// events. The loop allocates no memory per decision once its buffers have grown.
@@ -37,16 +60,8 @@ pub fn simulate(
     observer: &mut dyn Observer,
 ) -> Result<Overhead, SimulationError> {
     let (discipline, strategy) = (scheduler.capabilities(), allocator.capabilities());
-    if !strategy.keeps_schedule && !discipline.takes_refusals {
-        return Err(SimulationError::Scheduler);
-    }
+    check_pair(&discipline, allocator)?;
     let places = discipline.reserves_places_for(&strategy);
-    if places && allocator.try_clone().is_none() {
-        return Err(SimulationError::NoCopies);
-    }
-    if places && !strategy.refusals_last && !strategy.reserves_by_trial {
-        return Err(SimulationError::NoLastingPlaces);
-    }
     if strategy.folds && !service.takes_folded() {
         return Err(SimulationError::Folded);
     }

@@ -51,6 +51,7 @@ mod replay;
 mod timeline;
 
 pub use crate::service::{RunTimes, Service};
+pub use coupled::check_pair;
 pub use engine::{Simulation, Starts, is_always_coupled};
 pub use error::SimulationError;
 pub use input::{Overhead, Shared};

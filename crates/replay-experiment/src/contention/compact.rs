@@ -1,6 +1,6 @@
 //! Converts the times of jobs to cycles, and computes the most compact placements of a job on the empty machine.
 
-use super::input::{LONGEST, TraceError};
+use super::input::{LONGEST, TraceError, check_scale};
 use replay_core::allocator::Request;
 use replay_core::allocator::hypercube::cube::Cube;
 use replay_core::allocator::hypercube::cubic::mesh_of;
@@ -18,6 +18,7 @@ pub(super) struct PlacementKey {
 
 /// Converts the times of jobs to cycles. The first arrival is cycle 0.
 pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
+    check_scale(scale)?;
     let first = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
     let latest = jobs.iter().map(|job| job.submit).max().unwrap_or(0);
     let work: f64 = jobs.iter().map(|job| job.run.max(job.estimate) as f64).sum();

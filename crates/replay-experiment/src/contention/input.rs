@@ -2,6 +2,7 @@
 
 use super::{MOST_SENT, Messages, SliceError};
 use crate::RunContext;
+use crate::compatibility::Incompatible;
 use replay_core::cancel::Cancelled;
 use replay_core::naming::NameError;
 use replay_core::simulation::SimulationError;
@@ -26,6 +27,17 @@ pub struct ContentionInput<'a> {
     pub watch: RunContext<'a>,
 }
 
+/// Checks a number of cycles per second.
+///
+/// # Errors
+/// [`Incompatible`] unless the scale is positive and finite.
+pub fn check_scale(scale: f64) -> Result<(), Incompatible> {
+    match scale > 0.0 && scale.is_finite() {
+        true => Ok(()),
+        false => Err(Incompatible::of("scale", "must be a positive number of cycles")),
+    }
+}
+
 /// Error from running a trace on a network.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -44,6 +56,9 @@ pub enum TraceError {
     /// The simulation failed.
     #[error(transparent)]
     Simulation(SimulationError),
+    /// The number of cycles per second is not positive.
+    #[error(transparent)]
+    Incompatible(#[from] Incompatible),
     /// The times are too large.
     #[error(
         "at {} cycles per second the times of the trace add up to {longest:e} cycles, \

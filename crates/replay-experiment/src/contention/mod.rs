@@ -33,11 +33,12 @@ use replay_network::traffic::{
 use replay_network::{PacketError, Settings};
 
 pub use correlations::{Correlations, PAIRS, Pair, Point, settings};
-pub use input::{ContentionInput, LONGEST, TraceError};
+pub use input::{ContentionInput, LONGEST, TraceError, check_scale};
 pub use isolation::{Isolation, TOLERANCE, isolate};
 use links::LinkService;
 pub use outcome::{Contention, ContentionJobRow, ContentionRun};
-pub use packets::{EstimatedPackets, MOST_SENT, estimated_packets, stream_packets};
+pub(crate) use packets::stream_packets;
+pub use packets::{EstimatedPackets, MOST_SENT, estimated_packets};
 use slices::{SliceError, Slices};
 pub use totals::{Sums, Totals};
 pub use trace::{JobContention, LinkUse, TraceRun, contended_id, link_use, mean_use, run_trace};

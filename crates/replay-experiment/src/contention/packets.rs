@@ -37,26 +37,29 @@ pub struct EstimatedPackets {
 /// simulated alone, and the estimate is computed from the packet rates.
 ///
 /// # Errors
-/// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), or a simulation fails.
+/// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), the estimate exceeds
+/// [`MOST_SENT`], or a simulation fails.
 pub fn estimated_packets(
     input: ContentionInput<'_>,
     scale: f64,
     seed: u64,
 ) -> Result<EstimatedPackets, TraceError> {
     let jobs = scaled(input.jobs, scale)?;
-    estimate(input, &Alone::new(input, seed)?, &jobs)
+    check(input, &Alone::new(input, seed)?, &jobs, scale)
 }
 
-/// Fails if the scaled jobs send more than [`MOST_SENT`] packets.
+/// Returns the estimate for scaled jobs. Fails if the jobs send more than [`MOST_SENT`] packets.
 pub(super) fn check(
     input: ContentionInput<'_>,
     alone: &Alone<'_>,
     jobs: &[Job],
     scale: f64,
-) -> Result<(), TraceError> {
-    match estimate(input, alone, jobs)?.packets {
-        packets if packets > MOST_SENT => Err(TraceError::Packets { scale, packets }),
-        _ => Ok(()),
+) -> Result<EstimatedPackets, TraceError> {
+    match estimate(input, alone, jobs)? {
+        EstimatedPackets { packets, .. } if packets > MOST_SENT => {
+            Err(TraceError::Packets { scale, packets })
+        }
+        estimate => Ok(estimate),
     }
 }
 
@@ -145,6 +148,10 @@ mod tests {
             Some(TraceError::Packets { packets, .. }) => assert!(packets > MOST_SENT),
             other => panic!("{other:?}"),
         }
+        for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = with_input(&jobs(1000), None, |input| isolate(input, scale, 0).err());
+            assert!(matches!(error, Some(TraceError::Incompatible(_))), "{scale}: {error:?}");
+        }
         // If only a window of each job is simulated, there are few packets.
         assert!(with_input(&jobs(1000), Some(1000), |input| isolate(input, 1e9, 0).is_ok()));
     }
@@ -158,7 +165,11 @@ mod tests {
         });
         let sent = with_input(&jobs, None, sent);
         let estimate = |scale: f64| {
-            with_input(&jobs, None, |input| estimated_packets(input, scale, 0).expect("one"))
+            with_input(&jobs, None, |input| {
+                let jobs = scaled(input.jobs, scale).expect("short jobs");
+                let alone = Alone::new(input, 0).expect("a network");
+                super::estimate(input, &alone, &jobs).expect("one")
+            })
         };
         let EstimatedPackets { packets: bound, is_upper_bound } = estimate(1.0);
         assert!(is_upper_bound && bound >= sent && bound < 20.0 * sent, "{bound} {sent}");

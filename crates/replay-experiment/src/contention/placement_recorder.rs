@@ -2,41 +2,18 @@
 
 use super::Isolation;
 use crate::{ProgressMeter, RunContext};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::metrics::{Locality, Placement, SystemRecorder};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Decision, Observer, Overhead};
+use replay_core::metrics::{Locality, Placement};
+use replay_core::simulation::{Decision, Observer};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::JobId;
-
-/// Strategies and seed of a run.
-#[derive(Clone, Copy)]
-pub struct Strategies<'a> {
-    /// The scheduler.
-    pub scheduler: &'a SchedulerSpec,
-    /// The allocator.
-    pub allocator: &'a AllocatorSpec,
-    /// Seed of the allocator and of random choices of jobs.
-    pub seed: u64,
-}
-
-/// Observations of a run.
-pub struct Observations {
-    /// The system over time.
-    pub recorder: SystemRecorder,
-    /// Overhead of the allocator.
-    pub overhead: Overhead,
-    /// Placement metrics by job.
-    pub placements: Vec<Option<Placement>>,
-    /// Processors that run the processes of each job; empty for jobs that send no packets.
-    pub nodes: Vec<Vec<NodeId>>,
-}
 
 /// Records the placements of jobs.
 pub struct PlacementRecorder<'a> {
     locality: Locality,
-    placements: Vec<Option<Placement>>,
-    nodes: Vec<Vec<NodeId>>,
+    /// Placement metrics by job.
+    pub placements: Vec<Option<Placement>>,
+    /// Processors that run the processes of each job; empty for jobs that send no packets.
+    pub nodes: Vec<Vec<NodeId>>,
     isolation: &'a Isolation,
     watch: RunContext<'a>,
     meter: ProgressMeter<'a>,
@@ -49,12 +26,6 @@ impl<'a> PlacementRecorder<'a> {
         let (placements, nodes) = (vec![None; jobs], vec![Vec::new(); jobs]);
         let (locality, meter) = (Locality::new(topology), ProgressMeter::new(watch, jobs));
         Self { locality, placements, nodes, isolation, watch, meter }
-    }
-
-    /// Combines the recorded placements, the system over time and the overhead at the end of a simulation.
-    pub fn into_observations(self, recorder: SystemRecorder, overhead: Overhead) -> Observations {
-        let Self { placements, nodes, .. } = self;
-        Observations { recorder, overhead, placements, nodes }
     }
 }
 

@@ -24,11 +24,12 @@ use serde::{Deserialize, Serialize};
 use super::LinkService;
 use super::alone::Alone;
 use super::isolation::is_near;
-use super::placement_recorder::{Observations, PlacementRecorder, Strategies};
+use super::placement_recorder::PlacementRecorder;
 use super::{ContentionInput, Isolation, TraceError};
 use crate::Cell;
+use crate::compatibility::reject_recorded_scheduler;
 use crate::journal::CellId;
-use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::Allocator;
 use replay_core::metrics::{Placement, SystemMetrics, SystemRecorder};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Service, Simulation, Starts};
@@ -107,41 +108,48 @@ pub struct TraceRun {
 }
 
 /// Runs all jobs together on this thread. Then runs each job alone, in parallel on the threads of the current rayon
-/// pool. The result does not depend on the number of threads. `seed` determines the allocator and the random choices of
-/// jobs. The seed must equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
+/// pool. The result does not depend on the number of threads. `seed` determines the random choices of jobs. The seed must
+/// equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
 ///
 /// # Errors
-/// [`TraceError`] if a strategy, the network or the simulation fails, or if cancelled.
+/// [`TraceError`] if the scheduler repeats recorded starts, if the network or the simulation fails, or if cancelled.
 pub fn run_trace(
     input: ContentionInput<'_>,
     isolation: &Isolation,
     scheduler: &SchedulerSpec,
-    allocator: &AllocatorSpec,
+    allocator: &mut dyn Allocator,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {
-    let ContentionInput { topology, messages, .. } = input;
+    reject_recorded_scheduler(std::slice::from_ref(scheduler))?;
+    let ContentionInput { topology, messages, watch, .. } = input;
     let jobs = &isolation.jobs;
     let processors = topology.processors();
-    let cell = Strategies { scheduler, allocator, seed };
-    let (observations, sent, link_use) = if messages.window.is_some() {
+    let mut scheduler = scheduler.build(processors as u32);
+    let recorder = SystemRecorder::new(jobs.len());
+    let mut observers = (recorder, PlacementRecorder::new(topology, isolation, watch));
+    let mut run_together = |service: &mut dyn Service| {
+        let simulation = Simulation::new(jobs, topology, watch.stop).with_service(service);
+        simulation.run(Starts::Scheduler(scheduler.as_mut()), allocator, &mut observers)
+    };
+    let (overhead, sent, link_use) = if messages.window.is_some() {
         let mut service = LinkService::new(Alone::new(input, seed)?, isolation);
-        let observations = run_together(input, isolation, cell, &mut service)?;
+        let overhead = run_together(&mut service)?;
         let reserved = (0..).map(ChannelId).zip(service.reserved().iter().copied());
         let used = reserved.filter(|(_, cycles)| *cycles > 0.0);
-        let last = observations.recorder.ends().iter().copied().max().unwrap_or(0);
+        let last = observers.0.ends().iter().copied().max().unwrap_or(0);
         let empty = Alone::new(input, seed)?;
         let link_use = link_use(empty.network(), processors, last as u64, used);
-        (observations, service.by_job().to_vec(), link_use)
+        (overhead, service.by_job().to_vec(), link_use)
     } else {
         let mut service = messages
             .on(topology, seed, Some(isolation.quotas.clone()))?
             .recording(jobs.len())
-            .stopped_by(input.watch.stop.clone());
-        let observations = run_together(input, isolation, cell, &mut service)?;
+            .stopped_by(watch.stop.clone());
+        let overhead = run_together(&mut service)?;
         let network = service.traffic.network();
         // Run each job again on the same processors, without the other jobs.
         let empty = Alone::new(input, seed)?;
-        let nodes = observations.nodes.par_iter().enumerate().with_max_len(1);
+        let nodes = observers.1.nodes.par_iter().enumerate().with_max_len(1);
         let alone = nodes.map(|(job, nodes)| {
             let packets = isolation.quotas[job];
             if packets > 0 { empty.time(nodes, job as u64, packets) } else { Ok(0) }
@@ -149,9 +157,9 @@ pub fn run_trace(
         let alone: Vec<u64> = alone.collect::<Result<_, TraceError>>()?;
         let sent: Vec<_> = service.by_job().iter().copied().zip(alone).collect();
         let used = network.carried().map(|(id, cycles, _)| (id, cycles as f64));
-        (observations, sent, link_use(network, processors, network.now(), used))
+        (overhead, sent, link_use(network, processors, network.now(), used))
     };
-    let Observations { recorder, overhead, placements, .. } = observations;
+    let (recorder, PlacementRecorder { placements, .. }) = observers;
     let times = recorder.starts().iter().zip(recorder.ends());
     let each = jobs.iter().zip(placements).zip(times).zip(&sent).zip(&isolation.service);
     let jobs = each.filter_map(|((((job, placement), (start, end)), sent), isolated)| {
@@ -177,26 +185,6 @@ pub fn run_trace(
         system: recorder.metrics(0, processors, &overhead),
         link_use,
     })
-}
-
-/// Runs all jobs together with the given service.
-fn run_together(
-    input: ContentionInput<'_>,
-    isolation: &Isolation,
-    strategies: Strategies<'_>,
-    service: &mut dyn Service,
-) -> Result<Observations, TraceError> {
-    let ContentionInput { topology, watch, .. } = input;
-    let Strategies { scheduler, allocator, seed } = strategies;
-    let mut built = allocator.build(topology, seed)?;
-    let recorder = SystemRecorder::new(isolation.jobs.len());
-    let mut observers = (recorder, PlacementRecorder::new(topology, isolation, watch));
-    let mut scheduler = scheduler.build(topology.processors() as u32);
-    let starts = Starts::Scheduler(scheduler.as_mut());
-    let simulation = Simulation::new(&isolation.jobs, topology, watch.stop).with_service(service);
-    let overhead = simulation.run(starts, built.as_mut(), &mut observers)?;
-    let (recorder, recorded) = observers;
-    Ok(recorded.into_observations(recorder, overhead))
 }
 
 /// For each outgoing link of a processor, the share of the time for which it was reserved. On a grid, the links are

@@ -19,6 +19,7 @@ use self::recording::{RecordingAllocator, RecordingScheduler};
 use super::Cell;
 use super::admission::Admitted;
 use super::problem::CellProblem;
+use replay_core::allocator::Allocator;
 use replay_core::allocator::reduced::Reduction;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::{Locality, Placement};
@@ -68,14 +69,15 @@ pub fn explain(
         return Ok(Vec::new());
     };
     let target = JobId(place as u32);
-    let Simulated { records, mut histories, .. } = simulate(cell, target, Vec::new(), stop)?;
+    let mut simulate = |wanted| simulate(cell, allocator.as_mut(), target, wanted, stop);
+    let Simulated { records, mut histories, .. } = simulate(Vec::new())?;
     if records.is_empty() {
         return Ok(Vec::new());
     }
     let refused = |history: Option<&JobHistory>| history?.refused.iter().find_map(|one| one.1);
     let refusals = histories.iter().filter_map(|history| refused(Some(history)));
     let wanted = refusals.chain(records.iter().map(|record| record.decision)).collect();
-    let mut decisions = simulate(cell, target, wanted, stop)?.decisions;
+    let mut decisions = simulate(wanted)?.decisions;
     let topology = &cell.trace.topology;
     let mut locality = Locality::new(topology);
     let numbers: Arc<[i64]> = jobs.iter().map(|job| job.number).collect();
@@ -125,13 +127,13 @@ struct StartRecord {
 /// Simulates the cell until the job starts. If outages can return the job to the queue, simulates until the job ends.
 fn simulate(
     cell: &Cell,
+    allocator: &mut dyn Allocator,
     target: JobId,
     wanted: Vec<u64>,
     stop: &CancelToken,
 ) -> Result<Simulated, CellProblem> {
     let topology = &cell.trace.topology;
     let decisions = Arc::new(AtomicU64::new(0));
-    let allocator = cell.allocator.build(topology, cell.seed)?;
     let mut allocator = RecordingAllocator::new(allocator, decisions.clone(), wanted);
     let points = topology.points(cell.trace.workload.jobs[target.index()].size) as usize;
     let outages = cell.trace.outages();
@@ -144,20 +146,18 @@ fn simulate(
         is_done: false,
         records: Vec::new(),
     };
-    let scheduler = cell.scheduler.build(topology.slots() as u32);
-    let mut recorder = RecordingScheduler::new(scheduler, target, decisions);
-    let is_recorded = cell.scheduler.recorded().is_some();
-    let schedule;
-    let starts = match is_recorded {
-        true => {
-            schedule = cell.trace.schedule(&cell.scheduler, stop)?;
-            Starts::Timeline(&schedule.timeline)
-        }
-        false => Starts::Scheduler(&mut recorder),
+    let mut recorder = RecordingScheduler::new(cell.build_scheduler(), target, decisions);
+    let mut simulation = cell.trace.simulation(stop);
+    if cell.scheduler.recorded().is_none() {
+        simulation = simulation.with_every_event();
+    }
+    let schedule = cell.replayed_schedule(&simulation, &allocator, stop)?;
+    let starts = match &schedule {
+        Some(schedule) => Starts::Timeline(&schedule.timeline),
+        None => Starts::Scheduler(&mut recorder),
     };
-    let simulation = cell.trace.simulation(stop).with_every_event();
     simulation.run(starts, &mut allocator, &mut observer)?;
-    let histories = if is_recorded { Vec::new() } else { recorder.histories() };
+    let histories = if schedule.is_some() { Vec::new() } else { recorder.histories() };
     Ok(Simulated { records: observer.records, histories, decisions: allocator.decisions_by_number })
 }
 

@@ -183,8 +183,8 @@ pub struct RecordedDecision {
 }
 
 /// An allocator that records some of its decisions.
-pub struct RecordingAllocator {
-    inner: Box<dyn Allocator>,
+pub struct RecordingAllocator<'a> {
+    inner: &'a mut dyn Allocator,
     log: ExplanationLog,
     decisions: Arc<AtomicU64>,
     /// Numbers of the decisions to record, from 1.
@@ -193,9 +193,9 @@ pub struct RecordingAllocator {
     pub decisions_by_number: HashMap<u64, RecordedDecision>,
 }
 
-impl RecordingAllocator {
+impl<'a> RecordingAllocator<'a> {
     /// Creates an allocator that counts all decisions and records the decisions with the numbers in `wanted`.
-    pub fn new(inner: Box<dyn Allocator>, decisions: Arc<AtomicU64>, wanted: Vec<u64>) -> Self {
+    pub fn new(inner: &'a mut dyn Allocator, decisions: Arc<AtomicU64>, wanted: Vec<u64>) -> Self {
         Self {
             inner,
             log: ExplanationLog::recording(),
@@ -206,13 +206,13 @@ impl RecordingAllocator {
     }
 }
 
-impl allocator::Decorator for RecordingAllocator {
+impl allocator::Decorator for RecordingAllocator<'_> {
     fn inner(&self) -> &dyn Allocator {
-        self.inner.as_ref()
+        self.inner
     }
 
     fn inner_mut(&mut self) -> &mut dyn Allocator {
-        self.inner.as_mut()
+        self.inner
     }
 
     /// Returns the copy undecorated, because allocations on a copy are not decisions of the run.

@@ -2,8 +2,8 @@
 //!
 //! # How to add a metric
 //!
-//! Add a line to the table below: the Rust name, the column with unit and meaning, the axis title of figures, and the
-//! value in a replication. The metric is then estimated, included in tables and in their documentation, and plotted.
+//! Add a line to the table below: the Rust name, the name in words, the column with unit and meaning, the axis title of
+//! figures, and the value in a replication. The metric is then estimated, included in tables and in their documentation, and plotted.
 //! `Metric::NAME` is the argument of [`Estimates::of`](super::Estimates::of), and published numbers may refer to the
 //! metric.
 
@@ -90,7 +90,7 @@ fn sum(ticks: impl Iterator<Item = i64>) -> f64 {
 }
 
 macro_rules! metrics {
-    ($($Metric:ident: $name:ident [$unit:literal] $meaning:literal, $axis:literal, |$run:ident| $value:expr;)*) => {
+    ($($Metric:ident $words:literal: $name:ident [$unit:literal] $meaning:literal, $axis:literal, |$run:ident| $value:expr;)*) => {
         /// Metric of a replication. Times are in time units of the stream.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -104,6 +104,7 @@ macro_rules! metrics {
             pub const fn caption(self) -> Caption {
                 match self {$(
                     Metric::$Metric => Caption {
+                        words: $words,
                         column: name::$name,
                         unit: $unit,
                         meaning: $meaning,
@@ -126,40 +127,40 @@ macro_rules! metrics {
 
 #[rustfmt::skip]
 metrics! {
-    FinishTime: finish_time ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.finish_time as f64);
-    Utilization: utilization_percent ["%"] "processor-time that jobs requested and held, as a share of the product of \
+    FinishTime "finish time": finish_time ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.finish_time as f64);
+    Utilization "utilization": utilization_percent ["%"] "processor-time that jobs requested and held, as a share of the product of \
         finish time and processors; on shared hosts, only the processor-time in which jobs computed is included", "Utilization \
         (%)", |r| 100.0 * r.system.utilization;
-    AllocatedUtilization: allocated_utilization_percent ["%"] "utilization_percent including processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
-    Turnaround: turnaround_time ["time units"] "mean time from arrival to completion (response time)", "Mean turnaround (time units)", |r| r.mean(r.ends() - r.arrivals());
-    Wait: wait_time ["time units"] "mean time from arrival to allocation", "Mean wait (time units)", |r| r.mean(r.starts() - r.arrivals());
-    ServiceTime: service_time ["time units"] "mean time from allocation to completion", "Mean service (time units)", |r| r.mean(r.ends() - r.starts());
-    InternalFragmentation: internal_fragmentation_percent ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time", "Internal fragmentation (% of allocated processor-time)", |r| r.system.internal_fragmentation_percent;
-    ExternalFragmentation: fragmented_time_percent ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement", "Waiting for a placement (% of time)", |r| r.system.fragmented_time_percent;
-    BusyList: mean_busy_list ["units"] "time average of the number of allocated units (m)", "Length of the busy list, m (units)", |r| r.system.mean_busy_list.unwrap_or(f64::NAN);
-    Searches: mean_searches ["searches"] "mean number of searches per job beyond the first (b)", "Searches beyond the first, b (per job)", |r| r.system.mean_searches.unwrap_or(f64::NAN);
-    Blocks: mean_blocks ["units"] "mean number of sub-meshes, blocks or pages per job", "Units of a job (per job)", |r| r.system.mean_blocks.unwrap_or(f64::NAN);
-    Contiguous: one_block_percent ["%"] "share of jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
-    Attempts: attempts_per_job ["attempts"] "number of requests of the scheduler for processors per job, including refused requests", "Requests for processors (per job)", |r| r.system.attempts_per_job;
-    Operations: operations_per_job ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations", "Elementary operations (per job)", |r| r.system.operations_per_job;
-    SlotsHeld: slots_held_percent ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines", "Slots held (%)", |r| r.system.slots_held_percent.unwrap_or(f64::NAN);
-    Folded: folded_percent ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
-    LostEfficiency: lost_efficiency_percent ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs", "Efficiency lost by folding (% of used processor-time)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
-    Latency: latency ["cycles"] "time from the cycle in which a packet becomes head of its sender's queue until its \
+    AllocatedUtilization "allocated utilization": allocated_utilization_percent ["%"] "utilization_percent including processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
+    Turnaround "turnaround": turnaround_time ["time units"] "mean time from arrival to completion (response time)", "Mean turnaround (time units)", |r| r.mean(r.ends() - r.arrivals());
+    Wait "wait": wait_time ["time units"] "mean time from arrival to allocation", "Mean wait (time units)", |r| r.mean(r.starts() - r.arrivals());
+    ServiceTime "service time": service_time ["time units"] "mean time from allocation to completion", "Mean service (time units)", |r| r.mean(r.ends() - r.starts());
+    InternalFragmentation "internal fragmentation": internal_fragmentation_percent ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time", "Internal fragmentation (% of allocated processor-time)", |r| r.system.internal_fragmentation_percent;
+    ExternalFragmentation "external fragmentation": fragmented_time_percent ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement", "Waiting for a placement (% of time)", |r| r.system.fragmented_time_percent;
+    BusyList "busy list": mean_busy_list ["units"] "time average of the number of allocated units (m)", "Length of the busy list, m (units)", |r| r.system.mean_busy_list.unwrap_or(f64::NAN);
+    Searches "searches": mean_searches ["searches"] "mean number of searches per job beyond the first (b)", "Searches beyond the first, b (per job)", |r| r.system.mean_searches.unwrap_or(f64::NAN);
+    Blocks "blocks": mean_blocks ["units"] "mean number of sub-meshes, blocks or pages per job", "Units of a job (per job)", |r| r.system.mean_blocks.unwrap_or(f64::NAN);
+    Contiguous "contiguous": one_block_percent ["%"] "share of jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
+    Attempts "attempts": attempts_per_job ["attempts"] "number of requests of the scheduler for processors per job, including refused requests", "Requests for processors (per job)", |r| r.system.attempts_per_job;
+    Operations "operations": operations_per_job ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations", "Elementary operations (per job)", |r| r.system.operations_per_job;
+    SlotsHeld "slots held": slots_held_percent ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines", "Slots held (%)", |r| r.system.slots_held_percent.unwrap_or(f64::NAN);
+    Folded "folded": folded_percent ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
+    LostEfficiency "lost efficiency": lost_efficiency_percent ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs", "Efficiency lost by folding (% of used processor-time)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
+    Latency "latency": latency ["cycles"] "time from the cycle in which a packet becomes head of its sender's queue until its \
         last flit arrives, mean over the row's packets; null if there are no packets", "Mean packet latency \
         (cycles)", |r| r.mean_over_packets(|all| all.latency);
-    Blocking: blocking ["cycles"] "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", "Mean packet blocking time (cycles)", |r| r.mean_over_packets(|all| all.blocking);
-    Hops: hops ["links"] "number of links of a packet's path, mean over the row's packets; null if there are no packets", "Mean path length (links)", |r| r.mean_over_packets(|all| all.hops);
-    MeanLatency: mean_latency ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if no job sends packets", "Mean latency of jobs (cycles)", |r| r.mean_over_senders(|all| all.latency);
-    MeanBlocking: mean_blocking ["cycles"] "mean over the sending jobs of the mean waiting time of their packets' headers; null if no job sends packets", "Mean blocking time of jobs (cycles)", |r| r.mean_over_senders(|all| all.blocking);
-    MeanHops: mean_hops ["links"] "mean over the sending jobs of the mean path length of their packets; null if no job sends packets", "Mean path length of jobs (links)", |r| r.mean_over_senders(|all| all.hops);
-    Packets: packets_per_job ["packets"] "mean number of packets per job", "Packets (per job)", |r| r.mean_over_jobs(|(all, _)| all.packets as f64);
-    PairwiseL1: mean_pairwise_l1 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested \
+    Blocking "blocking": blocking ["cycles"] "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", "Mean packet blocking time (cycles)", |r| r.mean_over_packets(|all| all.blocking);
+    Hops "hops": hops ["links"] "number of links of a packet's path, mean over the row's packets; null if there are no packets", "Mean path length (links)", |r| r.mean_over_packets(|all| all.hops);
+    MeanLatency "mean latency": mean_latency ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if no job sends packets", "Mean latency of jobs (cycles)", |r| r.mean_over_senders(|all| all.latency);
+    MeanBlocking "mean blocking": mean_blocking ["cycles"] "mean over the sending jobs of the mean waiting time of their packets' headers; null if no job sends packets", "Mean blocking time of jobs (cycles)", |r| r.mean_over_senders(|all| all.blocking);
+    MeanHops "mean hops": mean_hops ["links"] "mean over the sending jobs of the mean path length of their packets; null if no job sends packets", "Mean path length of jobs (links)", |r| r.mean_over_senders(|all| all.hops);
+    Packets "packets": packets_per_job ["packets"] "mean number of packets per job", "Packets (per job)", |r| r.mean_over_jobs(|(all, _)| all.packets as f64);
+    PairwiseL1 "pairwise l1": mean_pairwise_l1 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested \
         processors, without processors lost to internal fragmentation; 0 for one-processor jobs; if a log is \
         repeated, jobs without a recorded placement are excluded, and the value is null if no job has a recorded \
         placement", "Mean pairwise L1 (hops)", |r| r.distances[0] / r.jobs();
-    PairDistance: mean_pair_distance ["hops"] "mean over jobs of the mean hop distance of two processors of a job; one-processor jobs count as 0", "Mean distance of a pair (hops)", |r| r.distances[1] / r.jobs();
-    WeightedDispersal: mean_weighted_dispersal ["processors"] "mean over jobs of dispersal multiplied by the number \
+    PairDistance "pair distance": mean_pair_distance ["hops"] "mean over jobs of the mean hop distance of two processors of a job; one-processor jobs count as 0", "Mean distance of a pair (hops)", |r| r.distances[1] / r.jobs();
+    WeightedDispersal "weighted dispersal": mean_weighted_dispersal ["processors"] "mean over jobs of dispersal multiplied by the number \
         of processors, including processors lost to internal fragmentation; null if not measured", "Weighted dispersal \
         (processors)", |r| r.mean_over_jobs(|(_, weighted)| *weighted);
 }
@@ -191,6 +192,8 @@ pub struct SizeSample {
 /// Names, units and titles of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caption {
+    /// Name in lowercase words, such as `finish time`. Names of files contain this name.
+    pub words: &'static str,
     /// Column name.
     pub column: Name,
     /// Unit of the column.
@@ -203,19 +206,4 @@ pub struct Caption {
     pub half_width_meaning: &'static str,
     /// Title and unit of an axis.
     pub axis: &'static str,
-}
-
-impl Metric {
-    /// Name in lowercase words, such as `finish time`.
-    pub fn words(self) -> String {
-        let name = format!("{self:?}");
-        let mut words = String::new();
-        for (i, letter) in name.chars().enumerate() {
-            if i > 0 && letter.is_uppercase() {
-                words.push(' ');
-            }
-            words.push(letter.to_ascii_lowercase());
-        }
-        words
-    }
 }

@@ -18,20 +18,25 @@ pub use sample::{SampleError, sample};
 
 use serde::{Deserialize, Serialize};
 
-use super::contention::Messages;
+use super::compatibility::{
+    Incompatible, can_send, check_pair, reject_recorded_scheduler, require_one_processor_per_point,
+    require_sides,
+};
+use super::contention::{MOST_SENT, Messages, stream_packets};
 use super::journal::CellId;
 use crate::RunContext;
+use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::cancel::CancelToken;
 use replay_core::metrics::comparable;
 use replay_core::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
 };
+use replay_core::number::{counted, plain};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 use replay_core::topology_file::content_digest;
-use replay_core::workload::stochastic::StochasticStream;
+use replay_core::workload::stochastic::{Arrivals, StochasticStream};
 
 /// A point: the parameters of a replicated experiment.
 #[derive(Clone, Debug)]
@@ -70,6 +75,32 @@ pub enum Life {
     RunTimes,
     /// The delivery of the jobs' messages. The service times of the stream are ignored, and a tick is a cycle.
     Messages(Messages),
+}
+
+/// Returns the arrivals with which the jobs of a stream request the share `load` of the processor-time of a machine.
+///
+/// # Errors
+/// [`Incompatible`] if the load exceeds 1, which is the capacity of the machine, or if a distribution of the stream is
+/// impossible.
+pub fn arrivals_at(
+    load: f64,
+    stream: &StochasticStream,
+    topology: &Topology,
+) -> Result<Arrivals, Incompatible> {
+    let once = StochasticStream { arrivals: Arrivals::Exponential { mean: 1.0 }, ..stream.clone() };
+    // `share` is the load at one arrival per time unit.
+    let share = once.offered_load().map_err(|error| Incompatible::new(error.to_string()))?;
+    let rate = load / share;
+    if load > 1.0 {
+        let excess = format!(
+            "{} is above 1, the capacity of the machine; --arrivals takes arrivals per time unit \
+             ({} arrivals are this load on {topology})",
+            plain(load),
+            plain((rate * 1e6).round() / 1e6)
+        );
+        return Err(Incompatible::of("load", excess));
+    }
+    Ok(Arrivals::Exponential { mean: 1.0 / rate })
 }
 
 impl Point {
@@ -117,6 +148,64 @@ impl Point {
              {ticks_per_unit}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
              {relative} {confidence} {minimum} {maximum}\n{watched}\n{warm_up} {by_size}\n{completions}{machine}"
         ))
+    }
+
+    /// Checks that the parameters do not contradict each other, and that the jobs of the first replication send at most
+    /// [`MOST_SENT`] packets. `seed` is the seed of the replications.
+    ///
+    /// # Errors
+    /// [`Incompatible`] with the parameter.
+    pub fn check(&self, seed: u64) -> Result<(), Incompatible> {
+        let Self { topology, stream, scheduler, life, counting, allocator: _ } = self;
+        reject_recorded_scheduler(std::slice::from_ref(scheduler))?;
+        require_one_processor_per_point([topology])?;
+        require_sides([topology])?;
+        let problem = |error: &dyn fmt::Display| Incompatible::new(error.to_string());
+        stream.offered_load().map_err(|error| problem(&error))?;
+        let &Counting { warm_up, completions, by_size: _ } = counting;
+        let (jobs, counted_jobs) = (stream.jobs, completions.unwrap_or(stream.jobs));
+        if counted_jobs > jobs {
+            let exceeds = format!("{counted_jobs}: exceeds the number of jobs, {jobs} (--jobs)");
+            return Err(Incompatible::of("completions", exceeds));
+        }
+        if warm_up >= counted_jobs {
+            let all = format!("{warm_up}: must be less than the {counted_jobs} jobs that complete");
+            return Err(Incompatible::of("warm-up", all));
+        }
+        let Life::Messages(messages) = life else { return Ok(()) };
+        if messages.window.is_some() {
+            let links =
+                "links is for contend: link loads need the time of a job without other jobs";
+            return Err(Incompatible::of("network", links));
+        }
+        if scheduler.uses_estimates() {
+            let unknown = "uses estimates of run times, which jobs with --pattern do not have";
+            return Err(Incompatible::of("sched", format!("{scheduler} {unknown}")));
+        }
+        messages.on(topology, seed, None).map_err(|error| problem(&error))?;
+        let first = stream.generate(seed, 0).map_err(|error| problem(&error))?;
+        let packets = stream_packets(messages, &first.jobs, seed);
+        if packets > MOST_SENT {
+            let sent = format!(
+                "on {topology} the {} of a replication send about {packets:.0e} packets, and at most \
+                 {MOST_SENT:.0e} are simulated; lower --quota or --jobs",
+                counted(jobs, "job")
+            );
+            return Err(Incompatible::of("quota", sent));
+        }
+        Ok(())
+    }
+
+    /// Checks the allocator of the point. `built` is the allocator, built for the machine.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if the scheduler, the machine or the messages do not support the allocator.
+    pub fn check_allocator(&self, built: &dyn Allocator) -> Result<(), Incompatible> {
+        check_pair(&self.allocator, built, &self.scheduler, &self.topology)?;
+        match self.life {
+            Life::RunTimes => Ok(()),
+            Life::Messages(_) => can_send(&self.allocator, built),
+        }
     }
 
     /// Messages of the jobs, if they determine the run times.
@@ -228,31 +317,20 @@ fn paired(pairs: impl Iterator<Item = (f64, f64)> + Clone, confidence: f64) -> E
     Estimate { count: own.count(), mean: ratio, half_width }
 }
 
-/// Replicates a point on the current rayon pool until the `watched` metrics meet the rule.
+/// Replicates a point on the current rayon pool until the `watched` metrics meet the rule. Soon after the context is
+/// cancelled, the function fails with [`SampleError::Cancelled`].
 ///
 /// # Errors
-/// [`PointError`] if a replication fails.
+/// [`PointError`] if the point is invalid, or if a replication fails or is cancelled.
 pub fn estimate(
-    point: &Point,
-    seed: u64,
-    rule: &StopRule,
-    watched: &[Metric],
-) -> Result<Estimates, PointError> {
-    estimate_unless(RunContext::new(&CancelToken::new()), point, seed, rule, watched)
-}
-
-/// Estimates a point as [`estimate`] does. Soon after the context is cancelled, the function fails with
-/// [`SampleError::Cancelled`].
-///
-/// # Errors
-/// [`PointError`] if a replication fails or is cancelled.
-pub fn estimate_unless(
     watch: RunContext<'_>,
     point: &Point,
     seed: u64,
     rule: &StopRule,
     watched: &[Metric],
 ) -> Result<Estimates, PointError> {
+    let invalid = |error: Incompatible| PointError::Run { replication: 0, error: error.into() };
+    point.check(seed).map_err(invalid)?;
     let watched: Vec<usize> = watched.iter().map(|&metric| metric as usize).collect();
     let runs = replicate(rule, &watched, |replication| sample(point, seed, replication, watch))?;
     Ok(Estimates::new(runs, rule.confidence))
@@ -292,7 +370,65 @@ impl Table for StreamRow {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use replay_core::workload::stochastic::Arrivals;
+    use replay_core::cancel::CancelToken;
+    use replay_network::traffic::Preset;
+
+    fn point(arrivals: Arrivals, counting: Counting) -> Point {
+        Point {
+            topology: "4x4".parse().expect("a machine"),
+            stream: StochasticStream { arrivals, jobs: 40, ..StochasticStream::new([4, 4, 1]) },
+            scheduler: SchedulerSpec::fcfs(),
+            allocator: "random".parse().expect("an allocator"),
+            life: Life::RunTimes,
+            counting,
+        }
+    }
+
+    #[test]
+    fn contradictory_parameters_are_refused() {
+        let pattern = "n-body".parse().expect("a pattern");
+        let messages = Messages::new(Preset::Lo, pattern).expect("no file");
+        let links = Messages { window: Some(9), ..messages.clone() };
+        let quota = "fixed[packets=1000000000]".parse().expect("a quota");
+        let many = Messages { quota, ..messages.clone() };
+        let once = Arrivals::Exponential { mean: 1.0 };
+        let plain = point(once, Counting::default());
+        let with =
+            |messages: &Messages| Point { life: Life::Messages(messages.clone()), ..plain.clone() };
+        let counting = |warm_up, completions| {
+            point(once, Counting { warm_up, completions, ..Counting::default() })
+        };
+        let easy = SchedulerSpec::easy();
+        for (parameter, point) in [
+            ("completions", counting(0, Some(41))),
+            ("warm-up", counting(40, None)),
+            ("warm-up", counting(9, Some(9))),
+            ("network", with(&links)),
+            ("sched", Point { scheduler: easy.clone(), ..with(&messages) }),
+            ("quota", with(&many)),
+        ] {
+            let (stop, rule) = (CancelToken::new(), StopRule::exactly(2));
+            match estimate(RunContext::new(&stop), &point, 0, &rule, &[]) {
+                Err(PointError::Run { error: SampleError::Incompatible(error), .. }) => {
+                    assert_eq!(error.parameter, Some(parameter), "{error}");
+                }
+                other => panic!("{parameter}: {other:?}"),
+            }
+        }
+        for point in [counting(39, Some(40)), with(&messages), Point { scheduler: easy, ..plain }] {
+            assert_eq!(point.check(0), Ok(()));
+        }
+        let of_load = |load| {
+            arrivals_at(
+                load,
+                &point(once, Counting::default()).stream,
+                &"4x4".parse().expect("a machine"),
+            )
+        };
+        assert_eq!(of_load(1.5).expect_err("above 1").parameter, Some("load"));
+        let at_half = point(of_load(0.5).expect("below 1"), Counting::default());
+        assert_eq!(at_half.offered_load(), Some(0.5));
+    }
 
     proptest! {
         /// The arrival rate is returned exactly as the user gave it, although only its inverse is stored.
@@ -301,15 +437,7 @@ mod tests {
             let text = format!("{digits}e-{places}");
             let load: f64 = text.parse().expect("a number");
             let arrivals = Arrivals::Exponential { mean: 1.0 / load };
-            let point = Point {
-                topology: "4x4".parse().expect("a machine"),
-                stream: StochasticStream { arrivals, ..StochasticStream::new([4, 4, 1]) },
-                scheduler: SchedulerSpec::fcfs(),
-                allocator: "random".parse().expect("an allocator"),
-                life: Life::RunTimes,
-                counting: Counting::default(),
-            };
-            prop_assert_eq!(point.arrivals(), load);
+            prop_assert_eq!(point(arrivals, Counting::default()).arrivals(), load);
         }
     }
 }

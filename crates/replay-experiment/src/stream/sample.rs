@@ -2,6 +2,7 @@
 
 use super::metric::Replication;
 use super::{Life, Point, Sample};
+use crate::compatibility::Incompatible;
 use crate::{ProgressMeter, RunContext};
 use replay_core::allocator::Refusal;
 use replay_core::allocator::reduced::Reduction;
@@ -24,6 +25,9 @@ pub enum SampleError {
     /// The strategy does not support the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
+    /// Parameters of the point contradict each other.
+    #[error(transparent)]
+    Incompatible(#[from] Incompatible),
     /// The machine has no network for messages.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
@@ -63,6 +67,7 @@ pub fn sample(
     // In every replication, random strategies and patterns have a different seed.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
+    point.check_allocator(allocator.as_ref())?;
     let starts = CountStarts(ProgressMeter::new(watch, stream.jobs.len()).counted());
     let of_messages = matches!(point.life, Life::Messages(_));
     let distances = Distances::new(&point.topology, &stream.jobs, of_messages);

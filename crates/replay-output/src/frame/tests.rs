@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::StopRule;
 use replay_core::metrics::run::PlacementMeans;
 use replay_core::metrics::{
@@ -18,6 +19,7 @@ use replay_core::table::{Get, Table, name};
 use replay_core::topology::NodeId;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Job, Policy, Window, Workload};
+use replay_experiment::RunContext;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::contention::{ContentionRun, Correlations, JobContention, TraceRun};
 use replay_experiment::files::ResultFolder;
@@ -462,7 +464,9 @@ fn tables_of_streams_and_contention_can_be_concatenated() {
             counting: Default::default(),
         };
         let rule = StopRule::exactly(2);
-        let estimates = estimate(&point, 1, &rule, &[Metric::FinishTime]).expect("a stream");
+        let (stop, watched) = (CancelToken::new(), [Metric::FinishTime]);
+        let context = RunContext::new(&stop);
+        let estimates = estimate(context, &point, 1, &rule, &watched).expect("a stream");
         StreamRow(point, estimates)
     });
     round_trip(&rows);

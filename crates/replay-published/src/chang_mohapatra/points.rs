@@ -9,7 +9,7 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
 use replay_experiment::RunContext;
-use replay_experiment::stream::{Counting, Estimates, Life, Metric, Point, estimate_unless};
+use replay_experiment::stream::{Counting, Estimates, Life, Metric, Point, estimate};
 
 const SEED: u64 = 1;
 pub const REPLICATIONS: u64 = 5;
@@ -112,7 +112,7 @@ impl Points {
             let rule = StopRule::exactly(REPLICATIONS);
             let context = RunContext::new(&self.stop);
             let watched = &[Metric::Turnaround];
-            self.known.insert(key.clone(), estimate_unless(context, &point, SEED, &rule, watched)?);
+            self.known.insert(key.clone(), estimate(context, &point, SEED, &rule, watched)?);
         }
         Ok(&self.known[&key])
     }

@@ -191,7 +191,7 @@ impl Row {
 
     fn what(&self) -> String {
         let Self { metric, scheduler, strategy, load, .. } = self;
-        let metric = metric.words();
+        let metric = metric.caption().words;
         let base = self.baseline();
         let against = || {
             let differs = [

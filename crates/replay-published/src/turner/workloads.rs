@@ -15,7 +15,7 @@ use replay_core::metrics::estimate::{Estimate, StopRule};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
 use replay_experiment::RunContext;
-use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
+use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate};
 
 const MACHINE: &str = "hypercube:10";
 const SEED: u64 = 1;
@@ -124,7 +124,7 @@ impl Points {
             let rule = StopRule::exactly(REPLICATIONS);
             let context = RunContext::new(&self.stop);
             let watched = &[Metric::Turnaround];
-            self.known.insert(key, estimate_unless(context, &point, SEED, &rule, watched)?);
+            self.known.insert(key, estimate(context, &point, SEED, &rule, watched)?);
         }
         Ok(&self.known[&key])
     }

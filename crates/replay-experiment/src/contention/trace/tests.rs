@@ -6,6 +6,7 @@ use super::*;
 use crate::RunContext;
 use crate::contention::Messages;
 use crate::contention::isolate;
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Job;
@@ -14,6 +15,18 @@ use replay_network::traffic::{Demand, Mapping, Preset, Program, Quota, Traffic, 
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
     Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
+}
+
+/// Runs jobs under FCFS.
+fn run_with(
+    input: ContentionInput<'_>,
+    isolation: &Isolation,
+    allocator: &str,
+    seed: u64,
+) -> Result<TraceRun, TraceError> {
+    let allocator: AllocatorSpec = allocator.parse().expect("a name");
+    let mut allocator = allocator.build(input.topology, seed)?;
+    run_trace(input, isolation, &SchedulerSpec::fcfs(), allocator.as_mut(), seed)
 }
 
 fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> {
@@ -26,8 +39,7 @@ fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> 
     if stop {
         flag.raise();
     }
-    let allocator = "first-fit".parse().expect("an allocator");
-    run_trace(input, &isolation, &SchedulerSpec::fcfs(), &allocator, 0)
+    run_with(input, &isolation, "first-fit", 0)
 }
 
 /// A job of one processor holds the processor for its run time, so that other jobs wait as in the trace.
@@ -94,10 +106,8 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
     let isolation = isolate(input, 1.0, seed).expect("it runs");
     let mut ran = 0;
     for name in replay_core::allocator::registry::standard().names() {
-        let allocator: AllocatorSpec = name.parse().expect("a name");
-        let scheduler = SchedulerSpec::fcfs();
         // Some allocators do not support the machine, or reject the jobs because they fold jobs or round up sizes.
-        let Ok(run) = run_trace(input, &isolation, &scheduler, &allocator, seed) else { continue };
+        let Ok(run) = run_with(input, &isolation, name, seed) else { continue };
         ran += 1;
         for job in run.jobs.iter().filter(|job| job.packets > 0) {
             assert_eq!(job.contention_factor(), Some(1.0), "{name}: {job:?}");
@@ -138,8 +148,7 @@ fn separates_contention_from_placement() {
             watch: RunContext::new(&flag),
         };
         let isolation = isolate(input, 1.0, 0).expect("it runs");
-        let allocator = "random".parse().expect("an allocator");
-        run_trace(input, &isolation, &SchedulerSpec::fcfs(), &allocator, 0).expect("it runs").jobs
+        run_with(input, &isolation, "random", 0).expect("it runs").jobs
     };
     let (apart, together) = (run(1_000_000), run(0));
     assert_eq!(apart[0].contention_factor(), Some(1.0));
@@ -168,8 +177,7 @@ fn run_with_window(
     let (flag, topology, messages) = (CancelToken::new(), &topology, &messages);
     let input = ContentionInput { jobs, topology, messages, watch: RunContext::new(&flag) };
     let isolation = isolate(input, 1.0, 3).expect("it runs");
-    let allocator = alloc.parse().expect("an allocator");
-    run_trace(input, &isolation, &SchedulerSpec::fcfs(), &allocator, 3).expect("it runs")
+    run_with(input, &isolation, alloc, 3).expect("it runs")
 }
 
 proptest! {

@@ -1,8 +1,9 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, Exp, weighted::WeightedIndex};
+use rand_distr::{Distribution, Exp1, weighted::WeightedIndex};
 
 use super::Estimates;
+use crate::compatibility::Incompatible;
 use replay_core::placement::Torus;
 use replay_core::placement::tpu_v4::SLICES;
 
@@ -120,22 +121,30 @@ impl Mix {
         shares
     }
 
-    /// Generates the random jobs of one stream. Returns `None` if the menu lacks a size. The same seed gives the same
-    /// sizes and service times for all kinds of estimates.
+    /// Generates the random jobs of one stream. The same seed gives the same sizes and service times for all kinds of
+    /// estimates.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if the menu of the torus lacks a size of the mix.
     pub fn draw(
         self,
         torus: &Torus,
         jobs: usize,
         estimates: Estimates,
         seed: u64,
-    ) -> Option<Vec<Job>> {
+    ) -> Result<Vec<Job>, Incompatible> {
         let shares = self.shares(torus);
         let on_menu = |size: u32| torus.placements().iter().any(|one| one.size == size);
-        let index = WeightedIndex::new(shares.iter().map(|share| share.1)).ok()?;
+        let lacking = || {
+            let name = self.name();
+            let problem = format!("{name}: the menu does not have the sizes of this mix");
+            Incompatible::of("mix", problem)
+        };
+        let index =
+            WeightedIndex::new(shares.iter().map(|share| share.1)).map_err(|_| lacking())?;
         if !shares.iter().all(|share| on_menu(share.0)) {
-            return None;
+            return Err(lacking());
         }
-        let unit = Exp::new(1.0).ok()?;
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mean_bits =
             shares.iter().map(|(size, share)| f64::from(*size).log2() * share).sum::<f64>()
@@ -149,11 +158,12 @@ impl Mix {
                     }
                     _ => 1.0,
                 };
-                let service = unit.sample(&mut random) * longer;
+                let unit: f64 = Exp1.sample(&mut random);
+                let service = unit * longer;
                 Job { size, service, estimate: service }
             })
             .collect();
         estimates.apply(&mut all, seed);
-        Some(all)
+        Ok(all)
     }
 }

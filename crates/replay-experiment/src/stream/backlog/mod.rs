@@ -27,15 +27,18 @@ pub use search::{Best, Found};
 use serde::{Deserialize, Serialize};
 
 use super::{PointError, SampleError};
+use crate::compatibility::{Incompatible, require_one_processor_per_point};
 use crate::journal::CellId;
 use crate::{ProgressMeter, RunContext};
 use replay_core::allocator::torus3d::tuned::{Tuner, Tuning};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::estimate::{Accumulator, StopRule, replicate};
 use replay_core::placement::decide::{Decider, Pick};
+use replay_core::placement::menu::{Anchors, Menu};
 use replay_core::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use replay_core::placement::{Layout, Torus};
 use replay_core::table::{Column, Table, name};
+use replay_core::topology::Topology;
 
 /// Number of estimate units per mean service time.
 const UNITS: f64 = 1e6;
@@ -114,8 +117,8 @@ impl Setting {
         let Self { backlog: Backlog { mix, estimates, window, jobs: count }, rule: of } = *self;
         let run = |replication: u64| -> Result<[f64; 1], SampleError> {
             watch.stop.check()?;
-            let jobs = mix.draw(bench.torus(), count, estimates, seed.wrapping_add(replication));
-            let share = bench.run(&jobs.unwrap_or_default(), of, window, watch)?;
+            let jobs = mix.draw(bench.torus(), count, estimates, seed.wrapping_add(replication))?;
+            let share = bench.run(&jobs, of, window, watch)?;
             if share.is_finite() { Ok([share]) } else { Err(SampleError::Drained) }
         };
         let runs = replicate(rule, &[0], run)?;
@@ -132,11 +135,32 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// An idle torus.
-    pub fn new(torus: Torus) -> Self {
+    /// Creates an idle torus: a machine with the boxes of a menu at the permitted `anchors`. If `turned`, a box may have
+    /// any orientation.
+    ///
+    /// # Errors
+    /// [`Incompatible`] if the machine is not a torus or mesh with one processor per point, or if no box of the menu
+    /// fits.
+    pub fn new(
+        machine: &Topology,
+        menu: &Menu,
+        anchors: Anchors,
+        turned: bool,
+    ) -> Result<Self, Incompatible> {
+        require_one_processor_per_point([machine])?;
+        let Some(grid) = machine.grid() else {
+            let other = format!("{machine}: is not a torus or mesh");
+            return Err(Incompatible::of("machine", other));
+        };
+        if *menu == Menu::Trace {
+            let why = "trace uses the job sizes of a trace, and a stream has no trace: name another menu, or list boxes with list:";
+            return Err(Incompatible::of("menu", why));
+        }
+        let torus =
+            menu.torus(grid, anchors, turned).map_err(|why| Incompatible::of("menu", why))?;
         let torus = Arc::new(torus);
         let layout = Arc::new(Layout::new([torus.clone()]));
-        Self { decider: Decider::new(&layout), layout, ties: Ties::new(torus) }
+        Ok(Self { decider: Decider::new(&layout), layout, ties: Ties::new(torus) })
     }
 
     /// The torus.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backlog, Bench, CONFIDENCE, Job, Rule, gain, percent};
 use crate::RunContext;
+use crate::compatibility::Incompatible;
 use crate::journal::CellId;
 use crate::stream::{PointError, SampleError};
 use replay_core::allocator::torus3d::selection_rules::{SelectionRule, points};
@@ -88,10 +89,9 @@ fn search(
         let seed = seed.wrapping_add(stream);
         let mut first = task.mix.draw(bench.torus(), task.jobs, task.estimates, seed)?;
         let second = first.split_off(task.jobs / 2);
-        Some([first, second])
+        Ok([first, second])
     };
-    let streams = (0..streams).map(halves).collect::<Option<Halves>>();
-    let streams = streams.ok_or(SampleError::Drained)?;
+    let streams = (0..streams).map(halves).collect::<Result<Halves, Incompatible>>()?;
     let run = |jobs: &[Job], rule: Rule| bench.run(jobs, rule, task.window, watch);
     let mut tried = 0;
     // Returns the rules with their mean utilization, best first. A rule is evaluated on the first `jobs` jobs of the
@@ -220,8 +220,7 @@ mod tests {
     fn bench() -> Bench {
         let topology: Topology = "torus:8x8x8".parse().expect("a machine");
         let menu: Menu = "list:2x2x2+2x4x4+4x4x4+8x4x4".parse().expect("a menu");
-        let grid = topology.grid().expect("a grid");
-        Bench::new(menu.torus(grid, Anchors::Aligned, true).expect("a torus"))
+        Bench::new(&topology, &menu, Anchors::Aligned, true).expect("a torus")
     }
 
     /// The reported utilizations equal the utilizations of the found rule on the two halves.

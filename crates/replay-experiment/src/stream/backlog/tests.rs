@@ -5,8 +5,7 @@ use replay_core::topology::Topology;
 fn bench(machine: &str, menu: &str) -> Bench {
     let topology: Topology = machine.parse().expect("a machine");
     let menu: Menu = menu.parse().expect("a menu");
-    let grid = topology.grid().expect("a grid");
-    Bench::new(menu.torus(grid, Anchors::Aligned, false).expect("a torus"))
+    Bench::new(&topology, &menu, Anchors::Aligned, false).expect("a torus")
 }
 
 fn job(size: u32, service: f64) -> Job {

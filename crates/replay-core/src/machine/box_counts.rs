@@ -53,7 +53,7 @@ impl<C: Count> BoxCounts<C> {
 
     /// Creates counts of the free processors for which `subset`, indexed by processor number, is true.
     pub fn of_subset(grid: &Grid, subset: Vec<bool>) -> Self {
-        debug_assert!(grid.processors() <= C::MAX_POINTS);
+        debug_assert!(grid.processors() <= C::MAX.into() as usize);
         let axes = &grid.axes()[..grid.dimensions()];
         let max_radius = axes.iter().map(|axis| u32::from(axis.diameter())).max().unwrap_or(0);
         let outer = Spans::new(axes[0]);

@@ -10,9 +10,7 @@ use std::fmt;
 
 use super::simd::{Candidate, LaneSelection, Weights};
 use crate::allocator::centre::definition::{CentreOptions, CentreRule, ShellOrder};
-use crate::allocator::centre::mc1x1::{
-    CentreEvaluator, Lane, Mc1x1, OpenValue, TieCounts, TieValue,
-};
+use crate::allocator::centre::mc1x1::{CentreEvaluator, Mc1x1, OpenValue, TieCounts, TieValue};
 use crate::allocator::centre::shell::down_on_shell;
 use crate::allocator::centre::tie::{Slack, TieConfig};
 use crate::cancel::{CancelToken, Cancelled};
@@ -238,7 +236,7 @@ impl<C: Count> BatchScorer<C> {
 
     /// Lists the candidates with scores up to `admitted`, for each wanted scan radius.
     #[inline(always)]
-    fn list_candidates<L: Lane>(&mut self, machine: &Machine, size: u32, admitted: u64) {
+    fn list_candidates<L: Count>(&mut self, machine: &Machine, size: u32, admitted: u64) {
         let CentreEvaluator { grid, free, scores, tie, .. } = &self.evaluator;
         let free_count = machine.free_count() as u32;
         let any_down = machine.down_count() > 0;

@@ -23,7 +23,7 @@ use crate::allocator::Refusal;
 use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
-pub use scores::{Lane, Scores};
+pub use scores::Scores;
 pub use tie::{OpenValue, TieCounts, TieSums, TieValue};
 
 /// The MC1x1 allocator. On machines with more than 65,535 points `C` must be `u32`.
@@ -40,9 +40,9 @@ impl<C: Count> Mc1x1<C> {
     /// Returns whether the sums over all shells of `grid` fit into 32 bits and the counts into `C`.
     pub fn takes(grid: &Grid) -> bool {
         let diameter = grid.axes().iter().map(|axis| u64::from(axis.diameter())).max();
-        let points = grid.processors();
-        points <= C::MAX_POINTS
-            && (diameter.unwrap_or(0) + 2) * (points as u64) < u64::from(u32::MAX)
+        let points = grid.processors() as u64;
+        points <= u64::from(C::MAX.into())
+            && (diameter.unwrap_or(0) + 2) * points < u64::from(u32::MAX)
     }
 
     /// Creates an allocator for `grid`. [`takes`](Self::takes) must return `true` for the grid.
@@ -176,7 +176,7 @@ impl<C: Count> CentreEvaluator<C> {
 
     /// Returns the centre with the smallest (tie value, score) among the centres with scores up to `admitted`.
     #[inline(always)]
-    fn least_tie<L: Lane>(
+    fn least_tie<L: Count>(
         &mut self,
         machine: &Machine,
         size: u32,

@@ -13,18 +13,17 @@
 //! candidates.
 
 mod scores;
-mod tie;
+mod tie_sums;
 
 use super::definition::{CentreOptions, CentreRule};
-use super::engine::{CentreAllocator, CentreEngine};
 use super::shell::{SquareShell, down_on_shell};
-use super::tie::{TieConfig, TieVector};
-use crate::allocator::Refusal;
+use super::tie_vector::{TieConfig, TieVector};
+use super::{CentreAllocator, CentreEngine};
 use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 pub use scores::Scores;
-pub use tie::{OpenValue, TieCounts, TieSums, TieValue};
+pub use tie_sums::{OpenValue, TieCounts, TieSums, TieValue};
 
 /// The MC1x1 allocator. On machines with more than 65,535 points `C` must be `u32`.
 pub type Mc1x1<C = u16> = CentreAllocator<Mc1x1Engine<C>>;
@@ -62,37 +61,38 @@ pub struct Mc1x1Engine<C> {
 }
 
 impl<C: Count> CentreEngine for Mc1x1Engine<C> {
+    type Candidate = NodeId;
+
     fn reset(&mut self) {
         self.evaluator.reset();
     }
 
-    fn choose(
+    fn winner(
         &mut self,
         machine: &Machine,
         size: usize,
         _stop: &CancelToken,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        let size = size as u32;
-        let centre = self.evaluator.winner(machine, size, self.ties).ok_or(Refusal::Fragmented)?;
-        self.evaluator.collect(machine, centre, size, chosen);
-        Ok(())
+    ) -> Result<Option<NodeId>, Cancelled> {
+        Ok(self.evaluator.winner(machine, size as u32, self.ties))
     }
 
-    fn for_each_tied(
+    fn tied(
         &mut self,
         machine: &Machine,
         size: usize,
-        stop: &CancelToken,
-        visit: &mut dyn FnMut(Vec<NodeId>),
-    ) -> Result<(), Cancelled> {
-        for centre in self.evaluator.tied(machine, size as u32) {
-            stop.check()?;
-            let mut set = Vec::with_capacity(size);
-            self.evaluator.collect(machine, centre, size as u32, &mut set);
-            visit(set);
-        }
-        Ok(())
+        _stop: &CancelToken,
+    ) -> Result<Vec<NodeId>, Cancelled> {
+        Ok(self.evaluator.tied(machine, size as u32))
+    }
+
+    fn collect(
+        &mut self,
+        machine: &Machine,
+        centre: NodeId,
+        size: usize,
+        chosen: &mut Vec<NodeId>,
+    ) {
+        self.evaluator.collect(machine, centre, size as u32, chosen);
     }
 }
 

@@ -16,7 +16,7 @@
 use super::scores::Chunk;
 use crate::allocator::centre::definition::CentreOptions;
 use crate::allocator::centre::shell::SquareShell;
-use crate::allocator::centre::tie::{MOST_WALLS, TieVector, WallRule, walls_of};
+use crate::allocator::centre::tie_vector::{MOST_WALLS, TieVector, WallRule, walls_of};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 

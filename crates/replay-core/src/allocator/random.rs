@@ -85,7 +85,7 @@ impl AllocatorOptions for RandomOptions {
 }
 
 /// Returns the table of `random`.
-pub fn table() -> Table<RandomOptions> {
+pub(crate) fn table() -> Table<RandomOptions> {
     let random = Entry::new("random", RandomOptions)
         .about("Selects free processors uniformly at random; --seed selects the random stream.")
         .source("Lo et al. 1997, section 4");

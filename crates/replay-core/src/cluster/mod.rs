@@ -25,7 +25,7 @@ pub mod application;
 pub mod elmer;
 pub mod equations;
 pub mod kernel;
-pub mod monitor;
+mod monitor;
 pub mod rates;
 pub mod slots;
 pub mod time_sharing;

@@ -266,6 +266,7 @@ impl BallCounts {
     }
 
     /// Returns the grid dimension of each table dimension.
+    #[cfg(test)]
     pub fn dimensions(&self) -> [usize; 3] {
         self.dimensions
     }

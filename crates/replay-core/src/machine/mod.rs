@@ -12,9 +12,9 @@ mod diamond_counts;
 mod free_ranks;
 mod state;
 
-pub use ball_counts::BallCounts;
-pub use box_counts::{BoxCounts, LANES, Row};
-pub use count::Count;
-pub use diamond_counts::{Bytes, DiamondCounts, Shorts};
-pub use free_ranks::FreeRanks;
+pub(crate) use ball_counts::BallCounts;
+pub(crate) use box_counts::{BoxCounts, LANES, Row};
+pub(crate) use count::Count;
+pub(crate) use diamond_counts::{DiamondCounts, Shorts};
+pub(crate) use free_ranks::FreeRanks;
 pub use state::Machine;

@@ -32,13 +32,13 @@ mod candidates;
 pub mod comparable;
 pub mod correlation;
 pub mod estimate;
-pub mod hierarchy;
+mod hierarchy;
 pub mod locality;
 pub mod robust;
 pub mod run;
-pub mod series;
+mod series;
 pub mod system;
-pub mod ties;
+mod ties;
 
 pub use allocations::Allocation;
 pub use by_size::{SizeChange, SizeRow};

@@ -345,7 +345,7 @@ impl Case {
 }
 
 /// Formats a pick as `TORUS:2x2x1@0-0-1:COST`.
-pub fn format_pick(layout: &Layout, pick: &Pick) -> String {
+pub(crate) fn format_pick(layout: &Layout, pick: &Pick) -> String {
     let torus = &layout.toruses()[pick.torus];
     let placement = &torus.placements()[pick.placement];
     let [[w, d, h], [x, y, z]] = [placement.sides, placement.base(pick.anchor)];

@@ -35,15 +35,15 @@
 pub mod cases;
 pub mod config;
 pub mod decide;
-pub mod fragmentation;
-pub mod free_anchors;
+pub(crate) mod fragmentation;
+pub(crate) mod free_anchors;
 pub mod menu;
 mod overlaps;
-pub mod positions;
-pub mod rank;
+mod positions;
+pub(crate) mod rank;
 pub mod segments;
 pub mod ties;
-pub mod torus;
+pub(crate) mod torus;
 pub mod tpu_v4;
 
 pub use torus::{Cells, Layout, Placement, Torus};

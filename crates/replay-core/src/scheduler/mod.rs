@@ -59,15 +59,12 @@ mod strict;
 pub use conservative::Conservative;
 pub use decorator::Decorator;
 pub use easy::{Easy, Guard};
-pub use fchp::Fchp;
-pub use lazy::Lazy;
 pub use options::SchedulerOptions;
 pub use order::QueueOrder;
 pub use out_of_order::OutOfOrder;
 pub use reason::Reason;
 pub use recorded::WhenFull;
 pub use running::{Running, RunningJobs};
-pub use scan::Scan;
 pub use strict::Strict;
 
 use crate::workload::JobId;
@@ -101,7 +98,7 @@ pub struct Outage {
 }
 
 /// A time that is later than any time in a trace. Durations can be added to this time without overflow.
-pub const FOREVER: i64 = i64::MAX / 4;
+pub(crate) const FOREVER: i64 = i64::MAX / 4;
 
 /// The state of the system when the scheduler is called.
 #[derive(Clone, Copy, Debug)]

@@ -78,13 +78,6 @@ impl BusyListAllocator {
             explanation: ExplanationLog::default(),
         }
     }
-
-    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
-    /// disjoint, and busy on the machine.
-    pub fn holding(mut self, units: &[SubMesh]) -> Self {
-        units.iter().for_each(|&unit| self.placer.enter(unit));
-        self
-    }
 }
 
 /// Describes a search in the busy list.

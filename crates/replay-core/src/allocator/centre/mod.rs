@@ -54,7 +54,7 @@ use crate::topology::{Grid, NodeId, Topology};
 
 /// A centre-based strategy with all its parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct CentreStrategy {
+pub(crate) struct CentreStrategy {
     rule: Rule,
     breaking: TieBreaking,
     wall: WallRule,
@@ -153,7 +153,7 @@ impl AllocatorOptions for CentreStrategy {
 }
 
 /// Returns the table of `mc1x1`, `gen-alg` and `mm`.
-pub fn table() -> Table<CentreStrategy> {
+pub(crate) fn table() -> Table<CentreStrategy> {
     let mc1x1 = entry("mc1x1", Rule::Mc1x1)
         .aliases(&["mc-1x1"])
         .about(

@@ -82,13 +82,6 @@ impl Gabl {
         }
     }
 
-    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
-    /// disjoint, and busy on the machine.
-    pub fn holding(mut self, units: &[SubMesh]) -> Self {
-        units.iter().for_each(|&unit| self.placer.enter(unit));
-        self
-    }
-
     fn shape(&mut self, size: u32) -> Option<[u16; 3]> {
         if let Some(&known) = self.shapes.get(&size) {
             return Some(known);

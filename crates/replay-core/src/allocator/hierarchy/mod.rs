@@ -20,19 +20,19 @@
 
 pub mod cases;
 pub mod check;
-pub mod fragmentation;
+pub(crate) mod fragmentation;
 mod free_nodes;
 pub mod kueue;
 mod names;
-pub mod node_order;
+pub(crate) mod node_order;
 pub mod slurm_block;
 pub mod slurm_tree;
-pub mod tree_fit;
+mod tree_fit;
 
 use std::collections::HashMap;
 
 pub use free_nodes::FreeNodes;
-pub use names::{kueue_table, slurm_block_table, slurm_tree_table, tree_fit_table};
+pub(crate) use names::{kueue_table, slurm_block_table, slurm_tree_table, tree_fit_table};
 
 use self::kueue::{KueueOptions, KueueRule};
 use self::slurm_block::{BlockOptions, BlockRule};
@@ -166,7 +166,7 @@ impl Rule {
     }
 
     /// Sets the log to which the rule writes its explanations.
-    pub fn set_explanation(&mut self, log: ExplanationLog) {
+    pub(crate) fn set_explanation(&mut self, log: ExplanationLog) {
         match self {
             Rule::Tree(rule) => rule.explanation = log,
             Rule::Fit(rule) => rule.explanation = log,
@@ -176,7 +176,7 @@ impl Rule {
     }
 
     /// Returns whether every request is served if at least the requested number of nodes is free.
-    pub fn never_refuses(&self) -> bool {
+    pub(crate) fn never_refuses(&self) -> bool {
         match self {
             Rule::Tree(rule) => rule.never_refuses(),
             Rule::Fit(rule) => rule.never_refuses(),
@@ -208,7 +208,7 @@ impl Rule {
 
 /// Allocator that places jobs by a rule.
 #[derive(Clone, Debug)]
-pub struct RuleAllocator {
+pub(crate) struct RuleAllocator {
     rule: Rule,
     free: FreeNodes,
     /// Cache by job size: whether the rule finds a placement on the idle machine.

@@ -15,7 +15,7 @@ use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
 
 /// The maximum time in seconds that a job waits for fewer switches (`max_switch_wait`).
-pub const MAX_SWITCH_WAIT: u32 = 300;
+pub(crate) const MAX_SWITCH_WAIT: u32 = 300;
 
 /// The Slurm release whose rule is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -191,7 +191,7 @@ impl TreeRule {
     }
 
     /// Returns whether every request is served if at least the requested number of nodes is free.
-    pub fn never_refuses(&self) -> bool {
+    pub(crate) fn never_refuses(&self) -> bool {
         let first = self.roots.first();
         self.patience().is_none() && self.roots.iter().all(|root| Some(root) == first)
     }

@@ -24,7 +24,7 @@ pub struct MultipleGrayCode {
     n: u32,
     free: NodeSet,
     /// Dimensions of each code; the dimension that changes fastest comes first.
-    codes: Vec<Vec<u8>>,
+    pub(super) codes: Vec<Vec<u8>>,
     /// Whether all codes are used, so that every subcube is recognised.
     complete: bool,
     recogniser: Recogniser,
@@ -59,11 +59,6 @@ impl MultipleGrayCode {
             free,
             none_from: n + 1,
         }
-    }
-
-    /// Returns the dimensions of each code. The dimension that changes fastest comes first.
-    pub fn codes(&self) -> &[Vec<u8>] {
-        &self.codes
     }
 
     fn find(&mut self, k: u32) -> Option<Cube> {

@@ -28,7 +28,7 @@ use crate::topology::{Hypercube, NodeId};
 #[derive(Clone, Debug)]
 pub struct NonCubic {
     n: u32,
-    list: FreeList,
+    pub(super) list: FreeList,
     /// Maximum number of cubes of a job.
     cubes: u32,
     /// Whether cubes of a job must be adjacent.
@@ -56,11 +56,6 @@ impl NonCubic {
             census: Census::default(),
             explanation: ExplanationLog::default(),
         }
-    }
-
-    /// Returns the free subcubes.
-    pub fn list(&self) -> &FreeList {
-        &self.list
     }
 
     /// Takes a subcube of `k` dimensions. If adjacency is required, the subcube is adjacent to a subcube that the job

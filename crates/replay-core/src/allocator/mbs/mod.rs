@@ -55,7 +55,7 @@ impl Splitting {
 /// released.
 #[derive(Debug)]
 pub struct Mbs {
-    records: Records,
+    pub(super) records: Records,
     splitting: Splitting,
     /// For each processor, the number of blocks of the job that has this processor as its first
     /// processor.
@@ -80,11 +80,6 @@ impl Mbs {
     /// ahead.
     pub fn classic(grid: &Grid) -> Self {
         Self::new(grid, Division::Corners, ListOrder::RowMajor, Splitting::Ahead)
-    }
-
-    /// Returns the records of free blocks.
-    pub fn records(&self) -> &Records {
-        &self.records
     }
 
     /// Takes all processors of an area as one unit, for a job that another strategy has placed. The

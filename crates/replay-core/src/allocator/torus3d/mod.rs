@@ -18,7 +18,7 @@ pub mod tuned;
 
 pub use described::Described;
 use names::PlacementOptions;
-pub use names::table;
+pub(crate) use names::table;
 
 use std::collections::HashMap;
 use std::sync::Arc;

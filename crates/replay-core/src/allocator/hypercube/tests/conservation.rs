@@ -90,7 +90,7 @@ proptest! {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = Cubic::new(&cube, SidesRule::Exact, FreeList::new(n));
         run_and_count(n, &mut allocator, &history, |allocator, times| {
-            add_lists(times, allocator.subcubes().lists(), n);
+            add_lists(times, allocator.subcubes.lists(), n);
         })?;
     }
 
@@ -99,8 +99,8 @@ proptest! {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(n));
         run_and_count(n, &mut allocator, &history, |allocator, times| {
-            add_lists(times, allocator.subcubes().lists(), n);
-            add_lists(times, allocator.lists(), n);
+            add_lists(times, allocator.subcubes.lists(), n);
+            add_lists(times, &allocator.lists, n);
         })?;
     }
 
@@ -114,7 +114,7 @@ proptest! {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = NonCubic::new(&cube, cubes, adjacent);
         run_and_count(n, &mut allocator, &history, |allocator, times| {
-            add_lists(times, allocator.list().lists(), n);
+            add_lists(times, allocator.list.lists(), n);
         })?;
     }
 

@@ -9,7 +9,7 @@
 
 use super::explain::{ExplanationLog, Listing};
 use super::options::{AllocatorOptions, grid_of};
-use super::{Allocator, Capabilities, Refusal, Request, RunSetup};
+use super::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
 use crate::machine::{FreeRanks, Machine};
 use crate::naming::{Entry, Table};
 use crate::topology::curve::Curve;
@@ -192,9 +192,7 @@ impl Allocator for CurveAllocator {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         self.free.update(machine);
         if self.fit == Fit::FreeList {
             chosen.extend(self.free.iter().take(size).map(|rank| self.order[rank]));

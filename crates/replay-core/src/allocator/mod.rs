@@ -199,6 +199,11 @@ pub enum Refusal {
     Cancelled(#[from] Cancelled),
 }
 
+/// Refuses a request that needs more processors than are free.
+pub(crate) fn require_free(machine: &Machine, processors: u64) -> Result<(), Refusal> {
+    if processors > machine.free_count() as u64 { Err(Refusal::TooFewFree) } else { Ok(()) }
+}
+
 /// Handles requests whose outcome depends only on the number of free processors. A request for more processors than
 /// are free is refused. A request for all free processors gets all of them, and the result is `true`. Otherwise the
 /// result is `false`.

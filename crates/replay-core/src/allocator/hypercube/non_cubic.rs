@@ -20,6 +20,7 @@ use super::free_list::FreeList;
 use crate::allocator::explain::ExplanationLog;
 use crate::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
@@ -101,13 +102,9 @@ impl Allocator for NonCubic {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        if request.size as usize > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         let mut rest = rounded(request.size, self.cubes);
-        if rest as usize > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, rest.into())?;
         self.taken.clear();
         while rest != 0 {
             let k = rest.ilog2();

@@ -9,9 +9,9 @@
 //!
 //! | module | strategy | recognised subcubes of k dimensions |
 //! |---|---|---|
-//! | [`buddy`] | aligned ranges of addresses | 2^(n-k) |
-//! | [`gray_code`] | ranges along a Gray code | 2^(n-k+1) for 0 < k < n |
-//! | `modified_buddy` | an aligned range and one partner of this range | (n-k+1) 2^(n-k) for k > 0 |
+//! | [`block_search`]: buddy | aligned ranges of addresses | 2^(n-k) |
+//! | [`block_search`]: Gray code | ranges along a Gray code | 2^(n-k+1) for 0 < k < n |
+//! | [`block_search`]: modified buddy | an aligned range and one partner of this range | (n-k+1) 2^(n-k) for k > 0 |
 //! | `multiple_gray_code` | ranges along several Gray codes | all, with all codes |
 //! | [`free_list`] | lists of free subcubes (FL) | all, C(n,k) 2^(n-k) |
 //! | `maximal_set` | best fit in a maximal set of free subcubes (MSS) | all |
@@ -29,19 +29,17 @@
 //! | `recognition`, `coalesce` | finding every free subcube; merging subcubes |
 
 mod auxiliary;
+pub mod block_search;
 mod block_tree;
-pub mod buddy;
 mod chains;
 mod coalesce;
 pub mod cube;
 pub mod cubic;
 pub mod free_list;
 mod gray;
-pub mod gray_code;
 mod lists;
 mod maximal_set;
 pub mod mesh;
-mod modified_buddy;
 mod multiple_gray_code;
 pub(crate) mod names;
 mod node_set;

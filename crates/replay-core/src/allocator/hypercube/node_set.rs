@@ -106,6 +106,12 @@ pub fn words_of(cube: Cube) -> impl Iterator<Item = usize> {
     })
 }
 
+/// Returns the lowest set bit.
+pub fn first_bit(words: &[u64]) -> Option<u32> {
+    let word = words.iter().position(|&word| word != 0)?;
+    Some(word as u32 * 64 + words[word].trailing_zeros())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -344,8 +344,9 @@ fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[
     sum.plus(C::of(pattern.count_ones() as usize))
 }
 
+/// Returns the first 16 entries.
 #[inline(always)]
-fn load<C: Count>(entries: &[C]) -> [C; LANES] {
+pub(super) fn load<C: Count>(entries: &[C]) -> [C; LANES] {
     // The tables are padded, so there are always enough entries.
     entries.first_chunk().copied().unwrap_or_default()
 }

@@ -26,7 +26,6 @@ mod list;
 mod names;
 pub(in crate::allocator) mod placer;
 mod plane;
-mod region;
 
 pub use names::table;
 pub(in crate::allocator) use names::{ENGINE, MESH};

@@ -21,7 +21,6 @@
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
-use super::fragmentation::fragmentation;
 use super::{Denied, FreeNodes, Rule, RuleOptions};
 use crate::allocator::Times;
 use crate::naming::StrategyName;
@@ -95,7 +94,7 @@ impl Decisions {
     ) -> Result<[String; ADDED.len()], String> {
         let mut free = FreeNodes::of(machine, nodes_of(case.free, machine)?);
         if case.rule == "fragmentation" {
-            return Ok([fragmentation(&free).to_string(), String::new()]);
+            return Ok([free.fragmentation().to_string(), String::new()]);
         }
         let size = case.size.parse().ok().filter(|&size: &u32| size > 0);
         let size = size.ok_or_else(|| {

@@ -20,7 +20,6 @@
 
 pub mod cases;
 pub mod check;
-pub(crate) mod fragmentation;
 mod free_nodes;
 pub mod kueue;
 mod names;

@@ -22,10 +22,9 @@
 //! the cost of the cubic strategy if it is used; and one step per allocated processor.
 
 use super::chains::Chains;
-use super::coalesce::Coalescer;
 use super::cube::Cube;
 use super::cubic::{Subcubes, describe_subcube, mesh_of, points};
-use super::lists::CubeLists;
+use super::lists::{Coalescer, CubeLists};
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
 use crate::allocator::explain::ExplanationLog;

@@ -23,16 +23,15 @@
 //! | [`cube`], `gray` | subcubes, Gray codes |
 //! | [`sides`], [`mesh`] | the mesh of a job; its embedding in a subcube and the unused part |
 //! | [`cubic`] | common code of strategies with one subcube per job |
-//! | `block_tree`, `lists`, `node_set` | free processors: by aligned block, as lists of subcubes, as a set |
+//! | `block_tree`, `lists`, `node_set` | free processors: by aligned block, as lists of subcubes (and merging them), as a set |
 //! | `chains` | cubes by owner |
 //! | `names` | names and parameters |
-//! | `recognition`, `coalesce` | finding every free subcube; merging subcubes |
+//! | `recognition` | finding every free subcube |
 
 mod auxiliary;
 pub mod block_search;
 mod block_tree;
 mod chains;
-mod coalesce;
 pub mod cube;
 pub mod cubic;
 pub mod free_list;

@@ -127,6 +127,7 @@ pub mod submesh;
 pub mod torus3d;
 
 pub use decorator::Decorator;
+pub use elmer::{HostSelection, Hosts};
 pub use interface::{Bounds, Capabilities, MachineEvent, RunSetup, Stats};
 pub use options::{AllocatorOptions, Engine};
 

@@ -134,7 +134,7 @@ fn relative(half_width: f64, mean: f64) -> f64 {
 }
 
 /// The confidences for which [`student_t`] is accurate to at least six digits.
-pub(crate) const CONFIDENCES: RangeInclusive<f64> = 0.001..=0.999_999;
+pub const CONFIDENCES: RangeInclusive<f64> = 0.001..=0.999_999;
 
 /// Number of degrees of freedom above which an expansion replaces the inverse of the distribution function. With
 /// growing degrees of freedom the inverse loses all digits, while the expansion becomes more accurate.

@@ -5,7 +5,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use super::run::percentile_of;
 
 /// Share of the values that a [trimmed mean](trimmed_mean) excludes at each end.
-pub(crate) const TRIM: f64 = 0.05;
+pub const TRIM: f64 = 0.05;
 
 /// Minimum number of values for a 95 % interval of the median. With five values, even the whole range contains the
 /// median with a probability of only 93.75 %.
@@ -59,7 +59,7 @@ pub fn without_ends(sorted: &[f64], out: usize) -> f64 {
 /// Returns the distribution-free 95 % interval of the median of sorted values: the order statistics d and n + 1 - d of
 /// n values, with the largest d such that P(B < d) is at most 2.5 %. B is a binomial variable with parameters n and
 /// 1/2. The values must be independent. `None` if there are fewer than [`FEWEST`] values.
-pub(crate) fn median_interval(sorted: &[f64]) -> Option<[f64; 2]> {
+pub fn median_interval(sorted: &[f64]) -> Option<[f64; 2]> {
     let count = sorted.len();
     if count < FEWEST {
         return None;

@@ -136,7 +136,7 @@ impl Submitted {
 }
 
 /// Threshold of the bounded slowdown, in seconds.
-pub(crate) const SLOWDOWN_BOUND: i64 = 10;
+pub const SLOWDOWN_BOUND: i64 = 10;
 
 fn bounded_slowdown(turnaround: i64, run: i64) -> f64 {
     (turnaround as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)

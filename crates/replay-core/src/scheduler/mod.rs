@@ -95,7 +95,7 @@ pub struct Outage {
 }
 
 /// A time that is later than any time in a trace. Durations can be added to this time without overflow.
-pub(crate) const FOREVER: i64 = i64::MAX / 4;
+pub const FOREVER: i64 = i64::MAX / 4;
 
 /// The state of the system when the scheduler is called.
 #[derive(Clone, Copy, Debug)]

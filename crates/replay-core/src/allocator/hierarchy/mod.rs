@@ -4,13 +4,12 @@
 //! | module | rule |
 //! |---|---|
 //! | [`slurm_tree`] | `slurm-tree` |
-//! | [`tree_fit`] | `tree-fit` |
+//! | `tree_fit` | `tree-fit` |
 //! | [`slurm_block`] | `slurm-block` |
 //! | [`kueue`] | `kueue` |
-//! | [`node_order`] | `first-fit` on these machines |
+//! | `node_order` | `first-fit` on these machines |
 //! | [`cases`] | decisions read from a file, for external checks |
 //! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
-//! | [`fragmentation`] | Slurm's fragmentation measure of block machines |
 //!
 //! A rule decides by [`FreeNodes`], the number of free nodes of each switch and block, which is updated at every start,
 //! end and outage. The only data about jobs that rules use are the size and the times of the request.

@@ -15,7 +15,7 @@ use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
 
 /// The maximum time in seconds that a job waits for fewer switches (`max_switch_wait`).
-pub(crate) const MAX_SWITCH_WAIT: u32 = 300;
+pub const MAX_SWITCH_WAIT: u32 = 300;
 
 /// The Slurm release whose rule is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -19,7 +19,7 @@
 //! | status | `ok`, or the reason for the failure: `no_fit`, `segment_no_fit`, `req_not_avail`, `req_no_match`, `req_too_many` (the job waits), `bad_config` (the job never starts) |
 //! | nodes | the job's nodes as ranges |
 //! | picks | `TORUS:2x2x1@0-0-1:COST` for each segment, separated by `;` |
-//! | fragmentation_before, fragmentation_after | sum of the sizes of all placements of which a node is busy |
+//! | fragmentation_before, fragmentation_after | sum of the sizes of the placements that contain a busy node |
 //! | rank_order | the job's nodes in the order of its processes, separated by spaces |
 
 use std::collections::HashMap;

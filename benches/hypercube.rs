@@ -10,37 +10,22 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use replay::allocator::hypercube::auxiliary::{Auxiliary, Release};
-use replay::allocator::hypercube::buddy::Buddy;
-use replay::allocator::hypercube::cubic::Cubic;
-use replay::allocator::hypercube::free_list::FreeList;
-use replay::allocator::hypercube::gray_code::GrayCode;
-use replay::allocator::hypercube::maximal_set::MaximalSet;
-use replay::allocator::hypercube::modified_buddy::ModifiedBuddy;
-use replay::allocator::hypercube::multiple_gray_code::MultipleGrayCode;
-use replay::allocator::hypercube::non_cubic::NonCubic;
-use replay::allocator::hypercube::sides::SidesRule;
+use replay::allocator::registry::AllocatorSpec;
 use replay::allocator::{Allocator, MachineEvent, Request, RunSetup};
 use replay::machine::Machine;
 use replay::topology::{Hypercube, NodeId, Topology};
 
-fn strategies(cube: &Hypercube) -> Vec<(&'static str, Box<dyn Allocator>)> {
-    let n = u32::from(cube.dimensions());
-    let rule = SidesRule::Exact;
-    vec![
-        ("buddy", Box::new(Cubic::new(cube, rule, Buddy::new(n)))),
-        ("gray-code", Box::new(Cubic::new(cube, rule, GrayCode::new(n)))),
-        ("modified-buddy", Box::new(Cubic::new(cube, rule, ModifiedBuddy::new(n)))),
-        (
-            "multiple-gray-code",
-            Box::new(Cubic::new(cube, rule, MultipleGrayCode::new(n, u32::MAX))),
-        ),
-        ("free-list", Box::new(Cubic::new(cube, rule, FreeList::new(n)))),
-        ("maximal-set", Box::new(Cubic::new(cube, rule, MaximalSet::new(n)))),
-        ("auxiliary", Box::new(Auxiliary::new(cube, rule, Release::Literal, FreeList::new(n)))),
-        ("non-cubic", Box::new(NonCubic::new(cube, u32::MAX, true))),
-    ]
-}
+/// Name of each strategy in the results, and its name in the registry.
+const STRATEGIES: [(&str, &str); 8] = [
+    ("buddy", "cube-buddy"),
+    ("gray-code", "gray-code"),
+    ("modified-buddy", "modified-buddy"),
+    ("multiple-gray-code", "multiple-gray-code"),
+    ("free-list", "cube-free-list"),
+    ("maximal-set", "maximal-set"),
+    ("auxiliary", "afl"),
+    ("non-cubic", "non-cubic"),
+];
 
 /// Places jobs until `attempts` requests were tried, and returns the time in the allocator.
 fn run(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Duration {
@@ -82,7 +67,10 @@ fn decisions(criterion: &mut Criterion) {
     for dimensions in [10, 15] {
         let Some(cube) = Hypercube::new(dimensions) else { continue };
         let mut group = criterion.benchmark_group(format!("hypercube:{dimensions}"));
-        for (name, mut allocator) in strategies(&cube) {
+        for (name, strategy) in STRATEGIES {
+            let spec: AllocatorSpec = strategy.parse().expect("a strategy");
+            let machine = Topology::Hypercube(cube);
+            let mut allocator = spec.build(&machine, 0).expect("the strategy supports hypercubes");
             group.bench_function(name, |bencher| {
                 bencher.iter_custom(|attempts| {
                     // Enough attempts to fill the machine.

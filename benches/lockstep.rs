@@ -85,6 +85,6 @@ fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let configs = vectors.iter().map(config).collect();
     let machine = Machine::new(trace.topology.clone());
     let batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs);
-    let decided = simulation.lockstep(&timeline, batch, &mut |_| {})?;
+    let decided = simulation.lockstep(&timeline, batch, &mut |_, _| {})?;
     Ok(100.0 * decided as f64 / (vectors.len() * jobs.len()) as f64)
 }

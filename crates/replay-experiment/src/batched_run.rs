@@ -89,8 +89,8 @@ pub fn run_together(
     let mut progress = ProgressMeter::new(context, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
     let simulation = trace.simulation(context.stop);
-    let replayed = simulation.lockstep(&schedule.timeline, batch, &mut |placed| {
-        let size = jobs[placed.job.index()].size;
+    let replayed = simulation.lockstep(&schedule.timeline, batch, &mut |job, placed| {
+        let size = jobs[job.index()].size;
         let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
         let place =
             locality.as_mut().map(|of| of.placement(placed.nodes, trace.topology.points(size)));

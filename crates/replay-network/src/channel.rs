@@ -61,11 +61,6 @@ impl Channel {
         };
         Self { from, port, place }
     }
-
-    /// Returns whether the channel joins two routers.
-    pub fn is_link(&self) -> bool {
-        !matches!(self.port, Port::Injection | Port::Ejection)
-    }
 }
 
 /// Formats the channel as in the literature: `inj(0,0)`, `ej(2,0)`, `+x(1,0)`; the second virtual

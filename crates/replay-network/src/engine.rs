@@ -13,7 +13,6 @@ use super::channel::{Channel, ChannelId};
 use super::event_queue::{Event, EventQueue};
 use super::injection_queues::InjectionQueues;
 use super::link_reservations::LinkReservations;
-use super::log::FlitLog;
 use super::network_event::{Delivery, NetworkEvent, Packet, PacketError};
 use super::settings::{Settings, SettingsError};
 use super::stalled::Stalled;
@@ -48,7 +47,6 @@ pub struct Network {
     /// Number of headers that have had to wait so far.
     joins: u64,
     in_flight: usize,
-    log: Option<Box<FlitLog>>,
 }
 
 impl Network {
@@ -102,7 +100,6 @@ impl Network {
             vacant: Vec::new(),
             joins: 0,
             in_flight: 0,
-            log: None,
             wiring,
         })
     }
@@ -251,16 +248,6 @@ impl Network {
     #[cfg(test)]
     pub(super) fn places(&self) -> (usize, usize) {
         (self.worms.len(), self.injection_queues.places())
-    }
-
-    /// Begins to record every crossing and release. Recording costs time and memory for every flit.
-    pub fn record(&mut self) {
-        self.log.get_or_insert_default();
-    }
-
-    /// Removes and returns the log recorded since [`Network::record`] or the last call.
-    pub fn take_log(&mut self) -> FlitLog {
-        self.log.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Creates the worm of a packet that has become head of its sender's queue.

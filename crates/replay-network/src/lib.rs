@@ -110,8 +110,8 @@
 //! memory multicomputers", CIS-TR-94-11, University of Oregon (hand-shake constants fitted to its
 //! Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008, chapter 4 (pipelined); Dally,
 //! Seitz, IEEE Trans. Computers 36(5), 1987 (dateline); Peh, Dally, HPCA 2000 (reserving links
-//! ahead). Tests compare every start of every flit with a reference implementation of the model
-//! that simulates every cycle and every flit.
+//! ahead). Tests compare every delivery with a reference implementation of the model that simulates
+//! every cycle and every flit.
 
 mod channel;
 mod engine;
@@ -119,7 +119,6 @@ mod event_queue;
 mod injection_queues;
 mod link_reservations;
 pub mod links;
-mod log;
 mod network_event;
 pub mod packets;
 mod settings;
@@ -134,7 +133,6 @@ mod worm_timing;
 pub use channel::{Channel, ChannelId, Port};
 pub use engine::Network;
 pub use links::descriptions;
-pub use log::{FlitLog, Release, Start};
 pub use network_event::{Delivery, NetworkEvent, Packet, PacketError};
 pub use settings::{FlowControl, Settings, SettingsError, Switching};
 pub use stalled::{Stalled, Wait};

@@ -32,14 +32,14 @@ struct Bounds {
 
 impl Stairs {
     /// Advances the header, which starts over channel `k < last` at `start`. `latest[f]` becomes the latest known start
-    /// of flit f; the length of `latest` is the number of flits that have a start. `book` is called with flit, channel
+    /// of flit f; the length of `latest` is the number of flits that have a start. `book` is called with channel
     /// and earliest possible start, and returns the actual start.
     pub fn climb(
         &self,
         latest: &mut Vec<u64>,
         k: u32,
         start: u64,
-        mut book: impl FnMut(u32, u32, u64) -> u64,
+        mut book: impl FnMut(u32, u64) -> u64,
     ) {
         // The previous start of the preceding flit, if that flit belongs to the step below.
         let mut below = 0;
@@ -55,7 +55,7 @@ impl Stairs {
                     ahead: Some(if same_step { latest[f as usize - 1] } else { below }),
                     room: f.checked_sub(self.depth).map(|other| latest[other as usize]),
                 };
-                book(f, at, self.earliest(at, bounds))
+                book(at, self.earliest(at, bounds))
             };
             match before {
                 Some(_) => latest[f as usize] = start,
@@ -74,7 +74,7 @@ impl Stairs {
         latest: &[u64],
         start: u64,
         rows: &mut Vec<u64>,
-        mut book: impl FnMut(u32, u32, u64) -> u64,
+        mut book: impl FnMut(u32, u64) -> u64,
         mut tail: impl FnMut(u32, u64),
     ) {
         let Self { last, flits, depth, .. } = *self;
@@ -100,7 +100,7 @@ impl Stairs {
                         ahead: Some(rows[place(f - 1, k)]),
                         room: (f >= depth && k < last).then(|| rows[place(f, k + 1)]),
                     };
-                    book(f, k, self.earliest(k, bounds))
+                    book(k, self.earliest(k, bounds))
                 };
                 rows[place(f, k)] = start;
                 arrival = Some(start);

@@ -17,6 +17,7 @@ use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ROTATE, ShapeRule, Shapes, Shaping, SubMesh, turned, volume};
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
@@ -124,12 +125,9 @@ impl Allocator for Anca {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        let free = machine.free_count();
         let frame = self.shapes.of(request).first().copied();
         let mut frame = frame.ok_or(Refusal::TooFewFree)?;
-        if request.size as usize > free || volume(frame) > free as u64 {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, volume(frame).max(request.size.into()))?;
         for cut in 0..=self.cuts {
             let all = self.find_all(machine, frame, 1 << cut);
             self.explanation.sentence(|| {

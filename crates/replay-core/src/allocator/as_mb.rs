@@ -190,7 +190,7 @@ mod tests {
             let (mut machine, mut as_mb) = on(machine);
             let mut held: Vec<Vec<NodeId>> = Vec::new();
             let recorded = |as_mb: &AsMb| {
-                let records = as_mb.mbs.records();
+                let records = &as_mb.mbs.records;
                 let mut nodes = Vec::new();
                 for class in 0..records.forest().classes() {
                     records.free_blocks(class).for_each(|area| area.append_to(&as_mb.grid, &mut nodes));
@@ -224,7 +224,7 @@ mod tests {
                 as_mb.on_event(&machine, MachineEvent::Released(&nodes));
             }
             prop_assert_eq!(as_mb.stats().census.expect("units").busy_list, 0);
-            let records = as_mb.mbs.records();
+            let records = &as_mb.mbs.records;
             let free: usize = (0..records.forest().classes()).map(|class| records.free(class)).sum();
             prop_assert_eq!(free, records.forest().initial().len());
         }

@@ -18,6 +18,7 @@ use super::options::{AllocatorOptions, grid_of};
 use super::reduced::Folding;
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
@@ -80,9 +81,7 @@ impl Allocator for Buddy {
         }
         // The job needs the whole square. If fewer processors are free than the square has, the
         // refusal is not caused by fragmentation.
-        if processors_needed(request) > machine.free_count() as u64 {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, processors_needed(request))?;
         self.explanation.sentence(|| {
             let side = 1 << class;
             format!("it needs a square of side {side}; {}", self.records.describe())

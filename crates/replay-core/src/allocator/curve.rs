@@ -9,7 +9,7 @@
 
 use super::explain::{ExplanationLog, Listing};
 use super::options::{AllocatorOptions, grid_of};
-use super::{Allocator, Capabilities, Refusal, Request, RunSetup};
+use super::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
 use crate::machine::{FreeRanks, Machine};
 use crate::naming::{Entry, Table};
 use crate::topology::curve::Curve;
@@ -20,9 +20,9 @@ use crate::topology::{Grid, NodeId, Topology};
 pub enum Fit {
     /// The smallest interval that can hold the job. If several intervals have this size, the
     /// interval with the lowest rank.
-    BestFit,
+    Best,
     /// The first interval that can hold the job.
-    FirstFit,
+    First,
     /// The free processors of lowest rank. Intervals do not matter.
     FreeList,
     /// The interval whose use minimises the sum of squares: the sum, over all lengths, of the
@@ -33,13 +33,13 @@ pub enum Fit {
 
 impl Fit {
     /// Every fit.
-    pub const ALL: [Fit; 4] = [Fit::BestFit, Fit::FirstFit, Fit::FreeList, Fit::SumOfSquares];
+    pub const ALL: [Fit; 4] = [Fit::Best, Fit::First, Fit::FreeList, Fit::SumOfSquares];
 
     /// Returns the name of the fit in strategy names.
     pub fn name(self) -> &'static str {
         match self {
-            Fit::BestFit => "best-fit",
-            Fit::FirstFit => "first-fit",
+            Fit::Best => "best-fit",
+            Fit::First => "first-fit",
             Fit::FreeList => "free-list",
             Fit::SumOfSquares => "sum-of-squares",
         }
@@ -47,8 +47,8 @@ impl Fit {
 
     fn about(self) -> &'static str {
         match self {
-            Fit::BestFit => "the smallest run of free processors that can hold the job",
-            Fit::FirstFit => "the first run of free processors that can hold the job",
+            Fit::Best => "the smallest run of free processors that can hold the job",
+            Fit::First => "the first run of free processors that can hold the job",
             Fit::FreeList => "the free processors of lowest rank",
             Fit::SumOfSquares => {
                 "the run of free processors for which the lengths of the remaining runs differ most"
@@ -107,9 +107,9 @@ impl CurveAllocator {
         let holds = self.intervals.iter().filter(|interval| interval.length >= size);
         let chosen = match self.fit {
             Fit::FreeList => None,
-            Fit::FirstFit => holds.copied().next(),
+            Fit::First => holds.copied().next(),
             // `min_by_key` keeps the first of equal elements.
-            Fit::BestFit => holds.copied().min_by_key(|interval| interval.length),
+            Fit::Best => holds.copied().min_by_key(|interval| interval.length),
             Fit::SumOfSquares => {
                 self.lengths.fill(0);
                 for interval in &self.intervals {
@@ -155,8 +155,8 @@ impl CurveAllocator {
             (None, _) => {
                 format!("no run holds {size}: of all windows of {size} free processors that follow each other the first of least span is taken")
             }
-            (Some(first), Fit::FirstFit) => format!("the first run that holds {size} begins at rank {first}"),
-            (Some(first), Fit::BestFit) => format!("the shortest run that holds {size}, the first of equals, begins at rank {first}"),
+            (Some(first), Fit::First) => format!("the first run that holds {size} begins at rank {first}"),
+            (Some(first), Fit::Best) => format!("the shortest run that holds {size}, the first of equals, begins at rank {first}"),
             (Some(first), _) => format!("the run after whose use the sum over lengths of squared numbers of runs is least, the first of equals, begins at rank {first}"),
         });
         let from = chosen.unwrap_or(0);
@@ -192,9 +192,7 @@ impl Allocator for CurveAllocator {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         self.free.update(machine);
         if self.fit == Fit::FreeList {
             chosen.extend(self.free.iter().take(size).map(|rank| self.order[rank]));
@@ -293,15 +291,15 @@ mod tests {
     fn each_fit_on_one_row() {
         //             0123456789ab
         let machine = "...#..##..#.";
-        assert_eq!(pick(Fit::FirstFit, machine, 2), [0, 1]);
-        assert_eq!(pick(Fit::BestFit, machine, 2), [4, 5]);
+        assert_eq!(pick(Fit::First, machine, 2), [0, 1]);
+        assert_eq!(pick(Fit::Best, machine, 2), [4, 5]);
         assert_eq!(pick(Fit::FreeList, machine, 4), [0, 1, 2, 4]);
         // The run of three would leave a second run of length one (cost 2 * 1 + 1 - 2 + 1 = 2).
         // A run of length two is better (-2 * 2 + 1 = -3).
         assert_eq!(pick(Fit::SumOfSquares, machine, 2), [4, 5]);
         // There is no run of four. The windows are 0 1 2 4, 1 2 4 5, 2 4 5 8, ...; the first window
         // has the smallest span.
-        assert_eq!(pick(Fit::BestFit, machine, 4), [0, 1, 2, 4]);
+        assert_eq!(pick(Fit::Best, machine, 4), [0, 1, 2, 4]);
     }
 
     proptest! {

@@ -21,7 +21,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::explain::{self, ExplanationLog};
-use super::{Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup};
+use super::{
+    Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup,
+    require_free,
+};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Cluster, NodeId, Topology};
@@ -161,9 +164,7 @@ impl Allocator for Elmer {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         for level in 0..self.cluster.levels() {
             let preferred = self.list_free(machine, level);
             self.explanation.sentence(|| {

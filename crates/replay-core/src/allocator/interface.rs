@@ -150,7 +150,7 @@ impl Bounds {
 pub struct Stats {
     /// Units and operations; `None` for strategies that allocate single processors.
     pub census: Option<Census>,
-    /// Current and largest possible [fragmentation](crate::placement::fragmentation); `None` for strategies without a
+    /// Current and largest possible fragmentation of the menu; `None` for strategies without a
     /// menu of boxes.
     pub menu_fragmentation: Option<[u64; 2]>,
     /// Number of distinct sizes refused in the run; `None` if the strategy does not [fold](Capabilities::folds) jobs.

@@ -16,6 +16,7 @@ use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ROTATE, SHAPE, Shapes, Shaping, SubMesh, turned, volume};
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
@@ -117,9 +118,7 @@ impl Allocator for Midplane {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let free = machine.free_count();
-        if request.size as usize > free {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         self.list_boxes(request);
         let mut refusal = Refusal::TooFewFree;
         for i in 0..self.boxes.len() {

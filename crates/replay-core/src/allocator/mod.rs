@@ -7,21 +7,21 @@
 //! | module | strategies |
 //! |---|---|
 //! | [`centre`] | MC1x1, also with a self-tuning tie vector, Gen-Alg, MM |
-//! | [`mc`] | MC for jobs with a shape |
-//! | [`curve`] | curves with Best Fit, First Fit, free list, sum of squares |
+//! | `mc` | MC for jobs with a shape |
+//! | `curve` | curves with Best Fit, First Fit, free list, sum of squares |
 //! | [`random`] | uniformly random processors |
-//! | [`contiguous`] | First Fit and Best Fit with or without rotation, Frame Sliding, Adaptive Scan |
-//! | [`busy_list`] | Busy List, Turning Busy List |
-//! | [`gabl`] | GABL: few large sub-meshes, found by busy lists |
-//! | [`paging`] | pages in an order of the mesh |
-//! | [`mbs`] | MBS: power-of-two blocks, and its granular and octet variants |
-//! | [`as_mb`] | Adaptive Scan, then MBS |
-//! | [`buddy`] | the 2D buddy system |
-//! | [`anca`] | ANCA: a job in several equal frames |
-//! | [`elmer`] | hosts of a cluster that jobs share |
+//! | `contiguous` | First Fit and Best Fit with or without rotation, Frame Sliding, Adaptive Scan |
+//! | `busy_list` | Busy List, Turning Busy List |
+//! | `gabl` | GABL: few large sub-meshes, found by busy lists |
+//! | `paging` | pages in an order of the mesh |
+//! | `mbs` | MBS: power-of-two blocks, and its granular and octet variants |
+//! | `as_mb` | Adaptive Scan, then MBS |
+//! | `buddy` | the 2D buddy system |
+//! | `anca` | ANCA: a job in several equal frames |
+//! | `elmer` | hosts of a cluster that jobs share |
 //! | [`hierarchy`] | trees of switches and blocks: Slurm's rules and Kueue's |
 //! | [`hypercube`] | subcubes of hypercubes, and meshes allocated within subcubes |
-//! | [`midplane`] | whole midplanes, as on BlueGene/L |
+//! | `midplane` | whole midplanes, as on BlueGene/L |
 //! | [`torus3d`] | boxes from a menu, by the rule that Slurm ships |
 //! | [`reduced`] | jobs on fewer processors than they request, as a decorator of any strategy |
 //! | [`submesh`] | boxes of processors, shapes of jobs, rotation |
@@ -95,31 +95,31 @@
 //! # Ok::<(), replay_core::naming::NameError>(())
 //! ```
 
-pub mod anca;
-pub mod as_mb;
-pub mod buddy;
-pub mod busy_list;
+mod anca;
+mod as_mb;
+mod buddy;
+mod busy_list;
 pub mod candidate_set;
 pub mod centre;
-pub mod contiguous;
-pub mod curve;
+mod contiguous;
+mod curve;
 mod decorator;
-pub mod elmer;
+pub(crate) mod elmer;
 pub mod explain;
-pub mod gabl;
+mod gabl;
 pub mod hierarchy;
 pub mod hypercube;
 mod interface;
 mod loss_model;
-pub mod mbs;
-pub mod mc;
-pub mod midplane;
+mod mbs;
+mod mc;
+mod midplane;
 mod options;
 #[cfg(test)]
 mod out_of_service;
-pub mod paging;
+mod paging;
 pub mod random;
-pub mod recorded;
+mod recorded;
 pub mod reduced;
 pub mod registry;
 mod spec;
@@ -127,6 +127,7 @@ pub mod submesh;
 pub mod torus3d;
 
 pub use decorator::Decorator;
+pub use elmer::{HostSelection, Hosts};
 pub use interface::{Bounds, Capabilities, MachineEvent, RunSetup, Stats};
 pub use options::{AllocatorOptions, Engine};
 
@@ -197,6 +198,11 @@ pub enum Refusal {
     /// The run was [cancelled](RunSetup::stop) during the decision.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+}
+
+/// Refuses a request that needs more processors than are free.
+pub(crate) fn require_free(machine: &Machine, processors: u64) -> Result<(), Refusal> {
+    if processors > machine.free_count() as u64 { Err(Refusal::TooFewFree) } else { Ok(()) }
 }
 
 /// Handles requests whose outcome depends only on the number of free processors. A request for more processors than

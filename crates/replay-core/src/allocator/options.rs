@@ -1,6 +1,6 @@
 use super::Allocator;
 use super::centre::definition::CentreOptions;
-use super::centre::tie::TieBreaking;
+use super::centre::tie_vector::TieBreaking;
 use crate::naming::Value;
 use crate::topology::curve::Curve;
 use crate::topology::{Grid, Topology};

@@ -19,6 +19,7 @@ use super::reduced::Folding;
 use super::submesh::SubMesh;
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
@@ -151,9 +152,7 @@ impl Allocator for Paging {
         let size = request.size as usize;
         // Pages are allocated as a whole, so all free processors are on free pages, except processors on pages with
         // outages.
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         if size > self.open {
             return Err(Refusal::Fragmented);
         }

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::explain::{ExplanationLog, count};
 use super::options::AllocatorOptions;
-use super::{Allocator, Capabilities, Refusal, Request, RunSetup};
+use super::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{NodeId, Topology};
@@ -45,9 +45,7 @@ impl Allocator for Random {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         self.free.clear();
         self.free.extend(machine.free_nodes());
         // The first `size` steps of a Fisher-Yates shuffle. Random `u32` values are the same on
@@ -85,7 +83,7 @@ impl AllocatorOptions for RandomOptions {
 }
 
 /// Returns the table of `random`.
-pub fn table() -> Table<RandomOptions> {
+pub(crate) fn table() -> Table<RandomOptions> {
     let random = Entry::new("random", RandomOptions)
         .about("Selects free processors uniformly at random; --seed selects the random stream.")
         .source("Lo et al. 1997, section 4");

@@ -3,7 +3,7 @@
 //! Source: S. W. Turner, "Processor Scheduling in a Distributed-Memory Computing Environment", PhD thesis, Michigan
 //! State University, 1995, chapters 5 and 6. The machine of the thesis consists of six workstations on a crossbar. The
 //! daemon of the thesis, Elmer, may give a job hosts that other jobs already use. The new job then has a lower priority
-//! than these jobs. [`HostSelection`](crate::allocator::elmer::HostSelection) chooses the hosts; this module computes
+//! than these jobs. [`HostSelection`](crate::allocator::HostSelection) chooses the hosts; this module computes
 //! the speed of each job.
 //!
 //! | module | concept |
@@ -13,7 +13,7 @@
 //! | [`kernel`] | preemptive and non-preemptive kernels |
 //! | [`slots`] | the job in each slot of a host |
 //! | [`rates`] | speed of each job on shared hosts |
-//! | [`monitor`] | recent utilization of each processor |
+//! | `monitor` | recent utilization of each processor |
 //! | [`elmer`] | the costs of Elmer itself |
 //! | [`time_sharing`] | the [`Service`] that combines these modules in a simulation |
 //!
@@ -25,7 +25,7 @@ pub mod application;
 pub mod elmer;
 pub mod equations;
 pub mod kernel;
-pub mod monitor;
+mod monitor;
 pub mod rates;
 pub mod slots;
 pub mod time_sharing;

@@ -24,7 +24,7 @@ use super::slots::Slots;
 
 /// A running job.
 #[derive(Clone, Debug)]
-pub struct Resident {
+pub(crate) struct Resident {
     /// The program of the job.
     pub application: Application,
     /// The host of each process.
@@ -46,7 +46,7 @@ impl Resident {
 
 /// Computes rates. The buffers are reused.
 #[derive(Clone, Debug)]
-pub struct Rates {
+pub(crate) struct Rates {
     kernel: Kernel,
     /// Remaining share of each host.
     left: Vec<f64>,

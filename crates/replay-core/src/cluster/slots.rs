@@ -3,7 +3,7 @@
 use crate::topology::{Cluster, NodeId};
 
 /// Number of a running job. The owner of [`Slots`] assigns the numbers.
-pub type Resident = u32;
+pub(crate) type Resident = u32;
 
 const FREE: Resident = Resident::MAX;
 
@@ -52,7 +52,7 @@ impl Slots {
     }
 
     /// Renumbers the jobs.
-    pub fn renumber(&mut self, number: impl Fn(Resident) -> Resident) {
+    pub(crate) fn renumber(&mut self, number: impl Fn(Resident) -> Resident) {
         for holder in self.holders.iter_mut().filter(|holder| **holder != FREE) {
             *holder = number(*holder);
         }

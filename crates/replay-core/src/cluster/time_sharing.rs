@@ -13,7 +13,7 @@ use super::kernel::Kernel;
 use super::monitor::Monitor;
 use super::rates::{Rates, Resident};
 use super::slots::Slots;
-use crate::allocator::elmer::Hosts;
+use crate::allocator::Hosts;
 use crate::cluster::Application;
 use crate::service::Service;
 use crate::topology::{Cluster, NodeId};

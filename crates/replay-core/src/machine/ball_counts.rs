@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::box_counts::load;
 use super::{LANES, Machine, Shorts};
 use crate::topology::{Axis, Coord, Grid};
 
@@ -266,6 +267,7 @@ impl BallCounts {
     }
 
     /// Returns the grid dimension of each table dimension.
+    #[cfg(test)]
     pub fn dimensions(&self) -> [usize; 3] {
         self.dimensions
     }
@@ -298,14 +300,14 @@ impl BallCounts {
     /// Returns the numbers of free processors within `radius` of the 16 centres from entry `at`.
     #[inline]
     pub fn within(&self, radius: usize, at: usize) -> Shorts {
-        shorts(&self.levels[radius].ball, at)
+        load(&self.levels[radius].ball[at..])
     }
 
     /// Returns the numbers of free processors within `radius` of the 16 points from entry `at`, in
     /// the planes perpendicular to the first or second dimension.
     #[inline]
     pub fn within_plane(&self, dimension: usize, radius: usize, at: usize) -> Shorts {
-        shorts(&self.levels[radius].planes[dimension], at)
+        load(&self.levels[radius].planes[dimension][at..])
     }
 
     /// Returns the numbers of free processors within `radius` of the 16 points of row `row` from
@@ -313,20 +315,13 @@ impl BallCounts {
     #[inline]
     pub fn within_layer(&self, radius: usize, row: usize, lane: isize) -> Shorts {
         let at = (row * self.wide + self.margin).wrapping_add_signed(lane);
-        shorts(&self.levels[radius].unrolled, at)
+        load(&self.levels[radius].unrolled[at..])
     }
 }
 
 /// Returns a row of a table, or a row of zeros.
 fn row_or<'a>(table: &'a [u16], row: Option<Range<usize>>, nothing: &'a [u16]) -> &'a [u16] {
     row.map_or(nothing, |row| &table[row])
-}
-
-#[inline(always)]
-fn shorts(entries: &[u16], from: usize) -> Shorts {
-    let mut lanes = [0; LANES];
-    lanes.copy_from_slice(&entries[from..from + LANES]);
-    lanes
 }
 
 #[cfg(test)]

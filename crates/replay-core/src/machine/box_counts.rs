@@ -53,7 +53,7 @@ impl<C: Count> BoxCounts<C> {
 
     /// Creates counts of the free processors for which `subset`, indexed by processor number, is true.
     pub fn of_subset(grid: &Grid, subset: Vec<bool>) -> Self {
-        debug_assert!(grid.processors() <= C::MAX_POINTS);
+        debug_assert!(grid.processors() <= C::MAX.into() as usize);
         let axes = &grid.axes()[..grid.dimensions()];
         let max_radius = axes.iter().map(|axis| u32::from(axis.diameter())).max().unwrap_or(0);
         let outer = Spans::new(axes[0]);
@@ -200,11 +200,6 @@ impl<C: Count> BoxCounts<C> {
         self.rows
     }
 
-    /// Returns the number of centres in a row.
-    pub fn row_length(&self) -> usize {
-        self.lane.extent
-    }
-
     /// Returns the numbers of members within L-infinity distance `radius` of 16 centres: the centres of `row` with lane
     /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below the row length; entries beyond
     /// the end of the row are meaningless.
@@ -255,20 +250,6 @@ impl<C: Count> BoxCounts<C> {
     fn difference(&self, table_row: usize, low: usize, high: usize) -> [C; LANES] {
         let row = table_row * self.stride;
         sub(load(&self.table[row + high..]), load(&self.table[row + low..]))
-    }
-
-    /// Returns the number of members within L-infinity distance `radius` of `centre`.
-    #[inline]
-    pub fn count(&self, centre: NodeId, radius: u32) -> u32 {
-        let radius = radius.min(self.max_radius) as usize;
-        let row = centre.index() / self.lane.extent;
-        let lane = centre.index() % self.lane.extent;
-        let [low, high] = self.lane.spans[radius].map(|offset| lane + offset as usize);
-        let (outer, middle) = match &self.middle {
-            None => (row, [0, 0]),
-            Some(m) => (row / m.extent, m.span(row % m.extent, radius)),
-        };
-        self.sum(self.outer.span(outer, radius), middle, low, high)
     }
 
     /// Returns the smallest radius within which `centre` has at least `size` members; `None` if there are fewer than
@@ -363,8 +344,9 @@ fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[
     sum.plus(C::of(pattern.count_ones() as usize))
 }
 
+/// Returns the first 16 entries.
 #[inline(always)]
-fn load<C: Count>(entries: &[C]) -> [C; LANES] {
+pub(super) fn load<C: Count>(entries: &[C]) -> [C; LANES] {
     // The tables are padded, so there are always enough entries.
     entries.first_chunk().copied().unwrap_or_default()
 }

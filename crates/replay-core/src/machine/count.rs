@@ -1,15 +1,35 @@
-//! Integer types for counts of processors.
+//! Integer types for counts of processors and for sums of counts.
 
 use std::fmt::Debug;
+use std::ops::{BitAnd, BitOr, Not};
 
-/// An unsigned integer that counts processors, modulo its width. 16 bits suffice for machines of at
-/// most 65,535 points; a vector register holds twice as many 16-bit counts as 32-bit counts.
-pub trait Count: Copy + Default + Eq + Debug + Send + From<bool> + Into<u32> + 'static {
-    /// Maximum number of points of a machine that this type can count.
-    const MAX_POINTS: usize;
+/// An unsigned integer in one vector lane, with arithmetic modulo its width. 16 bits suffice for the counts of machines
+/// of at most 65,535 points; a vector register holds twice as many 16-bit integers as 32-bit integers.
+pub trait Count:
+    Copy
+    + Default
+    + Ord
+    + Debug
+    + Send
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + Not<Output = Self>
+    + From<bool>
+    + From<u16>
+    + Into<u32>
+    + 'static
+{
+    /// The largest value.
+    const MAX: Self;
 
     /// Converts a number, which must fit into the type.
     fn of(number: usize) -> Self;
+
+    /// Returns the value, capped at [`Count::MAX`].
+    fn clamp_from(value: u32) -> Self;
+
+    /// Returns a mask for `&`: all bits are set if the condition holds, otherwise no bit is set.
+    fn mask(condition: bool) -> Self;
 
     /// Returns the sum modulo the width.
     fn plus(self, other: Self) -> Self;
@@ -19,16 +39,32 @@ pub trait Count: Copy + Default + Eq + Debug + Send + From<bool> + Into<u32> + '
 
     /// Returns the product modulo the width.
     fn times(self, other: Self) -> Self;
+
+    /// Returns the sum, capped at [`Count::MAX`].
+    fn saturating_plus(self, other: Self) -> Self;
+
+    /// Returns the difference, or 0 if it is negative.
+    fn saturating_minus(self, other: Self) -> Self;
 }
 
 macro_rules! count {
     ($type:ty) => {
         impl Count for $type {
-            const MAX_POINTS: usize = <$type>::MAX as usize;
+            const MAX: Self = <$type>::MAX;
 
             #[inline(always)]
             fn of(number: usize) -> Self {
                 number as $type
+            }
+
+            #[inline(always)]
+            fn clamp_from(value: u32) -> Self {
+                <$type>::try_from(value).unwrap_or(<$type>::MAX)
+            }
+
+            #[inline(always)]
+            fn mask(condition: bool) -> Self {
+                <$type>::from(condition).wrapping_neg()
             }
 
             #[inline(always)]
@@ -44,6 +80,16 @@ macro_rules! count {
             #[inline(always)]
             fn times(self, other: Self) -> Self {
                 self.wrapping_mul(other)
+            }
+
+            #[inline(always)]
+            fn saturating_plus(self, other: Self) -> Self {
+                self.saturating_add(other)
+            }
+
+            #[inline(always)]
+            fn saturating_minus(self, other: Self) -> Self {
+                self.saturating_sub(other)
             }
         }
     };

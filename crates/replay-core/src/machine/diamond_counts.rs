@@ -12,6 +12,7 @@
 //! in [`BoxCounts`](super::BoxCounts), the counts of 16 neighbouring centres take a few vector
 //! loads. The *lane* dimension is y.
 
+use super::box_counts::load;
 use super::{LANES, Machine};
 use crate::topology::Grid;
 
@@ -194,7 +195,7 @@ impl DiamondCounts {
     #[inline(always)]
     pub fn within(&self, x: usize, lane: usize, radius: usize) -> Shorts {
         let highest = self.width + self.height - 1;
-        let row = |table, row, lane| shorts(table, row * self.pitch + lane);
+        let row = |table: &[u16], row, lane| load(&table[row * self.pitch + lane..]);
         // Cones before the first row of the table are empty. Cones after the last row equal the cones of the last row.
         let far = row(&self.cones, (x + radius + 1).min(highest), self.margin + lane);
         let near = row(&self.cones, x.saturating_sub(radius), self.margin + lane);
@@ -236,13 +237,6 @@ fn bytes(entries: &[u8]) -> Bytes {
         u64::from_le_bytes(word)
     };
     [word(0), word(1)]
-}
-
-#[inline(always)]
-fn shorts(entries: &[u16], from: usize) -> Shorts {
-    let mut lanes = [0; LANES];
-    lanes.copy_from_slice(&entries[from..from + LANES]);
-    lanes
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The state of a machine's processors, and counts of free processors in boxes and balls.
 //!
 //! [`Machine`] is the state of a machine. Every allocator reads it, and only the simulation changes
-//! it. [`BoxCounts`] counts the free processors within L-infinity distance r of a processor in
-//! constant time; [`BallCounts`] counts the free processors within L1 distance r on any grid, and
-//! [`DiamondCounts`] counts the free processors within L1 distance r on 2D meshes.
+//! it. `BoxCounts` counts the free processors within L-infinity distance r of a processor in
+//! constant time; `BallCounts` counts the free processors within L1 distance r on any grid, and
+//! `DiamondCounts` counts the free processors within L1 distance r on 2D meshes.
 
 mod ball_counts;
 mod box_counts;
@@ -12,9 +12,9 @@ mod diamond_counts;
 mod free_ranks;
 mod state;
 
-pub use ball_counts::BallCounts;
-pub use box_counts::{BoxCounts, LANES, Row};
-pub use count::Count;
-pub use diamond_counts::{Bytes, DiamondCounts, Shorts};
-pub use free_ranks::FreeRanks;
+pub(crate) use ball_counts::BallCounts;
+pub(crate) use box_counts::{BoxCounts, LANES, Row};
+pub(crate) use count::Count;
+pub(crate) use diamond_counts::{DiamondCounts, Shorts};
+pub(crate) use free_ranks::FreeRanks;
 pub use state::Machine;

@@ -47,7 +47,7 @@ impl Machine {
     }
 
     /// Copies the state of another machine of the same topology.
-    pub fn copy_from(&mut self, other: &Self) {
+    pub(crate) fn copy_from(&mut self, other: &Self) {
         debug_assert_eq!(self.topology, other.topology);
         self.free.copy_from_slice(&other.free);
         self.free_count = other.free_count;
@@ -58,7 +58,7 @@ impl Machine {
 
     /// Returns whether another machine of the same topology has the same free processors and the same processors out of
     /// service.
-    pub fn has_same_state(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_state(&self, other: &Self) -> bool {
         let [down, other_down] = [&self.down, &other.down];
         self.free == other.free
             && (down.count, down.walls) == (other_down.count, other_down.walls)
@@ -173,7 +173,7 @@ impl Machine {
 
     /// Returns the number of times that the set of processors out of service has changed.
     #[inline]
-    pub fn down_version(&self) -> u64 {
+    pub(crate) fn down_version(&self) -> u64 {
         self.down.version
     }
 
@@ -184,12 +184,12 @@ impl Machine {
     }
 
     /// Returns whether processors out of service are treated as walls of their neighbours.
-    pub fn has_down_walls(&self) -> bool {
+    pub(crate) fn has_down_walls(&self) -> bool {
         self.down.walls
     }
 
     /// Returns the number of neighbours of a processor that are out of service and are treated as walls.
-    pub fn walls_by_down(&self, node: NodeId) -> u32 {
+    pub(crate) fn walls_by_down(&self, node: NodeId) -> u32 {
         let mut walls = 0;
         if self.down.walls && self.down.count > 0 {
             self.topology.for_neighbours(node, |near| walls += u32::from(self.is_down(near)));

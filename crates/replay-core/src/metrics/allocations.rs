@@ -65,7 +65,7 @@ impl Allocation {
 }
 
 /// Meaning of the column `end`.
-pub const END: &str = "completion, in trace time";
+pub(crate) const END: &str = "completion, in trace time";
 
 /// Meaning of the column with the processors of a job.
 pub const NODES: &str = "list of the job's processor numbers in the order of allocation, in CSV as ranges such as 4,7-9; on a grid z varies fastest, then y, then x";

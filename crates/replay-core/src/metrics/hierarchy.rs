@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::allocator::hierarchy::FreeNodes;
-use crate::allocator::hierarchy::fragmentation::fragmentation;
 use crate::table::measures;
 use crate::topology::{Hierarchy, NodeId};
 use crate::workload::JobId;
@@ -240,13 +239,13 @@ impl BlockFragmentation {
             spans: Vec::new(),
             width: 1,
             value: None,
-            most: fragmentation(&none),
+            most: none.fragmentation(),
         })
     }
 
     fn advance(&mut self, now: i64) {
         if now > self.now {
-            let value = *self.value.get_or_insert_with(|| fragmentation(&self.free));
+            let value = *self.value.get_or_insert_with(|| self.free.fragmentation());
             while (now - self.origin - 1) / self.width >= MAX_SPANS {
                 self.spans = self.spans.chunks(2).map(|pair| pair.iter().sum()).collect();
                 self.width *= 2;

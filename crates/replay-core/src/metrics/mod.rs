@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`locality`] | distances, diameter, dispersal and components of one allocation |
-//! | [`hierarchy`] | leaves, blocks and levels of allocations on trees and blocks |
+//! | `hierarchy` | leaves, blocks and levels of allocations on trees and blocks |
 //! | [`run`] | means, percentiles, utilization, makespan, slowdown of one run |
 //! | [`by_size`] | means by job size, and the improvement of one run over another |
 //! | [`comparable`] | the runs that a distance metric can rank |
@@ -11,8 +11,8 @@
 //! | [`allocations`] | the processors of each job |
 //! | [`correlation`] | correlation coefficients |
 //! | [`estimate`] | means over replications, with confidence intervals |
-//! | [`ties`] | frequency and size of ties for the best score |
-//! | [`series`] | busy processors and queue length over time |
+//! | `ties` | frequency and size of ties for the best score |
+//! | `series` | busy processors and queue length over time |
 //! | [`system`] | utilization, fragmentation and allocator statistics of a coupled simulation |
 //!
 //! # How to add a metric
@@ -32,13 +32,13 @@ mod candidates;
 pub mod comparable;
 pub mod correlation;
 pub mod estimate;
-pub mod hierarchy;
+mod hierarchy;
 pub mod locality;
 pub mod robust;
 pub mod run;
-pub mod series;
+mod series;
 pub mod system;
-pub mod ties;
+mod ties;
 
 pub use allocations::Allocation;
 pub use by_size::{SizeChange, SizeRow};

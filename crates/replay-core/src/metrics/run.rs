@@ -460,6 +460,7 @@ pub fn percentile_of(count: usize, percent: f64, value: impl Fn(usize) -> f64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulation::job;
 
     #[test]
     fn percentiles_interpolate() {
@@ -470,16 +471,6 @@ mod tests {
 
     #[test]
     fn metrics_of_a_run_of_two_jobs() {
-        let job = |submit, run, size| Job {
-            number: 0,
-            submit,
-            run,
-            estimate: run,
-            size,
-            line: 0,
-            shape: None,
-            limit: None,
-        };
         let jobs = [job(0, 100, 4), job(10, 5, 4)];
         let run = RunMetrics::new(
             &ScheduleMetrics::new(&jobs, &[0, 100], 4),

@@ -71,19 +71,10 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulation::job;
 
     #[test]
     fn steps_and_buckets_of_two_jobs() {
-        let job = |submit, run, size| Job {
-            number: 0,
-            submit,
-            run,
-            estimate: run,
-            size,
-            line: 0,
-            shape: None,
-            limit: None,
-        };
         let series = Series::new(&[job(0, 10, 4), job(5, 10, 2)], &[0, 10]);
         assert_eq!(series.times, [0, 5, 10, 20]);
         assert_eq!(series.busy, [4, 4, 2, 0]);

@@ -19,7 +19,7 @@
 //! | status | `ok`, or the reason for the failure: `no_fit`, `segment_no_fit`, `req_not_avail`, `req_no_match`, `req_too_many` (the job waits), `bad_config` (the job never starts) |
 //! | nodes | the job's nodes as ranges |
 //! | picks | `TORUS:2x2x1@0-0-1:COST` for each segment, separated by `;` |
-//! | fragmentation_before, fragmentation_after | see [`fragmentation`] |
+//! | fragmentation_before, fragmentation_after | sum of the sizes of the placements that contain a busy node |
 //! | rank_order | the job's nodes in the order of its processes, separated by spaces |
 
 use std::collections::HashMap;
@@ -87,12 +87,6 @@ pub enum MachineError {
     Config(#[from] ConfigError),
 }
 
-/// A machine prepared for decisions.
-struct Machine {
-    layout: Layout,
-    decider: Decider,
-}
-
 /// Makes all decisions of a file, writes them to `output`, and returns their number. `machine` reads the machine with
 /// the given name.
 ///
@@ -104,9 +98,36 @@ pub fn answer(
     mut machine: impl FnMut(&str) -> Result<Config, MachineError>,
     output: impl Write,
 ) -> Result<u64, CasesError> {
+    let prepared = |name: &str| {
+        let layout = machine(name)?.layout;
+        let decider = Decider::new(&layout);
+        Ok((layout, decider))
+    };
+    let answer = |columns: &Columns, record: &csv::StringRecord, (layout, decider): &_| {
+        Ok(columns.case(record, layout)?.answer(layout, decider))
+    };
+    answer_rows(input, file, &COLUMNS, &ADDED, prepared, answer, output)
+}
+
+/// Reads a file with `columns`, writes each row with the `added` columns to `output`, and returns the number of rows.
+/// `machine` reads the machine with the given name; `answer` returns the added columns of a row, or a description of
+/// the problem.
+///
+/// # Errors
+/// [`CasesError`] at the first error. The rows before the error have been written.
+pub(crate) fn answer_rows<M, const N: usize>(
+    input: impl BufRead,
+    file: &str,
+    columns: &[(&'static str, bool)],
+    added: &[&str; N],
+    mut machine: impl FnMut(&str) -> Result<M, MachineError>,
+    mut answer: impl FnMut(&Columns, &csv::StringRecord, &M) -> Result<[String; N], String>,
+    output: impl Write,
+) -> Result<u64, CasesError> {
     let mut output = csv::Writer::from_writer(output);
-    let mut machines: HashMap<String, Machine> = HashMap::new();
-    let mut columns: Option<Columns> = None;
+    let write_error = |error| CasesError::Write(std::io::Error::other(error));
+    let mut machines: HashMap<String, M> = HashMap::new();
+    let mut header: Option<Columns> = None;
     let (mut lines, mut answered) = (Lines::new(input), 0);
     loop {
         let row = |line, problem| CasesError::Row { file: file.to_string(), line, problem };
@@ -115,32 +136,32 @@ pub fn answer(
                 return Ok(());
             }
             let record = record(text).map_err(|problem| row(line, problem))?;
-            let Some(columns) = &columns else {
-                let read =
-                    Columns::of(&record, &COLUMNS, &ADDED).map_err(|problem| row(line, problem))?;
-                output.write_record(record.iter().chain(ADDED)).map_err(write_error)?;
-                columns = Some(read);
+            let Some(header) = &header else {
+                let read = Columns::of(&record, columns, added);
+                let read = read.map_err(|problem| row(line, problem))?;
+                output
+                    .write_record(record.iter().chain(added.iter().copied()))
+                    .map_err(write_error)?;
+                header = Some(read);
                 return Ok(());
             };
-            if record.len() != columns.count {
-                let problem = format!("expected {} fields, found {}", columns.count, record.len());
+            if record.len() != header.count {
+                let problem = format!("expected {} fields, found {}", header.count, record.len());
                 return Err(row(line, problem));
             }
-            let name = columns.field(&record, "topology");
+            let name = header.field(&record, "topology");
             if !machines.contains_key(name) {
-                let config = machine(name).map_err(|cause| CasesError::Machine {
+                let read = machine(name).map_err(|cause| CasesError::Machine {
                     file: file.to_string(),
                     line,
                     cause: Box::new(cause),
                 })?;
-                let decider = Decider::new(&config.layout);
-                machines.insert(name.to_string(), Machine { layout: config.layout, decider });
+                machines.insert(name.to_string(), read);
             }
-            let Some(Machine { layout, decider }) = machines.get(name) else { return Ok(()) };
-            let case = columns.case(&record, layout).map_err(|problem| row(line, problem))?;
-            let added = case.answer(layout, decider);
-            let added = added.iter().map(String::as_str);
-            output.write_record(record.iter().chain(added)).map_err(write_error)?;
+            let Some(machine) = machines.get(name) else { return Ok(()) };
+            let fields = answer(header, &record, machine).map_err(|problem| row(line, problem))?;
+            let fields = fields.iter().map(String::as_str);
+            output.write_record(record.iter().chain(fields)).map_err(write_error)?;
             answered += 1;
             Ok(())
         });
@@ -155,16 +176,12 @@ pub fn answer(
             }
         }
     }
-    if columns.is_none() {
+    if header.is_none() {
         let problem = "the file is empty; expected a header line with column names";
         return Err(CasesError::Row { file: file.to_string(), line: 1, problem: problem.into() });
     }
     output.flush()?;
     Ok(answered)
-}
-
-pub(crate) fn write_error(error: csv::Error) -> CasesError {
-    CasesError::Write(std::io::Error::other(error))
 }
 
 /// Parses the fields of a line.
@@ -178,12 +195,12 @@ pub(crate) fn record(line: &str) -> Result<csv::StringRecord, String> {
 
 /// Positions of the columns.
 pub(crate) struct Columns {
-    pub(crate) count: usize,
+    count: usize,
     places: Vec<(&'static str, usize)>,
 }
 
 impl Columns {
-    pub(crate) fn of(
+    fn of(
         header: &csv::StringRecord,
         columns: &[(&'static str, bool)],
         added: &[&str],
@@ -345,7 +362,7 @@ impl Case {
 }
 
 /// Formats a pick as `TORUS:2x2x1@0-0-1:COST`.
-pub fn format_pick(layout: &Layout, pick: &Pick) -> String {
+pub(crate) fn format_pick(layout: &Layout, pick: &Pick) -> String {
     let torus = &layout.toruses()[pick.torus];
     let placement = &torus.placements()[pick.placement];
     let [[w, d, h], [x, y, z]] = [placement.sides, placement.base(pick.anchor)];

@@ -74,6 +74,10 @@ pub struct Config {
 /// The kinds of topology that Slurm supports.
 const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 
+/// Keys of a topology.
+pub(crate) const ENTRY_KEYS: [&str; 7] =
+    ["topology", "cluster_default", "block", "flat", "ring", "torus3d", "tree"];
+
 impl Config {
     /// Parses the text of a file. `entry` is the name of the topology to read. If `entry` is
     /// `None`, the topology with `cluster_default: true` is read, or the first topology if there is
@@ -101,15 +105,7 @@ impl Config {
         let root = Field::root(file, &root);
         let entries = root.list("a list of topologies")?;
         let chosen = choose(&root, &entries, entry)?;
-        chosen.reject_unknown_keys(&[
-            "topology",
-            "cluster_default",
-            "block",
-            "flat",
-            "ring",
-            "torus3d",
-            "tree",
-        ])?;
+        chosen.reject_unknown_keys(&ENTRY_KEYS)?;
         let name = chosen.required("topology")?.text()?;
         let Some(torus3d) = chosen.get("torus3d") else {
             let kinds = KINDS.iter().filter(|kind| chosen.get(kind).is_some());

@@ -82,7 +82,7 @@ impl Decider {
     }
 
     /// Returns whether any placement has this size.
-    pub fn has_size(layout: &Layout, size: u32) -> bool {
+    pub(crate) fn has_size(layout: &Layout, size: u32) -> bool {
         let mut placements = layout.toruses().iter().flat_map(|torus| torus.placements());
         placements.any(|placement| placement.size == size)
     }

@@ -19,15 +19,15 @@
 //!
 //! | module | concept |
 //! |---|---|
-//! | [`positions`] | positions along an axis at which a box may begin |
-//! | [`torus`] | a torus with its nodes and placements |
+//! | `positions` | positions along an axis at which a box may begin |
+//! | `torus` | a torus with its nodes and placements |
 //! | [`config`] | `topology.yaml` |
-//! | [`free_anchors`] | the free anchors, updated incrementally |
+//! | `free_anchors` | the free anchors, updated incrementally |
 //! | [`decide`] | selection of one placement for one request |
 //! | [`ties`] | comparison of boxes of all orientations by blocked boxes, contact and delay (not in Slurm) |
 //! | [`segments`] | requests in several equal parts, and required nodes |
-//! | [`fragmentation`] | the part of the placements that is blocked |
-//! | [`rank`] | assignment of processes to nodes |
+//! | `fragmentation` | the part of the placements that is blocked |
+//! | `rank` | assignment of processes to nodes |
 //! | [`menu`] | boxes of machines without a configuration file |
 //! | [`tpu_v4`] | a published distribution of boxes |
 //! | [`cases`] | decisions read from a file, for external checks |
@@ -35,15 +35,15 @@
 pub mod cases;
 pub mod config;
 pub mod decide;
-pub mod fragmentation;
-pub mod free_anchors;
+pub(crate) mod fragmentation;
+pub(crate) mod free_anchors;
 pub mod menu;
 mod overlaps;
-pub mod positions;
-pub mod rank;
+mod positions;
+pub(crate) mod rank;
 pub mod segments;
 pub mod ties;
-pub mod torus;
+pub(crate) mod torus;
 pub mod tpu_v4;
 
 pub use torus::{Cells, Layout, Placement, Torus};

@@ -10,7 +10,7 @@
 //! | EQ, equal boxes lost | the sum of u(n) over the other free anchors of size n that overlap c |
 //! | NF, neighbour contact | pairs of a cell of c and a neighbour outside c that is busy or a hole |
 //! | WF, wall contact | pairs of a cell of c and a direction that leaves the mesh |
-//! | EF, ends together | the sum, over the pairs of NF, of the [`nearness`] of the end of the neighbour's job to the end of the new job |
+//! | EF, ends together | the sum, over the pairs of NF, of the `nearness` of the end of the neighbour's job to the end of the new job |
 //! | DL, delay of larger boxes | see below |
 //!
 //! NF, WF and EF are subtracted. *DL* measures how much later the first place for each larger job becomes free. For an
@@ -25,7 +25,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use self::weights::{CandidateFilter, TermWeights, TermWeightsError, nearness};
+pub use self::weights::{CandidateFilter, TermWeights, TermWeightsError};
 
 mod delays;
 mod down;
@@ -117,7 +117,7 @@ impl Ties {
     }
 
     /// Creates an idle mesh, or a torus that is `wrapped` only along some axes.
-    pub fn with_walls(torus: impl Into<Arc<Torus>>, wrapped: [bool; 3]) -> Self {
+    pub(crate) fn with_walls(torus: impl Into<Arc<Torus>>, wrapped: [bool; 3]) -> Self {
         let torus = torus.into();
         let placements = torus.placements();
         let cells = torus.cells();
@@ -151,7 +151,7 @@ impl Ties {
     }
 
     /// Returns the torus in its idle state.
-    pub fn into_idle(self) -> Self {
+    pub(crate) fn into_idle(self) -> Self {
         let torus = &self.fixed.torus;
         let open = FreeAnchors::new(torus, self.fixed.overlaps.clone(), torus.nodes.clone(), true);
         let ends = vec![FREE; torus.cells()];
@@ -163,7 +163,7 @@ impl Ties {
     }
 
     /// Returns a copy without the values computed for decisions.
-    pub fn without_cache(&self) -> Self {
+    pub(crate) fn without_cache(&self) -> Self {
         Self {
             fixed: self.fixed.clone(),
             open: self.open.without_cache(),

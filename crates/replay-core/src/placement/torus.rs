@@ -340,7 +340,7 @@ pub struct Layout {
 const HOLE: u32 = u32::MAX;
 
 impl Layout {
-    /// Creates a layout of toruses. The toruses may have at most [`MAX_CELLS`] cells in total.
+    /// Creates a layout of toruses. The toruses may have at most `MAX_CELLS` cells in total.
     pub fn new(toruses: impl IntoIterator<Item = impl Into<Arc<Torus>>>) -> Self {
         let toruses: Vec<Arc<Torus>> = toruses.into_iter().map(Into::into).collect();
         let mut layout = Self::default();

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
-use super::options::order;
 use super::profile::Profile;
+use super::registry::order;
 use super::{
     Capabilities, Outage, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
     SchedulerOptions, Selection, System,

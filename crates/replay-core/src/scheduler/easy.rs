@@ -1,8 +1,8 @@
 mod free_profile;
 
 use self::free_profile::FreeProfile;
-use super::options::order;
 use super::queue::{Bounds, Place, Queue, Until};
+use super::registry::order;
 use super::{
     Capabilities, Outage, Promises, QueueOrder, QueuedJob, Reason, Rejection, Reservation,
     Scheduler, SchedulerEvent, SchedulerOptions, Selection, System,

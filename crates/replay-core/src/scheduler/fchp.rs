@@ -13,7 +13,7 @@ use crate::workload::JobId;
 /// shared host, an earlier job has a higher priority than a later job
 /// ([`cluster`](crate::cluster)).
 #[derive(Clone, Debug, Default)]
-pub struct Fchp {
+pub(crate) struct Fchp {
     queue: Strict,
     /// Number of jobs at the front of the queue that may still be tried. The number increases by
     /// one when a job completes. It also increases by one when a job arrives while all waiting jobs

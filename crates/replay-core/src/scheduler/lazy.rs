@@ -26,7 +26,7 @@ use crate::workload::JobId;
 /// job.
 /// The place then stays with the queue until one of its jobs starts.
 #[derive(Clone, Debug)]
-pub struct Lazy {
+pub(crate) struct Lazy {
     patience: usize,
     queues: ByDimension,
     /// Number of running jobs of each dimension.

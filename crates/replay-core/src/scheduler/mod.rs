@@ -44,12 +44,10 @@ mod decorator;
 mod easy;
 mod fchp;
 mod lazy;
-mod options;
 mod order;
 mod out_of_order;
 mod profile;
 mod queue;
-mod reason;
 mod recorded;
 pub mod registry;
 mod running;
@@ -59,15 +57,11 @@ mod strict;
 pub use conservative::Conservative;
 pub use decorator::Decorator;
 pub use easy::{Easy, Guard};
-pub use fchp::Fchp;
-pub use lazy::Lazy;
-pub use options::SchedulerOptions;
 pub use order::QueueOrder;
 pub use out_of_order::OutOfOrder;
-pub use reason::Reason;
 pub use recorded::WhenFull;
+pub use registry::SchedulerOptions;
 pub use running::{Running, RunningJobs};
-pub use scan::Scan;
 pub use strict::Strict;
 
 use crate::workload::JobId;
@@ -243,6 +237,33 @@ pub enum SchedulerEvent<'a> {
         /// The outages in order of time, without overlap.
         outages: Vec<Outage>,
     },
+}
+
+/// Reason for which a job was [selected](Selection).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The job is the head of the queue and fits.
+    First {
+        /// The guaranteed start; `None` if the job did not have to wait as the head of the queue.
+        promised: Option<i64>,
+    },
+    /// The job overtakes the head of the queue, which does not fit now.
+    Backfilled {
+        /// The head of the queue.
+        head: JobId,
+        /// The time at which the head fits, assuming that running jobs end at their estimated ends.
+        shadow: i64,
+        /// Number of processors that remain free at the shadow time after the start of the head if this job does not
+        /// run. `None` if a place is reserved or processors go out of service; processors are then not counted.
+        extra: Option<u32>,
+    },
+    /// The job's reservation is due.
+    Reserved {
+        /// The reserved start.
+        at: i64,
+    },
+    /// The job is the first job in queue order that fits.
+    FirstThatFits,
 }
 
 /// A job that a scheduler starts.

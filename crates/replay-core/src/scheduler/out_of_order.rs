@@ -1,5 +1,5 @@
-use super::options::order;
 use super::queue::{Bounds, Place, Queue, Until};
+use super::registry::order;
 use super::{
     Capabilities, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
     SchedulerOptions, Selection, System,

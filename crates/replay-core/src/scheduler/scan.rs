@@ -12,7 +12,7 @@ use crate::workload::JobId;
 /// ascending or descending dimension. A head that cannot start blocks all other jobs. The sources do not state whether
 /// a queue is served until it is empty or only for the jobs that waited when its turn began.
 #[derive(Clone, Debug)]
-pub struct Scan {
+pub(crate) struct Scan {
     down: bool,
     batch: bool,
     queues: ByDimension,

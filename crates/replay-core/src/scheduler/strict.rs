@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
-use super::options::order;
+use super::registry::order;
 use super::{
     Capabilities, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
     SchedulerOptions, Selection, System,

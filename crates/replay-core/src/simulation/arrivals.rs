@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn job(line: u32, submit: i64) -> Job {
-        Job { number: 0, submit, run: 1, estimate: 1, limit: None, size: 1, line, shape: None }
+        Job { line, ..crate::simulation::job(submit, 1, 1) }
     }
 
     #[test]

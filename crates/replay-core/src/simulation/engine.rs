@@ -167,6 +167,7 @@ mod tests {
     use super::*;
     use crate::allocator::registry::AllocatorSpec;
     use crate::scheduler::registry::SchedulerSpec;
+    use crate::simulation::job;
     use crate::simulation::outages::Window;
     use crate::simulation::{Decision, RunTimes};
     use crate::topology::NodeId;
@@ -197,10 +198,6 @@ mod tests {
         fn completed(&mut self, job: JobId, now: i64) {
             self.ends.push((job, now));
         }
-    }
-
-    fn job(submit: i64, run: i64, size: u32) -> Job {
-        Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
     }
 
     fn run(simulation: Simulation<'_>, allocator: &mut dyn Allocator, limit: usize) -> Record {

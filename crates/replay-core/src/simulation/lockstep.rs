@@ -6,26 +6,12 @@
 use super::input::Input;
 use super::{Event, Simulation, SimulationError, Timeline};
 use crate::allocator::centre::{BatchPlacement, BatchReplay};
-use crate::topology::NodeId;
 use crate::workload::JobId;
-
-/// An allocation that a set of configurations makes.
-#[derive(Debug)]
-pub struct Placed<'a> {
-    /// The job.
-    pub job: JobId,
-    /// The processors of the job in the allocator's order.
-    pub nodes: &'a [NodeId],
-    /// Sum of hop distances over all pairs of the job's processors.
-    pub pairwise_l1: u64,
-    /// The numbers of the configurations. A configuration that is removed from this list is not replayed further.
-    pub configs: &'a mut Vec<u32>,
-}
 
 impl Simulation<'_> {
     /// Replays a timeline with each configuration of a batch. The batch must have the machine of the simulation.
-    /// `observe` gets each allocation with the configurations that make it. Several calls may report the same
-    /// allocation. Returns the number of decisions, which is at most the product of configurations and jobs.
+    /// `observe` gets each job and its allocation with the configurations that make it. Several calls may report the
+    /// same allocation. Returns the number of decisions, which is at most the product of configurations and jobs.
     ///
     /// # Errors
     /// [`SimulationError`] if a job finds too few free processors, or on cancellation.
@@ -33,7 +19,7 @@ impl Simulation<'_> {
         &self,
         timeline: &Timeline,
         mut batch: BatchReplay,
-        observe: &mut dyn FnMut(Placed<'_>),
+        observe: &mut dyn FnMut(JobId, BatchPlacement<'_>),
     ) -> Result<u64, SimulationError> {
         let Input { jobs, stop, .. } = self.input;
         let mut spare_slots: Vec<u32> = Vec::new();
@@ -50,14 +36,10 @@ impl Simulation<'_> {
                     slots[id.index()] = slot;
                     decided += batch.occupancies() as u64;
                     let job = &jobs[id.index()];
-                    let placed =
-                        &mut |BatchPlacement { nodes, pairwise_l1, configs }: BatchPlacement<
-                            '_,
-                        >| {
-                            observe(Placed { job: id, nodes, pairwise_l1, configs });
-                        };
                     batch
-                        .start(slot as usize, job.size, stop, None, placed)
+                        .start(slot as usize, job.size, stop, None, &mut |placed| {
+                            observe(id, placed)
+                        })
                         .map_err(|refusal| SimulationError::Refused(job.number, refusal))?;
                     if batch.occupancies() == 0 {
                         return Ok(decided);

@@ -55,9 +55,15 @@ pub use coupled::check_pair;
 pub use engine::{Simulation, Starts, is_always_coupled};
 pub use error::SimulationError;
 pub use input::{Overhead, Shared};
-pub use lockstep::Placed;
 pub use observer::{Decision, Decisions, Observer, State};
 pub use outages::{OutageError, OutageFile, Outages, WhenDown};
 pub use recorded::Overfull;
 pub use recorded_placements::Conflicts;
 pub use timeline::{Event, Timeline, TimelineError};
+
+/// Returns a job for tests. The estimate is exact; the other fields are unknown or 0.
+#[cfg(test)]
+pub(crate) fn job(submit: i64, run: i64, size: u32) -> crate::workload::Job {
+    let (number, line, shape, limit) = (0, 0, None, None);
+    crate::workload::Job { number, submit, run, estimate: run, size, line, shape, limit }
+}

@@ -165,16 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
-        Job {
-            number,
-            submit,
-            run,
-            estimate: run,
-            size,
-            line: number as u32,
-            shape: None,
-            limit: None,
-        }
+        Job { number, line: number as u32, ..crate::simulation::job(submit, run, size) }
     }
 
     fn recorded(jobs: &[Job], waits: &[i64]) -> Result<(Timeline, Overfull), TimelineError> {

@@ -1,7 +1,7 @@
 //! Parser of `topology.yaml`.
 
 use super::{Entries, TopologyFileError};
-use crate::placement::config::{ConfigError, choose, fields::Field, yaml};
+use crate::placement::config::{ConfigError, ENTRY_KEYS, choose, fields::Field, yaml};
 use crate::topology::MAX_POINTS;
 use crate::topology::hierarchy::{BlockEntry, SwitchEntry};
 use crate::workload::nodes;
@@ -44,15 +44,7 @@ pub fn is_hierarchy(text: &str, entry: Option<&str>) -> bool {
 /// [`ConfigError`] with the line and the path of keys to the problem.
 pub fn read(text: &str, file: &str, entry: Option<&str>) -> Result<Entries, TopologyFileError> {
     chosen(text, file, entry, |topology| {
-        topology.reject_unknown_keys(&[
-            "topology",
-            "cluster_default",
-            "block",
-            "flat",
-            "ring",
-            "torus3d",
-            "tree",
-        ])?;
+        topology.reject_unknown_keys(&ENTRY_KEYS)?;
         let name = topology.required("topology")?.text()?;
         let others = ["flat", "ring", "torus3d"].iter().find_map(|kind| topology.get(kind));
         match (topology.get("tree"), topology.get("block"), others) {

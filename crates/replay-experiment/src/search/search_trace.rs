@@ -9,12 +9,12 @@ use crate::batched_run::batch_of;
 use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
 use crate::{ProgressMeter, RunContext, Trace};
-use replay_core::allocator::centre::BatchReplay;
+use replay_core::allocator::centre::{BatchPlacement, BatchReplay};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::{Locality, ScheduleMetrics};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Decision, Event, Observer, Placed, SimulationError, Starts};
+use replay_core::simulation::{Decision, Event, Observer, SimulationError, Starts};
 use replay_core::workload::JobId;
 
 /// A trace of a search. The trace is scheduled once, and every evaluation replays its timeline.
@@ -134,10 +134,10 @@ impl SearchTrace {
         let of = runs.iter().map(|(_, limit)| limit.of).sum();
         let mut meter = ProgressMeter::new(watch, of).counted();
         let mut tallies = Tallies::new(self, runs);
-        let mut observe = |placed: Placed<'_>| {
-            let size = jobs[placed.job.index()].size;
+        let mut observe = |job: JobId, placed: BatchPlacement<'_>| {
+            let size = jobs[job.index()].size;
             placed.configs.iter().for_each(|_| meter.started());
-            tallies.add(self, placed.job, size, placed.pairwise_l1, placed.configs);
+            tallies.add(self, job, size, placed.pairwise_l1, placed.configs);
         };
         let simulation = self.trace.simulation(watch.stop);
         simulation

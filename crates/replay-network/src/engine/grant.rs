@@ -2,7 +2,6 @@
 
 use super::Network;
 use crate::event_queue::Event;
-use crate::log::{Release, Start};
 use crate::settings::Switching;
 use crate::staircase::Stairs;
 use crate::usage::NONE;
@@ -28,9 +27,6 @@ impl Network {
         }
         if !self.closed || last < 2 {
             return self.grant_by_stairs(slot, at, channel);
-        }
-        if self.log.is_some() {
-            self.record_closed(slot, at, now);
         }
         let timing = self.timing;
         if at < last {
@@ -89,9 +85,6 @@ impl Network {
         if state.first != NONE {
             self.queue.enter(at, Event::Release(channel));
         }
-        if let Some(log) = &mut self.log {
-            log.releases.push(Release { tag: self.labels[i].tag, place, cycle: at });
-        }
     }
 
     /// Completes a grant in a network for which the closed form does not hold.
@@ -110,21 +103,11 @@ impl Network {
 
         let legs = &self.legs[i * self.max_legs..][..self.max_legs];
         let (wiring, reservations) = (&self.wiring, &mut self.reservations);
-        let tag = self.labels[i].tag;
-        let mut starts = self.log.as_deref_mut().map(|log| &mut log.starts);
-        let mut record = |flit, place, cycle| {
-            if let Some(starts) = &mut starts {
-                starts.push(Start { tag, flit, place, cycle });
-            }
-        };
-        record(0, at, start);
-        let book = |flit: u32, place: u32, earliest: u64| {
+        let book = |place: u32, earliest: u64| {
             let link = (wiring.shares_links() && 0 < place && place < last)
                 .then(|| wiring.shared_link(channel_at(legs, place)))
                 .flatten();
-            let cycle = link.map_or(earliest, |link| reservations.reserve(link, now, earliest));
-            record(flit, place, cycle);
-            cycle
+            link.map_or(earliest, |link| reservations.reserve(link, now, earliest))
         };
         let mut latest = std::mem::take(&mut self.latest[i]);
         if at < last {
@@ -153,24 +136,6 @@ impl Network {
             (self.rows, self.tails) = (rows, tails);
         }
         self.latest[i] = latest;
-    }
-
-    /// Records the crossings that a grant determines, if the closed form holds.
-    #[cold]
-    fn record_closed(&mut self, slot: u32, at: u32, now: u64) {
-        let Worm { last, flits, .. } = self.worms[slot as usize];
-        let tag = self.labels[slot as usize].tag;
-        let Some(log) = &mut self.log else { return };
-        for flit in 0..flits {
-            let mut push = |place, cycle| log.starts.push(Start { tag, flit, place, cycle });
-            if at == last {
-                for behind in (0..=flit.min(last)).rev() {
-                    push(last - behind, self.timing.draining(now, flit, behind));
-                }
-            } else if flit <= at {
-                push(at - flit, self.timing.moving(now, flit));
-            }
-        }
     }
 }
 

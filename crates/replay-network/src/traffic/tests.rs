@@ -7,7 +7,7 @@ mod order;
 use std::sync::Arc;
 
 use super::*;
-use crate::Settings;
+use crate::{Port, Settings};
 use replay_core::topology::{NodeId, Topology};
 
 fn machine(text: &str) -> Topology {

@@ -5,11 +5,10 @@ use crate::claim::claim;
 use crate::exchange::{self, with_swaps};
 use crate::{Check, Sample, Tolerance, VerifyError};
 use replay_core::allocator::Request;
-use replay_core::allocator::hypercube::buddy::Buddy;
+use replay_core::allocator::hypercube::block_search::BlockSearch;
 use replay_core::allocator::hypercube::cube::Cube;
 use replay_core::allocator::hypercube::cubic::Subcubes;
 use replay_core::allocator::hypercube::free_list::FreeList;
-use replay_core::allocator::hypercube::gray_code::GrayCode;
 use replay_core::allocator::hypercube::mesh::Mesh;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
@@ -48,8 +47,8 @@ const N: u32 = 6;
 type Recognizes = (&'static str, fn() -> Box<dyn Subcubes>, fn(u32) -> u32);
 
 const NAMES: [Recognizes; 3] = [
-    ("buddy", || Box::new(Buddy::new(N)), |k| 1 << (N - k)),
-    ("gray code", || Box::new(GrayCode::new(N)), |k| 1 << (N - k + 1)),
+    ("buddy", || Box::new(BlockSearch::buddy(N)), |k| 1 << (N - k)),
+    ("gray code", || Box::new(BlockSearch::gray_code(N)), |k| 1 << (N - k + 1)),
     ("free list", || Box::new(FreeList::new(N)), |k| (1 << (N - k)) * binomial(N, k)),
 ];
 

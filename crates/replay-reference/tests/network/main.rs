@@ -5,7 +5,7 @@ mod vectors;
 
 use replay_core::topology::{Coord, NodeId, Topology};
 use replay_network::{
-    Delivery, FlitLog, FlowControl, Network, NetworkEvent, Packet, Settings, Stalled, Switching,
+    Delivery, FlowControl, Network, NetworkEvent, Packet, Settings, Stalled, Switching,
 };
 use replay_reference::network::{self as reference, ReferenceDelivery, ReferencePacket};
 

@@ -2,8 +2,7 @@
 //!
 //! Source: Bani-Mohammad 2008, section 3.2, definitions 8 and 9.
 
-use super::plane::{Plane, Span};
-use super::region::Region;
+use super::plane::{Plane, Region, Span};
 use crate::topology::Coord;
 
 /// The bases of frames that fit on the mesh: all positions from the origin to `last`. The other

@@ -13,8 +13,7 @@
 
 use super::border::Admissible;
 use super::list::BusyList;
-use super::plane::{Plane, Span};
-use super::region::Region;
+use super::plane::{Plane, Region, Span};
 use crate::allocator::contiguous::frames::Frames;
 use crate::cancel::CancelToken;
 use crate::topology::Coord;

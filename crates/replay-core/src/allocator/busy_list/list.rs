@@ -8,7 +8,7 @@
 //! Inside the list, coordinates are *upright*: a position (x, y) of a 2D mesh is stored as (x, 0,
 //! y). The last coordinate is then the third coordinate, as in 3D.
 
-use super::region::Region;
+use super::plane::Region;
 use crate::allocator::submesh::SubMesh;
 use crate::topology::{Coord, Grid, NodeId};
 

@@ -26,7 +26,6 @@ mod list;
 mod names;
 pub(in crate::allocator) mod placer;
 mod plane;
-mod region;
 
 pub use names::table;
 pub(in crate::allocator) use names::{ENGINE, MESH};
@@ -34,14 +33,14 @@ pub(in crate::allocator) use names::{ENGINE, MESH};
 use super::explain::{self, ExplanationLog};
 use super::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
 use super::{
-    Allocator, Bounds, Capabilities, Census, Engine, MachineEvent, Refusal, Request, RunSetup,
-    Stats,
+    Allocator, Bounds, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 use placer::Placer;
 
-/// The Busy List and Turning Busy List allocators. The operations of their [`Census`] are the
+/// The Busy List and Turning Busy List allocators. The operations of their [`Census`](super::Census) are the
 /// subtractions of a prohibited region from a plane of bases, or from a piece of a plane.
 #[derive(Clone, Debug)]
 pub struct BusyListAllocator {
@@ -78,13 +77,6 @@ impl BusyListAllocator {
             explanation: ExplanationLog::default(),
         }
     }
-
-    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
-    /// disjoint, and busy on the machine.
-    pub fn holding(mut self, units: &[SubMesh]) -> Self {
-        units.iter().for_each(|&unit| self.placer.enter(unit));
-        self
-    }
 }
 
 /// Describes a search in the busy list.
@@ -111,8 +103,7 @@ pub(in crate::allocator) fn describe_search(
 impl Allocator for BusyListAllocator {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         self.explanation = setup.explanation.clone();
-        self.placer.set_stop(&setup.stop);
-        self.placer.reset();
+        self.placer.begin(setup);
         self.blocks = 0;
         Ok(())
     }
@@ -123,14 +114,9 @@ impl Allocator for BusyListAllocator {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        let free = machine.free_count();
-        if request.size as usize > free {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         let sides = *self.shapes.of(request).first().ok_or(Refusal::Fragmented)?;
-        if volume(sides) > free as u64 {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, volume(sides))?;
         let listed = self.placer.units();
         let placed = self.placer.place(sides);
         self.explanation.sentence(|| describe_search(self.placer.grid(), listed, sides, placed));
@@ -144,13 +130,7 @@ impl Allocator for BusyListAllocator {
     }
 
     fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
-        match event {
-            MachineEvent::Released(nodes) | MachineEvent::NodesUp(nodes) => {
-                self.placer.release(nodes);
-            }
-            MachineEvent::NodesDown(nodes) => self.placer.enter_each(nodes),
-            _ => {}
-        }
+        self.placer.on_event(event);
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -162,12 +142,7 @@ impl Allocator for BusyListAllocator {
     }
 
     fn stats(&self) -> Stats {
-        let census = Census {
-            blocks: self.blocks,
-            busy_list: self.placer.units(),
-            searches: 0,
-            operations: self.placer.subtractions(),
-        };
+        let census = self.placer.census(self.blocks, 0);
         Stats { census: Some(census), ..Stats::default() }
     }
 

@@ -4,8 +4,8 @@ use super::detect::{Detector, lowest};
 use super::list::BusyList;
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::submesh::{Shapes, SubMesh, distinct, permutations, turned};
-use crate::allocator::{Engine, Request};
-use crate::cancel::{CancelToken, Cancelled};
+use crate::allocator::{Census, Engine, MachineEvent, Request, RunSetup};
+use crate::cancel::Cancelled;
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// A busy list that finds free positions for frames and adds them to the list.
@@ -90,9 +90,35 @@ impl Placer {
         orientations(large).all(|large| orientations(small).any(|small| holds(large, small)))
     }
 
-    /// Sets a token. If the token is cancelled, every search ends without a result.
-    pub fn set_stop(&mut self, stop: &CancelToken) {
-        self.detector.set_stop(stop);
+    /// Begins a run: clears the list and the number of subtractions. If the token of the run is cancelled, every search
+    /// ends without a result.
+    pub fn begin(&mut self, setup: &RunSetup<'_>) {
+        self.detector.set_stop(&setup.stop);
+        self.list.clear();
+        self.detector.reset();
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+    }
+
+    /// Updates the list after an event: released units leave the list, and processors out of service enter it.
+    pub fn on_event(&mut self, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) | MachineEvent::NodesUp(nodes) => self.release(nodes),
+            MachineEvent::NodesDown(nodes) => self.enter_each(nodes),
+            _ => {}
+        }
+    }
+
+    /// Returns the counters of a strategy. [`Census::operations`] counts the subtractions of the run. A subtraction
+    /// removes a prohibited region from a plane or a piece of a plane.
+    pub fn census(&self, blocks: u32, searches: u64) -> Census {
+        Census {
+            blocks,
+            searches,
+            busy_list: self.units(),
+            operations: self.detector.subtractions(),
+        }
     }
 
     /// Checks for cancellation.
@@ -113,7 +139,7 @@ impl Placer {
 
     /// Adds processors that have gone out of service; each becomes an entry of one processor.
     /// [`release`](Self::release) removes them.
-    pub fn enter_each(&mut self, nodes: &[NodeId]) {
+    fn enter_each(&mut self, nodes: &[NodeId]) {
         for &node in nodes {
             self.enter(SubMesh { base: self.grid().coord(node), sides: [1; 3] });
         }
@@ -138,20 +164,5 @@ impl Placer {
     #[cfg(test)]
     pub fn volume_at(&self, base: NodeId) -> u32 {
         self.list.volume_at(base)
-    }
-
-    /// Returns the number of subtractions since the last reset. A subtraction removes a prohibited region from a plane
-    /// or a piece of a plane.
-    pub fn subtractions(&self) -> u64 {
-        self.detector.subtractions()
-    }
-
-    /// Clears the list and the number of subtractions.
-    pub fn reset(&mut self) {
-        self.list.clear();
-        self.detector.reset();
-        if let Some(map) = &mut self.map {
-            map.clear();
-        }
     }
 }

@@ -1,9 +1,31 @@
-//! Planes of base positions, and the pieces of a plane outside a prohibited region.
+//! Boxes and planes of base positions, and the pieces of a plane outside a prohibited region.
 //!
 //! Source: Bani-Mohammad 2008, Figure 3.3 and Appendix B. There are seventeen cases, which depend
 //! on the position of the region relative to the plane along y and along z. The cost is constant.
 
-use super::region::Region;
+use crate::topology::Coord;
+
+/// A box of base positions, including both corners. The base of a frame is its lowest corner (Bani-Mohammad 2008,
+/// section 3.2, definition 7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::allocator) struct Region {
+    pub low: Coord,
+    pub high: Coord,
+}
+
+impl Region {
+    /// Returns the bases at which a frame with these sides would overlap the box `allocated`.
+    pub fn prohibited(allocated: &Region, sides: [u16; 3]) -> Self {
+        let first = |i: usize| (allocated.low[i] + 1).saturating_sub(sides[i]);
+        Self { low: [first(0), first(1), first(2)], high: allocated.high }
+    }
+
+    /// Returns whether the box contains a position with this x.
+    #[inline]
+    pub fn covers_x(&self, x: u16) -> bool {
+        (self.low[0] <= x) & (x <= self.high[0])
+    }
+}
 
 /// A range of positions along one axis, including both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,6 +3,15 @@ use super::*;
 use crate::allocator::submesh::permutations;
 use proptest::prelude::*;
 
+impl BusyListAllocator {
+    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
+    /// disjoint, and busy on the machine.
+    fn holding(mut self, units: &[SubMesh]) -> Self {
+        units.iter().for_each(|&unit| self.placer.enter(unit));
+        self
+    }
+}
+
 const ENGINES: [Engine; 2] = [Engine::Fast, Engine::Literal];
 
 fn allocator(grid: &Grid, turning: bool, engine: Engine) -> BusyListAllocator {

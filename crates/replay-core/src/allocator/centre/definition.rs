@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::tie::{Slack, TieVector, WallRule, walls_of};
+use super::tie_vector::{Slack, TieVector, WallRule, walls_of};
 use crate::allocator::candidate_set::Term;
 use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;

@@ -8,10 +8,9 @@
 //!
 //! | module | topic |
 //! |---|---|
-//! | `tie` | tie vectors, slack, walls |
+//! | `tie_vector` | tie vectors, slack, walls |
 //! | `definition` | the rule of each strategy, evaluated literally |
 //! | `explain` | explanations of decisions, by the definition |
-//! | `engine` | the allocator that uses an engine |
 //! | `shell` | gathering a shell, and selecting a part of it |
 //! | `mc1x1` | MC1x1, evaluated by box counts |
 //! | `batch` | MC1x1 with many tie configurations, replayed at once |
@@ -20,35 +19,42 @@
 
 mod batch;
 pub(super) mod definition;
-mod engine;
 mod explain;
 mod mc1x1;
 mod pairwise;
 mod shell;
 #[cfg(test)]
 mod test_cases;
-pub(super) mod tie;
+pub(super) mod tie_vector;
 mod tuned;
 
 pub use batch::{BatchPlacement, BatchReplay, ExternalQuery};
 pub use definition::{CentreOptions, ShellOrder};
 pub(super) use shell::ShellCut;
-pub use tie::{
+pub use tie_vector::{
     Slack, SlackError, SlackRule, TieBreaking, TieConfig, TieRule, TieVector, TieVectorError,
     WallRule,
 };
 
+use std::collections::HashSet;
+use std::fmt;
+
+use self::definition::CentreRule;
+use self::explain::explain;
 use self::mc1x1::Mc1x1;
 use self::pairwise::Pairwise;
 use self::tuned::{TuneOptions, TunedMc1x1};
-use super::Allocator;
+use super::explain::ExplanationLog;
 use super::options::{AllocatorOptions, grid_of};
+use super::{Allocator, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count};
+use crate::cancel::{CancelToken, Cancelled};
+use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
-use crate::topology::Topology;
+use crate::topology::{Grid, NodeId, Topology};
 
 /// A centre-based strategy with all its parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct CentreStrategy {
+pub(crate) struct CentreStrategy {
     rule: Rule,
     breaking: TieBreaking,
     wall: WallRule,
@@ -147,7 +153,7 @@ impl AllocatorOptions for CentreStrategy {
 }
 
 /// Returns the table of `mc1x1`, `gen-alg` and `mm`.
-pub fn table() -> Table<CentreStrategy> {
+pub(crate) fn table() -> Table<CentreStrategy> {
     let mc1x1 = entry("mc1x1", Rule::Mc1x1)
         .aliases(&["mc-1x1"])
         .about(
@@ -218,4 +224,143 @@ fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
             |s| &mut s.breaking.slack,
         )
         .check(CentreStrategy::check)
+}
+
+/// Fast evaluation of a [`CentreRule`] for every shell order except [`ShellOrder::Greedy`].
+trait CentreEngine: fmt::Debug + Send {
+    /// A candidate of a decision.
+    type Candidate: Copy;
+
+    /// Clears all state about the machine.
+    fn reset(&mut self);
+
+    /// Returns the winning candidate for `size` processors. `size` must be less than the number of free processors.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `stop` is cancelled.
+    fn winner(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        stop: &CancelToken,
+    ) -> Result<Option<Self::Candidate>, Cancelled>;
+
+    /// Returns the candidates with the best score for `size` processors, in candidate order. `size` must be less than
+    /// the number of free processors.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `stop` is cancelled.
+    fn tied(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        stop: &CancelToken,
+    ) -> Result<Vec<Self::Candidate>, Cancelled>;
+
+    /// Appends the `size` processors of a candidate of the last decision to `chosen`, which must be empty.
+    fn collect(
+        &mut self,
+        machine: &Machine,
+        candidate: Self::Candidate,
+        size: usize,
+        chosen: &mut Vec<NodeId>,
+    );
+}
+
+/// An allocator of a centre-based strategy.
+#[derive(Debug)]
+struct CentreAllocator<E> {
+    grid: Grid,
+    rule: CentreRule,
+    engine: E,
+    stop: CancelToken,
+    explanation: ExplanationLog,
+    count_ties: bool,
+    /// Number of tied sets of the last request.
+    tied: Option<u32>,
+}
+
+impl<E: CentreEngine> CentreAllocator<E> {
+    /// Creates an allocator for `grid`; `engine` evaluates `rule`.
+    fn with_engine(grid: &Grid, rule: CentreRule, engine: E) -> Self {
+        Self {
+            grid: grid.clone(),
+            rule,
+            engine,
+            stop: CancelToken::new(),
+            explanation: ExplanationLog::default(),
+            count_ties: false,
+            tied: None,
+        }
+    }
+
+    /// Sets the log for explanations and the token that cancels decisions.
+    fn attach(&mut self, explanation: &ExplanationLog, stop: &CancelToken) {
+        (self.explanation, self.stop) = (explanation.clone(), stop.clone());
+    }
+
+    /// Returns the number of [tied sets](Stats::tied_sets) of a request.
+    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
+        let size = request.size as usize;
+        if size >= machine.free_count() {
+            return (size == machine.free_count()).then_some(1);
+        }
+        if self.rule.options.order == ShellOrder::Greedy {
+            return self.rule.tied_sets(machine, &self.grid, size, &self.stop).ok();
+        }
+        let mut sets = HashSet::new();
+        for candidate in self.engine.tied(machine, size, &self.stop).ok()? {
+            self.stop.check().ok()?;
+            let mut set = Vec::with_capacity(size);
+            self.engine.collect(machine, candidate, size, &mut set);
+            set.sort_unstable();
+            sets.insert(set);
+        }
+        Some(sets.len() as u32)
+    }
+}
+
+impl<E: CentreEngine> Allocator for CentreAllocator<E> {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.attach(&setup.explanation, &setup.stop);
+        (self.count_ties, self.tied) = (setup.count_ties, None);
+        self.engine.reset();
+        Ok(())
+    }
+
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let size = request.size as usize;
+        if self.count_ties {
+            self.tied = self.tied_sets(machine, request);
+        }
+        let Self { grid, rule, engine, stop, explanation, .. } = self;
+        if settled_by_count(machine, size, chosen)? {
+            explanation.sentence(|| "the job takes all free processors".to_string());
+            return Ok(());
+        }
+        if explanation.is_recording() {
+            explain(explanation, rule, machine, grid, size, stop)?;
+        }
+        if rule.options.order == ShellOrder::Greedy {
+            let winner = rule.choose(machine, grid, size, stop)?;
+            chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
+            return Ok(());
+        }
+        let winner = engine.winner(machine, size, stop)?.ok_or(Refusal::Fragmented)?;
+        engine.collect(machine, winner, size, chosen);
+        Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { supports_outages: true, counts_ties: true, ..Capabilities::default() }
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { tied_sets: self.tied, ..Stats::default() }
+    }
 }

@@ -1,7 +1,7 @@
 //! Shells around a centre: gathering a square shell, and selecting a part of any shell.
 
 use super::definition::{Metric, ShellOrder};
-use crate::machine::Machine;
+use crate::machine::{Count, Machine};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// Selects the processors that are taken from a last shell.
@@ -9,11 +9,17 @@ use crate::topology::{Axis, Coord, Grid, NodeId};
 /// The carried order sorts by the distances to all earlier centres, the latest first. The result depends only on the
 /// processors near the cut. The shell is therefore not sorted. Instead, each earlier centre narrows the shell to the
 /// processors that still compare equal at the cut. The narrowing ends after a few centres.
-#[derive(Clone, Debug, Default)]
-pub struct ShellCut {
-    undecided: Vec<NodeId>,
-    distances: Vec<u32>,
+#[derive(Debug)]
+pub struct ShellCut<P = NodeId, D = u32> {
+    undecided: Vec<P>,
+    distances: Vec<D>,
     histogram: Vec<u32>,
+}
+
+impl<P, D> Default for ShellCut<P, D> {
+    fn default() -> Self {
+        Self { undecided: Vec::new(), distances: Vec::new(), histogram: Vec::new() }
+    }
 }
 
 impl ShellCut {
@@ -61,32 +67,40 @@ impl ShellCut {
             }
         }
     }
+}
 
-    /// Takes processors like [`take`](Self::take) in carried order, for any type of centre and any distance function.
+impl<P: Copy, D: Count> ShellCut<P, D> {
+    /// Takes processors like [`take`](ShellCut::take) in carried order, for any type of processor and centre and any
+    /// distance function. Returns `false` if the earlier centres do not determine the part, so that the scan order
+    /// does.
     pub fn take_by<C>(
         &mut self,
-        earlier: impl Iterator<Item = C>,
-        distance: impl Fn(&C, NodeId) -> u32,
-        shell: &[NodeId],
+        mut earlier: impl Iterator<Item = C>,
+        distance: impl Fn(&C, P) -> D,
+        shell: &[P],
         mut need: usize,
-        chosen: &mut Vec<NodeId>,
-    ) {
+        chosen: &mut Vec<P>,
+    ) -> bool {
         self.undecided.clear();
         self.undecided.extend_from_slice(shell);
-        for centre in earlier {
-            if need == self.undecided.len() || need == 0 {
-                break;
-            }
+        while need > 0 && need < self.undecided.len() {
+            let Some(centre) = earlier.next() else { break };
             self.distances.clear();
             self.distances.extend(self.undecided.iter().map(|&p| distance(&centre, p)));
-            let (mut least, mut most) = (u32::MAX, 0);
+            let (mut least, mut most) = (D::MAX, D::default());
             for &distance in &self.distances {
                 (least, most) = (least.min(distance), most.max(distance));
             }
             if least == most {
                 continue;
             }
-            let cut = self.distance_at_cut(need, least, most);
+            let beyond = self.distances.iter().map(|distance| distance.minus(least).into());
+            let cut = least.plus(D::of(nth_smallest(
+                beyond,
+                most.minus(least).into(),
+                need,
+                &mut self.histogram,
+            )));
             let mut kept = 0;
             for i in 0..self.undecided.len() {
                 let processor = self.undecided[i];
@@ -101,22 +115,28 @@ impl ShellCut {
             self.undecided.truncate(kept);
         }
         chosen.extend_from_slice(&self.undecided[..need]);
+        need == 0 || need == self.undecided.len()
     }
+}
 
-    /// Returns the `need`-th smallest distance. All distances must be at least `least` and at most `most`.
-    fn distance_at_cut(&mut self, need: usize, least: u32, most: u32) -> u32 {
-        self.histogram.clear();
-        self.histogram.resize((most - least) as usize + 1, 0);
-        for &distance in &self.distances {
-            self.histogram[(distance - least) as usize] += 1;
-        }
-        let mut below = 0;
-        let reaches = |&count: &u32| {
-            below += count as usize;
-            below >= need
-        };
-        self.histogram.iter().position(reaches).map_or(u32::MAX, |place| least + place as u32)
-    }
+/// Returns the `need`-th smallest of some numbers from 0 to `most`; `need` is at least one and at most the number of
+/// numbers. `histogram` is scratch memory.
+#[inline]
+pub fn nth_smallest(
+    numbers: impl Iterator<Item = u32>,
+    most: u32,
+    need: usize,
+    histogram: &mut Vec<u32>,
+) -> usize {
+    histogram.clear();
+    histogram.resize(most as usize + 1, 0);
+    numbers.for_each(|number| histogram[number as usize] += 1);
+    let mut below = 0;
+    let reaches = |&count: &u32| {
+        below += count as usize;
+        below >= need
+    };
+    histogram.iter().position(reaches).unwrap_or(0)
 }
 
 /// The free processors of one square shell, and a part of them.

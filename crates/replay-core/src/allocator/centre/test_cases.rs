@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::definition::{Candidate, CentreOptions, CentreRule, ShellOrder};
-use super::tie::{TieVector, WallRule};
+use super::tie_vector::{TieVector, WallRule};
 use crate::allocator::{Allocator, Request, RunSetup};
 use crate::cancel::CancelToken;
 use crate::machine::Machine;

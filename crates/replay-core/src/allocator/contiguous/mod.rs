@@ -29,6 +29,7 @@ use super::explain::{self, ExplanationLog, Listing, count};
 use super::submesh::{Shapes, Shaping, SubMesh, volume};
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
@@ -99,9 +100,7 @@ impl<C: Choice> Contiguous<C> {
     /// [`Refusal`] if the request would be refused now.
     pub fn find(&mut self, machine: &Machine, request: Request) -> Result<SubMesh, Refusal> {
         let free = machine.free_count();
-        if request.size as usize > free {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         let mut refusal = Refusal::TooFewFree;
         for &sides in self.shapes.of(request) {
             if volume(sides) > free as u64 {

@@ -29,7 +29,7 @@ use super::busy_list::placer::Placer;
 use super::explain::ExplanationLog;
 use super::submesh::{SubMesh, volume};
 use super::{
-    Allocator, Capabilities, Census, Engine, MachineEvent, Refusal, Request, RunSetup, Stats,
+    Allocator, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
 };
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
@@ -38,7 +38,7 @@ use crate::topology::{Grid, NodeId};
 /// nearest to a square, even if this shape does not fit the machine. A request with a shape gets as
 /// many processors as the volume of the shape.
 ///
-/// The searches of its [`Census`] are the executions of Step 6; each execution searches for one
+/// The searches of its [`Census`](super::Census) are the executions of Step 6; each execution searches for one
 /// shape in all orientations. The operations are the subtractions of a prohibited region from a
 /// plane of bases, or from a piece of a plane.
 #[derive(Clone, Debug)]
@@ -80,13 +80,6 @@ impl Gabl {
             searches: 0,
             explanation: ExplanationLog::default(),
         }
-    }
-
-    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
-    /// disjoint, and busy on the machine.
-    pub fn holding(mut self, units: &[SubMesh]) -> Self {
-        units.iter().for_each(|&unit| self.placer.enter(unit));
-        self
     }
 
     fn shape(&mut self, size: u32) -> Option<[u16; 3]> {
@@ -137,8 +130,7 @@ impl Gabl {
 impl Allocator for Gabl {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         self.explanation = setup.explanation.clone();
-        self.placer.set_stop(&setup.stop);
-        self.placer.reset();
+        self.placer.begin(setup);
         (self.blocks, self.searches) = (0, 0);
         Ok(())
     }
@@ -149,16 +141,11 @@ impl Allocator for Gabl {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        let free = machine.free_count();
-        if request.size as usize > free {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         let sides =
             request.shape.or_else(|| self.shape(request.size)).ok_or(Refusal::Fragmented)?;
         let job = volume(sides);
-        if job > free as u64 {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, job)?;
         self.blocks = match self.place(sides) {
             Some(unit) => {
                 unit.append_to(self.placer.grid(), chosen);
@@ -180,13 +167,7 @@ impl Allocator for Gabl {
     }
 
     fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
-        match event {
-            MachineEvent::Released(nodes) | MachineEvent::NodesUp(nodes) => {
-                self.placer.release(nodes);
-            }
-            MachineEvent::NodesDown(nodes) => self.placer.enter_each(nodes),
-            _ => {}
-        }
+        self.placer.on_event(event);
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -194,12 +175,7 @@ impl Allocator for Gabl {
     }
 
     fn stats(&self) -> Stats {
-        let census = Census {
-            blocks: self.blocks,
-            busy_list: self.placer.units(),
-            searches: self.searches,
-            operations: self.placer.subtractions(),
-        };
+        let census = self.placer.census(self.blocks, self.searches);
         Stats { census: Some(census), ..Stats::default() }
     }
 }

@@ -2,6 +2,15 @@ use super::*;
 use crate::allocator::busy_list::cases::{busy, grid, meshes, nodes, unit, units};
 use proptest::prelude::*;
 
+impl Gabl {
+    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
+    /// disjoint, and busy on the machine.
+    fn holding(mut self, units: &[SubMesh]) -> Self {
+        units.iter().for_each(|&unit| self.placer.enter(unit));
+        self
+    }
+}
+
 /// State of Figure 4.3: 6 x 6 processors, 19 of them free.
 fn figure_4_3() -> Vec<SubMesh> {
     [[1, 4, 5, 5], [0, 2, 1, 3], [4, 3, 5, 3], [5, 2, 5, 2]].map(|a| unit(&a)).to_vec()

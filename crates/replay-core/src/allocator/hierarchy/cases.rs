@@ -21,13 +21,11 @@
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
-use super::fragmentation::fragmentation;
 use super::{Denied, FreeNodes, Rule, RuleOptions};
 use crate::allocator::Times;
-use crate::lines::{LineError, Lines};
 use crate::naming::StrategyName;
 use crate::placement::cases::{
-    CasesError, Columns, MachineError, format_ranges, record, write_error,
+    CasesError, Columns, MachineError, answer_rows, format_ranges, record,
 };
 use crate::sanitize::excerpt;
 use crate::topology::{Hierarchy, NodeId};
@@ -65,62 +63,16 @@ pub fn is_header(line: &str) -> bool {
 pub fn answer(
     input: impl BufRead,
     file: &str,
-    mut machine: impl FnMut(&str) -> Result<Hierarchy, MachineError>,
+    machine: impl FnMut(&str) -> Result<Hierarchy, MachineError>,
     output: impl Write,
 ) -> Result<u64, CasesError> {
-    let mut output = csv::Writer::from_writer(output);
-    let mut machines: HashMap<String, Hierarchy> = HashMap::new();
     let mut decisions = Decisions::default();
-    let mut columns: Option<Columns> = None;
-    let (mut lines, mut answered) = (Lines::new(input), 0);
-    loop {
-        let row = |line, problem| CasesError::Row { file: file.to_string(), line, problem };
-        let read = lines.next_text(|line, text| {
-            if text.trim().is_empty() {
-                return Ok(());
-            }
-            let record = record(text).map_err(|problem| row(line, problem))?;
-            let Some(columns) = &columns else {
-                let read = Columns::of(&record, &COLUMNS, &ADDED);
-                columns = Some(read.map_err(|problem| row(line, problem))?);
-                return output.write_record(record.iter().chain(ADDED)).map_err(write_error);
-            };
-            if record.len() != columns.count {
-                let problem = format!("{} fields for {} columns", record.len(), columns.count);
-                return Err(row(line, problem));
-            }
-            let name = columns.field(&record, "topology");
-            if !machines.contains_key(name) {
-                let read = machine(name).map_err(|cause| CasesError::Machine {
-                    file: file.to_string(),
-                    line,
-                    cause: Box::new(cause),
-                });
-                machines.insert(name.to_string(), read?);
-            }
-            let Some(machine) = machines.get(name) else { return Ok(()) };
-            let [rule, options, free, size] =
-                ["rule", "options", "free", "n"].map(|column| columns.field(&record, column));
-            let added = decisions.answer(name, machine, Case { rule, options, free, size });
-            let added = added.map_err(|problem| row(line, problem))?;
-            let added = added.iter().map(String::as_str);
-            output.write_record(record.iter().chain(added)).map_err(write_error)?;
-            answered += 1;
-            Ok(())
-        });
-        match read {
-            Ok(Some(outcome)) => outcome?,
-            Ok(None) => break,
-            Err(LineError::Io(cause)) => {
-                return Err(row(lines.number() + 1, format!("cannot be read: {cause}")));
-            }
-            Err(error @ LineError::TooLong(_)) => {
-                return Err(row(lines.number(), error.to_string()));
-            }
-        }
-    }
-    output.flush()?;
-    Ok(answered)
+    let answer = |columns: &Columns, record: &csv::StringRecord, machine: &Hierarchy| {
+        let [name, rule, options, free, size] = ["topology", "rule", "options", "free", "n"]
+            .map(|column| columns.field(record, column));
+        decisions.answer(name, machine, Case { rule, options, free, size })
+    };
+    answer_rows(input, file, &COLUMNS, &ADDED, machine, answer, output)
 }
 
 /// Cache of the rules used so far, by machine, name and options.
@@ -142,7 +94,7 @@ impl Decisions {
     ) -> Result<[String; ADDED.len()], String> {
         let mut free = FreeNodes::of(machine, nodes_of(case.free, machine)?);
         if case.rule == "fragmentation" {
-            return Ok([fragmentation(&free).to_string(), String::new()]);
+            return Ok([free.fragmentation().to_string(), String::new()]);
         }
         let size = case.size.parse().ok().filter(|&size: &u32| size > 0);
         let size = size.ok_or_else(|| {

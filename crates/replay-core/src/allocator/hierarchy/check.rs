@@ -332,7 +332,7 @@ pub fn ranges(ranges: &[[u32; 2]]) -> String {
 
 /// The idle nodes of a machine that is filled with jobs of one size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Idle {
+pub(crate) struct Idle {
     /// Nodes of each job.
     pub size: u32,
     /// Nodes that are free when no further job fits.
@@ -344,7 +344,7 @@ pub struct Idle {
 /// Places jobs of each size on the idle machine until the rule places no further job. Returns the sizes that run but
 /// leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder, from
 /// highest to lowest. If these numbers are equal, the smaller size comes first.
-pub fn idle_nodes(machine: &Hierarchy, rule: &mut Rule) -> Vec<Idle> {
+pub(crate) fn idle_nodes(machine: &Hierarchy, rule: &mut Rule) -> Vec<Idle> {
     let nodes = machine.processors() as u32;
     let mut found = Vec::new();
     let (all, mut chosen) = (FreeNodes::all(machine), Vec::new());

@@ -116,7 +116,7 @@ impl KueueOptions {
     }
 
     /// Returns whether jobs may be placed in slices.
-    pub fn has_slices(&self) -> bool {
+    pub(crate) fn has_slices(&self) -> bool {
         self.slice.is_some()
     }
 
@@ -263,7 +263,7 @@ impl KueueRule {
     }
 
     /// Returns whether every request is served if at least the requested number of nodes is free.
-    pub fn never_refuses(&self) -> bool {
+    pub(crate) fn never_refuses(&self) -> bool {
         matches!(self.options.mode, Mode::Preferred | Mode::Unconstrained)
             && !self.options.has_slices()
             && self.levels(1).is_ok()

@@ -4,13 +4,12 @@
 //! | module | rule |
 //! |---|---|
 //! | [`slurm_tree`] | `slurm-tree` |
-//! | [`tree_fit`] | `tree-fit` |
+//! | `tree_fit` | `tree-fit` |
 //! | [`slurm_block`] | `slurm-block` |
 //! | [`kueue`] | `kueue` |
-//! | [`node_order`] | `first-fit` on these machines |
+//! | `node_order` | `first-fit` on these machines |
 //! | [`cases`] | decisions read from a file, for external checks |
 //! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
-//! | [`fragmentation`] | Slurm's fragmentation measure of block machines |
 //!
 //! A rule decides by [`FreeNodes`], the number of free nodes of each switch and block, which is updated at every start,
 //! end and outage. The only data about jobs that rules use are the size and the times of the request.
@@ -20,19 +19,18 @@
 
 pub mod cases;
 pub mod check;
-pub mod fragmentation;
 mod free_nodes;
 pub mod kueue;
 mod names;
-pub mod node_order;
+pub(crate) mod node_order;
 pub mod slurm_block;
 pub mod slurm_tree;
-pub mod tree_fit;
+mod tree_fit;
 
 use std::collections::HashMap;
 
 pub use free_nodes::FreeNodes;
-pub use names::{kueue_table, slurm_block_table, slurm_tree_table, tree_fit_table};
+pub(crate) use names::{kueue_table, slurm_block_table, slurm_tree_table, tree_fit_table};
 
 use self::kueue::{KueueOptions, KueueRule};
 use self::slurm_block::{BlockOptions, BlockRule};
@@ -166,7 +164,7 @@ impl Rule {
     }
 
     /// Sets the log to which the rule writes its explanations.
-    pub fn set_explanation(&mut self, log: ExplanationLog) {
+    pub(crate) fn set_explanation(&mut self, log: ExplanationLog) {
         match self {
             Rule::Tree(rule) => rule.explanation = log,
             Rule::Fit(rule) => rule.explanation = log,
@@ -176,7 +174,7 @@ impl Rule {
     }
 
     /// Returns whether every request is served if at least the requested number of nodes is free.
-    pub fn never_refuses(&self) -> bool {
+    pub(crate) fn never_refuses(&self) -> bool {
         match self {
             Rule::Tree(rule) => rule.never_refuses(),
             Rule::Fit(rule) => rule.never_refuses(),
@@ -208,7 +206,7 @@ impl Rule {
 
 /// Allocator that places jobs by a rule.
 #[derive(Clone, Debug)]
-pub struct RuleAllocator {
+pub(crate) struct RuleAllocator {
     rule: Rule,
     free: FreeNodes,
     /// Cache by job size: whether the rule finds a placement on the idle machine.

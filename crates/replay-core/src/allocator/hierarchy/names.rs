@@ -104,7 +104,7 @@ impl AllocatorOptions for KueueOptions {
 }
 
 /// Returns the table of `slurm-tree`.
-pub fn slurm_tree_table() -> Table<TreeOptions> {
+pub(crate) fn slurm_tree_table() -> Table<TreeOptions> {
     let entry = Entry::new("slurm-tree", TreeOptions::default())
         .about(
             "Few leaves of a tree of switches, close together, by the rule that Slurm ships (topology/tree). A job of one node gets the free node with the lowest number. O(leaves) per chosen leaf.",
@@ -132,7 +132,7 @@ pub fn slurm_tree_table() -> Table<TreeOptions> {
 }
 
 /// Returns the table of `tree-fit`.
-pub fn tree_fit_table() -> Table<FitOptions> {
+pub(crate) fn tree_fit_table() -> Table<FitOptions> {
     let entry = Entry::new("tree-fit", FitOptions)
         .about(
             "The tightest leaf of a tree of switches that holds the job, by the free nodes and the expected ends of running jobs; else the fewest leaves below a switch of the lowest possible level. O(leaves), or O(leaves log leaves) for jobs on several leaves.",
@@ -142,7 +142,7 @@ pub fn tree_fit_table() -> Table<FitOptions> {
 }
 
 /// Returns the table of `slurm-block`.
-pub fn slurm_block_table() -> Table<BlockOptions> {
+pub(crate) fn slurm_block_table() -> Table<BlockOptions> {
     let usual = BlockOptions { lenient: true, ..BlockOptions::default() };
     let entry = Entry::new("slurm-block", usual)
         .about(
@@ -167,7 +167,7 @@ pub fn slurm_block_table() -> Table<BlockOptions> {
 }
 
 /// Returns the table of `kueue`.
-pub fn kueue_table() -> Table<KueueOptions> {
+pub(crate) fn kueue_table() -> Table<KueueOptions> {
     let usual = KueueOptions { lenient: true, ..KueueOptions::default() };
     let entry = Entry::new("kueue", usual)
         .about(

@@ -1,6 +1,6 @@
 //! `first-fit` on trees and block machines: a job gets the free nodes with the lowest numbers.
 
-use crate::allocator::{Allocator, Capabilities, Refusal, Request};
+use crate::allocator::{Allocator, Capabilities, Refusal, Request, require_free};
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
@@ -16,9 +16,7 @@ impl Allocator for NodeOrder {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         chosen.extend(machine.free_nodes().take(size));
         Ok(())
     }

@@ -191,7 +191,7 @@ impl TreeRule {
     }
 
     /// Returns whether every request is served if at least the requested number of nodes is free.
-    pub fn never_refuses(&self) -> bool {
+    pub(crate) fn never_refuses(&self) -> bool {
         let first = self.roots.first();
         self.patience().is_none() && self.roots.iter().all(|root| Some(root) == first)
     }

@@ -2,7 +2,6 @@
 //! 22.05.8 if `since` selects this release.
 
 use super::cases::{Case, Decisions};
-use super::fragmentation::fragmentation;
 use super::*;
 use crate::allocator::explain::Part;
 
@@ -156,7 +155,7 @@ fn decisions_on_blocks() {
 #[test]
 fn fragmentation_of_blocks() {
     let machine = machine(E);
-    let of = |free: &str| fragmentation(&FreeNodes::of(&machine, set(free)));
+    let of = |free: &str| FreeNodes::of(&machine, set(free)).fragmentation();
     assert_eq!(["0-23", "1-23", "0-16,18-23", "0-11,16-23", ""].map(of), [0, 21, 21, 24, 64]);
 }
 

@@ -22,10 +22,9 @@
 //! the cost of the cubic strategy if it is used; and one step per allocated processor.
 
 use super::chains::Chains;
-use super::coalesce::Coalescer;
 use super::cube::Cube;
 use super::cubic::{Subcubes, describe_subcube, mesh_of, points};
-use super::lists::CubeLists;
+use super::lists::{Coalescer, CubeLists};
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
 use crate::allocator::explain::ExplanationLog;
@@ -61,8 +60,8 @@ pub struct Auxiliary<S> {
     n: u32,
     sides: Sides,
     release: Release,
-    subcubes: S,
-    lists: CubeLists,
+    pub(super) subcubes: S,
+    pub(super) lists: CubeLists,
     /// Bases of the cubes in the auxiliary list, by the base of the owner's subcube.
     owned: Chains,
     /// Bases of subcubes taken from the auxiliary list, by the base of the lender's subcube.
@@ -102,18 +101,9 @@ impl<S: Subcubes> Auxiliary<S> {
         }
     }
 
-    /// Returns the cubic strategy.
-    pub fn subcubes(&self) -> &S {
-        &self.subcubes
-    }
-
-    /// Returns the auxiliary list.
-    pub fn lists(&self) -> &CubeLists {
-        &self.lists
-    }
-
     /// Returns the owner of a cube in the auxiliary list. The owner is identified by the lowest processor of its
     /// subcube.
+    #[cfg(test)]
     pub fn owner(&self, cube: Cube) -> Option<NodeId> {
         self.lists.has(cube).then(|| self.owned.owner(cube.base).map(NodeId)).flatten()
     }

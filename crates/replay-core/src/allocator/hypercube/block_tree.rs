@@ -36,6 +36,16 @@ impl BlockTree {
         Self { n, numbering, levels: (0..=n).map(full).collect() }
     }
 
+    /// Marks all processors as free.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.n, self.numbering);
+    }
+
+    /// Returns the number of dimensions of the hypercube.
+    pub fn dimensions(&self) -> u32 {
+        self.n
+    }
+
     /// Returns the bits of the blocks of 2^`level` processors.
     pub fn level(&self, level: u32) -> &[u64] {
         &self.levels[level as usize]

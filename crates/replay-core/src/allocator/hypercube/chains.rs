@@ -32,6 +32,7 @@ impl Chains {
     }
 
     /// Returns the owner of a member.
+    #[cfg(test)]
     pub fn owner(&self, member: u32) -> Option<u32> {
         some(self.links[member as usize].owner)
     }

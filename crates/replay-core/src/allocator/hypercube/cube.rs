@@ -117,7 +117,7 @@ impl Cube {
 
 /// Moves bit i of `value` to the i-th lowest set bit of `places`. Bits of `value` for which
 /// `places` has no set bit are dropped.
-pub fn deposit(value: u32, places: u32) -> u32 {
+pub(crate) fn deposit(value: u32, places: u32) -> u32 {
     let (mut rest, mut result, mut bit) = (places, 0, 0);
     while rest != 0 {
         let place = rest & rest.wrapping_neg();

@@ -56,10 +56,10 @@ impl Subcubes for Box<dyn Subcubes> {
 
 /// A cubic strategy. [`Census::operations`] counts the subcubes that are allocated and released.
 #[derive(Clone, Debug)]
-pub struct Cubic<S> {
+pub(crate) struct Cubic<S> {
     n: u32,
     sides: Sides,
-    subcubes: S,
+    pub(super) subcubes: S,
     /// The stars of each job's subcube, by the base of the subcube.
     held: Vec<u32>,
     census: Census,
@@ -78,11 +78,6 @@ impl<S: Subcubes> Cubic<S> {
             census: Census::default(),
             explanation: ExplanationLog::default(),
         }
-    }
-
-    /// Returns the allocator of subcubes.
-    pub fn subcubes(&self) -> &S {
-        &self.subcubes
     }
 }
 
@@ -106,7 +101,7 @@ pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Resu
 }
 
 /// Describes the result of the search for the subcube of a mesh.
-pub fn describe_subcube(mesh: Mesh, found: Option<Cube>, n: u32) -> String {
+pub(crate) fn describe_subcube(mesh: Mesh, found: Option<Cube>, n: u32) -> String {
     let (processors, k) = (mesh.processors(), mesh.dimension());
     let wanted = format!("its mesh of {processors} processors needs a subcube of {k} dimensions");
     match found {

@@ -11,7 +11,7 @@
 //! three dimensions are returned in the order 001, 011, 010, 110, 100, 101, 000, 111, the lists
 //! contain `0*1`, `*10`, `10*`, `000` and `111`, and no two of these cubes can merge. If the lists
 //! have no sufficient cube, the strategy therefore searches the free processors for any subcube
-//! ([recognition](super::recognition)). The first subcube found is carved out of the listed cubes.
+//! (`recognition`). The first subcube found is carved out of the listed cubes.
 //!
 //! Cost per decision: O(n) for taking a cube from the lists, O(n^2) for returning a cube, and at
 //! most O(3^n / 64) for a search.

@@ -17,10 +17,9 @@
 
 use std::ops::ControlFlow;
 
-use super::buddy::first_bit;
 use super::cube::{Cube, deposit};
 use super::cubic::Subcubes;
-use super::node_set::NodeSet;
+use super::node_set::{NodeSet, first_bit};
 use super::recognition::Recogniser;
 
 /// The maximal set of free subcubes.

@@ -108,7 +108,7 @@ impl Mesh {
     }
 
     /// Appends the processors of `host` outside the mesh.
-    pub fn append_rest_to(&self, host: Cube, nodes: &mut Vec<NodeId>) {
+    pub(crate) fn append_rest_to(&self, host: Cube, nodes: &mut Vec<NodeId>) {
         let [x, y, z] = self.sides;
         let [all_x, all_y, all_z] = self.bits.map(|bits| 1 << bits);
         self.walk(host, [x, 0, 0], [all_x, y, z], nodes);

@@ -9,44 +9,41 @@
 //!
 //! | module | strategy | recognised subcubes of k dimensions |
 //! |---|---|---|
-//! | [`buddy`] | aligned ranges of addresses | 2^(n-k) |
-//! | [`gray_code`] | ranges along a Gray code | 2^(n-k+1) for 0 < k < n |
-//! | [`modified_buddy`] | an aligned range and one partner of this range | (n-k+1) 2^(n-k) for k > 0 |
-//! | [`multiple_gray_code`] | ranges along several Gray codes | all, with all codes |
+//! | [`block_search`]: buddy | aligned ranges of addresses | 2^(n-k) |
+//! | [`block_search`]: Gray code | ranges along a Gray code | 2^(n-k+1) for 0 < k < n |
+//! | [`block_search`]: modified buddy | an aligned range and one partner of this range | (n-k+1) 2^(n-k) for k > 0 |
+//! | `multiple_gray_code` | ranges along several Gray codes | all, with all codes |
 //! | [`free_list`] | lists of free subcubes (FL) | all, C(n,k) 2^(n-k) |
-//! | [`maximal_set`] | best fit in a maximal set of free subcubes (MSS) | all |
-//! | [`auxiliary`] | unused parts of allocated subcubes, on top of any of these strategies (AFL) | |
-//! | [`non_cubic`] | a job in several adjacent subcubes of the free list | |
+//! | `maximal_set` | best fit in a maximal set of free subcubes (MSS) | all |
+//! | `auxiliary` | unused parts of allocated subcubes, on top of any of these strategies (AFL) | |
+//! | `non_cubic` | a job in several adjacent subcubes of the free list | |
 //!
 //! | module | concept |
 //! |---|---|
-//! | [`cube`], [`gray`] | subcubes, Gray codes |
+//! | [`cube`], `gray` | subcubes, Gray codes |
 //! | [`sides`], [`mesh`] | the mesh of a job; its embedding in a subcube and the unused part |
 //! | [`cubic`] | common code of strategies with one subcube per job |
-//! | [`block_tree`], [`lists`], [`node_set`] | free processors: by aligned block, as lists of subcubes, as a set |
-//! | [`chains`] | cubes by owner |
-//! | [`names`] | names and parameters |
-//! | [`recognition`], [`coalesce`] | finding every free subcube; merging subcubes |
+//! | `block_tree`, `lists`, `node_set` | free processors: by aligned block, as lists of subcubes (and merging them), as a set |
+//! | `chains` | cubes by owner |
+//! | `names` | names and parameters |
+//! | `recognition` | finding every free subcube |
 
-pub mod auxiliary;
-pub mod block_tree;
-pub mod buddy;
-pub mod chains;
-pub mod coalesce;
+mod auxiliary;
+pub mod block_search;
+mod block_tree;
+mod chains;
 pub mod cube;
 pub mod cubic;
 pub mod free_list;
-pub mod gray;
-pub mod gray_code;
-pub mod lists;
-pub mod maximal_set;
+mod gray;
+mod lists;
+mod maximal_set;
 pub mod mesh;
-pub mod modified_buddy;
-pub mod multiple_gray_code;
-pub mod names;
-pub mod node_set;
-pub mod non_cubic;
-pub mod recognition;
+mod multiple_gray_code;
+pub(crate) mod names;
+mod node_set;
+mod non_cubic;
+mod recognition;
 pub mod sides;
 
 #[cfg(test)]

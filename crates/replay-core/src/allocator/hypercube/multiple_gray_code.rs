@@ -1,7 +1,7 @@
 //! The multiple Gray code strategy (Chen and Shin 1987): the Gray code strategy with several codes.
 //!
 //! A code is a binary reflected Gray code with permuted dimensions. The [Gray code
-//! strategy](super::gray_code) searches the codes one after the other, and the first code with a
+//! strategy](super::block_search) searches the codes one after the other, and the first code with a
 //! free subcube decides. C(n, floor(n / 2)) codes are sufficient to recognise every subcube. The
 //! papers do not specify the codes, so this implementation selects them. The implementation divides
 //! all sets of dimensions into symmetric chains: in a chain, each set has one dimension more than
@@ -15,7 +15,7 @@
 
 use super::cube::Cube;
 use super::cubic::Subcubes;
-use super::node_set::{LOW_HALVES, NodeSet};
+use super::node_set::{LOW_HALVES, NodeSet, first_bit};
 use super::recognition::Recogniser;
 
 /// Free subcubes along several Gray codes.
@@ -24,7 +24,7 @@ pub struct MultipleGrayCode {
     n: u32,
     free: NodeSet,
     /// Dimensions of each code; the dimension that changes fastest comes first.
-    codes: Vec<Vec<u8>>,
+    pub(super) codes: Vec<Vec<u8>>,
     /// Whether all codes are used, so that every subcube is recognised.
     complete: bool,
     recogniser: Recogniser,
@@ -61,14 +61,9 @@ impl MultipleGrayCode {
         }
     }
 
-    /// Returns the dimensions of each code. The dimension that changes fastest comes first.
-    pub fn codes(&self) -> &[Vec<u8>] {
-        &self.codes
-    }
-
     fn find(&mut self, k: u32) -> Option<Cube> {
         let Some(half) = k.checked_sub(1) else {
-            return super::buddy::first_bit(self.free.words()).map(|base| Cube { stars: 0, base });
+            return first_bit(self.free.words()).map(|base| Cube { stars: 0, base });
         };
         if self.complete {
             // A single search first decides whether any subcube is free.

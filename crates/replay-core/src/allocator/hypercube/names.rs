@@ -3,10 +3,11 @@
 use std::sync::LazyLock;
 
 use super::auxiliary::{Auxiliary, Release};
+use super::block_search::BlockSearch;
 use super::cubic::{Cubic, Subcubes};
 use super::non_cubic::NonCubic;
 use super::sides::SidesRule;
-use super::{buddy, free_list, gray_code, maximal_set, modified_buddy, multiple_gray_code};
+use super::{free_list, maximal_set, multiple_gray_code};
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, Value, kind, spelled};
 use crate::topology::{Hypercube, Topology};
@@ -14,11 +15,11 @@ use crate::topology::{Hypercube, Topology};
 /// Cubic strategy that allocates subcubes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recognition {
-    /// The buddy strategy ([`buddy`]).
+    /// The buddy strategy ([`BlockSearch::buddy`]).
     Buddy,
-    /// The Gray code strategy ([`gray_code`]).
+    /// The Gray code strategy ([`BlockSearch::gray_code`]).
     GrayCode,
-    /// The modified buddy strategy ([`modified_buddy`]).
+    /// The modified buddy strategy ([`BlockSearch::modified_buddy`]).
     ModifiedBuddy,
     /// The multiple Gray code strategy ([`multiple_gray_code`]).
     MultipleGrayCode {
@@ -40,9 +41,9 @@ impl Recognition {
     /// A message if more codes are requested than exist for `n` dimensions.
     pub fn subcubes(self, n: u32) -> Result<Box<dyn Subcubes>, String> {
         Ok(match self {
-            Self::Buddy => Box::new(buddy::Buddy::new(n)),
-            Self::GrayCode => Box::new(gray_code::GrayCode::new(n)),
-            Self::ModifiedBuddy => Box::new(modified_buddy::ModifiedBuddy::new(n)),
+            Self::Buddy => Box::new(BlockSearch::buddy(n)),
+            Self::GrayCode => Box::new(BlockSearch::gray_code(n)),
+            Self::ModifiedBuddy => Box::new(BlockSearch::modified_buddy(n)),
             Self::MultipleGrayCode { codes } => {
                 let most = multiple_gray_code::complete_codes(n);
                 let codes = codes.unwrap_or(most);

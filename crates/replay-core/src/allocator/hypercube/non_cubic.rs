@@ -20,6 +20,7 @@ use super::free_list::FreeList;
 use crate::allocator::explain::ExplanationLog;
 use crate::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
@@ -28,7 +29,7 @@ use crate::topology::{Hypercube, NodeId};
 #[derive(Clone, Debug)]
 pub struct NonCubic {
     n: u32,
-    list: FreeList,
+    pub(super) list: FreeList,
     /// Maximum number of cubes of a job.
     cubes: u32,
     /// Whether cubes of a job must be adjacent.
@@ -56,11 +57,6 @@ impl NonCubic {
             census: Census::default(),
             explanation: ExplanationLog::default(),
         }
-    }
-
-    /// Returns the free subcubes.
-    pub fn list(&self) -> &FreeList {
-        &self.list
     }
 
     /// Takes a subcube of `k` dimensions. If adjacency is required, the subcube is adjacent to a subcube that the job
@@ -106,13 +102,9 @@ impl Allocator for NonCubic {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        if request.size as usize > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         let mut rest = rounded(request.size, self.cubes);
-        if rest as usize > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, rest.into())?;
         self.taken.clear();
         while rest != 0 {
             let k = rest.ilog2();

@@ -28,7 +28,9 @@ use self::records::Records;
 use super::explain::{self, ExplanationLog};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::SubMesh;
-use super::{Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats};
+use super::{
+    Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
+};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, NodeId, Topology};
@@ -55,7 +57,7 @@ impl Splitting {
 /// released.
 #[derive(Debug)]
 pub struct Mbs {
-    records: Records,
+    pub(super) records: Records,
     splitting: Splitting,
     /// For each processor, the number of blocks of the job that has this processor as its first
     /// processor.
@@ -80,11 +82,6 @@ impl Mbs {
     /// ahead.
     pub fn classic(grid: &Grid) -> Self {
         Self::new(grid, Division::Corners, ListOrder::RowMajor, Splitting::Ahead)
-    }
-
-    /// Returns the records of free blocks.
-    pub fn records(&self) -> &Records {
-        &self.records
     }
 
     /// Takes all processors of an area as one unit, for a job that another strategy has placed. The
@@ -116,9 +113,7 @@ impl Allocator for Mbs {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        if request.size as usize > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         self.explanation.sentence(|| self.records.describe());
         let (records, explanation) = (&mut self.records, &self.explanation);
         let arity = records.forest().arity();

@@ -105,6 +105,7 @@ impl OrderedSet {
     }
 
     /// Returns the members in increasing order.
+    #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(word, &bits)| {
             let rests = std::iter::successors(Some(bits), |bits| Some(bits & (bits - 1)));

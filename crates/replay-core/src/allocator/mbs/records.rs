@@ -61,6 +61,7 @@ impl Records {
     }
 
     /// Returns the free blocks of a class in list order.
+    #[cfg(test)]
     pub fn free_blocks(&self, class: usize) -> impl Iterator<Item = SubMesh> + '_ {
         let blocks = self.free[class].iter().map(move |number| self.forest.block(class, number));
         blocks.map(|block| self.forest.area(block))

@@ -53,7 +53,7 @@ impl Bench {
     }
 
     fn free(&self) -> Vec<Vec<Unit>> {
-        let records = self.mbs.records();
+        let records = &self.mbs.records;
         let class = |class| records.free_blocks(class).map(|a| (a.base, a.sides[0])).collect();
         (0..records.forest().classes()).map(class).collect()
     }
@@ -247,7 +247,7 @@ proptest! {
         }
         list_implementation.free.retain(|_, list| !list.is_empty());
         prop_assert!(list_implementation.free.iter().eq(whole.iter().filter(|(_, list)| !list.is_empty())));
-        let records = bench.mbs.records();
+        let records = &bench.mbs.records;
         let free: usize = (0..records.forest().classes()).map(|class| records.free(class)).sum();
         prop_assert_eq!(free, records.forest().initial().len());
     }

@@ -41,7 +41,7 @@
 
 mod fold;
 mod limit;
-pub mod names;
+pub(crate) mod names;
 mod speedup;
 
 pub use fold::{Folded, Folding};
@@ -94,7 +94,7 @@ pub enum Rule {
 }
 
 /// A strategy that folds the jobs of another strategy.
-pub struct Reduced {
+pub(crate) struct Reduced {
     inner: Box<dyn Allocator>,
     rule: Rule,
     folding: Folding,

@@ -220,7 +220,7 @@ fn run(
 }
 
 fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
-    Job { number, submit, run, estimate: run, size, shape: None, line: 0, limit: None }
+    Job { number, ..crate::simulation::job(submit, run, size) }
 }
 
 /// Without folding the second job would wait for the first job. After one fold the second job runs

@@ -18,7 +18,7 @@ pub mod tuned;
 
 pub use described::Described;
 use names::PlacementOptions;
-pub use names::table;
+pub(crate) use names::table;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,6 +28,7 @@ use tied::Tied;
 use super::explain::ExplanationLog;
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::cancel::CancelToken;
 use crate::machine::Machine;
@@ -241,9 +242,7 @@ impl Allocator for Placements {
         let Some(asked) = self.to_rule_request(request.size) else {
             return Err(Refusal::Fragmented);
         };
-        if asked.size as usize > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, asked.size.into())?;
         if self.explanation.is_recording() {
             self.explain_decision(&asked, request);
         }

@@ -269,7 +269,7 @@ impl AllocatorOptions for PlacementOptions {
 }
 
 /// Returns the table of `slurm-torus3d` and `placements`.
-pub fn table() -> Table<PlacementOptions> {
+pub(crate) fn table() -> Table<PlacementOptions> {
     let with_defaults = |torus_only, fit, tie| PlacementOptions {
         torus_only,
         file: None,

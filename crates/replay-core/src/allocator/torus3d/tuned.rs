@@ -149,7 +149,7 @@ impl Tuner {
     }
 
     /// Returns a copy that always uses the current rule and does not learn.
-    pub fn settled(&self) -> Self {
+    pub(crate) fn settled(&self) -> Self {
         let (points, loss_model) = (self.points.clone(), DecayingLossModel::new(0));
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
         let (rng, tuning) = (self.rng.clone(), Tuning { every: u32::MAX, ..self.tuning });
@@ -163,12 +163,12 @@ impl Tuner {
     }
 
     /// Returns the rule with the smallest expected loss. Before the first evaluation this is Slurm's rule.
-    pub fn selection_rule(&self) -> SelectionRule {
+    pub(crate) fn selection_rule(&self) -> SelectionRule {
         self.points[self.best].rule
     }
 
     /// Returns the number of shadows, and the number of job starts since the last evaluation of the shadows.
-    pub fn shadows_and_starts(&self) -> [usize; 2] {
+    pub(crate) fn shadows_and_starts(&self) -> [usize; 2] {
         [self.shadows.len(), self.since as usize]
     }
 

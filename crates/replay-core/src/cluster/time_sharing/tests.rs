@@ -4,7 +4,7 @@ use crate::allocator::{Allocator, Refusal, Request};
 use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Decision, Observer, RunTimes, Simulation, Starts};
+use crate::simulation::{Decision, Observer, RunTimes, Simulation, Starts, job};
 use crate::topology::Topology;
 use proptest::prelude::*;
 
@@ -22,10 +22,6 @@ impl Observer for Log {
     fn completed(&mut self, job: JobId, now: i64) {
         self.ends.push((job.0, now));
     }
-}
-
-fn job(submit: i64, run: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
 }
 
 fn run(

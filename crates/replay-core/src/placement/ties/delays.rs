@@ -3,7 +3,7 @@
 use super::{Fixed, TieQuery, Ties};
 
 /// The anchors of one size, with the times until they become free.
-pub struct Delays {
+pub(crate) struct Delays {
     /// Number of cells.
     pub size: u32,
     worth: u64,

@@ -95,7 +95,7 @@ pub enum CandidateFilter {
 /// Returns the nearness of two ends for a job of duration `limit`; `apart` is the time between the ends. The nearness
 /// is 4 if `8 * apart <= limit`, 3 if `4 * apart <= limit`, 2 if `2 * apart <= limit`, 1 if `apart <= limit`, else 0.
 #[inline]
-pub fn nearness(apart: u64, limit: u64) -> u32 {
+pub(crate) fn nearness(apart: u64, limit: u64) -> u32 {
     // Division avoids overflow.
     match apart {
         _ if apart > limit => 0,

@@ -186,7 +186,7 @@ fn cancellation_ends_a_simulation_and_is_not_a_refusal() {
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate, size, line: 0, shape: None, limit: None }
+    Job { estimate, ..crate::simulation::job(submit, run, size) }
 }
 
 fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
@@ -380,16 +380,7 @@ impl Decorator for Counted {
 /// but they are not contiguous.
 #[test]
 fn a_refused_request_is_not_repeated_on_the_same_machine() {
-    let job = |number, submit, run, size| Job {
-        number,
-        submit,
-        run,
-        estimate: run,
-        size,
-        line: 1,
-        shape: None,
-        limit: None,
-    };
+    let job = |number, submit, run, size| Job { number, ..job(submit, run, run, size) };
     let mut jobs = vec![job(1, 0, 5, 1), job(2, 0, 1000, 2), job(3, 0, 5, 1)];
     jobs.extend((4..104).map(|number| job(number, 1, 10, 2)));
     let mut allocator = Counted(Intervals, 0);

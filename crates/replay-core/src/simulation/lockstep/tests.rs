@@ -8,19 +8,19 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Decision, Decisions, Starts};
+use crate::simulation::{Decision, Decisions, Starts, job};
 use crate::topology::{PairDistances, Topology};
 use crate::workload::Job;
 
 /// Generates jobs of at most `most` processors.
 fn jobs(most: u32) -> impl Strategy<Value = Vec<Job>> {
-    let job = (1..=most, 0i64..30, 1i64..90);
-    proptest::collection::vec(job, 1..60).prop_map(|rows| {
+    let row = (1..=most, 0i64..30, 1i64..90);
+    proptest::collection::vec(row, 1..60).prop_map(|rows| {
         let mut submit = 0;
         let of = |(place, (size, gap, run)): (usize, (u32, i64, i64))| {
             submit += gap;
             let number = place as i64 + 1;
-            Job { number, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
+            Job { number, ..job(submit, run, size) }
         };
         rows.into_iter().enumerate().map(of).collect()
     })
@@ -95,9 +95,9 @@ proptest! {
         let batch = BatchReplay::new(&Machine::new(topology.clone()), grid, options, configs);
         let mut batched = vec![Vec::new(); vectors.len()];
         let simulation = Simulation::new(&jobs, &topology, &stop);
-        let decided = simulation.lockstep(&timeline, batch, &mut |placed| {
+        let decided = simulation.lockstep(&timeline, batch, &mut |job, placed| {
             for &config in placed.configs.iter() {
-                batched[config as usize].push((placed.job, placed.pairwise_l1));
+                batched[config as usize].push((job, placed.pairwise_l1));
             }
         })
         .expect("it runs");
@@ -112,16 +112,7 @@ proptest! {
 #[test]
 fn removed_configurations_are_not_replayed_further() {
     let topology: Topology = "6x6".parse().expect("a mesh");
-    let job = |number| Job {
-        number,
-        submit: 10 * number,
-        run: 25,
-        estimate: 25,
-        size: 7,
-        line: 0,
-        shape: None,
-        limit: None,
-    };
+    let job = |number| Job { number, ..job(10 * number, 25, 7) };
     let jobs: Vec<Job> = (0..20).map(job).collect();
     let stop = CancelToken::new();
     let mut fcfs = SchedulerSpec::fcfs().build(36);
@@ -132,7 +123,7 @@ fn removed_configurations_are_not_replayed_further() {
     let batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs.to_vec());
     let mut seen = [0; 3];
     let simulation = Simulation::new(&jobs, &topology, &stop);
-    let decided = simulation.lockstep(&timeline, batch, &mut |placed| {
+    let decided = simulation.lockstep(&timeline, batch, &mut |_, placed| {
         placed.configs.iter().for_each(|&config| seen[config as usize] += 1);
         placed.configs.retain(|&config| seen[config as usize] < [5, 20, 9][config as usize]);
     });

@@ -158,7 +158,7 @@ impl Outages {
     }
 
     /// Returns the intervals of [`steps`](Self::steps) from `now` on, counting only `nodes`.
-    pub fn steps_of(&self, nodes: &[NodeId], now: i64) -> Vec<Outage> {
+    pub(crate) fn steps_of(&self, nodes: &[NodeId], now: i64) -> Vec<Outage> {
         let ahead =
             self.windows.iter().filter(|window| window.until.is_none_or(|until| now < until));
         let held: HashSet<NodeId> = nodes.iter().copied().collect();

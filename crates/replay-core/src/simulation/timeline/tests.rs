@@ -4,7 +4,7 @@ use crate::scheduler::registry::SchedulerSpec;
 use proptest::prelude::*;
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate, size, line: 0, shape: None, limit: None }
+    Job { estimate, ..crate::simulation::job(submit, run, size) }
 }
 
 fn starts(scheduler: &str, processors: u32, jobs: &[Job]) -> Vec<i64> {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::NodeId;
 
-pub use blocks::{Blocks, MAX_SIZE_EXPONENT};
+pub use blocks::Blocks;
 pub use description::{BlockEntry, DescriptionError, Subject, SwitchEntry};
 pub(super) use generated::{parse_blocks, parse_tree};
 pub use natural::natural_order;
@@ -199,7 +199,7 @@ impl Hierarchy {
 
     /// Returns the level of each unit: the level of a switch, or the index of a block's size, from 0. `None` for the
     /// unit above several roots, and for the machine above all block sizes.
-    pub fn unit_levels(&self) -> Vec<Option<u32>> {
+    pub(crate) fn unit_levels(&self) -> Vec<Option<u32>> {
         let mut levels: Vec<Option<u32>> = match self.kind() {
             HierarchyKind::Tree(tree) => {
                 tree.switches().iter().map(|switch| Some(switch.level)).collect()
@@ -218,12 +218,12 @@ impl Hierarchy {
     }
 
     /// Returns the number of nodes of the smallest unit that contains all of these nodes.
-    pub fn enclosing_nodes(&self, nodes: &[NodeId]) -> u32 {
+    pub(crate) fn enclosing_nodes(&self, nodes: &[NodeId]) -> u32 {
         self.enclosing_unit(nodes).map_or(0, |unit| self.units()[unit as usize].nodes)
     }
 
     /// Returns the smallest unit that contains all of these nodes; `None` if there are no nodes.
-    pub fn enclosing_unit(&self, nodes: &[NodeId]) -> Option<u32> {
+    pub(crate) fn enclosing_unit(&self, nodes: &[NodeId]) -> Option<u32> {
         let units = self.units();
         let mut leaves = nodes.iter().map(|&node| self.leaf(node));
         let mut common = leaves.next()?;

@@ -126,7 +126,7 @@ fn ranks_follow_the_mapping() {
         finish(&mut traffic);
         let used = traffic.network().usage().filter(|usage| usage.flits > 0);
         let mut used: Vec<_> = used
-            .filter(|usage| !usage.channel.is_link())
+            .filter(|usage| matches!(usage.channel.port, Port::Injection | Port::Ejection))
             .map(|usage| usage.channel.from.0)
             .collect();
         used.sort_unstable();

@@ -13,18 +13,17 @@
 //! candidates.
 
 mod scores;
-mod tie;
+mod tie_sums;
 
 use super::definition::{CentreOptions, CentreRule};
-use super::engine::{CentreAllocator, CentreEngine};
 use super::shell::{SquareShell, down_on_shell};
-use super::tie::{TieConfig, TieVector};
-use crate::allocator::Refusal;
+use super::tie_vector::{TieConfig, TieVector};
+use super::{CentreAllocator, CentreEngine};
 use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
-pub use scores::{Lane, Scores};
-pub use tie::{OpenValue, TieCounts, TieSums, TieValue};
+pub use scores::Scores;
+pub use tie_sums::{OpenValue, TieCounts, TieSums, TieValue};
 
 /// The MC1x1 allocator. On machines with more than 65,535 points `C` must be `u32`.
 pub type Mc1x1<C = u16> = CentreAllocator<Mc1x1Engine<C>>;
@@ -40,9 +39,9 @@ impl<C: Count> Mc1x1<C> {
     /// Returns whether the sums over all shells of `grid` fit into 32 bits and the counts into `C`.
     pub fn takes(grid: &Grid) -> bool {
         let diameter = grid.axes().iter().map(|axis| u64::from(axis.diameter())).max();
-        let points = grid.processors();
-        points <= C::MAX_POINTS
-            && (diameter.unwrap_or(0) + 2) * (points as u64) < u64::from(u32::MAX)
+        let points = grid.processors() as u64;
+        points <= u64::from(C::MAX.into())
+            && (diameter.unwrap_or(0) + 2) * points < u64::from(u32::MAX)
     }
 
     /// Creates an allocator for `grid`. [`takes`](Self::takes) must return `true` for the grid.
@@ -62,37 +61,38 @@ pub struct Mc1x1Engine<C> {
 }
 
 impl<C: Count> CentreEngine for Mc1x1Engine<C> {
+    type Candidate = NodeId;
+
     fn reset(&mut self) {
         self.evaluator.reset();
     }
 
-    fn choose(
+    fn winner(
         &mut self,
         machine: &Machine,
         size: usize,
         _stop: &CancelToken,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        let size = size as u32;
-        let centre = self.evaluator.winner(machine, size, self.ties).ok_or(Refusal::Fragmented)?;
-        self.evaluator.collect(machine, centre, size, chosen);
-        Ok(())
+    ) -> Result<Option<NodeId>, Cancelled> {
+        Ok(self.evaluator.winner(machine, size as u32, self.ties))
     }
 
-    fn for_each_tied(
+    fn tied(
         &mut self,
         machine: &Machine,
         size: usize,
-        stop: &CancelToken,
-        visit: &mut dyn FnMut(Vec<NodeId>),
-    ) -> Result<(), Cancelled> {
-        for centre in self.evaluator.tied(machine, size as u32) {
-            stop.check()?;
-            let mut set = Vec::with_capacity(size);
-            self.evaluator.collect(machine, centre, size as u32, &mut set);
-            visit(set);
-        }
-        Ok(())
+        _stop: &CancelToken,
+    ) -> Result<Vec<NodeId>, Cancelled> {
+        Ok(self.evaluator.tied(machine, size as u32))
+    }
+
+    fn collect(
+        &mut self,
+        machine: &Machine,
+        centre: NodeId,
+        size: usize,
+        chosen: &mut Vec<NodeId>,
+    ) {
+        self.evaluator.collect(machine, centre, size as u32, chosen);
     }
 }
 
@@ -176,7 +176,7 @@ impl<C: Count> CentreEvaluator<C> {
 
     /// Returns the centre with the smallest (tie value, score) among the centres with scores up to `admitted`.
     #[inline(always)]
-    fn least_tie<L: Lane>(
+    fn least_tie<L: Count>(
         &mut self,
         machine: &Machine,
         size: u32,

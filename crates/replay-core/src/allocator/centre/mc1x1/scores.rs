@@ -1,84 +1,7 @@
 //! MC1x1 scores of all centres, computed for 16 neighbouring centres at a time.
 
-use std::ops::{BitAnd, BitOr, Not};
-
 use crate::machine::{BoxCounts, Count, LANES, Row};
 use crate::topology::{Grid, NodeId};
-
-/// An unsigned integer in one vector lane. The integer has 16 bits if all sums fit into 16 bits,
-/// otherwise 32 bits. With 16 bits a vector has twice as many lanes.
-pub trait Lane:
-    Copy
-    + Default
-    + Ord
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + Not<Output = Self>
-    + From<u16>
-    + Into<u32>
-{
-    /// The largest value.
-    const MAX: Self;
-
-    /// Returns the value, capped at [`Lane::MAX`].
-    fn clamp_from(value: u32) -> Self;
-
-    /// Returns a mask for `&`: all bits are set if the condition holds, otherwise no bit is set.
-    fn mask(condition: bool) -> Self;
-
-    /// Returns the sum modulo the width.
-    fn plus(self, other: Self) -> Self;
-
-    /// Returns the difference modulo the width.
-    fn minus(self, other: Self) -> Self;
-
-    /// Returns the sum, capped at [`Lane::MAX`].
-    fn saturating_plus(self, other: Self) -> Self;
-
-    /// Returns the difference, or 0 if it is negative.
-    fn saturating_minus(self, other: Self) -> Self;
-}
-
-macro_rules! lane {
-    ($type:ty) => {
-        impl Lane for $type {
-            const MAX: Self = <$type>::MAX;
-
-            #[inline(always)]
-            fn clamp_from(value: u32) -> Self {
-                <$type>::try_from(value).unwrap_or(<$type>::MAX)
-            }
-
-            #[inline(always)]
-            fn mask(condition: bool) -> Self {
-                <$type>::from(condition).wrapping_neg()
-            }
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-
-            #[inline(always)]
-            fn saturating_plus(self, other: Self) -> Self {
-                self.saturating_add(other)
-            }
-
-            #[inline(always)]
-            fn saturating_minus(self, other: Self) -> Self {
-                self.saturating_sub(other)
-            }
-        }
-    };
-}
-
-lane!(u16);
-lane!(u32);
 
 /// MC1x1 scores of all centres for one request, 16 neighbouring centres at a time.
 #[derive(Debug)]
@@ -228,7 +151,7 @@ impl Scores {
 
     /// Computes the sums of max(0, size - cnt(r)) over all r. Stops when all sums exceed `limit`.
     #[inline(always)]
-    fn sums<L: Lane, C: Count>(
+    fn sums<L: Count, C: Count>(
         &self,
         counts: &BoxCounts<C>,
         row: usize,
@@ -240,9 +163,8 @@ impl Scores {
         let lanes = L::clamp_from((self.row_length - first_lane) as u32);
         // A box of radius 0 contains at most one free processor.
         let count = counts.lanes(Row(row), 0, first_lane);
-        let busy: [L; LANES] = std::array::from_fn(|i| {
-            L::mask(count[i] == C::default()) | L::mask(L::from(i as u16) >= lanes)
-        });
+        let busy: [L; LANES] =
+            std::array::from_fn(|i| L::mask(count[i] == C::default()) | L::mask(L::of(i) >= lanes));
         if busy.iter().fold(L::MAX, |all, &busy| all & busy) == L::MAX {
             return None;
         }

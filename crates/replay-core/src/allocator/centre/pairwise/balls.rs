@@ -4,6 +4,7 @@ use super::candidates::{Candidates, LeastPairs, Selection};
 use super::sections::Sections;
 use super::survey::pairs_of;
 use crate::allocator::centre::definition::ShellOrder;
+use crate::allocator::centre::shell::nth_smallest;
 use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BallCounts, LANES, Machine, Shorts};
 use crate::topology::{Axis, Coord, Grid, NodeId};
@@ -452,8 +453,11 @@ impl Undecided {
         if least == most {
             return need;
         }
-        let cut = self.distance_at_cut([least, most], need);
         let distances = self.distances.as_flattened();
+        let beyond =
+            distances[..self.numbers.len()].iter().map(|distance| (distance - least) as u32);
+        let cut = nth_smallest(beyond, (most - least) as u32, need, &mut self.histogram);
+        let cut = least + cut as i16;
         let mut kept = 0;
         for i in 0..self.numbers.len() {
             let number = self.numbers[i];
@@ -511,22 +515,6 @@ impl Undecided {
             }
         }
         [least.into_iter().min().unwrap_or(0), most.into_iter().max().unwrap_or(0)]
-    }
-
-    /// Returns the `need`-th smallest distance. All distances must be in `[least, most]`.
-    fn distance_at_cut(&mut self, [least, most]: [i16; 2], need: usize) -> i16 {
-        let Self { distances, numbers, histogram, .. } = self;
-        histogram.clear();
-        histogram.resize((most - least) as usize + 1, 0);
-        for &distance in &distances.as_flattened()[..numbers.len()] {
-            histogram[(distance - least) as usize] += 1;
-        }
-        let mut below = 0;
-        let reaches = |&count: &u32| {
-            below += count as usize;
-            below >= need
-        };
-        least + histogram.iter().position(reaches).unwrap_or(0) as i16
     }
 
     fn fill_up(&mut self) {

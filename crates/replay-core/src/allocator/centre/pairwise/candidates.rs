@@ -1,7 +1,7 @@
 //! Candidates of a decision, the selection of candidates that can still win, and bounds that exclude candidates.
 
 use crate::allocator::centre::definition::Centres;
-use crate::allocator::centre::tie::Slack;
+use crate::allocator::centre::tie_vector::Slack;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid};
 

@@ -19,21 +19,19 @@
 //! Cost in time and memory: the cost of MC1x1 for every shadow and for the real machine, minus the shared decisions.
 //! The map costs less than one shadow.
 
-mod map;
-
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::batch::{BatchReplay, ExternalQuery};
 use super::definition::CentreOptions;
 use super::mc1x1::Mc1x1;
-use super::tie::TieConfig;
+use super::tie_vector::{Slack, TieConfig, TieVector};
 use crate::allocator::explain::{self, ExplanationLog};
+use crate::allocator::loss_model::DecayingLossModel;
 use crate::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
-use map::Map;
 
 /// Options of the tuning of a tie vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -300,6 +298,112 @@ impl Allocator for TunedMc1x1 {
 
     fn stats(&self) -> Stats {
         Stats { tied_sets: self.tied, ..Stats::default() }
+    }
+}
+
+/// Sum of the three weights.
+const PARTS: i32 = 12;
+
+/// Width of the kernel along each weight, as a fraction of the sum of weights.
+const SHARE_WIDTH: f64 = 0.2;
+
+/// Width of the kernel along the scan radius, in doublings of the radius.
+const RADIUS_WIDTH: f64 = 1.0;
+
+/// Values of the tuned slack; consecutive values are one step apart. Differences between values
+/// increase, because the number of admitted scores increases with the slack.
+const SLACKS: [&str; 6] = ["0", "0.025", "0.05", "0.1", "0.2", "0.4"];
+
+/// Width of the kernel along the slack, in steps.
+const SLACK_WIDTH: f64 = 1.0;
+
+/// Map of the space of tie vectors and slacks, with the expected loss per request of each point, up to a constant that
+/// is common to all points.
+///
+/// Vectors whose weights have the same ratios are the same strategy, so the sum of the three weights is fixed
+/// (`PARTS`). The map has a point for every combination of weights with this sum, of a scan radius from a geometric
+/// sequence, and of a tuned slack.
+///
+/// Cost per observation: one kernel value for each point; there are a few hundred points.
+#[derive(Clone, Debug)]
+struct Map {
+    points: Vec<Point>,
+    losses: DecayingLossModel,
+}
+
+/// Tie vector and slack.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    vector: TieVector,
+    slack: Slack,
+    /// Index of the slack among the tuned values.
+    step: u32,
+}
+
+impl Map {
+    /// Creates an empty map for `grid`. Scan radii are at most half the longest side of the grid,
+    /// because larger radii around the middle cover the whole machine. All points have the slack
+    /// `fixed`; with `None` the slack is tuned too.
+    fn new(grid: &Grid, fixed: Option<Slack>) -> Self {
+        let longest = grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1);
+        let radii = std::iter::successors(Some(1u32), |r| Some((r * 4 / 3).max(r + 1)));
+        let radii: Vec<u32> = radii.take_while(|&r| r <= (longest / 2).max(1)).collect();
+        let slacks = match fixed {
+            Some(slack) => vec![slack],
+            // A test checks that the table parses.
+            None => SLACKS.iter().filter_map(|text| text.parse().ok()).collect(),
+        };
+        let mut points = Vec::new();
+        for (slack, step) in slacks.into_iter().zip(0..) {
+            for &scan_radius in &radii {
+                for available in 0..=PARTS {
+                    for wall in 0..=PARTS - available {
+                        let border = PARTS - available - wall;
+                        let vector = TieVector { scan_radius, available, wall, border };
+                        points.push(Point { vector, slack, step });
+                    }
+                }
+            }
+        }
+        Self { losses: DecayingLossModel::new(points.len()), points }
+    }
+
+    /// Returns the vector and the slack at a point.
+    fn rule(&self, point: usize) -> (TieVector, Slack) {
+        (self.points[point].vector, self.points[point].slack)
+    }
+
+    /// Adds the losses of shadows over the same requests. Each loss is added at the point of its
+    /// shadow. Older observations decay; `memory` is the time constant in requests.
+    fn learn(&mut self, observed: &[(usize, f64)], requests: f64, memory: f64) {
+        let Self { points, losses } = self;
+        losses.learn(observed, requests, memory, |from, to| points[from].distance(&points[to]));
+    }
+
+    /// Returns the point with the smallest expected loss.
+    fn best(&self) -> usize {
+        self.losses.best()
+    }
+
+    /// Returns a point to observe next.
+    fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
+        self.losses.draw(rng)
+    }
+}
+
+impl Point {
+    /// Returns the squared distance between two points, in widths of the kernel.
+    fn distance(&self, other: &Point) -> f64 {
+        let (at, vector) = (self.vector, other.vector);
+        let doublings =
+            (f64::from(vector.scan_radius) / f64::from(at.scan_radius)).log2() / RADIUS_WIDTH;
+        let steps = f64::from(other.step.abs_diff(self.step)) / SLACK_WIDTH;
+        let share = |a: i32, b: i32| f64::from(a - b) / f64::from(PARTS) / SHARE_WIDTH;
+        doublings.powi(2)
+            + steps.powi(2)
+            + share(vector.available, at.available).powi(2)
+            + share(vector.wall, at.wall).powi(2)
+            + share(vector.border, at.border).powi(2)
     }
 }
 

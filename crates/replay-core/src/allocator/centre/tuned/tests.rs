@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use super::*;
 use crate::allocator::Decorator;
 use crate::allocator::centre::definition::ShellOrder;
-use crate::allocator::centre::tie::WallRule;
+use crate::allocator::centre::tie_vector::WallRule;
 use crate::allocator::out_of_service;
 use crate::topology::{PairDistances, Topology};
 use proptest::prelude::*;
@@ -350,4 +350,52 @@ fn tuning_reduces_distances() {
         let tuned = total(&mut TunedMc1x1::new(grid, options, tuning, 0));
         assert!(tuned < untied, "{slack} {tuned} {untied}");
     }
+}
+
+fn map(machine: &str) -> Map {
+    let topology: Topology = machine.parse().expect("a machine");
+    Map::new(topology.grid().expect("a grid"), Some(Slack::NONE))
+}
+
+#[test]
+fn maps_contain_every_division_at_every_radius() {
+    let radii = |machine| {
+        let mut radii: Vec<_> = map(machine).points.iter().map(|p| p.vector.scan_radius).collect();
+        radii.dedup();
+        radii
+    };
+    assert_eq!(radii("1x1"), [1]);
+    assert_eq!(radii("10x10"), [1, 2, 3, 4, 5]);
+    assert_eq!(radii("16x32"), [1, 2, 3, 4, 5, 6, 8, 10, 13]);
+    let map = map("10x10");
+    assert_eq!(map.points.len(), 5 * 91);
+    let parts = |v: TieVector| v.available + v.wall + v.border;
+    assert!(map.points.iter().all(|p| parts(p.vector) == PARTS && !p.vector.is_indifferent()));
+
+    let topology: Topology = "10x10".parse().expect("a machine");
+    let map = Map::new(topology.grid().expect("a grid"), None);
+    assert_eq!(map.points.len(), SLACKS.len() * 5 * 91);
+    let last = map.points.last().expect("points");
+    assert_eq!((last.step as usize + 1, last.slack.to_string().as_str()), (6, "0.4"));
+}
+
+/// If noisy losses increase with the distance from a vector, the best point is near this
+/// vector.
+#[test]
+fn the_best_point_is_near_the_least_loss() {
+    let mut map = map("10x10");
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let loss = |v: TieVector| {
+        let off = (v.available - 6).abs() + (v.wall - 4).abs() + (v.border - 2).abs();
+        off + 2 * (v.scan_radius as i32 - 3).abs()
+    };
+    for _ in 0..3000 {
+        let point = map.draw(&mut rng);
+        let noise = rng.random_range(-20..=20);
+        let lost = 100.0 * f64::from(loss(map.rule(point).0) + noise);
+        let Map { points, losses } = &mut map;
+        losses.observe(100.0, lost, |other| points[point].distance(&points[other]));
+    }
+    let (found, _) = map.rule(map.best());
+    assert!(loss(found) <= 4, "{found}");
 }

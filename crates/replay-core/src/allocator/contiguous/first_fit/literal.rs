@@ -10,6 +10,7 @@ use crate::allocator::contiguous::scan::Scan;
 use crate::allocator::submesh::{Shapes, Shaping, SubMesh, permutations, volume};
 use crate::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
 };
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
@@ -98,9 +99,7 @@ impl Allocator for Literal {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let free = machine.free_count();
-        if request.size as usize > free {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         let mut refusal = Refusal::TooFewFree;
         for i in 0..self.shapes.of(request).len() {
             let shape = self.shapes.of(request)[i];

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::*;
-use crate::allocator::hypercube::coalesce::Coalescer;
+use crate::allocator::hypercube::lists::Coalescer;
 
 fn mesh(x: u32, y: u32) -> Mesh {
     Mesh::new([x, y, 1])

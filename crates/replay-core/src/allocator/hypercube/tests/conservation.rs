@@ -28,7 +28,7 @@ fn run_and_count<A: Allocator>(
     n: u32,
     allocator: &mut A,
     history: &[(f64, f64, bool)],
-    count: impl Fn(&A, &mut [u32]),
+    count: impl Fn(&A, &Machine, &mut [u32]),
 ) -> Result<(), TestCaseError> {
     let cube = Hypercube::new(n as u8).expect("a hypercube");
     let mut machine = Machine::new(Topology::Hypercube(cube));
@@ -63,7 +63,7 @@ fn run_and_count<A: Allocator>(
             }
         }
         let mut times = vec![0; 1 << n];
-        count(allocator, &mut times);
+        count(allocator, &machine, &mut times);
         held.iter().flatten().for_each(|node| times[node.index()] += 1);
         prop_assert!(times.iter().all(|&times| times == 1), "{times:?}");
     }
@@ -89,8 +89,8 @@ proptest! {
     fn processors_are_in_the_free_list_or_a_job(n in 0u32..=8, history in history()) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = Cubic::new(&cube, SidesRule::Exact, FreeList::new(n));
-        run_and_count(n, &mut allocator, &history, |allocator, times| {
-            add_lists(times, allocator.subcubes().lists(), n);
+        run_and_count(n, &mut allocator, &history, |allocator, _, times| {
+            add_lists(times, allocator.subcubes.lists(), n);
         })?;
     }
 
@@ -98,9 +98,9 @@ proptest! {
     fn processors_are_in_one_of_two_lists_or_a_job(n in 0u32..=8, release in releases(), history in history()) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(n));
-        run_and_count(n, &mut allocator, &history, |allocator, times| {
-            add_lists(times, allocator.subcubes().lists(), n);
-            add_lists(times, allocator.lists(), n);
+        run_and_count(n, &mut allocator, &history, |allocator, _, times| {
+            add_lists(times, allocator.subcubes.lists(), n);
+            add_lists(times, &allocator.lists, n);
         })?;
     }
 
@@ -113,8 +113,8 @@ proptest! {
     ) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = NonCubic::new(&cube, cubes, adjacent);
-        run_and_count(n, &mut allocator, &history, |allocator, times| {
-            add_lists(times, allocator.list().lists(), n);
+        run_and_count(n, &mut allocator, &history, |allocator, _, times| {
+            add_lists(times, allocator.list.lists(), n);
         })?;
     }
 
@@ -126,48 +126,18 @@ proptest! {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         for (_, subcubes) in cubic_strategies(n) {
             let mut allocator = Cubic::new(&cube, SidesRule::Compact, subcubes);
-            // A strategy without an auxiliary list has no lists that can be counted.
-            run_without_counting(n, &mut allocator, &history)?;
+            run_and_count(n, &mut allocator, &history, count_free)?;
         }
         for (_, subcubes) in cubic_strategies(n) {
             let mut allocator = Auxiliary::new(&cube, SidesRule::Row, Release::Literal, subcubes);
-            run_without_counting(n, &mut allocator, &history)?;
+            run_and_count(n, &mut allocator, &history, count_free)?;
         }
     }
 }
 
-/// Runs a history like [`run_and_count`] without counting lists.
-fn run_without_counting<A: Allocator>(
-    n: u32,
-    allocator: &mut A,
-    history: &[(f64, f64, bool)],
-) -> Result<(), TestCaseError> {
-    let cube = Hypercube::new(n as u8).expect("a hypercube");
-    let mut machine = Machine::new(Topology::Hypercube(cube));
-    let mut held: Vec<Vec<NodeId>> = vec![];
-    for &(share, place, end) in history {
-        if end && !held.is_empty() {
-            let nodes = held.swap_remove((place * held.len() as f64) as usize);
-            machine.release(&nodes);
-            allocator.on_event(&machine, MachineEvent::Released(&nodes));
-            continue;
-        }
-        let size = 1 + (share * share * f64::from(1 << n)) as u32;
-        let mut nodes = vec![];
-        if allocator.allocate(&machine, Request::of_size(size), &mut nodes).is_ok() {
-            prop_assert!(nodes.len() >= size as usize);
-            machine.occupy(&nodes);
-            held.push(nodes);
-        }
-    }
-    for nodes in held {
-        machine.release(&nodes);
-        allocator.on_event(&machine, MachineEvent::Released(&nodes));
-    }
-    let mut nodes = vec![];
-    prop_assert_eq!(allocator.allocate(&machine, Request::of_size(1 << n), &mut nodes), Ok(()));
-    prop_assert_eq!(nodes.len(), 1 << n);
-    Ok(())
+/// Counts the free processors of the machine, for strategies whose lists cannot be counted.
+fn count_free<A>(_: &A, machine: &Machine, times: &mut [u32]) {
+    machine.free_nodes().for_each(|node| times[node.index()] += 1);
 }
 
 /// An empty machine serves every size in adjacent cubes, even if jobs have run on it before.

@@ -9,9 +9,10 @@ mod conservation;
 mod recognition_counts;
 mod vectors;
 
+use super::block_search::BlockSearch;
 use super::cube::Cube;
 use super::cubic::Subcubes;
-use super::{buddy, free_list, gray_code, maximal_set, modified_buddy, multiple_gray_code};
+use super::{free_list, maximal_set, multiple_gray_code};
 
 fn cube(text: &str) -> Cube {
     text.parse().expect("a subcube")
@@ -20,9 +21,9 @@ fn cube(text: &str) -> Cube {
 /// Returns the cubic strategies with their names in tests.
 fn cubic_strategies(n: u32) -> Vec<(&'static str, Box<dyn Subcubes>)> {
     vec![
-        ("buddy", Box::new(buddy::Buddy::new(n))),
-        ("gray-code", Box::new(gray_code::GrayCode::new(n))),
-        ("modified-buddy", Box::new(modified_buddy::ModifiedBuddy::new(n))),
+        ("buddy", Box::new(BlockSearch::buddy(n))),
+        ("gray-code", Box::new(BlockSearch::gray_code(n))),
+        ("modified-buddy", Box::new(BlockSearch::modified_buddy(n))),
         ("three-gray-codes", Box::new(multiple_gray_code::MultipleGrayCode::new(n, 3))),
         ("multiple-gray-code", Box::new(multiple_gray_code::MultipleGrayCode::new(n, u32::MAX))),
         ("free-list", Box::new(free_list::FreeList::new(n))),

@@ -91,7 +91,7 @@ impl Ordered {
 }
 
 fn rings(n: u32, k: u32, codes: u32) -> Vec<Cube> {
-    MultipleGrayCode::new(n, codes).codes().iter().flat_map(|code| ring(n, k, code)).collect()
+    MultipleGrayCode::new(n, codes).codes.iter().flat_map(|code| ring(n, k, code)).collect()
 }
 
 /// Returns the subcubes along a Gray code by the rule of Chen and Shin. Bit i of the code is

@@ -75,13 +75,13 @@ impl Stage<Afl> {
     /// Cubes are in order of decreasing dimension, and in list order within a dimension.
     #[track_caller]
     fn check(&self, free: &[&str], left: &[&str]) {
-        assert_eq!(texts(self.allocator.subcubes().lists(), self.n), free, "free");
+        assert_eq!(texts(self.allocator.subcubes.lists(), self.n), free, "free");
         let owned = |cube: Cube| {
             let owner = self.allocator.owner(cube).expect("an owner");
             let job = self.jobs.iter().position(|nodes| nodes.first() == Some(&owner));
             format!("{}@{}", cube.text(self.n), job.expect("it runs") + 1)
         };
-        let lists = self.allocator.lists();
+        let lists = &self.allocator.lists;
         let found: Vec<String> = (0..=self.n).rev().flat_map(|k| lists.of(k)).map(owned).collect();
         assert_eq!(found, left, "left");
     }
@@ -91,12 +91,12 @@ impl Stage<Afl> {
 fn tv_fl() {
     let mut stage = Stage::new(6, |cube| Cubic::new(cube, SidesRule::Exact, FreeList::new(6)));
     stage.start(4, 6, "0*****");
-    assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["1*****"]);
+    assert_eq!(texts(stage.allocator.subcubes.lists(), 6), ["1*****"]);
     stage.start(4, 2, "100***");
-    assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["11****", "101***"]);
+    assert_eq!(texts(stage.allocator.subcubes.lists(), 6), ["11****", "101***"]);
     // The subcube needs 32 processors, but only 24 processors are free.
     stage.fails(4, 6, Refusal::TooFewFree);
-    assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["11****", "101***"]);
+    assert_eq!(texts(stage.allocator.subcubes.lists(), 6), ["11****", "101***"]);
 }
 
 #[test]
@@ -209,10 +209,10 @@ fn tv_d() {
     ];
     stage.check(&[], &left);
     stage.end(1);
-    let free = texts(stage.allocator.subcubes().lists(), 10);
+    let free = texts(stage.allocator.subcubes.lists(), 10);
     assert_eq!(free, ["0*********", "110*******"]);
     stage.end(3);
-    let free = texts(stage.allocator.subcubes().lists(), 10);
+    let free = texts(stage.allocator.subcubes.lists(), 10);
     assert_eq!(free, ["0*********", "11********"]);
     stage.end(2);
     stage.check(&["**********"], &[]);

@@ -13,10 +13,10 @@
 //! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
 //! has its own L; masks select the lanes that contribute to a sum.
 
-use super::scores::{Chunk, Lane};
+use super::scores::Chunk;
 use crate::allocator::centre::definition::CentreOptions;
 use crate::allocator::centre::shell::SquareShell;
-use crate::allocator::centre::tie::{MOST_WALLS, TieVector, WallRule, walls_of};
+use crate::allocator::centre::tie_vector::{MOST_WALLS, TieVector, WallRule, walls_of};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
@@ -106,7 +106,7 @@ pub struct Outside {
     pub busy: u32,
 }
 
-impl<L: Lane> LaneTerms<L> {
+impl<L: Count> LaneTerms<L> {
     /// Returns the ring outside the candidate of lane `i`.
     #[inline(always)]
     pub fn outside(&self, i: usize) -> Outside {
@@ -237,7 +237,7 @@ impl<C: Count> TieCounts<C> {
     /// centres are undefined. For each of the ascending scan radii, `nearby` becomes the sum over r = L..=M of
     /// (cnt(r) - k) within the machine.
     #[inline(always)]
-    pub fn terms<L: Lane>(
+    pub fn terms<L: Count>(
         &self,
         counts: &BoxCounts<C>,
         chunk: &Chunk,
@@ -318,7 +318,7 @@ impl<C: Count> TieCounts<C> {
 
     /// Returns the sums of the centre in lane `i` for `size` processors out of `free` and a scan radius.
     #[inline(always)]
-    pub fn sums<L: Lane>(
+    pub fn sums<L: Count>(
         &self,
         terms: &LaneTerms<L>,
         nearby: &[L; LANES],

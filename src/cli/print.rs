@@ -109,7 +109,7 @@ impl<Row: Table> Sorting<Row> {
 
     /// Returns whether a row is [not ranked](Table::is_ranked_last) in this order.
     pub fn puts_apart(&self, row: &Row) -> bool {
-        row.is_ranked_last(&self.column.name)
+        row.is_ranked_last(self.column.name)
     }
 
     /// Compares two rows. Rows that are not ranked, and rows without a value, are last in both directions.

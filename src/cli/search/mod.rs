@@ -29,6 +29,7 @@ use super::resumable_run::JournalHandle;
 use super::session::Session;
 use replay_core::cancel::CancelToken;
 use replay_core::number::grouped;
+use replay_core::table::Records;
 use replay_experiment::RunContext;
 use replay_experiment::journal::Journal;
 use replay_experiment::search::strategy::{External, List, Local, Random, SearchStrategy};
@@ -36,7 +37,7 @@ use replay_experiment::search::{
     Archive, Control, End, Evaluation, EvaluationCache, Found, GIVEN, Portability, Problem, Space,
     search, width,
 };
-use replay_output::report::page::{Csv, searched};
+use replay_output::report::page::searched;
 
 /// Default number of evaluations of strategies that do not end by themselves.
 const RANDOM_EVALUATIONS: u64 = 500;
@@ -169,7 +170,7 @@ fn search_all(
         rows.as_good().iter().for_each(eprint_line);
     }
     // Use the order of the search, not the order of --sort.
-    let first = searched(&Csv::of(rows.rows()));
+    let first = searched(&Records::of(rows.rows()));
     let exit = session.publish(&mut rows, &tally)?;
     if !quiet {
         first.iter().for_each(eprint_line);

@@ -28,7 +28,7 @@ use replay_core::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
 };
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Name, Table, name};
 use replay_core::topology::Topology;
 use replay_core::topology_file::content_digest;
 use replay_core::workload::stochastic::StochasticStream;
@@ -283,7 +283,7 @@ impl Table for StreamRow {
         columns
     }
 
-    fn is_ranked_last(&self, column: &str) -> bool {
+    fn is_ranked_last(&self, column: Name) -> bool {
         self.1.folds() && comparable::is_distance(column)
     }
 }

@@ -7,14 +7,17 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use super::args::{SearchArgs, StrategyArg};
+use super::args::SearchArgs;
 use super::output::origin;
 use super::progress::Progress;
-use super::task::SearchTask;
-use super::{RANDOM_EVALUATIONS, failure, search_all};
+use super::search_all;
+use super::task::{ResolvedSearch, SearchTask, failure};
+use crate::cli::args::OutputArgs;
 use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::figure_args::FigureArgs;
 use crate::cli::journal::{PLAN_FILE, PlanFile, of_journal};
+use crate::cli::print::SortArg;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
@@ -23,44 +26,38 @@ use crate::cli::shards::{MergeArgs, Part, Shards, Which, no_plan};
 use replay_core::cancel::CancelToken;
 use replay_core::number::grouped;
 use replay_experiment::RunContext;
+use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::{CellId, Journal};
-use replay_experiment::search::strategy::{List, Random, questions};
+use replay_experiment::search::strategy::List;
 use replay_experiment::search::{
-    Archive, Candidate, Control, Evaluation, EvaluationCache, Question, search,
+    Archive, Candidate, Control, Evaluation, EvaluationCache, Question, SearchSpec, search,
 };
 use replay_experiment::sweep::{Build, Shard, text_digest};
 use std::io::stdout;
+
+/// Format number of the plans of shards.
+const FORMAT: u32 = 2;
 
 /// The plan of a shard.
 #[derive(Serialize, Deserialize)]
 struct ShardPlan {
     #[serde(flatten)]
     build: Build,
-    /// Command line, beginning with the name of the program.
-    arguments: Vec<String>,
+    format: u32,
+    /// The whole search.
+    search: SearchSpec,
     /// Digest of the whole search.
     digest: String,
-}
-
-/// Returns all vectors of a search.
-///
-/// # Errors
-/// Those of the strategy.
-fn vectors(args: &SearchArgs, task: &SearchTask) -> Result<Vec<Candidate>, Failure> {
-    let vectors = match args.strategy {
-        StrategyArg::Random => {
-            let most = args.evaluations.unwrap_or(RANDOM_EVALUATIONS);
-            questions(&mut Random::new(task.free.clone(), task.seed), Some(most))
-        }
-        _ => questions(&mut List::new(task.grid.grid()), args.evaluations),
-    };
-    vectors.map_err(failure)
+    /// The printed order and the figures of the search.
+    sort: SortArg,
+    plots: bool,
+    figures: FigureArgs,
 }
 
 /// Returns the digest of the configuration of a search, its vectors, and the number of printed vectors.
-fn digest(args: &SearchArgs, task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
-    let mut text = origin(args, task).map_err(|e| Failure::output("the configuration", e))?;
-    text.push_str(&format!("\n{}\n", args.top));
+fn digest(task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
+    let mut text = origin(task).map_err(|e| Failure::output("the configuration", e))?;
+    text.push_str(&format!("\n{}\n", task.spec.top));
     ids.iter().for_each(|id| text.push_str(&id.to_string()));
     Ok(text_digest(&text))
 }
@@ -70,33 +67,32 @@ fn ids(vectors: &[Candidate], task: &SearchTask) -> Vec<CellId> {
     let of_search = |problem: String| {
         vectors.iter().map(move |&candidate| Question::whole(candidate).id(&problem))
     };
-    task.searches.iter().flat_map(|problem| of_search(problem.identity())).collect()
+    task.problems.searches.iter().flat_map(|problem| of_search(problem.identity())).collect()
 }
 
 /// Evaluates a part of the vectors. Writes a journal, and prints the path of the journal on standard output.
 ///
 /// # Errors
 /// Those of reading traces and of the journal.
-pub fn run(
-    args: &SearchArgs,
-    mut session: Session,
-    shard: Shard,
-    command: &[OsString],
-) -> Result<Exit, Failure> {
-    let quiet = args.output.process.quiet;
+pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit, Failure> {
+    let quiet = session.is_quiet();
     let stop = CancelToken::new();
     let reporter = EtaReporter::new(quiet);
     let forecast = |forecast| reporter.update_on_stderr(forecast);
     let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
-    let task = SearchTask::resolve(args, watch)?;
+    let task = ResolvedSearch::of(args)?.load(watch, quiet)?;
     session.reads(task.train.inputs());
     session.reads(task.test.iter().flat_map(ResolvedGrid::inputs));
-    let vectors = vectors(args, &task)?;
+    let vectors = task.spec.vectors(&task.problems).map_err(failure)?;
     let ids = ids(&vectors, &task);
     let plan = ShardPlan {
         build: crate::cli::build::this(),
-        arguments: command.iter().map(utf8).collect::<Result<_, _>>()?,
-        digest: digest(args, &task, &ids)?,
+        format: FORMAT,
+        digest: digest(&task, &ids)?,
+        search: task.spec.clone(),
+        sort: args.sort.clone(),
+        plots: session.plots(),
+        figures: args.output.figures,
     };
     let plan = serde_json::to_value(plan).map_err(|e| Failure::output(PLAN_FILE, e))?;
     let plan = PlanFile::of_shard(Kind::Search, shard.to_string(), Vec::new(), plan);
@@ -111,7 +107,7 @@ pub fn run(
         (0..ids.len()).filter(|&at| own(at) && journal.failed(ids[at]).is_none()).count()
     };
     let (all, to_run) = ((0..ids.len()).filter(|&at| own(at)).count(), left(&kept));
-    for (number, problem) in task.searches.iter().enumerate() {
+    for (number, problem) in task.problems.searches.iter().enumerate() {
         let places = (0..vectors.len()).filter(|place| own(number * vectors.len() + place));
         let own: Vec<Candidate> = places.map(|place| vectors[place]).collect();
         let watched = Progress::new(quiet, Some(own.len() as u64), problem.decisions());
@@ -152,28 +148,11 @@ pub fn run(
     Ok(Exit::Done)
 }
 
-/// Returns an argument as UTF-8.
-fn utf8(argument: &OsString) -> Result<String, Failure> {
-    let text = argument.to_str().map(str::to_string);
-    text.ok_or_else(|| {
-        let argument = argument.to_string_lossy();
-        Failure::usage_message(format!(
-            "--shard: argument {argument} is not UTF-8 and cannot be recorded"
-        ))
-    })
-}
-
-/// Merges the shards of a search: runs the whole search with the evaluations of the shards. `search_of` parses the
-/// arguments of a search.
+/// Merges the shards of a search: runs the whole search with the evaluations of the shards.
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
-pub fn merge(
-    args: &MergeArgs,
-    command: &[OsString],
-    parts: &[Part],
-    search_of: impl Fn(&[OsString]) -> Option<SearchArgs>,
-) -> Result<Exit, Failure> {
+pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
     let mut first = None;
     let mut shards = Vec::new();
     for part in parts {
@@ -183,31 +162,37 @@ pub fn merge(
             return Err(Failure::data(anyhow::anyhow!(message)));
         };
         let shard = shard.parse::<Shard>().map_err(|e| no_plan(&part.path, e))?;
-        let ShardPlan { build, arguments, digest } =
+        if plan["format"] != FORMAT {
+            let message = "it is a plan of another version of replay: run the shards again";
+            return Err(no_plan(&part.path, anyhow::anyhow!(message)));
+        }
+        let plan: ShardPlan =
             serde_json::from_value(plan.clone()).map_err(|e| no_plan(&part.path, e))?;
-        first.get_or_insert((arguments, digest.clone()));
         let (path, earlier) = (part.path.clone(), earlier_builds.clone());
+        let (digest, build) = (plan.digest.clone(), plan.build.clone());
         shards.push(Which { path, shard, digest, build, earlier });
+        first.get_or_insert(plan);
     }
-    let Some((arguments, expected)) = first else {
+    let Some(ShardPlan { search, digest: expected, sort, plots, figures, .. }) = first else {
         return Err(Failure::usage_message("no folder to merge"));
     };
     let shards = Shards::of_one_plan(shards, args.other_build)?;
     shards.apart_from(&args.out)?;
-    let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
-    let mut asks = search_of(&arguments).ok_or_else(|| {
-        no_plan(&parts[0].path, anyhow::anyhow!("the command of the plan is not a search"))
-    })?;
-    asks.shard = None;
-    (asks.output.out, asks.output.force) = (Some(args.out.clone()), args.force);
-    asks.output.process = args.process.clone();
-    asks.output.table = args.table;
-    if args.sort.sort.is_some() {
-        asks.sort = args.sort.clone();
-    }
+    let grid = ParameterGrid::resolve(&search.grid).map_err(|e| no_plan(&parts[0].path, e))?;
+    let search = ResolvedSearch::new(search, grid).map_err(failure)?;
+    let sort = if args.sort.sort.is_some() { &args.sort } else { &sort };
+    let output = OutputArgs {
+        table: args.table,
+        out: Some(args.out.clone()),
+        force: args.force,
+        plots,
+        no_plots: !plots,
+        figures,
+        process: args.process.clone(),
+    };
     let journals = |task: &SearchTask| {
-        let ids = ids(&vectors(&asks, task)?, task);
-        if digest(&asks, task, &ids)? != expected {
+        let ids = ids(&task.spec.vectors(&task.problems).map_err(failure)?, task);
+        if digest(task, &ids)? != expected {
             let place = parts[0].path.display();
             let message = format!(
                 "{place}: the traces or the program have changed since the vectors of this shard were evaluated"
@@ -219,8 +204,8 @@ pub fn merge(
         shards.complete(ids.into_iter().map(Ok), &journals)?;
         Ok(journals.into_iter().map(Mutex::new).collect())
     };
-    let session = Session::begin(Kind::Search, &asks.output, command)?;
-    let exit = search_all(&asks, session, Some(&journals))?;
+    let session = Session::begin(Kind::Search, &output, command)?;
+    let exit = search_all(search, sort.of()?, session, Some(&journals))?;
     if !args.process.quiet {
         eprint_line(format_args!("merge: a search of {} folders", parts.len()));
     }

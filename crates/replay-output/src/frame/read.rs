@@ -238,7 +238,7 @@ fn decimal<N: ToString>(value: Option<N>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn column<'a>(table: &'a RecordBatch, name: Name) -> Result<&'a dyn Array, String> {
+fn column(table: &RecordBatch, name: Name) -> Result<&dyn Array, String> {
     let index = table.schema().index_of(name.text());
     let array = index.and_then(|index| table.columns().get(index));
     array.map(AsRef::as_ref).ok_or_else(|| format!("no column \"{name}\""))

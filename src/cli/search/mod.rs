@@ -19,7 +19,7 @@ use task::{ResolvedSearch, SearchTask, failure};
 
 use super::eta::EtaReporter;
 use super::exit::{Exit, Failure, eprint_line};
-use super::journal::{PLAN_FILE, PlanFile, of_journal};
+use super::journal::{PlanFile, of_journal};
 use super::print::Sorting;
 use super::refused_options::hide_outage_options;
 use super::resolved_grid::ResolvedGrid;
@@ -210,9 +210,9 @@ fn kept(
     session: &mut Session,
     task: &SearchTask,
 ) -> Result<Option<JournalHandle<Evaluation>>, Failure> {
-    let mut plan = PlanFile::of(Kind::Search).map_err(|e| Failure::output(PLAN_FILE, e))?;
+    let mut plan = PlanFile::new(Kind::Search, crate::cli::build::this())?;
     plan.evaluated = Some(output::evaluated(task)?);
-    let kept = JournalHandle::begin(session, plan)?;
+    let kept = JournalHandle::begin(session, plan, None)?;
     if let Some(done) = kept.as_ref().map(|kept| kept.open().len()).filter(|&done| done > 0) {
         session
             .print_line(format_args!("search: {} evaluations done before", grouped(done as u64)));

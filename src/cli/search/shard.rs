@@ -2,7 +2,6 @@
 //! shards.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -16,24 +15,23 @@ use crate::cli::args::OutputArgs;
 use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::figure_args::FigureArgs;
-use crate::cli::journal::{PLAN_FILE, PlanFile, of_journal};
+use crate::cli::journal::{PlanFile, of_journal};
 use crate::cli::print::SortArg;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
-use crate::cli::shards::{MergeArgs, Part, Shards, Which, no_plan};
+use crate::cli::shards::{MergeArgs, Part, Shards, no_plan};
 use replay_core::cancel::CancelToken;
-use replay_core::number::grouped;
+use replay_core::number::{counted, grouped};
 use replay_experiment::RunContext;
 use replay_experiment::grid::ParameterGrid;
-use replay_experiment::journal::{CellId, Journal};
+use replay_experiment::journal::CellId;
 use replay_experiment::search::strategy::List;
 use replay_experiment::search::{
     Archive, Candidate, Control, Evaluation, EvaluationCache, Question, SearchSpec, search,
 };
 use replay_experiment::sweep::{Build, Shard, text_digest};
-use std::io::stdout;
 
 /// Format number of the plans of shards.
 const FORMAT: u32 = 2;
@@ -94,9 +92,9 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
         plots: session.plots(),
         figures: args.output.figures,
     };
-    let plan = serde_json::to_value(plan).map_err(|e| Failure::output(PLAN_FILE, e))?;
-    let plan = PlanFile::of_shard(Kind::Search, shard.to_string(), Vec::new(), plan);
-    let Some(kept) = JournalHandle::<Evaluation>::begin(&mut session, plan)? else {
+    let mut plan = PlanFile::new(Kind::Search, plan)?;
+    plan.shard = Some(shard.to_string());
+    let Some(kept) = JournalHandle::<Evaluation>::begin(&mut session, plan, None)? else {
         let message =
             format!("--shard {shard}: the folder of --out has the journal of another command");
         return Err(Failure::usage_message(message));
@@ -138,14 +136,9 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
     let [all, before, done] = [all, all - to_run, to_run - left].map(|n| grouped(n as u64));
     session.print_line(format_args!("search: {all} evaluations: {before} done before, {done} run"));
     if left > 0 {
-        let goes_on = session.continuation().unwrap_or_default().to_string();
-        let left = grouped(left as u64);
-        eprint_line(format_args!("replay: interrupted, {left} evaluations left; {goes_on}"));
-        return Ok(Exit::Interrupted);
+        return Ok(session.report_left(&counted(left as u64, "evaluation")));
     }
-    writeln!(stdout(), "{}", kept.open().path().display())
-        .map_err(|e| Failure::output("standard output", e))?;
-    Ok(Exit::Done)
+    kept.print_path().map(|()| Exit::Done)
 }
 
 /// Merges the shards of a search: runs the whole search with the evaluations of the shards.
@@ -153,31 +146,17 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
 /// # Errors
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
 pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
-    let mut first = None;
-    let mut shards = Vec::new();
-    for part in parts {
-        let PlanFile { shard, earlier_builds, plan, .. } = &part.plan;
-        let Some(shard) = shard else {
-            let message = format!("{}: contains a whole search, not a shard", part.path.display());
-            return Err(Failure::data(anyhow::anyhow!(message)));
-        };
-        let shard = shard.parse::<Shard>().map_err(|e| no_plan(&part.path, e))?;
+    let read = |part: &Part| {
+        let plan = &part.plan.plan;
         if plan["format"] != FORMAT {
             let message = "it is a plan of another version of replay: run the shards again";
             return Err(no_plan(&part.path, anyhow::anyhow!(message)));
         }
-        let plan: ShardPlan =
-            serde_json::from_value(plan.clone()).map_err(|e| no_plan(&part.path, e))?;
-        let (path, earlier) = (part.path.clone(), earlier_builds.clone());
-        let (digest, build) = (plan.digest.clone(), plan.build.clone());
-        shards.push(Which { path, shard, digest, build, earlier });
-        first.get_or_insert(plan);
-    }
-    let Some(ShardPlan { search, digest: expected, sort, plots, figures, .. }) = first else {
-        return Err(Failure::usage_message("no folder to merge"));
+        let plan = serde_json::from_value(plan.clone()).map_err(|e| no_plan(&part.path, e));
+        plan.map(|plan: ShardPlan| (plan.digest.clone(), plan))
     };
-    let shards = Shards::of_one_plan(shards, args.other_build)?;
-    shards.apart_from(&args.out)?;
+    let (plan, shards) = Shards::of_one_plan(parts, args, read)?;
+    let ShardPlan { search, digest: expected, sort, plots, figures, .. } = plan;
     let grid = ParameterGrid::resolve(&search.grid).map_err(|e| no_plan(&parts[0].path, e))?;
     let search = ResolvedSearch::new(search, grid).map_err(failure)?;
     let sort = if args.sort.sort.is_some() { &args.sort } else { &sort };
@@ -199,9 +178,7 @@ pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<E
             );
             return Err(Failure::data(anyhow::anyhow!(message)));
         }
-        let journals: Vec<Journal<Evaluation>> =
-            parts.iter().map(Part::journal).collect::<Result<_, _>>()?;
-        shards.complete(ids.into_iter().map(Ok), &journals)?;
+        let journals = shards.journals(ids.into_iter().map(Ok))?;
         Ok(journals.into_iter().map(Mutex::new).collect())
     };
     let session = Session::begin(Kind::Search, &output, command)?;

@@ -222,8 +222,8 @@ impl Session {
     ) -> Result<Option<(Dir, Vec<Build>)>, Failure> {
         let Place::Claimed(folder) = &self.place else { return Ok(None) };
         let (dir, is_forced) = (folder.dir(), folder.is_forced());
-        let own = journal::journal_of(dir).is_none_or(|command| command == self.kind.name());
-        if !own && !(is_forced && is_permanent) {
+        let is_own = journal::journal_of(dir).is_none_or(|command| command == self.kind.name());
+        if !(is_own || is_forced && is_permanent) {
             return Ok(None);
         }
         // Omit --force from the command that continues, because it would discard the journal.

@@ -22,7 +22,6 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::journal::{PlanFile, of_journal};
 use super::print::Sorting;
 use super::refused_options::hide_outage_options;
-use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::resumable_run::JournalHandle;
@@ -61,10 +60,8 @@ fn search_all(
     let reporter = EtaReporter::new(quiet);
     let forecast = |forecast| reporter.update_on_stderr(forecast);
     let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
-    let task = search.load(watch, quiet)?;
+    let task = search.load(&mut session, watch)?;
     let (spec, searches) = (&task.spec, &task.problems.searches);
-    session.reads(task.train.inputs());
-    session.reads(task.test.iter().flat_map(ResolvedGrid::inputs));
     session.configure(&output::identity(&task)?)?;
     let merged = shards.map(|shards| shards(&task)).transpose()?;
     let kept = match merged {

@@ -17,7 +17,6 @@ use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::figure_args::FigureArgs;
 use crate::cli::journal::{PlanFile, of_journal};
 use crate::cli::print::SortArg;
-use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
@@ -78,9 +77,7 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
     let reporter = EtaReporter::new(quiet);
     let forecast = |forecast| reporter.update_on_stderr(forecast);
     let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
-    let task = ResolvedSearch::of(args)?.load(watch, quiet)?;
-    session.reads(task.train.inputs());
-    session.reads(task.test.iter().flat_map(ResolvedGrid::inputs));
+    let task = ResolvedSearch::of(args)?.load(&mut session, watch)?;
     let vectors = task.spec.vectors(&task.problems).map_err(failure)?;
     let ids = ids(&vectors, &task);
     let plan = ShardPlan {

@@ -8,6 +8,7 @@ use crate::cli::journal::of_journal;
 use crate::cli::named_value::one;
 use crate::cli::refused_options::reject_outage_options;
 use crate::cli::resolved_grid::{ResolvedGrid, trace_names};
+use crate::cli::session::Session;
 use crate::cli::sweep::{ListArgs, of_flags};
 use crate::cli::tie_lists::TieLists;
 use replay_core::allocator::centre::Slack;
@@ -94,12 +95,14 @@ impl ResolvedSearch {
         })
     }
 
-    /// Loads the traces, computes their schedules, and measures each trace without tie-breaking.
+    /// Loads the traces, computes their schedules, and measures each trace without tie-breaking. The session lists the
+    /// files in the manifest.
     ///
     /// # Errors
     /// A usage error for settings that do not fit the traces, a data error for an invalid trace.
-    pub fn load(self, watch: RunContext<'_>, quiet: bool) -> Result<SearchTask, Failure> {
+    pub fn load(self, session: &mut Session, watch: RunContext<'_>) -> Result<SearchTask, Failure> {
         let Self { spec, grid } = self;
+        let quiet = session.is_quiet();
         let mut elsewhere = grid.clone();
         elsewhere.file.traces = spec.test.clone();
         let train = ResolvedGrid::load(grid, None, quiet)?;
@@ -107,6 +110,8 @@ impl ResolvedSearch {
             true => None,
             false => Some(ResolvedGrid::load(elsewhere, None, quiet)?),
         };
+        session.reads(train.inputs());
+        session.reads(test.iter().flat_map(ResolvedGrid::inputs));
         // Standard input has been read. From here on, the token is checked frequently.
         cancel_by_signal(watch.stop, quiet);
         let tests = test.as_ref().map_or(&[][..], |test| &test.traces);

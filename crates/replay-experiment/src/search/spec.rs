@@ -287,11 +287,12 @@ impl SearchSpec {
         Ok(())
     }
 
-    /// Returns all vectors of a search that has [shards](Self::check_shard).
+    /// Returns all vectors of a search that has shards.
     ///
     /// # Errors
-    /// Those of the strategy.
+    /// Those of [`check_shard`](Self::check_shard) and of the strategy.
     pub fn vectors(&self, problems: &Problems) -> Result<Vec<Candidate>, SearchError> {
+        self.check_shard(Shard::WHOLE)?;
         match self.strategy {
             Strategy::Random => {
                 let most = self.evaluations.unwrap_or(RANDOM_EVALUATIONS);

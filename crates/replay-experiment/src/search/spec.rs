@@ -302,3 +302,71 @@ impl SearchSpec {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn local() -> SearchSpec {
+        let start = |text: &str| text.parse::<Start>().expect("a start");
+        let slack = |text: &str| text.parse::<Slack>().expect("a slack");
+        SearchSpec {
+            grid: GridFile { schedulers: vec!["easy".to_string()], ..GridFile::default() },
+            test: Vec::new(),
+            objective: "mean_pairwise_l1[weights=size]".parse().expect("an objective"),
+            constraints: vec!["worst-class[jobs=20]<=1".parse().expect("a constraint")],
+            strategy: Strategy::Local(vec![start("exhaustive"), start("2,13,20,6@0.1")]),
+            given: Vec::new(),
+            scan_radii: Some([1, 2, 5].into_iter().collect()),
+            factors: None,
+            largest: Some(7),
+            slacks: vec![slack("0"), slack("0.1")],
+            evaluations: None,
+            time: Some(Duration::from_millis(1500)),
+            split: Some(0.5),
+            each: false,
+            scale_sr: false,
+            shake: Some(Shake::of(3)),
+            top: 10,
+            spare: None,
+        }
+    }
+
+    #[test]
+    fn writing_and_reading_settings_are_inverse() {
+        let json = serde_json::to_value(local()).expect("JSON");
+        let read: SearchSpec = serde_json::from_value(json.clone()).expect("settings");
+        assert_eq!((&read.slacks, &read.strategy), (&local().slacks, &local().strategy));
+        assert_eq!(serde_json::to_value(read).expect("JSON"), json);
+    }
+
+    #[test]
+    fn settings_that_contradict_each_other_are_refused() {
+        type Change = fn(&mut SearchSpec);
+        let problem = |change: Change| {
+            let mut spec = local();
+            change(&mut spec);
+            let grid = ParameterGrid::resolve(&spec.grid).expect("a grid");
+            spec.check(&grid)
+                .and_then(|()| spec.check_shard(Shard::WHOLE))
+                .map_err(|e| e.to_string())
+        };
+        let changes: [(Change, &str); 8] = [
+            (|_| (), "--shard 1/1: local chooses vectors by the results"),
+            (|spec| spec.strategy = Strategy::Random, "add --spare 0"),
+            (|spec| spec.strategy = Strategy::Exhaustive, "--largest: this search"),
+            (
+                |spec| spec.strategy = Strategy::Local(vec!["2,-1,1,1".parse().expect("a start")]),
+                "not negative",
+            ),
+            (|spec| spec.scan_radii = Some([0].into_iter().collect()), "0 breaks no tie"),
+            (|spec| spec.slacks.reverse(), "in ascending order"),
+            (|spec| spec.split = Some(1.0), "between 0 and 1"),
+            (|spec| spec.grid.schedulers.push("fcfs".to_string()), "one scheduler"),
+        ];
+        for (change, words) in changes {
+            let problem = problem(change).expect_err(words);
+            assert!(problem.contains(words), "{problem}");
+        }
+    }
+}

@@ -211,7 +211,8 @@ impl Session {
     /// Returns the folder for a journal of the cells of this command, and the other builds that ran its cells;
     /// [`other_builds`](journal::other_builds) explains `other_build`. The journal is removed when the results are
     /// written, unless `is_permanent` is true. Returns `None` if there is no folder, or if the folder has a journal of
-    /// another command that is replaced only by complete results. With `--force`, an existing journal is discarded.
+    /// another command, because only complete results replace such a journal. With `--force`, an existing journal is
+    /// discarded.
     ///
     /// # Errors
     /// A usage error if another build began the journal or the folder cannot be opened.
@@ -222,8 +223,8 @@ impl Session {
     ) -> Result<Option<(Dir, Vec<Build>)>, Failure> {
         let Place::Claimed(folder) = &self.place else { return Ok(None) };
         let (dir, is_forced) = (folder.dir(), folder.is_forced());
-        let is_own = journal::journal_of(dir).is_none_or(|command| command == self.kind.name());
-        if !(is_own || is_forced && is_permanent) {
+        let own = journal::journal_of(dir).is_none_or(|command| command == self.kind.name());
+        if !own {
             return Ok(None);
         }
         // Omit --force from the command that continues, because it would discard the journal.

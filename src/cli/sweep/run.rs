@@ -13,7 +13,7 @@ use super::results::{self, Extras};
 use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::cancel_token;
-use crate::cli::journal::{PLAN_FILE, PlanFile, of_journal};
+use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal};
 use crate::cli::progress::Progress;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
@@ -52,15 +52,17 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let baseline = args.baseline.read(&plan, quiet)?;
     let includes = |folder: &Folder| folder::includes(folder, &plan, args.placements);
     session.configure_growing(&folder::configuration(&plan, args.placements)?, includes)?;
+    if let Some(folder) = session.folder().filter(|_| args.force) {
+        // Discard the journal of any command, and the results.
+        journal::discard(folder.dir())?;
+        folder.discard().map_err(|e| Failure::output(folder.path().display(), e))?;
+    }
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let json = plan.to_json().map_err(|e| Failure::output(PLAN_FILE, e))?;
     let mut file = PlanFile::new(Kind::Sweep, json)?;
     file.shard = Some(shard.to_string());
     let kept = JournalHandle::begin(&mut session, file, Some(args.other_build))?;
     let Some(kept) = kept else { return print(&plan.grid) };
-    if let Some(claimed) = session.folder().filter(|_| args.force) {
-        claimed.discard().map_err(|e| Failure::output(claimed.path().display(), e))?;
-    }
     let mut journal = kept.open();
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
     let before = finished(&plan, shard, &journal, args.retry_failed)?;

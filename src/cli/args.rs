@@ -301,10 +301,9 @@ impl RunArgs {
         let named = |needs: Needs| {
             let groups = RunMetrics::groups();
             let columns = groups.iter().filter(|(of, _)| *of == needs).flat_map(|(_, all)| all);
-            let mut names = columns.map(|column| column.name);
-            names.any(|name| {
-                sort == Some(&*name) || self.columns.iter().any(|one| name == one.trim())
-            })
+            let mut names = columns.map(|column| column.name.text());
+            names
+                .any(|name| sort == Some(name) || self.columns.iter().any(|one| name == one.trim()))
         };
         let output = &self.output;
         let whole = self.columns.is_empty()

@@ -28,28 +28,28 @@ pub struct BaselineArg {
 
 /// Compared columns of the table of runs: the column, the column of the change, the meaning of the change, and its
 /// title in tables.
-const COMPARED: [(Name, Name, &str, &str); 4] = [
+pub const COMPARED: [(Name, Name, &str, &str); 4] = [
     (
         name::mean_pairwise_l1,
-        Name::new("mean_pairwise_l1_change_percent"),
+        name::mean_pairwise_l1_change_percent,
         "change of mean_pairwise_l1 from the same run of the baseline; null if the baseline does not have this run",
         "\u{394} L1 %",
     ),
     (
         name::mean_wait,
-        Name::new("mean_wait_change_percent"),
+        name::mean_wait_change_percent,
         "change of mean_wait from the baseline; null if the value of the baseline is 0",
         "\u{394} wait %",
     ),
     (
         name::mean_turnaround,
-        Name::new("mean_turnaround_change_percent"),
+        name::mean_turnaround_change_percent,
         "change of mean_turnaround from the baseline",
         "\u{394} turnaround %",
     ),
     (
         name::mean_bounded_slowdown,
-        Name::new("mean_bounded_slowdown_change_percent"),
+        name::mean_bounded_slowdown_change_percent,
         "change of mean_bounded_slowdown from the baseline",
         "\u{394} slowdown %",
     ),

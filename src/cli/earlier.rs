@@ -1,5 +1,7 @@
 //! Results that are in a folder before a command writes to it.
 
+use std::fs::File;
+
 use serde::Serialize;
 
 use super::journal;
@@ -7,7 +9,7 @@ use super::result_kind::Kind;
 use replay_core::number::{counted, grouped};
 use replay_experiment::files::{Dir, ResultFolder};
 use replay_experiment::journal::JOURNAL_FILE;
-use replay_output::report::page::Csv;
+use replay_output::frame::read::records;
 
 /// Maximum number of characters of a command line in a message.
 const COMMAND: usize = 300;
@@ -48,8 +50,9 @@ pub fn description(dir: &Dir) -> String {
     }
     let tables = Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[][..], |k| k.tables());
     let rows = tables.iter().filter(|name| name.ends_with(".csv")).find_map(|name| {
-        let csv = Csv::read(&dir.path().join(name)).ok()?;
-        Some(format!(" ({} in {name})", counted(csv.rows.len() as u64, "row")))
+        let file = File::open(dir.path().join(name)).ok()?;
+        let rows = records(file, name, &[]).ok()?.rows().len();
+        Some(format!(" ({} in {name})", counted(rows as u64, "row")))
     });
     text += &rows.unwrap_or_default();
     let written = manifest["started_unix"].as_i64();

@@ -1,12 +1,13 @@
 //! Options for the appearance of figures, which are the same in all commands that draw figures.
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use super::exit::Failure;
 use replay_output::plot::{FigureSize, FigureStyle, FontSize};
 
 /// Options for the appearance of figures, as typed.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Copy, Debug, Default, Args, Serialize, Deserialize)]
 pub struct FigureArgs {
     /// Draw figures of this size, such as 85x60mm, 8.5x6cm or 3.35x2.4in [default: 1000 pt wide, height by kind].
     ///

@@ -40,36 +40,19 @@ pub struct PlanFile {
 }
 
 impl PlanFile {
-    /// Returns the plan of a sweep.
-    pub fn of_sweep(shard: String, earlier_builds: Vec<Build>, plan: serde_json::Value) -> Self {
-        Self { kind: None, shard: Some(shard), earlier_builds, evaluated: None, plan }
-    }
-
-    /// Returns the plan of a shard of a command other than sweep; `plan` contains the build.
-    pub fn of_shard(
-        kind: Kind,
-        shard: String,
-        earlier_builds: Vec<Build>,
-        plan: serde_json::Value,
-    ) -> Self {
-        let kind = Some(kind.name().to_string());
-        Self { kind, shard: Some(shard), earlier_builds, evaluated: None, plan }
+    /// Creates the plan of a command. `plan` contains the build.
+    ///
+    /// # Errors
+    /// A usage error if the plan has no JSON form.
+    pub fn new(kind: Kind, plan: impl Serialize) -> Result<Self, Failure> {
+        let plan = serde_json::to_value(plan).map_err(|e| Failure::output(PLAN_FILE, e))?;
+        let kind = (kind != Kind::Sweep).then(|| kind.name().to_string());
+        Ok(Self { kind, shard: None, earlier_builds: Vec::new(), evaluated: None, plan })
     }
 
     /// Returns the name of the command.
     pub fn kind(&self) -> &str {
         self.kind.as_deref().unwrap_or(Kind::Sweep.name())
-    }
-
-    /// Returns the plan of a command that records its cells only in the journal.
-    ///
-    /// # Errors
-    /// None for this type.
-    pub fn of(kind: Kind) -> serde_json::Result<Self> {
-        let plan = serde_json::to_value(crate::cli::build::this())?;
-        let kind = Some(kind.name().to_string());
-        let earlier_builds = Vec::new();
-        Ok(Self { kind, shard: None, earlier_builds, evaluated: None, plan })
     }
 
     /// Reads the text of the plan in a folder; `None` if the folder has no plan.
@@ -147,15 +130,16 @@ pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, 
     Ok(earlier_builds)
 }
 
-/// Opens the journal of a folder, or begins one, and reports damaged records.
+/// Opens the journal of a folder, or begins one, and reports damaged records. [`Journal::open`] explains `begun`.
 ///
 /// # Errors
 /// The errors of [`of_journal`].
 pub fn open<R: Serialize + DeserializeOwned>(
     dir: &Dir,
+    begun: bool,
     quiet: bool,
 ) -> Result<Journal<R>, Failure> {
-    let journal = Journal::open(dir, is_plan(dir)).map_err(of_journal)?;
+    let journal = Journal::open(dir, begun).map_err(of_journal)?;
     if !quiet {
         for line in journal.damaged() {
             let path = journal.path().display();

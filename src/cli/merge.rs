@@ -4,19 +4,14 @@ use std::ffi::OsString;
 
 use super::exit::{Exit, Failure};
 use super::result_kind::Kind;
-use super::search::SearchArgs;
 use super::shards::{MergeArgs, Part};
 use super::{search, sweep};
 
-/// Merges the journals of all shards of one plan. `search_of` parses the arguments of a search.
+/// Merges the journals of all shards of one plan.
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same plan, or if a shard is missing or incomplete.
-pub fn run(
-    args: &MergeArgs,
-    command: &[OsString],
-    search_of: impl Fn(&[OsString]) -> Option<SearchArgs>,
-) -> Result<Exit, Failure> {
+pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let parts: Vec<Part> = args.dirs.iter().map(|dir| Part::open(dir)).collect::<Result<_, _>>()?;
     let Some(first) = parts.first() else {
         return Err(Failure::usage_message("no folder to merge"));
@@ -30,7 +25,7 @@ pub fn run(
     if kind == Kind::Sweep.name() {
         sweep::merge(args, command, &parts)
     } else if kind == Kind::Search.name() {
-        search::merge(args, command, &parts, search_of)
+        search::merge(args, command, &parts)
     } else {
         let message = format!("{}: {kind} has no shards", first.path.display());
         Err(Failure::data(anyhow::anyhow!(message)))

@@ -249,14 +249,6 @@ fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error>
     ))
 }
 
-/// Returns the arguments of a search; `None` for another command or an error.
-fn search_of(arguments: &[OsString]) -> Option<search::SearchArgs> {
-    match parsed(arguments).ok()?.command? {
-        Command::Search(args) => Some(*args),
-        _ => None,
-    }
-}
-
 /// Runs the program with these arguments and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     run_program(&arguments.into_iter().collect::<Vec<_>>()).into()
@@ -283,7 +275,7 @@ fn run_program(arguments: &[OsString]) -> Exit {
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Sweep(args)) => sweep::sweep(&args, arguments),
         Some(Command::Plan(args)) => sweep::plan(&args),
-        Some(Command::Merge(args)) => merge::run(&args, arguments, search_of),
+        Some(Command::Merge(args)) => merge::run(&args, arguments),
         Some(Command::Show(args)) => show::run(&args, arguments),
         Some(Command::Explain(args)) => explain::run(&args, arguments),
         Some(Command::Compare(args)) => compare::run(&args),

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::io::{self, IsTerminal, Write};
 
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use super::exit::Failure;
 use super::named_value::one;
@@ -44,7 +45,7 @@ pub struct TableArgs {
 }
 
 /// `--sort`, as typed.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
 pub struct SortArg {
     /// Sort printed rows by a column (replay list columns): mean_wait, or -mean_wait for the largest first.
     ///
@@ -109,7 +110,7 @@ impl<Row: Table> Sorting<Row> {
 
     /// Returns whether a row is [not ranked](Table::is_ranked_last) in this order.
     pub fn puts_apart(&self, row: &Row) -> bool {
-        row.is_ranked_last(&self.column.name)
+        row.is_ranked_last(self.column.name)
     }
 
     /// Compares two rows. Rows that are not ranked, and rows without a value, are last in both directions.

@@ -11,11 +11,12 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::list;
 use super::result_kind::Kind;
 use replay_core::number::grouped;
+use replay_core::table::Records;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::frame::read::{JobsTable, ReadError};
 use replay_output::report::page::{
-    Csv, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published, page,
+    self, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published,
 };
 
 /// Arguments of `replay report`.
@@ -60,7 +61,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
             false => published.push((path.display().to_string(), checks(path)?)),
         }
     }
-    let page = page(&folders, &published, &list::tables(), &crate::cli::build::this());
+    let page = page::page(&folders, &published, &crate::cli::build::this());
     replay_experiment::files::write(&args.write, page.as_bytes())
         .map_err(|e| Failure::output(args.write.display(), e))?;
     if !args.quiet.quiet {
@@ -94,10 +95,12 @@ impl Unread {
 /// Reads a folder, and compares its jobs if it has the table of jobs.
 fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     results.check_tables()?;
-    let mut folder = Folder::read(results, tables)?;
+    let mut folder = Folder::read(results, tables, &list::tables())?;
     if results.files().iter().any(|file| file.name == JobsTable::file(&REPLAYED)) {
         match JobsTable::open(results, &REPLAYED) {
-            Ok(jobs) => folder.comparisons = compare_top_strategies(&folder, |run| jobs.of(run))?,
+            Ok(jobs) => {
+                folder.comparisons = compare_top_strategies(&folder.tables, |run| jobs.of(run))?
+            }
             Err(ReadError::Results(ResultError::Missing(_))) => {}
             Err(error) => return Err(error.into()),
         }
@@ -124,10 +127,10 @@ fn tables(kind: &str) -> &'static [&'static str] {
     Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[], |one| one.tables())
 }
 
-fn checks(path: &Path) -> Result<Csv, Failure> {
-    let csv = Csv::read(path).map_err(|error| bad(error.into()))?;
-    match is_published(&csv) && !csv.rows.is_empty() {
-        true => Ok(csv),
+fn checks(path: &Path) -> Result<Records, Failure> {
+    let checks = page::checks(path, &list::tables()).map_err(|error| bad(error.into()))?;
+    match is_published(&checks) && !checks.is_empty() {
+        true => Ok(checks),
         false => Err(Failure::data(anyhow::anyhow!(
             "{}: is neither a folder of results nor a file of verify --write",
             path.display()

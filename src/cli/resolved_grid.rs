@@ -23,7 +23,7 @@ use replay_core::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };
 use replay_experiment::compatibility::{check_grid, check_outages, check_strategies};
-use replay_experiment::grid::{ParameterGrid, Values};
+use replay_experiment::grid::ParameterGrid;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Cell, Prepared, Trace};
 
@@ -129,18 +129,6 @@ impl ResolvedGrid {
         let strategies = &self.plan.grid.strategies;
         (0..strategies.len()).filter_map(|index| strategies.get(index).ok()).collect()
     }
-}
-
-/// Returns the seeds of `--seed`; 0 by default.
-///
-/// # Errors
-/// A usage error for a value that is not an integer.
-pub fn seeds(lists: &[String]) -> Result<Vec<u64>, Failure> {
-    if lists.is_empty() {
-        return Ok(vec![0]);
-    }
-    let seeds: Values = lists.iter().cloned().collect();
-    seeds.integers().map_err(|e| Failure::usage_message(format!("--seed: {e}")))
 }
 
 /// Parses the names in lists; without lists, parses the default.

@@ -1,6 +1,7 @@
 //! Commands that continue after an interruption with the journal in their folder.
 
 use std::collections::HashSet;
+use std::io::{Write, stdout};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -14,30 +15,63 @@ use replay_core::number::{counted, grouped};
 use replay_experiment::files::Dir;
 use replay_experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
 use replay_experiment::pool::{self, Turn};
+use replay_experiment::sweep::Build;
 
-/// The journal of a command. The journal is removed if it has no record when this value is dropped.
+/// The journal of a command. The journal of a sweep or a shard remains, because shards are merged from their journals.
+/// Any other journal is removed when results are written, or if it has no record when this value is dropped.
 pub struct JournalHandle<R> {
     dir: Dir,
+    is_permanent: bool,
+    /// Earlier builds that ran cells of the folder.
+    pub earlier_builds: Vec<Build>,
     /// The journal.
     pub journal: Mutex<Journal<R>>,
 }
 
 impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
-    /// Opens or begins the journal in the folder of a session; `None` without a folder.
+    /// Opens or begins the journal in the folder of a session; `None` without a folder. [`other_builds`](journal::other_builds)
+    /// explains `other_build`.
     ///
     /// # Errors
-    /// A usage error if the folder has a journal of another configuration, or cannot be written; a data error if the
-    /// journal cannot be read.
-    pub fn begin(session: &mut Session, plan: PlanFile) -> Result<Option<Self>, Failure> {
-        let Some(dir) = session.keep_journal()? else { return Ok(None) };
-        let before = PlanFile::of_folder(&dir).and_then(|before| before.evaluated);
-        if before.is_some_and(|before| plan.evaluated.as_ref().is_some_and(|now| before != *now)) {
-            return Err(of_others(&dir));
+    /// A usage error if the folder has a journal of another configuration or build, or cannot be written; a data error
+    /// if the journal cannot be read.
+    pub fn begin(
+        session: &mut Session,
+        mut plan: PlanFile,
+        other_build: Option<bool>,
+    ) -> Result<Option<Self>, Failure> {
+        let is_permanent = plan.shard.is_some();
+        let kept = session.keep_journal(is_permanent, other_build)?;
+        let Some((dir, earlier_builds)) = kept else { return Ok(None) };
+        plan.earlier_builds.clone_from(&earlier_builds);
+        let has_journal = dir.has(JOURNAL_FILE);
+        let has_journal = has_journal.map_err(|e| Failure::output(dir.path().display(), e))?;
+        let before = PlanFile::of_folder(&dir);
+        let open = || journal::open(&dir, before.is_some(), session.is_quiet());
+        let mut journal = None;
+        if has_journal {
+            let evaluated = before.as_ref().and_then(|before| before.evaluated.as_ref());
+            if evaluated.is_some()
+                && plan.evaluated.is_some()
+                && evaluated != plan.evaluated.as_ref()
+            {
+                return Err(of_others(&dir));
+            }
+            journal = Some(open()?);
         }
-        // Write the plan before the journal, because a journal without a plan counts as the journal of a sweep.
+        // Write the plan before a new journal, because a journal without a plan counts as the journal of a sweep.
         plan.write(&dir)?;
-        let journal = Mutex::new(journal::open(&dir, session.is_quiet())?);
-        Ok(Some(Self { dir, journal }))
+        let journal = Mutex::new(journal.map_or_else(open, Ok)?);
+        Ok(Some(Self { dir, is_permanent, earlier_builds, journal }))
+    }
+
+    /// Prints the path of the journal, which is the result of a shard.
+    ///
+    /// # Errors
+    /// A usage error if standard output cannot be written.
+    pub fn print_path(&self) -> Result<(), Failure> {
+        writeln!(stdout(), "{}", self.open().path().display())
+            .map_err(|e| Failure::output("standard output", e))
     }
 
     /// Locks the journal for reading or writing.
@@ -51,7 +85,7 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
 impl<R> Drop for JournalHandle<R> {
     fn drop(&mut self) {
         let journal = self.journal.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if journal.is_empty() {
+        if journal.is_empty() && !self.is_permanent {
             let _ = self.dir.remove(JOURNAL_FILE).and_then(|()| self.dir.remove(PLAN_FILE));
         }
     }
@@ -83,8 +117,8 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
     /// # Errors
     /// The errors of [`JournalHandle::begin`], and a usage error if the journal has other cells.
     pub fn begin(session: &mut Session, ids: Vec<CellId>) -> Result<Self, Failure> {
-        let plan = PlanFile::of(session.kind()).map_err(|e| Failure::output(PLAN_FILE, e))?;
-        let kept = JournalHandle::begin(session, plan)?;
+        let plan = PlanFile::new(session.kind(), crate::cli::build::this())?;
+        let kept = JournalHandle::begin(session, plan, None)?;
         let mut resumed = Self { kept, results: ids.iter().map(|_| None).collect(), ids };
         let Some(kept) = &resumed.kept else { return Ok(resumed) };
         let known: HashSet<CellId> = resumed.ids.iter().copied().collect();

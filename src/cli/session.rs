@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::args::{OutputArgs, ProcessArgs};
 use super::earlier;
-use super::exit::{Failure, eprint_line};
+use super::exit::{Exit, Failure, eprint_line};
 use super::journal;
 use super::print::{FormatArg, TableArgs};
 use super::result_kind::Kind;
@@ -17,6 +17,7 @@ use replay_experiment::files::{
     Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging,
 };
 use replay_experiment::journal::JOURNAL_FILE;
+use replay_experiment::sweep::Build;
 use replay_output::plot::FigureStyle;
 use replay_output::report::manifest::{Host, Origin};
 
@@ -33,6 +34,8 @@ pub struct Session {
     partial: bool,
     /// Text that describes how to continue with the journal, if there is a journal.
     continuation: Option<String>,
+    /// Whether the journal remains when results are written.
+    keeps_journal: bool,
     /// Input files.
     inputs: Vec<PathBuf>,
     /// Digest of the configuration, after the configuration was declared.
@@ -119,6 +122,7 @@ impl Session {
             style: FigureStyle::default(),
             partial: false,
             continuation: None,
+            keeps_journal: false,
             inputs: Vec::new(),
             configuration: None,
             place,
@@ -204,33 +208,39 @@ impl Session {
         self.quiet
     }
 
-    /// Returns the folder for a journal of the cells of this command. The journal is removed when the results are
-    /// written. Returns `None` if there is no folder, or if the folder has a journal of another command, because only
-    /// complete results replace such a journal. With `--force`, an existing journal is discarded.
+    /// Returns the folder for a journal of the cells of this command, and the other builds that ran its cells;
+    /// [`other_builds`](journal::other_builds) explains `other_build`. The journal is removed when the results are
+    /// written, unless `is_permanent` is true. Returns `None` if there is no folder, or if the folder has a journal of
+    /// another command, because only complete results replace such a journal. With `--force`, an existing journal is
+    /// discarded.
     ///
     /// # Errors
     /// A usage error if another build began the journal or the folder cannot be opened.
-    pub fn keep_journal(&mut self) -> Result<Option<Dir>, Failure> {
+    pub fn keep_journal(
+        &mut self,
+        is_permanent: bool,
+        other_build: Option<bool>,
+    ) -> Result<Option<(Dir, Vec<Build>)>, Failure> {
         let Place::Claimed(folder) = &self.place else { return Ok(None) };
-        let dir = folder.dir();
+        let (dir, is_forced) = (folder.dir(), folder.is_forced());
         let own = journal::journal_of(dir).is_none_or(|command| command == self.kind.name());
         if !own {
             return Ok(None);
         }
-        if folder.is_forced() {
-            journal::discard(dir)?;
-        } else {
-            journal::other_builds(dir, None)?;
-        }
-        let path = dir.path().join(JOURNAL_FILE);
-        // Omit --force from the command, because it would discard the journal.
-        let command = match folder.is_forced() {
-            true => "the same command without --force",
-            false => "the same command",
+        // Omit --force from the command that continues, because it would discard the journal.
+        let (builds, command) = match is_forced {
+            true => {
+                journal::discard(dir)?;
+                (Vec::new(), "the same command without --force")
+            }
+            false => (journal::other_builds(dir, other_build)?, "the same command"),
         };
+        let path = dir.path().join(JOURNAL_FILE);
         self.continuation = Some(format!("{command} continues from {}", path.display()));
+        self.keeps_journal = is_permanent;
         let opened = Dir::open(dir.path());
-        opened.map(Some).map_err(|e| Failure::output(dir.path().display(), e))
+        let opened = opened.map_err(|e| Failure::output(dir.path().display(), e))?;
+        Ok(Some((opened, builds)))
     }
 
     /// Returns a text that describes how to continue after an interruption; `None` without a journal.
@@ -240,7 +250,14 @@ impl Session {
 
     /// Keeps the journal when incomplete results are written.
     pub fn keep_journal_beside_results(&mut self) {
-        self.continuation = None;
+        self.keeps_journal = true;
+    }
+
+    /// Reports that a command was interrupted, with the cells that are left and how to continue.
+    pub fn report_left(&self, left: &str) -> Exit {
+        let how = self.continuation.as_deref().unwrap_or_default();
+        eprint_line(format_args!("replay: interrupted, {left} left; {how}"));
+        Exit::Interrupted
     }
 
     /// Returns the folder of the results, until writing [begins](Self::stage).
@@ -270,7 +287,7 @@ impl Session {
             let undeclared = anyhow::anyhow!("{} declares no configuration", self.kind.name());
             return Err(Failure::output("results", undeclared));
         }
-        let done = self.continuation.is_some() && !self.partial;
+        let done = self.continuation.is_some() && !self.keeps_journal && !self.partial;
         self.place = match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Claimed(mut folder) => {
                 if done {

@@ -12,7 +12,7 @@ use super::print::{SortArg, TableArgs};
 use replay_core::number::grouped;
 use replay_experiment::files::{Dir, DirLock};
 use replay_experiment::journal::{CellId, Journal};
-use replay_experiment::sweep::{Build, Shard};
+use replay_experiment::sweep::{Build, Shard, ShardError};
 
 /// Arguments of `replay merge`.
 #[derive(Clone, Debug, Args)]
@@ -55,6 +55,10 @@ pub struct Part {
     hold: DirLock,
     /// The plan in the folder.
     pub plan: PlanFile,
+    /// Number of the shard, and number of all shards.
+    shard: Shard,
+    /// The last build that ran cells of the shard.
+    build: Build,
 }
 
 impl Part {
@@ -77,16 +81,15 @@ impl Part {
         };
         let text = PlanFile::text(hold.dir()).map_err(unreadable)?;
         let text = text.ok_or_else(|| unreadable(std::io::ErrorKind::NotFound.into()))?;
-        let plan = serde_json::from_slice(&text).map_err(|error| no_plan(path, error))?;
-        Ok(Self { path: path.to_path_buf(), hold, plan })
-    }
-
-    /// Opens the journal for reading.
-    ///
-    /// # Errors
-    /// A data error if the journal cannot be read.
-    pub fn journal<R: DeserializeOwned>(&self) -> Result<Journal<R>, Failure> {
-        Journal::read_only(self.hold.dir()).map_err(Failure::data)
+        let plan: PlanFile = serde_json::from_slice(&text).map_err(|error| no_plan(path, error))?;
+        let Some(shard) = &plan.shard else {
+            let (path, kind) = (path.display(), plan.kind());
+            let message = format!("{path}: contains a whole {kind}, not a shard");
+            return Err(Failure::data(anyhow::anyhow!(message)));
+        };
+        let shard = shard.parse().map_err(|e: ShardError| no_plan(path, e))?;
+        let build = serde_json::from_value(plan.plan.clone()).map_err(|e| no_plan(path, e))?;
+        Ok(Self { path: path.to_path_buf(), hold, plan, shard, build })
     }
 }
 
@@ -97,62 +100,60 @@ pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
 }
 
 /// The shards of one plan.
-pub struct Shards {
-    parts: Vec<Which>,
+pub struct Shards<'a> {
+    parts: &'a [Part],
     /// Builds that ran cells of the shards.
     pub builds: Vec<Build>,
 }
 
-/// The folder of a shard, the digest of its plan, and the builds that ran its cells.
-pub struct Which {
-    /// Path of the folder.
-    pub path: PathBuf,
-    /// Number of the shard, and number of all shards.
-    pub shard: Shard,
-    /// Digest of the plan.
-    pub digest: String,
-    /// The last build that ran cells of the shard.
-    pub build: Build,
-    /// Earlier builds that ran cells of the shard.
-    pub earlier: Vec<Build>,
-}
-
-impl Shards {
-    /// Checks that all folders are for the same cells and, unless `other_build` is true, that one build ran all cells.
+impl<'a> Shards<'a> {
+    /// Reads the plan of all folders. `read` returns the digest of the plan in a folder, and the plan. Checks that the
+    /// folders are for the same cells, that one build ran all cells or `--other-build` was given, and that `--out` is
+    /// not one of the folders.
     ///
     /// # Errors
-    /// A data error that names two different folders.
-    pub fn of_one_plan(parts: Vec<Which>, other_build: bool) -> Result<Self, Failure> {
+    /// The errors of `read`, a data error that names two different folders, and a usage error for `--out`.
+    pub fn of_one_plan<P>(
+        parts: &'a [Part],
+        args: &MergeArgs,
+        read: impl Fn(&Part) -> Result<(String, P), Failure>,
+    ) -> Result<(P, Self), Failure> {
+        let plans = parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let mut builds: Vec<Build> = Vec::new();
-        for part in &parts {
+        for (part, (digest, _)) in parts.iter().zip(&plans) {
             let first = &parts[0];
             let (one, other) = (first.path.display(), part.path.display());
-            if first.digest != part.digest {
+            if *digest != plans[0].0 {
                 let message = format!("{one} and {other} are not shards of one plan");
                 return Err(Failure::data(anyhow::anyhow!(message)));
             }
             let (a, b) = (&first.build, &part.build);
-            if !a.is_same(b) && !other_build {
+            if !a.is_same(b) && !args.other_build {
                 let message = format!(
                     "{one} was run by {a}, {other} by {b}: --other-build merges both shards"
                 );
                 return Err(Failure::data(anyhow::anyhow!(message)));
             }
-            for build in part.earlier.iter().chain([&part.build]) {
+            for build in part.plan.earlier_builds.iter().chain([&part.build]) {
                 if !builds.iter().any(|known| known.is_same(build)) {
                     builds.push(build.clone());
                 }
             }
         }
-        Ok(Self { parts, builds })
+        let Some((_, plan)) = plans.into_iter().next() else {
+            return Err(Failure::usage_message("no folder to merge"));
+        };
+        let shards = Self { parts, builds };
+        shards.check_apart_from(&args.out)?;
+        Ok((plan, shards))
     }
 
     /// Checks that `out` is not one of the folders.
     ///
     /// # Errors
     /// A usage error if `out` is one of the folders.
-    pub fn apart_from(&self, out: &Path) -> Result<(), Failure> {
-        let same = |part: &Which| {
+    fn check_apart_from(&self, out: &Path) -> Result<(), Failure> {
+        let same = |part: &Part| {
             part.path.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))
         };
         if self.parts.iter().any(same) {
@@ -162,15 +163,17 @@ impl Shards {
         Ok(())
     }
 
-    /// Checks that every cell has a record; `ids` has all cells in order.
+    /// Opens the journals of all folders for reading, and checks that every cell has a record; `ids` has all cells in
+    /// order.
     ///
     /// # Errors
-    /// A data error that names the missing and the unfinished shards.
-    pub fn complete<R>(
+    /// A data error if a journal cannot be read, or one that names the missing and the unfinished shards.
+    pub fn journals<R: DeserializeOwned>(
         &self,
         ids: impl Iterator<Item = Result<CellId, Failure>>,
-        journals: &[Journal<R>],
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<Journal<R>>, Failure> {
+        let open = |part: &Part| Journal::read_only(part.hold.dir()).map_err(Failure::data);
+        let journals = self.parts.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let split = self.parts.iter().map(|part| part.shard).max_by_key(|shard| shard.count());
         let split = split.unwrap_or(Shard::WHOLE);
         let mut missing: Vec<(Shard, u32)> = Vec::new();
@@ -189,7 +192,7 @@ impl Shards {
             }
         }
         if cells == 0 {
-            return Ok(());
+            return Ok(journals);
         }
         missing.sort_by_key(|(shard, _)| shard.to_string());
         let place = |shard: Shard| self.parts.iter().find(|part| part.shard == shard);

@@ -98,6 +98,15 @@ fn merge_rejects_shards_of_other_searches() {
         1,
         &["p1 and easy are not shards of one plan"],
     );
+    // Plans of earlier versions contain the command line.
+    let plan = String::from_utf8(dir.read("easy/plan.json")).expect("UTF-8");
+    let plan = plan.replace("\"format\": 2", "\"arguments\": [\"replay\", \"search\"]");
+    fs::write(dir.path("easy/plan.json"), plan).expect("a file");
+    dir.replay("merge -q p1 easy --out merged").fails(
+        3,
+        1,
+        &["easy/plan.json is not a shard plan", "another version of replay: run the shards again"],
+    );
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out sweep").code(0);
     dir.replay("merge p1 sweep --out merged").fails(
         3,

@@ -332,7 +332,7 @@ impl Compared {
     /// Marks the comparison as not comparable if the measure is a distance and only one of the two runs
     /// [`folds`](comparable::folds) jobs.
     pub fn of_folding(self, folds: [bool; 2]) -> Self {
-        let comparable = folds[0] == folds[1] || !comparable::is_distance(&self.measure);
+        let comparable = folds[0] == folds[1] || !comparable::is_distance(self.measure);
         let p = if comparable { self.p } else { f64::NAN };
         Self { comparable, p, ..self }
     }

@@ -153,7 +153,8 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
         }
     }
     let of_size: Vec<Column<SizeRow>> = SizeRow::columns();
-    let means: Vec<_> = of_size.iter().filter(|column| column.name.starts_with("mean_")).collect();
+    let means: Vec<_> =
+        of_size.iter().filter(|column| column.name.text().starts_with("mean_")).collect();
     for (at, own_row) in own.by_size.iter().enumerate() {
         let size = own_row.size;
         let Some(log_row) = baseline.by_size.iter().find(|log| log.size == size) else { continue };
@@ -250,21 +251,23 @@ mod tests {
     fn compares_every_metric_and_job_size_with_the_log() {
         let (log, own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
         let rows = rows(&own, &log);
-        let of = |size, metric: &str| {
+        let of = |size, metric: Name| {
             let row = rows.iter().find(|row| row.size == size && row.metric == metric);
             row.map(|row| (row.values, row.change()))
         };
         assert_eq!(
-            of(None, "mean_wait"),
+            of(None, name::mean_wait),
             Some(([70.0 / 3.0, 30.0], Some(100.0 * (30.0 / (70.0 / 3.0) - 1.0))))
         );
-        assert_eq!(of(Some(4), "mean_wait"), Some(([15.0, 0.0], Some(-100.0))));
-        assert_eq!(of(Some(2), "mean_wait"), Some(([40.0, 90.0], Some(125.0))));
-        assert_eq!(of(None, "jobs"), None);
+        assert_eq!(of(Some(4), name::mean_wait), Some(([15.0, 0.0], Some(-100.0))));
+        assert_eq!(of(Some(2), name::mean_wait), Some(([40.0, 90.0], Some(125.0))));
+        assert_eq!(of(None, name::jobs), None);
         assert!(rows.iter().all(|row| (row.run, row.log_run) == (5, 0)));
         let zero = run(1, &[0, 10, 20]);
         let from_nothing = super::rows(&own, &zero);
-        assert!(from_nothing.iter().any(|row| row.metric == "mean_wait" && row.change().is_none()));
+        assert!(
+            from_nothing.iter().any(|row| row.metric == name::mean_wait && row.change().is_none())
+        );
     }
 
     /// The run that repeats the log has two of three jobs, and the placement of one of these two jobs.
@@ -283,14 +286,14 @@ mod tests {
             run.over_log = Some(Box::new(over));
         }
         let found = rows(&own, &log);
-        let of = |metric: &str| {
+        let of = |metric: Name| {
             let row = found.iter().find(|row| row.size.is_none() && row.metric == metric);
             row.map(|row| (row.jobs, row.left_out, row.values))
         };
         let times = LeftOut { no_wait: 2, full: 1, nowhere: 0 };
-        assert_eq!(of("mean_wait"), Some((2, Some(times), [7.0, 7.0])));
-        assert_eq!(of("total_pairwise_l1"), Some((1, Some(left_out), [30.0, 30.0])));
-        let sizes = found.iter().filter(|row| row.metric == "mean_pairwise_l1");
+        assert_eq!(of(name::mean_wait), Some((2, Some(times), [7.0, 7.0])));
+        assert_eq!(of(name::total_pairwise_l1), Some((1, Some(left_out), [30.0, 30.0])));
+        let sizes = found.iter().filter(|row| row.metric == name::mean_pairwise_l1);
         let sizes: Vec<_> = sizes.map(|row| (row.size, row.jobs)).collect();
         assert_eq!(sizes, [(None, 1), (Some(2), 1)]);
         // A run that lacks a job of the baseline is not compared.

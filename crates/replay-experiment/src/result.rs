@@ -6,7 +6,7 @@ use super::{OverLogJobs, RejectedSize};
 use replay_core::metrics::comparable;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, HierarchySeries, JobMeasures, RunMetrics, Series, SizeRow};
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Name, Table, name};
 
 /// The key of a cell of a grid. The names in the key can be parsed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -240,7 +240,7 @@ impl Table for RunResult {
         columns
     }
 
-    fn is_ranked_last(&self, column: &str) -> bool {
+    fn is_ranked_last(&self, column: Name) -> bool {
         self.folds() && comparable::is_distance(column)
     }
 }

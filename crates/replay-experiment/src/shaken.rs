@@ -102,7 +102,7 @@ impl<Metrics> Estimates<Metrics> {
         for (at, (sums, value)) in cell.sums.iter_mut().zip(&values).enumerate() {
             let Some(value) = *value else { continue };
             sums.values.push(value);
-            if !both && comparable::is_distance(&self.columns[at].name) {
+            if !both && comparable::is_distance(self.columns[at].name) {
                 continue;
             }
             if let Some(other) = other.and_then(|other| other[at]) {

@@ -14,13 +14,13 @@ use replay_experiment::contention::ContentionRun;
 use replay_output::report::{Align, Sheet};
 
 /// Property that consists of allocator and tie vector.
-const STRATEGY: &str = "strategy";
+const STRATEGY: Name = Name::new("strategy");
 
 /// The properties of runs in rows and columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Axes {
-    pub row: &'static str,
-    pub col: &'static str,
+    pub row: Name,
+    pub col: Name,
 }
 
 impl Axes {
@@ -29,12 +29,8 @@ impl Axes {
     /// # Errors
     /// A usage error if a name is unknown, or if both names are equal.
     pub fn of(row: &str, col: &str) -> Result<Self, Failure> {
-        let names: Vec<(&'static str, &'static str)> = RunRow::KEY
-            .map(Name::text)
-            .into_iter()
-            .chain([STRATEGY])
-            .map(|name| (name, name))
-            .collect();
+        let names: Vec<(&'static str, Name)> =
+            RunRow::KEY.into_iter().chain([STRATEGY]).map(|name| (name.text(), name)).collect();
         let axes = Self { row: one("--row", row, &names)?, col: one("--col", col, &names)? };
         match axes.row == axes.col {
             true => Err(Failure::usage_message(format!("--row and --col are both {}", axes.row))),
@@ -54,7 +50,7 @@ impl Axes {
             let place = self.place(run);
             let other = *first.entry(place.clone()).or_insert(run);
             let alike = |name: Name| {
-                [name::seed, name::copy].contains(&name) || value(run, &name) == value(other, &name)
+                [name::seed, name::copy].contains(&name) || value(run, name) == value(other, name)
             };
             if let Some(name) = RunRow::KEY.into_iter().find(|&name| !alike(name)) {
                 let [row, col] = place;
@@ -72,21 +68,21 @@ impl Axes {
     }
 }
 
-fn value(run: &RunRow, name: &str) -> String {
-    let part = |name: &str| {
+fn value(run: &RunRow, name: Name) -> String {
+    let part = |name: Name| {
         let place = RunRow::KEY.iter().position(|key| *key == name);
         place.and_then(|place| run.key.get(place)).map_or("", String::as_str)
     };
-    match (name, part(&name::tie)) {
-        (STRATEGY, "") => part(&name::allocator).to_string(),
-        (STRATEGY, tie) => format!("{} ({tie})", part(&name::allocator)),
+    match (name, part(name::tie)) {
+        (STRATEGY, "") => part(name::allocator).to_string(),
+        (STRATEGY, tie) => format!("{} ({tie})", part(name::allocator)),
         (name, _) => part(name).to_string(),
     }
 }
 
-/// Returns distinct texts in the order of their first occurrence.
-fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
-    let mut distinct: Vec<String> = Vec::new();
+/// Returns distinct values in the order of their first occurrence.
+fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct: Vec<T> = Vec::new();
     for one in all {
         if !distinct.contains(&one) {
             distinct.push(one);
@@ -147,7 +143,7 @@ impl RunMeasure {
     /// A usage error if a name is unknown.
     pub fn all_of(names: &[String], tables: &JobTables) -> Result<Vec<Self>, Failure> {
         match names {
-            [] => Self::usual(tables).iter().map(|name| Self::of(name, tables)).collect(),
+            [] => Self::usual(tables).iter().map(|name| Self::of(name.text(), tables)).collect(),
             _ => names.iter().map(|name| Self::of(name.trim(), tables)).collect(),
         }
     }
@@ -201,7 +197,7 @@ pub fn of_values(
     let folding = &runs.folding;
     let (mut projected, mut sheets) = (Vec::new(), Vec::new());
     for (i, measure) in measures.iter().enumerate() {
-        let by_distance = comparable::is_distance(&measure.name);
+        let by_distance = comparable::is_distance(measure.name);
         let unit = if measure.unit.is_empty() { "" } else { &format!(" {}", measure.unit) };
         let mut header = vec![(format!("{}{unit}", measure.name), Align::Left)];
         header.extend(cols.iter().map(|col| (col.clone(), Align::Right)));
@@ -295,7 +291,7 @@ fn sheet(
 /// A usage error if a cell has several pairs of runs.
 pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<Sheet>, Failure> {
     let all_sizes = || compared.iter().filter(|(_, one)| one.sizes[1] == i64::MAX);
-    let measures = distinct(all_sizes().map(|(_, one)| one.measure.to_string()));
+    let measures = distinct(all_sizes().map(|(_, one)| one.measure));
     let rows = distinct(all_sizes().map(|(run, _)| value(run, axes.row)));
     let cols = distinct(all_sizes().map(|(run, _)| value(run, axes.col)));
     let mut sheets = Vec::new();

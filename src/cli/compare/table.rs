@@ -58,8 +58,8 @@ fn named(key: Name) -> &'static str {
 /// Returns a measure with its unit.
 fn titled(measure: Name, tables: &JobTables) -> String {
     match *tables == REPLAYED {
-        true => with_unit(&JobMeasures::columns(), measure, &measure),
-        false => with_unit(&ContentionJobRow::columns(), measure, &measure),
+        true => with_unit(&JobMeasures::columns(), measure, measure.text()),
+        false => with_unit(&ContentionJobRow::columns(), measure, measure.text()),
     }
 }
 

@@ -124,24 +124,6 @@ pub struct SearchArgs {
     pub spare: Option<u32>,
 }
 
-impl SearchArgs {
-    /// Returns whether the search evaluates the exhaustive grid.
-    pub fn takes_grid(&self) -> bool {
-        match self.strategy {
-            StrategyArg::Exhaustive => true,
-            StrategyArg::Local => {
-                self.start.is_empty() || self.start.iter().any(|start| start.trim() == "exhaustive")
-            }
-            StrategyArg::Random | StrategyArg::External => false,
-        }
-    }
-
-    /// Returns whether the search evaluates vectors that are not in the exhaustive grid.
-    pub fn moves_freely(&self) -> bool {
-        self.strategy != StrategyArg::Exhaustive
-    }
-}
-
 /// `--strategy`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum StrategyArg {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
-use super::args::SearchArgs;
 use super::task::SearchTask;
 use crate::cli::earlier;
 use crate::cli::exit::Failure;
@@ -16,8 +15,8 @@ use crate::cli::result_kind::Kind;
 use crate::cli::results::Results;
 use replay_core::number::grouped;
 use replay_experiment::search::{
-    Archive, Candidate, Extent, GIVEN, Origin, Portability, Problem, SearchRow, SkippedWorkRow,
-    Space, improvement, rows, shaken_improvement,
+    Archive, Extent, GIVEN, Origin, Portability, Problem, Problems, SearchRow, SkippedWorkRow,
+    Space, Strategy, improvement, rows, shaken_improvement,
 };
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Plots, SearchRun, search_gallery};
@@ -25,9 +24,7 @@ use replay_output::report::{Sheet, portability_summary, search_summary};
 
 /// The evaluations of a search.
 pub struct Findings<'a> {
-    /// Options.
-    pub args: &'a SearchArgs,
-    /// Problems and traces.
+    /// Settings, problems and traces.
     pub task: &'a SearchTask,
     /// Evaluations of each search.
     pub archives: &'a [Archive],
@@ -58,9 +55,9 @@ impl Findings<'_> {
         let rows = self.all_rows();
         let top = |row: &&SearchRow| {
             let given = row.candidate.is_some_and(|candidate| {
-                self.task.given.iter().any(|given| given.reduced() == candidate)
+                self.task.spec.given.iter().any(|given| given.reduced() == candidate)
             });
-            let shown = row.rank.is_some_and(|rank| rank <= u64::from(self.args.top));
+            let shown = row.rank.is_some_and(|rank| rank <= u64::from(self.task.spec.top));
             shown || given || row.origin == Origin::None
         };
         let shown = rows.iter().filter(top).cloned().collect();
@@ -71,10 +68,10 @@ impl Findings<'_> {
     fn all_rows(&self) -> Vec<SearchRow> {
         let mut all = Vec::new();
         let archives = self.archives.iter().zip(self.given);
-        for (problem, (archive, given)) in self.task.searches.iter().zip(archives) {
+        for (problem, (archive, given)) in self.task.problems.searches.iter().zip(archives) {
             let mut rows = rows(problem, archive, given);
             if let Some(matrix) = self.portability {
-                let tests = matrix.parts.len() - self.task.tests..matrix.parts.len();
+                let tests = matrix.parts.len() - self.task.problems.tests..matrix.parts.len();
                 let whole =
                     |row: &&mut SearchRow| row.candidate.is_some() && row.extent == Extent::Whole;
                 for row in rows.iter_mut().filter(whole) {
@@ -92,20 +89,15 @@ impl Findings<'_> {
         }
         all
     }
-
-    /// Returns the settings that determine the numbers of the search, without the traces.
-    fn settings(&self) -> serde_json::Value {
-        settings(self.args, self.task)
-    }
 }
 
 /// Returns the identity of the results of a search: the [`settings`], and the digests of the replayed traces.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be named.
-pub fn identity(args: &SearchArgs, task: &SearchTask) -> Result<serde_json::Value, Failure> {
+pub fn identity(task: &SearchTask) -> Result<serde_json::Value, Failure> {
     let digest = |loaded: &ResolvedGrid| loaded.plan.digest().map_err(Failure::usage);
-    let mut settings = settings(args, task);
+    let mut settings = settings(task);
     settings["test"] = task.test.as_ref().map(digest).transpose()?.into();
     Ok(json!({"plan": digest(&task.train)?, "search": settings}))
 }
@@ -116,7 +108,7 @@ pub fn identity(args: &SearchArgs, task: &SearchTask) -> Result<serde_json::Valu
 /// A usage error if a strategy cannot be named.
 pub fn evaluated(task: &SearchTask) -> Result<String, Failure> {
     let plan = task.train.plan.digest().map_err(Failure::usage)?;
-    earlier::digest(Kind::Search, &json!([plan, task.objective.to_string()]))
+    earlier::digest(Kind::Search, &json!([plan, task.spec.objective.to_string()]))
         .map_err(|e| Failure::output("the configuration", e))
 }
 
@@ -124,42 +116,46 @@ pub fn evaluated(task: &SearchTask) -> Result<String, Failure> {
 ///
 /// # Errors
 /// None for this type.
-pub fn origin(args: &SearchArgs, task: &SearchTask) -> serde_json::Result<String> {
+pub fn origin(task: &SearchTask) -> serde_json::Result<String> {
     let run = serde_json::to_value(configuration(&task.train, false))?;
-    Ok(json!({"run": run, "search": settings(args, task)}).to_string())
+    Ok(json!({"run": run, "search": settings(task)}).to_string())
 }
 
 /// Returns the settings that determine the numbers of a search, without the traces.
-fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
-    let text = |values: &[Candidate]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
+fn settings(task: &SearchTask) -> serde_json::Value {
+    let SearchTask { spec, problems: Problems { grid, free, seed, .. }, .. } = task;
+    let (starts, command) = match &spec.strategy {
+        Strategy::Local(starts) => (&starts[..], None),
+        Strategy::External(command) => (&[][..], Some(command)),
+        Strategy::Exhaustive | Strategy::Random => (&[][..], None),
+    };
     json!({
-        "strategy": strategy.map(|value| value.get_name().to_string()),
-        "objective": task.objective.to_string(),
-        "constraints": task.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "grid": {"sr": task.grid.scan_radii.to_string(), "factors": factors(&task.grid)},
-        "free": {"sr": task.free.scan_radii.to_string(), "largest": task.free.largest},
-        "slack": task.grid.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
-        "given": text(&task.given),
-        "start": args.start,
-        "evaluations": args.evaluations,
-        "seconds": args.time.map(|time| time.as_secs_f64()),
-        "spare": super::keep(args),
-        "ask_command": args.ask_command,
-        "split": args.split,
-        "each": args.each,
-        "scale_sr": args.scale_sr,
-        "shake": args.shake.shake(),
-        "seed": task.seed,
+        "strategy": spec.strategy.name(),
+        "objective": spec.objective,
+        "constraints": spec.constraints,
+        "grid": {"sr": grid.scan_radii, "factors": factors(grid)},
+        "free": {"sr": free.scan_radii, "largest": free.largest},
+        "slack": grid.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
+        "given": spec.given,
+        "start": starts,
+        "evaluations": spec.evaluations,
+        "seconds": spec.time.map(|time| time.as_secs_f64()),
+        "spare": spec.keep(),
+        "ask_command": command,
+        "split": spec.split,
+        "each": spec.each,
+        "scale_sr": spec.scale_sr,
+        "shake": spec.shake,
+        "seed": seed,
         "test": task.test.as_ref().map(|test| configuration(test, false).traces),
     })
 }
 
 /// Returns the factors of a grid: one list if the lists of all three factors are equal, or else a list for each factor.
 fn factors(grid: &Space) -> serde_json::Value {
-    let [af, wf, bf] = grid.factors.each_ref().map(ToString::to_string);
+    let [af, wf, bf] = &grid.factors;
     match af == wf && wf == bf {
-        true => af.into(),
+        true => json!(af),
         false => json!({"af": af, "wf": wf, "bf": bf}),
     }
 }
@@ -200,7 +196,7 @@ impl Results for SearchReport<'_> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        let objective = &self.found.task.objective;
+        let objective = &self.found.task.spec.objective;
         let title = match objective.search_column.column.unit {
             "" => objective.to_string(),
             unit => format!("{objective} {unit}"),
@@ -216,7 +212,7 @@ impl Results for SearchReport<'_> {
 
     fn details(&self) -> impl Serialize {
         let Findings { task, archives, ended, .. } = self.found;
-        let searches = task.searches.iter().zip(*archives).zip(*ended);
+        let searches = task.problems.searches.iter().zip(*archives).zip(*ended);
         let ended = searches.map(|((problem, archive), why)| {
             json!({
                 "searched": problem.name(),
@@ -224,11 +220,11 @@ impl Results for SearchReport<'_> {
                 "why": why,
             })
         });
-        json!({"search": self.found.settings(), "ended": ended.collect::<Vec<_>>()})
+        json!({"search": settings(task), "ended": ended.collect::<Vec<_>>()})
     }
 
     fn origin(&self) -> serde_json::Result<String> {
-        origin(self.found.args, self.found.task)
+        origin(self.found.task)
     }
 
     fn tables(
@@ -238,7 +234,9 @@ impl Results for SearchReport<'_> {
     ) -> Result<Vec<PathBuf>, FrameError> {
         let Findings { task, archives, equal_ratios, portability, .. } = self.found;
         let mut spared = Vec::new();
-        for ((problem, archive), &equal) in task.searches.iter().zip(*archives).zip(*equal_ratios) {
+        for ((problem, archive), &equal) in
+            task.problems.searches.iter().zip(*archives).zip(*equal_ratios)
+        {
             spared.extend(SkippedWorkRow::of(
                 problem,
                 &archive.skipped_work(problem.decisions()),
@@ -255,15 +253,15 @@ impl Results for SearchReport<'_> {
 
     fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         let Findings { task, archives, given, portability, .. } = self.found;
-        let names: Vec<String> = task.searches.iter().map(Problem::name).collect();
-        let each = names.iter().zip(*archives).zip(*given).zip(&task.searches);
+        let names: Vec<String> = task.problems.searches.iter().map(Problem::name).collect();
+        let each = names.iter().zip(*archives).zip(*given).zip(&task.problems.searches);
         let searched = each.map(|(((name, archive), given), problem)| SearchRun {
             name,
             archive,
             given,
             decisions: problem.decisions(),
         });
-        let (objective, searched) = (task.objective.to_string(), searched.collect::<Vec<_>>());
+        let (objective, searched) = (task.spec.objective.to_string(), searched.collect::<Vec<_>>());
         Ok(search_gallery(plots, &objective, &searched, *portability)?)
     }
 }

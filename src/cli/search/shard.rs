@@ -2,65 +2,59 @@
 //! shards.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use super::args::{SearchArgs, StrategyArg};
+use super::args::SearchArgs;
 use super::output::origin;
 use super::progress::Progress;
-use super::task::SearchTask;
-use super::{RANDOM_EVALUATIONS, failure, search_all};
+use super::search_all;
+use super::task::{ResolvedSearch, SearchTask, failure};
+use crate::cli::args::OutputArgs;
 use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure, eprint_line};
-use crate::cli::journal::{PLAN_FILE, PlanFile, of_journal};
-use crate::cli::resolved_grid::ResolvedGrid;
+use crate::cli::figure_args::FigureArgs;
+use crate::cli::journal::{PlanFile, of_journal};
+use crate::cli::print::SortArg;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
-use crate::cli::shards::{MergeArgs, Part, Shards, Which, no_plan};
+use crate::cli::shards::{MergeArgs, Part, Shards, no_plan};
 use replay_core::cancel::CancelToken;
-use replay_core::number::grouped;
+use replay_core::number::{counted, grouped};
 use replay_experiment::RunContext;
-use replay_experiment::journal::{CellId, Journal};
-use replay_experiment::search::strategy::{List, Random, questions};
+use replay_experiment::grid::ParameterGrid;
+use replay_experiment::journal::CellId;
+use replay_experiment::search::strategy::List;
 use replay_experiment::search::{
-    Archive, Candidate, Control, Evaluation, EvaluationCache, Question, search,
+    Archive, Candidate, Control, Evaluation, EvaluationCache, Question, SearchSpec, search,
 };
 use replay_experiment::sweep::{Build, Shard, text_digest};
-use std::io::stdout;
+
+/// Format number of the plans of shards.
+const FORMAT: u32 = 2;
 
 /// The plan of a shard.
 #[derive(Serialize, Deserialize)]
 struct ShardPlan {
     #[serde(flatten)]
     build: Build,
-    /// Command line, beginning with the name of the program.
-    arguments: Vec<String>,
+    format: u32,
+    /// The whole search.
+    search: SearchSpec,
     /// Digest of the whole search.
     digest: String,
-}
-
-/// Returns all vectors of a search.
-///
-/// # Errors
-/// Those of the strategy.
-fn vectors(args: &SearchArgs, task: &SearchTask) -> Result<Vec<Candidate>, Failure> {
-    let vectors = match args.strategy {
-        StrategyArg::Random => {
-            let most = args.evaluations.unwrap_or(RANDOM_EVALUATIONS);
-            questions(&mut Random::new(task.free.clone(), task.seed), Some(most))
-        }
-        _ => questions(&mut List::new(task.grid.grid()), args.evaluations),
-    };
-    vectors.map_err(failure)
+    /// The printed order and the figures of the search.
+    sort: SortArg,
+    plots: bool,
+    figures: FigureArgs,
 }
 
 /// Returns the digest of the configuration of a search, its vectors, and the number of printed vectors.
-fn digest(args: &SearchArgs, task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
-    let mut text = origin(args, task).map_err(|e| Failure::output("the configuration", e))?;
-    text.push_str(&format!("\n{}\n", args.top));
+fn digest(task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
+    let mut text = origin(task).map_err(|e| Failure::output("the configuration", e))?;
+    text.push_str(&format!("\n{}\n", task.spec.top));
     ids.iter().for_each(|id| text.push_str(&id.to_string()));
     Ok(text_digest(&text))
 }
@@ -70,37 +64,34 @@ fn ids(vectors: &[Candidate], task: &SearchTask) -> Vec<CellId> {
     let of_search = |problem: String| {
         vectors.iter().map(move |&candidate| Question::whole(candidate).id(&problem))
     };
-    task.searches.iter().flat_map(|problem| of_search(problem.identity())).collect()
+    task.problems.searches.iter().flat_map(|problem| of_search(problem.identity())).collect()
 }
 
 /// Evaluates a part of the vectors. Writes a journal, and prints the path of the journal on standard output.
 ///
 /// # Errors
 /// Those of reading traces and of the journal.
-pub fn run(
-    args: &SearchArgs,
-    mut session: Session,
-    shard: Shard,
-    command: &[OsString],
-) -> Result<Exit, Failure> {
-    let quiet = args.output.process.quiet;
+pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit, Failure> {
+    let quiet = session.is_quiet();
     let stop = CancelToken::new();
     let reporter = EtaReporter::new(quiet);
     let forecast = |forecast| reporter.update_on_stderr(forecast);
     let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
-    let task = SearchTask::resolve(args, watch)?;
-    session.reads(task.train.inputs());
-    session.reads(task.test.iter().flat_map(ResolvedGrid::inputs));
-    let vectors = vectors(args, &task)?;
+    let task = ResolvedSearch::of(args)?.load(&mut session, watch)?;
+    let vectors = task.spec.vectors(&task.problems).map_err(failure)?;
     let ids = ids(&vectors, &task);
     let plan = ShardPlan {
         build: crate::cli::build::this(),
-        arguments: command.iter().map(utf8).collect::<Result<_, _>>()?,
-        digest: digest(args, &task, &ids)?,
+        format: FORMAT,
+        digest: digest(&task, &ids)?,
+        search: task.spec.clone(),
+        sort: args.sort.clone(),
+        plots: session.plots(),
+        figures: args.output.figures,
     };
-    let plan = serde_json::to_value(plan).map_err(|e| Failure::output(PLAN_FILE, e))?;
-    let plan = PlanFile::of_shard(Kind::Search, shard.to_string(), Vec::new(), plan);
-    let Some(kept) = JournalHandle::<Evaluation>::begin(&mut session, plan)? else {
+    let mut plan = PlanFile::new(Kind::Search, plan)?;
+    plan.shard = Some(shard.to_string());
+    let Some(kept) = JournalHandle::<Evaluation>::begin(&mut session, plan, None)? else {
         let message =
             format!("--shard {shard}: the folder of --out has the journal of another command");
         return Err(Failure::usage_message(message));
@@ -111,7 +102,7 @@ pub fn run(
         (0..ids.len()).filter(|&at| own(at) && journal.failed(ids[at]).is_none()).count()
     };
     let (all, to_run) = ((0..ids.len()).filter(|&at| own(at)).count(), left(&kept));
-    for (number, problem) in task.searches.iter().enumerate() {
+    for (number, problem) in task.problems.searches.iter().enumerate() {
         let places = (0..vectors.len()).filter(|place| own(number * vectors.len() + place));
         let own: Vec<Candidate> = places.map(|place| vectors[place]).collect();
         let watched = Progress::new(quiet, Some(own.len() as u64), problem.decisions());
@@ -142,85 +133,53 @@ pub fn run(
     let [all, before, done] = [all, all - to_run, to_run - left].map(|n| grouped(n as u64));
     session.print_line(format_args!("search: {all} evaluations: {before} done before, {done} run"));
     if left > 0 {
-        let goes_on = session.continuation().unwrap_or_default().to_string();
-        let left = grouped(left as u64);
-        eprint_line(format_args!("replay: interrupted, {left} evaluations left; {goes_on}"));
-        return Ok(Exit::Interrupted);
+        return Ok(session.report_left(&counted(left as u64, "evaluation")));
     }
-    writeln!(stdout(), "{}", kept.open().path().display())
-        .map_err(|e| Failure::output("standard output", e))?;
-    Ok(Exit::Done)
+    kept.print_path().map(|()| Exit::Done)
 }
 
-/// Returns an argument as UTF-8.
-fn utf8(argument: &OsString) -> Result<String, Failure> {
-    let text = argument.to_str().map(str::to_string);
-    text.ok_or_else(|| {
-        let argument = argument.to_string_lossy();
-        Failure::usage_message(format!(
-            "--shard: argument {argument} is not UTF-8 and cannot be recorded"
-        ))
-    })
-}
-
-/// Merges the shards of a search: runs the whole search with the evaluations of the shards. `search_of` parses the
-/// arguments of a search.
+/// Merges the shards of a search: runs the whole search with the evaluations of the shards.
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
-pub fn merge(
-    args: &MergeArgs,
-    command: &[OsString],
-    parts: &[Part],
-    search_of: impl Fn(&[OsString]) -> Option<SearchArgs>,
-) -> Result<Exit, Failure> {
-    let mut first = None;
-    let mut shards = Vec::new();
-    for part in parts {
-        let PlanFile { shard, earlier_builds, plan, .. } = &part.plan;
-        let Some(shard) = shard else {
-            let message = format!("{}: contains a whole search, not a shard", part.path.display());
-            return Err(Failure::data(anyhow::anyhow!(message)));
-        };
-        let shard = shard.parse::<Shard>().map_err(|e| no_plan(&part.path, e))?;
-        let ShardPlan { build, arguments, digest } =
-            serde_json::from_value(plan.clone()).map_err(|e| no_plan(&part.path, e))?;
-        first.get_or_insert((arguments, digest.clone()));
-        let (path, earlier) = (part.path.clone(), earlier_builds.clone());
-        shards.push(Which { path, shard, digest, build, earlier });
-    }
-    let Some((arguments, expected)) = first else {
-        return Err(Failure::usage_message("no folder to merge"));
+pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
+    let read = |part: &Part| {
+        let plan = &part.plan.plan;
+        if plan["format"] != FORMAT {
+            let message = "it is a plan of another version of replay: run the shards again";
+            return Err(no_plan(&part.path, anyhow::anyhow!(message)));
+        }
+        let plan = serde_json::from_value(plan.clone()).map_err(|e| no_plan(&part.path, e));
+        plan.map(|plan: ShardPlan| (plan.digest.clone(), plan))
     };
-    let shards = Shards::of_one_plan(shards, args.other_build)?;
-    shards.apart_from(&args.out)?;
-    let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
-    let mut asks = search_of(&arguments).ok_or_else(|| {
-        no_plan(&parts[0].path, anyhow::anyhow!("the command of the plan is not a search"))
-    })?;
-    asks.shard = None;
-    (asks.output.out, asks.output.force) = (Some(args.out.clone()), args.force);
-    asks.output.process = args.process.clone();
-    asks.output.table = args.table;
-    if args.sort.sort.is_some() {
-        asks.sort = args.sort.clone();
-    }
+    let (plan, shards) = Shards::of_one_plan(parts, args, read)?;
+    let ShardPlan { search, digest: expected, sort, plots, figures, .. } = plan;
+    let grid = ParameterGrid::resolve(&search.grid).map_err(|e| no_plan(&parts[0].path, e))?;
+    let search = ResolvedSearch::new(search, grid).map_err(failure)?;
+    let sort = if args.sort.sort.is_some() { &args.sort } else { &sort };
+    let output = OutputArgs {
+        table: args.table,
+        out: Some(args.out.clone()),
+        force: args.force,
+        plots,
+        no_plots: !plots,
+        figures,
+        process: args.process.clone(),
+    };
     let journals = |task: &SearchTask| {
-        let ids = ids(&vectors(&asks, task)?, task);
-        if digest(&asks, task, &ids)? != expected {
+        let ids = ids(&task.spec.vectors(&task.problems).map_err(failure)?, task);
+        if digest(task, &ids)? != expected {
             let place = parts[0].path.display();
             let message = format!(
                 "{place}: the traces or the program have changed since the vectors of this shard were evaluated"
             );
             return Err(Failure::data(anyhow::anyhow!(message)));
         }
-        let journals: Vec<Journal<Evaluation>> =
-            parts.iter().map(Part::journal).collect::<Result<_, _>>()?;
-        shards.complete(ids.into_iter().map(Ok), &journals)?;
+        let journals = shards.journals(ids.into_iter().map(Ok))?;
         Ok(journals.into_iter().map(Mutex::new).collect())
     };
-    let session = Session::begin(Kind::Search, &asks.output, command)?;
-    let exit = search_all(&asks, session, Some(&journals))?;
+    let session = Session::begin(Kind::Search, &output, command)?;
+    let exit = search_all(search, sort.of()?, session, Some(&journals))?;
     if !args.process.quiet {
         eprint_line(format_args!("merge: a search of {} folders", parts.len()));
     }

@@ -69,7 +69,7 @@ impl Varied {
 pub fn figure(metric: Metric, results: &[StreamRow], offered: bool, most: usize) -> Option<Lines> {
     let StreamRow(first, _) = results.first()?;
     let varied = Varied::of(results);
-    let apart = match comparable::is_distance(&metric.caption().column) {
+    let apart = match comparable::is_distance(metric.caption().column) {
         true => unranked(results, &varied),
         false => BTreeSet::new(),
     };

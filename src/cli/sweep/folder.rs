@@ -3,29 +3,14 @@
 use std::collections::HashSet;
 
 use crate::cli::exit::Failure;
-use crate::cli::journal::{PLAN_FILE, PlanFile};
-use crate::cli::shards::{Part, Which, no_plan};
+use crate::cli::journal::PlanFile;
 use replay_experiment::RunResult;
-use replay_experiment::files::{Dir, Folder};
+use replay_experiment::files::Folder;
 use replay_experiment::journal::Journal;
-use replay_experiment::sweep::{Build, Plan, Shard};
+use replay_experiment::sweep::Plan;
 
 /// The table of `--placements`.
 const PLACEMENTS_FILE: &str = "placements.parquet";
-
-/// Writes the plan of a folder, with the builds that ran cells in the folder before.
-///
-/// # Errors
-/// A usage error if the plan cannot be written.
-pub fn describe(
-    dir: &Dir,
-    plan: &Plan,
-    shard: Shard,
-    earlier_builds: &[Build],
-) -> Result<(), Failure> {
-    let json = plan.to_json().map_err(|e| Failure::output(PLAN_FILE, e))?;
-    PlanFile::of_sweep(shard.to_string(), earlier_builds.to_vec(), json).write(dir)
-}
 
 /// Returns the configuration of a sweep, which determines the numbers and the tables of the results.
 ///
@@ -55,22 +40,4 @@ pub fn includes(folder: &Folder, plan: &Plan, placements: bool) -> Option<bool> 
         |plan: &Plan| (0..plan.len()).map(|run| plan.id(run)).collect::<Result<HashSet<_>, _>>();
     let (before, now) = (ids(&before).ok()?, ids(plan).ok()?);
     Some(before.is_subset(&now))
-}
-
-/// Reads the plan of a shard.
-///
-/// # Errors
-/// A data error if the plan is not that of a sweep.
-pub fn read(part: &Part) -> Result<(Plan, Which), Failure> {
-    let PlanFile { shard, earlier_builds, plan, .. } = &part.plan;
-    let plan = Plan::from_json(plan.clone()).map_err(|e| no_plan(&part.path, e))?;
-    let shard = shard.as_deref().unwrap_or_default().parse();
-    let which = Which {
-        path: part.path.clone(),
-        shard: shard.map_err(|e: replay_experiment::sweep::ShardError| no_plan(&part.path, e))?,
-        digest: plan.digest().map_err(Failure::usage)?,
-        build: plan.build.clone(),
-        earlier: earlier_builds.clone(),
-    };
-    Ok((plan, which))
 }

@@ -7,11 +7,10 @@ use super::results::{self, Extras};
 use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
-use crate::cli::shards::{MergeArgs, Part, Shards};
+use crate::cli::shards::{MergeArgs, Part, Shards, no_plan};
 use replay_core::number::counted;
-use replay_experiment::RunResult;
 use replay_experiment::files::Folder;
-use replay_experiment::journal::Journal;
+use replay_experiment::sweep::Plan;
 
 /// Merges the shards of a sweep into results.
 ///
@@ -19,21 +18,20 @@ use replay_experiment::journal::Journal;
 /// A data error if the folders are not shards of the same sweep, or if a shard is missing or incomplete.
 pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
     let sorting = args.sort.of()?;
-    let read: Vec<_> = parts.iter().map(folder::read).collect::<Result<_, _>>()?;
-    let (plans, shards): (Vec<_>, Vec<_>) = read.into_iter().unzip();
-    let shards = Shards::of_one_plan(shards, args.other_build)?;
-    let plan = &plans[0];
-    let mut journals: Vec<Journal<RunResult>> =
-        parts.iter().map(Part::journal).collect::<Result<_, _>>()?;
-    shards.complete((0..plan.len()).map(|run| plan.id(run).map_err(Failure::usage)), &journals)?;
-    shards.apart_from(&args.out)?;
+    let read = |part: &Part| {
+        let plan = Plan::from_json(part.plan.plan.clone()).map_err(|e| no_plan(&part.path, e))?;
+        Ok((plan.digest().map_err(Failure::usage)?, plan))
+    };
+    let (plan, shards) = Shards::of_one_plan(parts, args, read)?;
+    let ids = (0..plan.len()).map(|run| plan.id(run).map_err(Failure::usage));
+    let mut journals = shards.journals(ids)?;
     let mut session =
         Session::within(Kind::Sweep, Some(&args.out), args.force, &args.process, command)?;
     session.set_table(args.table);
-    let includes = |folder: &Folder| folder::includes(folder, plan, false);
-    session.configure_growing(&folder::configuration(plan, false)?, includes)?;
+    let includes = |folder: &Folder| folder::includes(folder, &plan, false);
+    session.configure_growing(&folder::configuration(&plan, false)?, includes)?;
     let extras = Extras { sorting, ..Extras::default() };
-    let exit = results::write(session, plan, shards.builds, &mut journals, 0, extras)?;
+    let exit = results::write(session, &plan, shards.builds, &mut journals, 0, extras)?;
     if !args.process.quiet {
         let dirs = counted(args.dirs.len() as u64, "folder");
         eprint_line(format_args!("merge: {} of {dirs}", counted(plan.len(), "cell")));

@@ -13,8 +13,7 @@ use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
 use crate::cli::skipped_jobs::SkippedJobs;
-use replay_core::table::Table;
-use replay_experiment::files::ResultFolder;
+use replay_core::table::{Records, Table};
 use replay_experiment::journal::{Journal, Outcome};
 use replay_experiment::log_comparison::{self, LogBaseline};
 use replay_experiment::pool::Turn;
@@ -22,7 +21,7 @@ use replay_experiment::shaken::Estimates;
 use replay_experiment::sweep::{Build, Plan, run_plan};
 use replay_experiment::{Measure, RunContext, RunResult, Trace};
 use replay_output::frame::Tables;
-use replay_output::report::page::{Folder, sentences};
+use replay_output::report::page::sentences;
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
 use std::io::stdout;
 
@@ -71,6 +70,8 @@ pub fn write(
     let is_data = table.format != FormatArg::Table;
     let mut shown: Vec<RunResult> = Vec::new();
     let mut left_out = SkippedJobs::default();
+    let columns = RunResult::columns();
+    let mut all = Records::of::<RunResult>([]);
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
             Outcome::Failed(why) => {
@@ -102,6 +103,9 @@ pub fn write(
                     }
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
+                if !session.is_quiet() {
+                    all.push(&columns, &result);
+                }
                 done.push(run);
                 if (baseline.is_some() || sorting.is_some() || is_data) && result.is_unshaken() {
                     let most = if is_data { usize::MAX } else { SHOWN };
@@ -140,7 +144,7 @@ pub fn write(
         let changes = || baseline.as_ref().map(Baseline::shown).unwrap_or_default();
         let runs: Vec<&RunResult> = shown.iter().collect();
         let sheets = || ranked_summaries(&runs, sorting.as_ref(), changes);
-        let mut columns = RunResult::columns();
+        let mut columns = columns;
         columns.extend(baseline.as_ref().map(Baseline::columns).unwrap_or_default());
         if is_data {
             return table.print_columns(&columns, &shown, sheets, &mut out);
@@ -156,13 +160,8 @@ pub fn write(
         }
     });
     printed.map_err(|e| Failure::output("standard output", e))?;
-    if !session.is_quiet()
-        && let Some(dir) = files.first().and_then(|file| file.parent())
-    {
-        // Read the results that were just written.
-        let folder = ResultFolder::open(dir).map_err(Into::into);
-        let folder = folder.and_then(|folder| Folder::read(&folder, |_| session.kind().tables()));
-        folder.iter().flat_map(sentences).for_each(eprint_line);
+    if !session.is_quiet() && !files.is_empty() {
+        sentences(&[all, Records::of(&shaken)], &[]).iter().for_each(eprint_line);
         left_out.report();
     }
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })

@@ -11,12 +11,13 @@ use super::folder;
 use super::grid;
 use super::results::{self, Extras};
 use crate::cli::eta::EtaReporter;
-use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::cancel_token;
-use crate::cli::journal::{self, of_journal};
+use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal};
 use crate::cli::progress::Progress;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
+use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
 use replay_core::number::{counted, fixed, grouped};
 use replay_experiment::files::Folder;
@@ -51,17 +52,18 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let baseline = args.baseline.read(&plan, quiet)?;
     let includes = |folder: &Folder| folder::includes(folder, &plan, args.placements);
     session.configure_growing(&folder::configuration(&plan, args.placements)?, includes)?;
-    let Some(claimed) = session.folder() else { return print(&plan.grid) };
+    if let Some(folder) = session.folder().filter(|_| args.force) {
+        // Discard the journal of any command, and the results.
+        journal::discard(folder.dir())?;
+        folder.discard().map_err(|e| Failure::output(folder.path().display(), e))?;
+    }
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
-    let mut builds = if args.force {
-        anew(claimed)?;
-        Vec::new()
-    } else {
-        journal::other_builds(claimed.dir(), Some(args.other_build))?
-    };
-    let mut journal = journal::open(claimed.dir(), quiet)?;
-    folder::describe(claimed.dir(), &plan, shard, &builds)?;
-    builds.push(plan.build.clone());
+    let json = plan.to_json().map_err(|e| Failure::output(PLAN_FILE, e))?;
+    let mut file = PlanFile::new(Kind::Sweep, json)?;
+    file.shard = Some(shard.to_string());
+    let kept = JournalHandle::begin(&mut session, file, Some(args.other_build))?;
+    let Some(kept) = kept else { return print(&plan.grid) };
+    let mut journal = kept.open();
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
     let before = finished(&plan, shard, &journal, args.retry_failed)?;
 
@@ -90,25 +92,20 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     journal.sync().map_err(of_journal)?;
     session.print_line(&tally);
     if tally.finished < runs.len() {
-        let left = counted((runs.len() - tally.finished) as u64, "cell");
-        // Omit --force from the command, because it would discard the journal.
-        let command =
-            if args.force { "the same command without --force" } else { "the same command" };
-        let path = journal.path().display();
-        eprint_line(format_args!(
-            "replay: interrupted, {left} left; {command} continues from {path}"
-        ));
-        return Ok(Exit::Interrupted);
+        return Ok(session.report_left(&counted((runs.len() - tally.finished) as u64, "cell")));
     }
     if shard.is_whole() {
-        let journals = std::slice::from_mut(&mut journal);
+        let journals = std::slice::from_mut(&mut *journal);
+        let builds = kept.earlier_builds.iter().chain([&plan.build]).cloned().collect();
         let kept = Measure { jobs: args.job_table, nodes: args.placements, ..Measure::default() };
         let again = (kept != Measure::default()).then_some((&traces[..], kept));
         session.reads(inputs);
         let extras = Extras { again, baseline, sorting };
         results::write(session, &plan, builds, journals, tally.finished, extras)
     } else {
-        finished_shard(&plan, shard, &journal)
+        let exit = exit_of_shard(&plan, shard, &journal)?;
+        drop(journal);
+        kept.print_path().map(|()| exit)
     }
 }
 
@@ -172,26 +169,14 @@ fn finished(
     Ok(finished)
 }
 
-/// Prints the path of the journal, which is the result of a shard.
-fn finished_shard(
-    plan: &Plan,
-    shard: Shard,
-    journal: &Journal<RunResult>,
-) -> Result<Exit, Failure> {
-    writeln!(stdout(), "{}", journal.path().display())
-        .map_err(|e| Failure::output("standard output", e))?;
+/// Returns the exit code of a finished shard.
+fn exit_of_shard(plan: &Plan, shard: Shard, journal: &Journal<RunResult>) -> Result<Exit, Failure> {
     for run in shard.cells(plan.len()) {
         if journal.failed(plan.id(run).map_err(Failure::usage)?) == Some(true) {
             return Ok(Exit::Differs);
         }
     }
     Ok(Exit::Done)
-}
-
-/// Discards the journal and the results of earlier sweeps in a folder, of any version.
-fn anew(folder: &mut Folder) -> Result<(), Failure> {
-    journal::discard(folder.dir())?;
-    folder.discard().map_err(|e| Failure::output(folder.path().display(), e))
 }
 
 fn print(grid: &ParameterGrid) -> Result<Exit, Failure> {

@@ -29,8 +29,8 @@ pub fn ranked(folds: &[bool]) -> Vec<bool> {
 
 /// Returns whether a column of runs or jobs is a distance metric. Distance metrics depend on the positions of the jobs'
 /// processors, and thus on the number of processors.
-pub fn is_distance(column: &str) -> bool {
-    DISTANCES.iter().any(|name| *name == column)
+pub fn is_distance(column: Name) -> bool {
+    DISTANCES.contains(&column)
 }
 
 /// Names of the distance metrics, taken from the declarations of the tables.
@@ -65,14 +65,23 @@ mod tests {
 
     #[test]
     fn recognises_distance_metrics() {
-        for name in
-            ["mean_pairwise_l1", "total_pairwise_l1", "mean_dispersal", "pairwise_l1", "distance"]
-        {
+        for name in [
+            name::mean_pairwise_l1,
+            name::total_pairwise_l1,
+            name::mean_dispersal,
+            name::pairwise_l1,
+            name::distance,
+        ] {
             assert!(is_distance(name), "{name}");
         }
-        for name in
-            ["mean_wait", "mean_turnaround", "utilization", "folded_percent", "wait", "trace"]
-        {
+        for name in [
+            name::mean_wait,
+            name::mean_turnaround,
+            name::utilization,
+            name::folded_percent,
+            name::wait,
+            name::trace,
+        ] {
             assert!(!is_distance(name), "{name}");
         }
     }

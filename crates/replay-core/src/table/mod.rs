@@ -38,6 +38,7 @@ mod column;
 mod fit;
 mod measures;
 pub mod name;
+mod records;
 mod sheet;
 mod write;
 
@@ -45,6 +46,7 @@ pub use crate::measures;
 pub use column::{Column, ColumnInfo, Get, Kind, Measure, SHARE, Value};
 pub use fit::Fitted;
 pub use name::Name;
+pub use records::{Record, Records};
 pub use sheet::{Align, Sheet, Shown, with_unit};
 pub use write::{csv, ranges, write_csv, write_json_line};
 
@@ -60,7 +62,7 @@ pub trait Table: Sized {
 
     /// Returns whether the row cannot be compared with other rows by this column. Sorting by the column then puts the
     /// row last.
-    fn is_ranked_last(&self, _column: &str) -> bool {
+    fn is_ranked_last(&self, _column: Name) -> bool {
         false
     }
 }

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::io::{self, Write};
 
 use super::{Column, Table, Value};
@@ -20,19 +21,12 @@ pub fn write_csv<'a, Row: 'a>(
     if header {
         out.write_record(columns.iter().map(|column| column.name.text()))?;
     }
-    let mut digits = Vec::new();
+    let mut field = Vec::new();
     for row in rows {
         for column in columns {
-            match column.value(row) {
-                Value::Text(text) => out.write_field(text.as_bytes())?,
-                Value::List(values) => out.write_field(ranges(&values))?,
-                Value::Null => out.write_field("")?,
-                value => {
-                    digits.clear();
-                    write_json(&value, &mut digits)?;
-                    out.write_field(&digits)?;
-                }
-            }
+            field.clear();
+            write_field(&column.value(row), &mut field)?;
+            out.write_field(&field)?;
         }
         out.write_record(None::<&[u8]>)?;
     }
@@ -65,6 +59,25 @@ pub fn ranges(values: &[i64]) -> String {
         false => format!("{first}-{last}"),
     };
     runs.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
+/// Writes a value as a CSV field, without quotation marks.
+fn write_field(value: &Value<'_>, out: &mut impl Write) -> io::Result<()> {
+    match value {
+        Value::Text(text) => out.write_all(text.as_bytes()),
+        Value::List(values) => out.write_all(ranges(values).as_bytes()),
+        Value::Null => Ok(()),
+        number => write_json(number, out),
+    }
+}
+
+/// Formats a value as a CSV field, without quotation marks.
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut field = Vec::new();
+        write_field(self, &mut field).map_err(|_| fmt::Error)?;
+        f.write_str(&String::from_utf8_lossy(&field))
+    }
 }
 
 /// Writes a value as JSON.

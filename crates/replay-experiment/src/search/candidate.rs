@@ -1,8 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use replay_core::allocator::centre::{
     Slack, SlackError, SlackRule, TieBreaking, TieRule, TieVector, TieVectorError,
 };
@@ -70,20 +68,6 @@ impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.vector.fmt(f)?;
         if self.slack.is_none() { Ok(()) } else { write!(f, "@{}", self.slack) }
-    }
-}
-
-/// Serializes a candidate as its text form.
-impl Serialize for Candidate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Candidate {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

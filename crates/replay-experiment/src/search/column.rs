@@ -58,12 +58,13 @@ impl SearchColumn {
     pub fn by_name(name: &str) -> Result<&'static Self, SearchColumnError> {
         let name = name.trim().to_ascii_lowercase().replace('-', "_");
         if let Some(search_column) =
-            SOUGHT.iter().find(|search_column| search_column.column.name == name)
+            SOUGHT.iter().find(|search_column| search_column.column.name.text() == name)
         {
             return Ok(search_column);
         }
-        let system = SystemMetrics::columns().iter().any(|column| column.name == name);
-        let number = |column: &Column<RunResult>| column.name == name && column.kind().is_number();
+        let system = SystemMetrics::columns().iter().any(|column| column.name.text() == name);
+        let number =
+            |column: &Column<RunResult>| column.name.text() == name && column.kind().is_number();
         Err(match nearest(&name, Self::names()) {
             _ if system => SearchColumnError::System,
             _ if RunResult::columns().iter().any(number) => SearchColumnError::Scheduled,
@@ -81,6 +82,7 @@ impl SearchColumn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use replay_core::table::name;
 
     #[test]
     fn finds_names_or_explains_the_error() {
@@ -102,6 +104,9 @@ mod tests {
     fn shares_in_one_place_improve_when_larger() {
         let rising: Vec<_> =
             SOUGHT.iter().map(|s| &s.column).filter(|c| c.rises).map(|c| c.name).collect();
-        assert_eq!(rising, ["contiguous_percent", "one_leaf_percent", "one_leaf_fitting_percent"]);
+        assert_eq!(
+            rising,
+            [name::contiguous_percent, name::one_leaf_percent, name::one_leaf_fitting_percent]
+        );
     }
 }

@@ -104,7 +104,7 @@ impl FromStr for Constraint {
 impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.subject {
-            Subject::Column(search_column) => StrategyName::plain(&search_column.column.name),
+            Subject::Column(search_column) => StrategyName::plain(search_column.column.name.text()),
             Subject::WorstClass { jobs, sizes } => worst_class().name(&(jobs, sizes)),
         };
         write!(f, "{name}<={}", self.most_percent)

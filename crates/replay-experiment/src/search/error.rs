@@ -24,6 +24,9 @@ pub enum SearchError {
         "allocator \"{0}\" has no tie vector, or its tie vector is already set (stream --backlog N --search searches for weights of boxes)"
     )]
     NoTie(String),
+    /// Settings contradict each other or are out of range. The message names the options of `replay search`.
+    #[error("{0}")]
+    Settings(String),
     /// Without tie-breaking, the objective is 0 or was not measured.
     #[error("{part}: {objective} is {value} without tie-breaking: there is nothing to improve")]
     NothingToImprove {

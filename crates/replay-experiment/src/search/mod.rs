@@ -2,7 +2,8 @@
 //!
 //! A [`Problem`] consists of an allocation strategy without a tie vector, an [`Objective`], [`Constraint`]s and one or
 //! several traces. Each trace is scheduled once. A search [`strategy`] requests [`Candidate`]s. The function [`search`]
-//! evaluates them on all threads and stores the results in an [`Archive`].
+//! evaluates them on all threads and stores the results in an [`Archive`]. A [`SearchSpec`] has the settings of a whole
+//! search, which [`Problems`] checks and turns into problems.
 //!
 //! The search of Johnson, Bunde, Leung (section III) corresponds to the strategy [`strategy::List`] over
 //! [`Space::grid`], followed by the strategy [`strategy::Local`]. Their Fig. 15 corresponds to a [`Portability`].
@@ -46,11 +47,13 @@ mod lower_bound;
 mod objective;
 mod portability;
 mod problem;
+mod problems;
 mod ratio;
 mod row;
 mod search_trace;
 mod shaken;
 mod space;
+mod spec;
 mod split;
 pub mod strategy;
 mod tally;
@@ -68,10 +71,34 @@ pub use portability::{
     shaken_improvement, width,
 };
 pub use problem::{Evaluation, Extent, Problem};
+pub use problems::Problems;
 pub use ratio::Ratio;
 pub use row::{Origin, SearchRow, SkippedWorkRow, rows};
 pub use search_trace::{ReplayLimit, SearchTrace};
 pub use shaken::GapToBest;
 pub use space::{Numbers, Range, RangeError, Space};
+pub use spec::{RANDOM_EVALUATIONS, SearchSpec, Start, Strategy};
 pub use split::split;
 pub use tally::{ClassSum, Tally, WorstClass};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Serializes types in their text form.
+macro_rules! serialize_as_text {
+    ($($type:ty)*) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+
+serialize_as_text! { Candidate Constraint Numbers Objective Start }

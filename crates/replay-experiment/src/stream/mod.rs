@@ -33,7 +33,7 @@ use replay_core::metrics::estimate::{
 };
 use replay_core::number::{counted, plain};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Name, Table, name};
 use replay_core::topology::Topology;
 use replay_core::topology_file::content_digest;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
@@ -361,7 +361,7 @@ impl Table for StreamRow {
         columns
     }
 
-    fn is_ranked_last(&self, column: &str) -> bool {
+    fn is_ranked_last(&self, column: Name) -> bool {
         self.1.folds() && comparable::is_distance(column)
     }
 }

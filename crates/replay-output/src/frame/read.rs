@@ -3,9 +3,10 @@
 //! Every table is opened through a [`ResultFolder`], which checks its digest, and is decoded by [`replay_import::columns`],
 //! which converts panics of the Parquet reader to errors, because a table may be damaged in any way.
 
-use replay_core::table::{Name, name};
+use replay_core::table::{Name, Records, TableInfo, name};
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +47,26 @@ impl ReadError {
     }
 }
 
+/// Reads a CSV file with a header. Columns that the table `name` of `known` declares have values of their types; other
+/// columns are text.
+///
+/// # Errors
+/// [`csv::Error`] if the file cannot be read or is not valid CSV.
+pub fn records(
+    text: impl io::Read,
+    name: &str,
+    known: &[TableInfo],
+) -> Result<Records, csv::Error> {
+    let mut reader = csv::Reader::from_reader(text);
+    let header = reader.headers()?.iter().map(str::to_string);
+    let info = known.iter().find(|table| table.name == name);
+    let mut records = Records::new(name, info, header);
+    for row in reader.records() {
+        records.push_fields(&row?);
+    }
+    Ok(records)
+}
+
 /// Reads the runs of a result directory in the order of their table.
 ///
 /// # Errors
@@ -56,7 +77,7 @@ pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, Re
     let file = folder.file(&name)?;
     let read = |table: RecordBatch| {
         let texts: Vec<Vec<String>> =
-            RunRow::KEY.iter().map(|name| texts(&table, name)).collect::<Result<_, _>>()?;
+            RunRow::KEY.iter().map(|&name| texts(&table, name)).collect::<Result<_, _>>()?;
         let numbers = integers(&table, name::run)?;
         let row = |(i, run): (usize, i64)| RunRow {
             run,
@@ -83,7 +104,7 @@ pub fn values(
     let file = folder.file(&name)?;
     let read = |table: RecordBatch| {
         let values: Vec<Vec<f64>> =
-            columns.iter().map(|name| reals(&table, name)).collect::<Result<_, _>>()?;
+            columns.iter().map(|&name| reals(&table, name)).collect::<Result<_, _>>()?;
         let of = |(i, run): (usize, i64)| (run, values.iter().map(|column| column[i]).collect());
         Ok(integers(&table, name::run)?.into_iter().enumerate().map(of).collect())
     };
@@ -156,7 +177,7 @@ impl JobsTable {
         let (numbers, submits, sizes) = (numbers?, submits?, sizes?);
         let starts = start.map(|name| integers(&table, name)).transpose()?;
         let measures: Vec<Vec<f64>> =
-            measures.iter().map(|name| reals(&table, name)).collect::<Result<_, _>>()?;
+            measures.iter().map(|&name| reals(&table, name)).collect::<Result<_, _>>()?;
         let row = |i: usize| JobRow {
             number: numbers[i],
             submit: submits[i],
@@ -189,12 +210,12 @@ fn read_rows(
 
 /// Returns a column of integers; null is read as 0.
 fn integers(table: &RecordBatch, name: Name) -> Result<Vec<i64>, String> {
-    let column = column(table, &name)?;
-    numbers(column, |value| value.unwrap_or(0)).ok_or_else(|| wrong_type(&name, column))
+    let column = column(table, name)?;
+    numbers(column, |value| value.unwrap_or(0)).ok_or_else(|| wrong_type(name, column))
 }
 
 /// Returns a column of numbers of any type as floats; null is read as NaN.
-fn reals(table: &RecordBatch, name: &str) -> Result<Vec<f64>, String> {
+fn reals(table: &RecordBatch, name: Name) -> Result<Vec<f64>, String> {
     let column = column(table, name)?;
     numbers::<f64, _>(column, |value| value.unwrap_or(f64::NAN))
         .or_else(|| numbers::<i64, _>(column, |value| value.map_or(f64::NAN, |value| value as f64)))
@@ -202,7 +223,7 @@ fn reals(table: &RecordBatch, name: &str) -> Result<Vec<f64>, String> {
 }
 
 /// Returns a column of text or numbers as text; null is read as the empty text.
-fn texts(table: &RecordBatch, name: &str) -> Result<Vec<String>, String> {
+fn texts(table: &RecordBatch, name: Name) -> Result<Vec<String>, String> {
     let column = column(table, name)?;
     let of_text = |array: &Utf8ViewArray| {
         array.iter().map(|value| value.unwrap_or_default().to_string()).collect()
@@ -217,8 +238,8 @@ fn decimal<N: ToString>(value: Option<N>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn column<'a>(table: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, String> {
-    let index = table.schema().index_of(name);
+fn column(table: &RecordBatch, name: Name) -> Result<&dyn Array, String> {
+    let index = table.schema().index_of(name.text());
     let array = index.and_then(|index| table.columns().get(index));
     array.map(AsRef::as_ref).ok_or_else(|| format!("no column \"{name}\""))
 }
@@ -233,6 +254,6 @@ fn numbers<N: NativeType, T>(
     plain.then(|| values.iter().map(|value| convert(value.copied())).collect())
 }
 
-fn wrong_type(name: &str, column: &dyn Array) -> String {
+fn wrong_type(name: Name, column: &dyn Array) -> String {
     format!("column {name} has the unexpected type {:?}", column.dtype())
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::style::{PAGE, TICK};
 
 /// Points per inch and millimetres per inch.
@@ -89,7 +91,7 @@ impl FigureStyle {
 }
 
 /// Width and height of a page.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FigureSize {
     /// Width in millimetres.
     pub width: f64,
@@ -129,7 +131,7 @@ impl FromStr for FigureSize {
 }
 
 /// Font size in points.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FontSize(pub f64);
 
 impl FromStr for FontSize {

@@ -15,6 +15,7 @@ use super::{
 };
 use replay_core::metrics::by_size::improvement;
 use replay_core::metrics::comparable;
+use replay_core::table::{Name, name};
 use replay_core::topology::Topology;
 use replay_core::workload::unscaled_name;
 use replay_experiment::{RunKey, RunResult};
@@ -163,11 +164,13 @@ fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Optio
 type Value = fn(&RunResult) -> Option<f64>;
 
 /// Compared measures: title, column and value.
-const COMPARED: [(&str, &str, Value); 4] = [
-    ("Pairwise L₁ (hops)", "mean_pairwise_l1", |run| Some(run.metrics.mean_pairwise_l1)),
-    ("Dispersal (%)", "mean_dispersal", |run| Some(100.0 * run.metrics.placements?.mean_dispersal)),
-    ("Turnaround (s)", "mean_turnaround", |run| Some(run.metrics.schedule.mean_turnaround)),
-    ("Utilization (%)", "utilization", |run| Some(100.0 * run.metrics.schedule.utilization)),
+const COMPARED: [(&str, Name, Value); 4] = [
+    ("Pairwise L₁ (hops)", name::mean_pairwise_l1, |run| Some(run.metrics.mean_pairwise_l1)),
+    ("Dispersal (%)", name::mean_dispersal, |run| {
+        Some(100.0 * run.metrics.placements?.mean_dispersal)
+    }),
+    ("Turnaround (s)", name::mean_turnaround, |run| Some(run.metrics.schedule.mean_turnaround)),
+    ("Utilization (%)", name::utilization, |run| Some(100.0 * run.metrics.schedule.utilization)),
 ];
 
 /// Results of a gallery, and the key fields in which they differ.

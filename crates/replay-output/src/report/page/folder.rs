@@ -1,9 +1,10 @@
-use std::fs;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::top_strategy::TopStrategyComparison;
-use replay_core::table::{Name, Table, name, write_csv};
+use crate::frame::read::records;
+use replay_core::table::{Records, TableInfo, name};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 
 /// The results of a command, read from its output directory.
@@ -11,12 +12,10 @@ use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 pub struct Folder {
     /// Path of the directory as given by the user.
     pub name: String,
-    /// Kind of command: `run`, `sweep`, `search`, `stream`, `contend`, `show`.
-    pub kind: String,
     /// Contents of `manifest.json`.
     pub manifest: serde_json::Value,
-    /// Tables with their names; the main table is first. Tables with a row per job are omitted.
-    pub tables: Vec<(String, Csv)>,
+    /// Tables; the main table is first. Tables with a row per job are omitted.
+    pub tables: Vec<Records>,
     /// Names of tables listed in the manifest but missing from the directory.
     pub missing: Vec<String>,
     /// Stem and contents of each `plots/*.svg`, ordered by stem.
@@ -24,15 +23,6 @@ pub struct Folder {
     /// Comparison of the top strategy with the other strategies, for each setting; empty until
     /// [`compare_top_strategies`](super::compare_top_strategies) has computed the comparisons.
     pub comparisons: Vec<Option<TopStrategyComparison>>,
-}
-
-/// A table read from a CSV file.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Csv {
-    /// Column names.
-    pub header: Vec<String>,
-    /// Rows, each with one field per column.
-    pub rows: Vec<Vec<String>>,
 }
 
 /// Error from reading a directory for the page.
@@ -74,18 +64,22 @@ impl FolderError {
     }
 }
 
+/// Name of the table that `verify --write` writes.
+const CHECKS: &str = "verify";
+
 /// Names of the tables with a row per job, which are too large for a page.
 const OF_JOBS: [&str; 2] = ["contend_jobs.csv", "placements.csv"];
 
 impl Folder {
-    /// Reads a directory written with `--out`. `tables` returns the names of the table files for a kind of command.
-    /// Every file is verified against the digest in the manifest.
+    /// Reads a directory written with `--out`. `tables` returns the names of the table files for a kind of command, and
+    /// `known` describes the tables of replay. Every file is verified against the digest in the manifest.
     ///
     /// # Errors
     /// [`FolderError`] if the manifest or a table is invalid, or a file cannot be read.
     pub fn read(
         folder: &ResultFolder,
         tables: impl Fn(&str) -> &'static [&'static str],
+        known: &[TableInfo],
     ) -> Result<Self, FolderError> {
         let file = folder.path().join(MANIFEST);
         let bad = |problem: String| FolderError::Manifest { path: file.clone(), problem };
@@ -95,33 +89,31 @@ impl Folder {
         };
         let manifest: serde_json::Value =
             serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;
-        let kind = manifest["kind"].as_str().unwrap_or_default().to_string();
+        let kind = manifest["kind"].as_str().unwrap_or_default();
         let listed: Vec<&str> = folder.files().iter().map(|file| file.name.as_str()).collect();
         let (mut read, mut missing) = (Vec::new(), Vec::new());
-        for name in tables(&kind).iter().filter(|name| name.ends_with(".csv")) {
+        for name in tables(kind) {
+            let Some(table) = name.strip_suffix(".csv") else { continue };
             if OF_JOBS.contains(name) || !listed.contains(name) {
                 continue;
             }
-            let csv = match folder.file(name) {
-                Ok(file) => Csv::from_reader(file, &folder.path().join(name))?,
+            let path = folder.path().join(name);
+            let rows = match folder.file(name) {
+                Ok(file) => records(file, table, known)
+                    .map_err(|source| FolderError::Table { path, source })?,
                 Err(ResultError::Missing(_)) => {
                     missing.push(name.to_string());
                     continue;
                 }
                 Err(error) => return Err(error.into()),
             };
-            if !csv.rows.is_empty() {
-                read.push((name.trim_end_matches(".csv").to_string(), csv));
+            if !rows.is_empty() {
+                read.push(rows);
             }
         }
         let name = folder.path().display().to_string();
         let figures = figures(folder, &listed)?;
-        Ok(Self { name, kind, manifest, tables: read, missing, figures, comparisons: Vec::new() })
-    }
-
-    /// Returns a table by name.
-    pub fn table(&self, name: &str) -> Option<&Csv> {
-        self.tables.iter().find(|(table, _)| table == name).map(|(_, csv)| csv)
+        Ok(Self { name, manifest, tables: read, missing, figures, comparisons: Vec::new() })
     }
 }
 
@@ -146,50 +138,19 @@ fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<(String, String
     Ok(figures)
 }
 
-impl Csv {
-    /// Reads a CSV file with a header.
-    ///
-    /// # Errors
-    /// [`FolderError::Table`] if the file cannot be read or is not valid CSV.
-    pub fn read(path: &Path) -> Result<Self, FolderError> {
-        let file = fs::File::open(path).map_err(csv::Error::from);
-        let file =
-            file.map_err(|source| FolderError::Table { path: path.to_path_buf(), source })?;
-        Self::from_reader(file, path)
-    }
-
-    /// Reads CSV with a header; `path` is used in errors only.
-    fn from_reader(text: impl Read, path: &Path) -> Result<Self, FolderError> {
-        let read = || {
-            let mut reader = csv::Reader::from_reader(text);
-            let fields = |record: &csv::StringRecord| record.iter().map(str::to_string).collect();
-            let header = fields(reader.headers()?);
-            let rows = reader.records().map(|row| row.map(|row| fields(&row)));
-            Ok(Self { header, rows: rows.collect::<Result<_, _>>()? })
-        };
-        read().map_err(|source| FolderError::Table { path: path.to_path_buf(), source })
-    }
-
-    /// Converts rows to a table of text fields.
-    pub fn of<Row: Table>(rows: &[Row]) -> Self {
-        let mut bytes = Vec::new();
-        // Writing to memory does not fail.
-        let _ = write_csv(&Row::columns(), rows, true, &mut bytes);
-        let mut reader = csv::Reader::from_reader(&bytes[..]);
-        let fields = |record: &csv::StringRecord| record.iter().map(str::to_string).collect();
-        let header = reader.headers().map(fields).unwrap_or_default();
-        Self { header, rows: reader.records().flatten().map(|row| fields(&row)).collect() }
-    }
-
-    /// Returns the index of a column.
-    pub fn column(&self, name: Name) -> Option<usize> {
-        self.header.iter().position(|column| name == *column)
-    }
+/// Reads the checks that `verify --write` wrote. `known` describes the tables of replay.
+///
+/// # Errors
+/// [`FolderError::Table`] if the file cannot be read or is not valid CSV.
+pub fn checks(path: &Path, known: &[TableInfo]) -> Result<Records, FolderError> {
+    let file = File::open(path).map_err(csv::Error::from);
+    let checks = file.and_then(|file| records(file, CHECKS, known));
+    checks.map_err(|source| FolderError::Table { path: path.to_path_buf(), source })
 }
 
 /// Returns whether a table contains checks as written by `verify --write`.
-pub fn is_published(csv: &Csv) -> bool {
+pub fn is_published(checks: &Records) -> bool {
     [name::figure, name::published, name::ours, name::verdict]
         .into_iter()
-        .all(|name| csv.column(name).is_some())
+        .all(|name| checks.has(name))
 }

@@ -1,8 +1,7 @@
 use std::fmt::Write;
 
-use super::folder::Csv;
 use replay_core::number::{fixed, grouped};
-use replay_core::table::{ColumnInfo, SHARE, TableInfo};
+use replay_core::table::{ColumnInfo, Records, SHARE, Value};
 
 /// Escapes text for HTML.
 pub fn escape(text: &str) -> String {
@@ -45,49 +44,29 @@ pub fn figure(stem: &str, svg: &str) -> String {
     )
 }
 
-/// A table, and the options for writing the table to the page.
-pub struct TableSection<'a> {
-    /// Name of the table.
-    pub name: &'a str,
-    /// Contents of the table.
-    pub csv: &'a Csv,
-    /// Descriptions of the tables of replay.
-    pub known: &'a [TableInfo],
-    /// Maximum number of rows.
-    pub most: usize,
-    /// Whether the table is initially expanded.
-    pub open: bool,
-}
-
-/// Writes a sortable table. Columns with the same value in all rows are listed above the table, and empty columns are
-/// omitted.
-pub fn table(of: &TableSection<'_>) -> String {
-    let TableSection { name, csv, known, most, open } = of;
-    let info = known.iter().find(|table| table.name == *name);
-    let about = |column: &str| info?.columns.iter().find(|one| one.name == column);
+/// Writes a sortable table with at most `most` rows, initially expanded if `open` is true. Columns with the same value
+/// in all rows are listed above the table, and empty columns are omitted.
+pub fn table(of: &Records, most: usize, open: bool) -> String {
+    let Some(first) = of.rows().next().map(|row| row.values()) else { return String::new() };
     let (mut varied, mut same) = (Vec::new(), Vec::new());
-    for column in 0..csv.header.len() {
-        let first = &csv.rows[0][column];
-        let is_same = csv.rows.len() > 1 && csv.rows.iter().all(|row| row[column] == *first);
-        match (is_same, first.is_empty()) {
-            (false, _) => varied.push(column),
-            (true, false) => same.push(column),
-            (true, true) => {}
+    for (at, (name, info)) in of.columns().enumerate() {
+        let is_same = of.rows().len() > 1 && of.rows().all(|row| row.values()[at] == first[at]);
+        match (is_same, &first[at]) {
+            (false, _) => varied.push((at, name, info)),
+            (true, Value::Null) => {}
+            (true, _) => same.push((at, name, info)),
         }
     }
+    let name = &of.name;
+    let summary = if of.about.is_empty() { name.clone() } else { format!("{name}: {}", of.about) };
     let mut out = format!(
         "<details{}><summary>{}</summary>\n",
-        if *open { " open" } else { "" },
-        escape(&info.map_or_else(|| name.to_string(), |info| format!("{name}: {}", info.row)))
+        if open { " open" } else { "" },
+        escape(&summary)
     );
     if !same.is_empty() {
-        let constants = same.iter().map(|&column| {
-            let name = &csv.header[column];
-            format!(
-                "{} {}",
-                escape(&heading(name, about(name))),
-                escape(&in_unit(&csv.rows[0][column], about(name)))
-            )
+        let constants = same.iter().map(|&(at, name, info)| {
+            format!("{} {}", escape(&heading(name, info)), escape(&in_unit(&first[at], info)))
         });
         let _ = writeln!(
             out,
@@ -96,39 +75,37 @@ pub fn table(of: &TableSection<'_>) -> String {
         );
     }
     out += "<div class=\"wide\"><table class=\"sortable\">\n<thead><tr>";
-    let numeric: Vec<bool> = varied
-        .iter()
-        .map(|&column| csv.rows.iter().all(|row| is_number(&row[column]) || row[column].is_empty()))
-        .collect();
-    for (&column, numeric) in varied.iter().zip(&numeric) {
-        let name = &csv.header[column];
-        let meaning = about(name).map_or("", |info| info.meaning);
+    let class = |at: usize| match of.rows().all(|row| is_numeric(&row.values()[at])) {
+        true => " class=\"number\"",
+        false => "",
+    };
+    let classes: Vec<&str> = varied.iter().map(|&(at, ..)| class(at)).collect();
+    for (&(_, name, info), class) in varied.iter().zip(&classes) {
+        let meaning = info.map_or("", |info| info.meaning);
         let _ = write!(
             out,
-            "<th scope=\"col\"{} title=\"{}\">{}</th>",
-            if *numeric { " class=\"number\"" } else { "" },
+            "<th scope=\"col\"{class} title=\"{}\">{}</th>",
             escape(meaning),
-            escape(&heading(name, about(name)))
+            escape(&heading(name, info))
         );
     }
     out += "</tr></thead>\n<tbody>\n";
-    for row in csv.rows.iter().take(*most) {
+    for row in of.rows().take(most) {
         out += "<tr>";
-        for (&column, numeric) in varied.iter().zip(&numeric) {
-            let field = &row[column];
-            let short = in_unit(field, about(&csv.header[column]));
-            let full = match short == *field {
+        for (&(at, _, info), class) in varied.iter().zip(&classes) {
+            let value = &row.values()[at];
+            let (short, full) = (in_unit(value, info), value.to_string());
+            let full = match short == full {
                 true => String::new(),
-                false => format!(" data-value=\"{}\"", escape(field)),
+                false => format!(" data-value=\"{}\"", escape(&full)),
             };
-            let class = if *numeric { " class=\"number\"" } else { "" };
             let _ = write!(out, "<td{class}{full}>{}</td>", escape(&short));
         }
         out += "</tr>\n";
     }
     out += "</tbody></table></div>\n";
-    if csv.rows.len() > *most {
-        let all = grouped(csv.rows.len() as u64);
+    if of.rows().len() > most {
+        let all = grouped(of.rows().len() as u64);
         let _ = writeln!(out, "<p>The first {most} of {all} rows; {name}.csv has all.</p>");
     }
     out += "</details>\n";
@@ -146,26 +123,35 @@ fn heading(name: &str, info: Option<&ColumnInfo>) -> String {
     }
 }
 
-/// Formats a field with [`format_field`] in the unit that [`heading`] gives.
-fn in_unit(field: &str, info: Option<&ColumnInfo>) -> String {
-    match (info.map_or("", |info| info.unit), field.parse::<f64>()) {
-        (SHARE, Ok(share)) if share.is_finite() => rounded(100.0 * share),
-        _ => format_field(field),
+/// Formats a value with [`format_value`] in the unit that [`heading`] gives.
+fn in_unit(value: &Value<'_>, info: Option<&ColumnInfo>) -> String {
+    match (info.map_or("", |info| info.unit), value.number()) {
+        (SHARE, Some(share)) => rounded(100.0 * share),
+        _ => format_value(value),
     }
 }
 
-fn is_number(field: &str) -> bool {
-    field.parse::<f64>().is_ok_and(f64::is_finite)
+/// Returns whether a value can be in a column that is aligned as numbers.
+fn is_numeric(value: &Value<'_>) -> bool {
+    match value {
+        Value::I64(_) | Value::U64(_) | Value::F64(_) | Value::Null => true,
+        Value::Text(text) => text.parse::<f64>().is_ok_and(f64::is_finite),
+        Value::List(_) => false,
+    }
 }
 
-/// Formats numbers with about four digits and whole numbers in groups of three digits; other text is unchanged.
-pub fn format_field(field: &str) -> String {
-    if let Ok(whole) = field.parse::<i64>() {
-        return grouped(whole);
-    }
-    match field.parse::<f64>() {
-        Ok(value) if value.is_finite() && field.contains(['.', 'e']) => rounded(value),
-        _ => field.to_string(),
+/// Formats numbers with about four digits and whole numbers in groups of three digits. Text that is a number, such as a
+/// printed number of a paper or a number in an undeclared column, is formatted as a number.
+pub fn format_value(value: &Value<'_>) -> String {
+    let text = match *value {
+        Value::I64(whole) => return grouped(whole),
+        Value::F64(real) => return rounded(real),
+        ref other => other.to_string(),
+    };
+    match (text.parse::<i64>(), text.parse::<f64>()) {
+        (Ok(whole), _) => grouped(whole),
+        (_, Ok(real)) if real.is_finite() && text.contains(['.', 'e']) => rounded(real),
+        _ => text,
     }
 }
 

@@ -10,13 +10,13 @@ mod verdict;
 
 use std::fmt::Write;
 
-pub use folder::{Csv, Folder, FolderError, is_published};
+pub use folder::{Folder, FolderError, checks, is_published};
 pub use top_strategy::TopStrategyComparison;
 pub use verdict::{compare_top_strategies, searched, sentences};
 
-use html::{TableSection, escape, figure, table};
+use html::{escape, figure, table};
 
-use replay_core::table::TableInfo;
+use replay_core::table::Records;
 use replay_experiment::sweep::Build;
 
 const STYLE: &str = include_str!("style.css");
@@ -29,14 +29,8 @@ pub const DOCTYPE: &str = "<!DOCTYPE html>";
 /// Maximum number of rows of a table on the page.
 pub const MOST_ROWS: usize = 300;
 
-/// Returns the page. `published` contains the checks of each file that was written by `verify --write`. `known`
-/// describes the tables of replay, with units and meanings of the columns.
-pub fn page(
-    folders: &[Folder],
-    published: &[(String, Csv)],
-    known: &[TableInfo],
-    build: &Build,
-) -> String {
+/// Returns the page. `published` contains the checks of each file that was written by `verify --write`.
+pub fn page(folders: &[Folder], published: &[(String, Records)], build: &Build) -> String {
     let names: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
     let title = match &names[..] {
         [] => "Published and measured numbers".to_string(),
@@ -59,17 +53,17 @@ pub fn page(
     }
     let mut left_out = Vec::new();
     for (i, folder) in folders.iter().enumerate() {
-        section(&mut page, i, folder, known, &mut left_out);
+        section(&mut page, i, folder, &mut left_out);
     }
-    for (i, (name, csv)) in published.iter().enumerate() {
+    for (i, (name, checks)) in published.iter().enumerate() {
         let _ = writeln!(
             page,
             "<section id=\"part-{}\"><h2>Published and measured numbers: {}</h2>",
             folders.len() + i,
             escape(name)
         );
-        let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&verdict::published(csv)));
-        page += &table(&TableSection { name: "verify", csv, known, most: usize::MAX, open: true });
+        let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&verdict::published(checks)));
+        page += &table(checks, usize::MAX, true);
         page += "</section>\n";
     }
     if !left_out.is_empty() {
@@ -88,15 +82,9 @@ pub fn page(
 }
 
 /// Writes the section of a directory.
-fn section(
-    page: &mut String,
-    number: usize,
-    folder: &Folder,
-    known: &[TableInfo],
-    left_out: &mut Vec<String>,
-) {
+fn section(page: &mut String, number: usize, folder: &Folder, left_out: &mut Vec<String>) {
     let _ = writeln!(page, "<section id=\"part-{number}\">\n<h2>{}</h2>", escape(&folder.name));
-    for sentence in verdict::sentences(folder) {
+    for sentence in verdict::sentences(&folder.tables, &folder.comparisons) {
         let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&sentence));
     }
     if !folder.missing.is_empty() {
@@ -104,8 +92,8 @@ fn section(
         let _ = writeln!(page, "<p class=\"missing\">Missing from the directory: {files}.</p>");
     }
     *page += &configuration_list(folder);
-    for (i, (name, csv)) in folder.tables.iter().enumerate() {
-        *page += &table(&TableSection { name, csv, known, most: MOST_ROWS, open: i == 0 });
+    for (i, rows) in folder.tables.iter().enumerate() {
+        *page += &table(rows, MOST_ROWS, i == 0);
     }
     *page += "<div class=\"figures\">\n";
     for (stem, svg) in &folder.figures {

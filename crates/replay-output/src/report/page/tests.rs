@@ -1,28 +1,48 @@
-use super::html::{format_field, rounded};
-use super::{Csv, Folder, MOST_ROWS, TableInfo, sentences};
+use super::html::{format_value, rounded};
+use super::{Folder, MOST_ROWS};
+use replay_core::metrics::SizeRow;
+use replay_core::table::{Records, Table, TableInfo, Value};
 use replay_experiment::compare::JobRow;
+use replay_experiment::contention::ContentionRun;
+use replay_experiment::search::SearchRow;
+use replay_experiment::shaken::ShakenRow;
 use replay_experiment::sweep::Build;
+use replay_experiment::{RunResult, WithRun};
 
-fn page(folders: &[Folder], published: &[(String, Csv)], known: &[TableInfo]) -> String {
-    super::page(folders, published, known, &Build::default())
+fn page(folders: &[Folder], published: &[(String, Records)]) -> String {
+    super::page(folders, published, &Build::default())
 }
 
-fn csv(text: &str) -> Csv {
-    let mut rows = text.lines().map(|line| line.split('|').map(str::to_string).collect());
-    Csv { header: rows.next().unwrap_or_default(), rows: rows.collect() }
+fn sentences(folder: &Folder) -> Vec<String> {
+    super::sentences(&folder.tables, &folder.comparisons)
 }
 
-fn folder(kind: &str, tables: &[(&str, &str)]) -> Folder {
+/// Returns a table from lines of fields separated by bars.
+fn records(name: &str, text: &str) -> Records {
+    let known = [
+        TableInfo::of::<RunResult>(),
+        TableInfo::of::<WithRun<'_, SizeRow>>(),
+        TableInfo::of::<ShakenRow>(),
+        TableInfo::of::<ContentionRun>(),
+        TableInfo::of::<SearchRow>(),
+    ];
+    let mut lines = text.lines().map(|line| line.split('|'));
+    let header = lines.next().into_iter().flatten().map(str::to_string);
+    let mut records = Records::new(name, known.iter().find(|table| table.name == name), header);
+    lines.for_each(|fields| records.push_fields(fields));
+    records
+}
+
+fn folder(tables: &[(&str, &str)]) -> Folder {
     Folder {
         name: "out/<one>".to_string(),
-        kind: kind.to_string(),
         manifest: serde_json::json!({
-            "program": "replay", "kind": kind, "version": "1", "commit": "c",
+            "program": "replay", "version": "1", "commit": "c",
             "command": ["replay", "--alloc", "mc1x1[a b]"],
             "configuration": {"traces": [{"name": "T", "topology": "4x4", "jobs": 1234,
                 "cleaning": {"read": 1300, "changed": 5, "drops": {"size-not-positive": 66}}}]},
         }),
-        tables: tables.iter().map(|(name, text)| (name.to_string(), csv(text))).collect(),
+        tables: tables.iter().map(|(name, text)| records(name, text)).collect(),
         missing: vec!["lost.csv".to_string()],
         figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
         comparisons: Vec::new(),
@@ -37,7 +57,7 @@ const RUNS: &str = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|
 
 #[test]
 fn names_the_best_strategy_of_each_setting() {
-    let page = page(&[folder("run", &[("runs", RUNS)])], &[], &[]);
+    let page = page(&[folder(&[("runs", RUNS)])], &[]);
     for expected in [
         "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, \
          5.000 % less than under mc1x1 (200.0)",
@@ -53,7 +73,7 @@ fn names_the_best_strategy_of_each_setting() {
 
 #[test]
 fn compares_the_top_strategy_by_its_jobs() {
-    let mut folder = folder("run", &[("runs", RUNS)]);
+    let mut folder = folder(&[("runs", RUNS)]);
     let job = |run: i64, i: i64| JobRow {
         number: i,
         submit: 50_000 * i,
@@ -62,8 +82,8 @@ fn compares_the_top_strategy_by_its_jobs() {
         measures: JobRow::measures([1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]),
     };
     let jobs = |run: i64| Ok::<_, ()>((0..100).map(|i| job(run, i)).collect());
-    folder.comparisons = super::compare_top_strategies(&folder, jobs).expect("no errors");
-    let text = super::sentences(&folder);
+    folder.comparisons = super::compare_top_strategies(&folder.tables, jobs).expect("no errors");
+    let text = sentences(&folder);
     assert_eq!(
         text[0],
         "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, 5.00 % less \
@@ -71,7 +91,7 @@ fn compares_the_top_strategy_by_its_jobs() {
          turnarounds are the same under all 2 strategies: none of them changes the schedule."
     );
     assert_eq!(text.len(), 3, "a sentence per setting and the method");
-    assert_eq!(super::compare_top_strategies(&folder, Err), Err(1));
+    assert_eq!(super::compare_top_strategies(&folder.tables, Err), Err(1));
 }
 
 /// Checks that a strategy that folds jobs is not ranked by distance, because folding shortens distances.
@@ -79,7 +99,7 @@ fn compares_the_top_strategy_by_its_jobs() {
 fn does_not_rank_strategies_that_fold_jobs() {
     let runs = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|mean_pairwise_l1|folded_percent\n\
                 0|t|4x4|fcfs|a||p|0|0|9|\n1|t|4x4|fcfs|b||p|0|0|10|0\n2|t|4x4|fcfs|c||p|0|0|1|40\n";
-    let text = sentences(&folder("run", &[("runs", runs)])).join(" ");
+    let text = sentences(&folder(&[("runs", runs)])).join(" ");
     assert!(
         text.contains("closest together under a") && text.contains("less than under b"),
         "{text}"
@@ -87,15 +107,14 @@ fn does_not_rank_strategies_that_fold_jobs() {
     assert!(text.contains("Not ranked: c,"), "{text}");
     // If all strategies fold jobs, all strategies are ranked.
     let all = runs.replace("9|\n", "9|10\n").replace("10|0\n", "10|10\n");
-    let text = sentences(&folder("run", &[("runs", &all)])).join(" ");
+    let text = sentences(&folder(&[("runs", &all)])).join(" ");
     assert!(text.contains("closest together under c") && !text.contains("Not ranked"), "{text}");
 }
 
 #[test]
 fn shows_shares_in_percent() {
-    let known = [replay_core::table::TableInfo::of::<replay_experiment::RunResult>()];
     let runs = "run|utilization\n0|0.69315\n1|0.5";
-    let page = page(&[folder("run", &[("runs", runs)])], &[], &known);
+    let page = page(&[folder(&[("runs", runs)])], &[]);
     assert!(page.contains(">utilization (%)</th>"), "{page}");
     assert!(page.contains("<td class=\"number\" data-value=\"0.69315\">69.31</td>"), "{page}");
 }
@@ -110,7 +129,7 @@ fn compares_intervals_over_perturbed_copies() {
     let runs: String = RUNS.lines().take(3).map(|line| format!("{line}\n")).collect();
     let with = |half: &str| {
         let shaken = shaken(half);
-        page(&[folder("run", &[("runs", &runs), ("shaken", &shaken)])], &[], &[])
+        page(&[folder(&[("runs", &runs), ("shaken", &shaken)])], &[])
     };
     let apart = with("4");
     assert!(
@@ -123,7 +142,7 @@ fn compares_intervals_over_perturbed_copies() {
 
 #[test]
 fn escapes_markup_in_names_and_figures() {
-    let page = page(&[folder("show", &[])], &[], &[]);
+    let page = page(&[folder(&[])], &[]);
     assert!(page.contains("out/&lt;one&gt;") && !page.contains("out/<one>"));
     assert!(page.contains("%3Csvg fill='%23123'%3E50%25%3C/svg%3E") && !page.contains("<svg"));
     // All links point inside the page.
@@ -138,7 +157,7 @@ fn escapes_markup_in_names_and_figures() {
 fn truncates_long_tables_with_a_note() {
     let mut text = "run|trace\n".to_string();
     (0..MOST_ROWS + 5).for_each(|run| text += &format!("{run}|T\n"));
-    let page = page(&[folder("run", &[("by_size", text.trim_end())])], &[], &[]);
+    let page = page(&[folder(&[("by_size", text.trim_end())])], &[]);
     assert_eq!(page.matches("<tr>").count(), 1 + MOST_ROWS);
     assert!(page.contains("The first 300 of 305 rows; by_size.csv has all."));
     assert!(page.contains("The same in all rows: trace T."));
@@ -146,20 +165,23 @@ fn truncates_long_tables_with_a_note() {
 
 #[test]
 fn counts_verdicts_of_published_numbers() {
-    let checks =
-        csv("figure|published|ours|verdict\na|1|1|same\nb|1|2|not judged: why\nc|1|1|same");
-    let page = page(&[], &[("checks.csv".to_string(), checks)], &[]);
+    let checks = records(
+        "verify",
+        "figure|published|ours|verdict\na|1|1|same\nb|1|2|not judged: why\nc|1|1|same",
+    );
+    let page = page(&[], &[("checks.csv".to_string(), checks)]);
     assert!(page.contains("Of 3 published numbers: 2 same, 1 not judged."), "{page}");
 }
 
 #[test]
 fn rounds_numbers_and_keeps_their_full_values() {
-    let short =
-        ["564.8654321", "0.0305", "28489", "1e-7", "-0.5", "word", "", "0.0"].map(format_field);
+    let short = ["564.8654321", "0.0305", "28489", "1e-7", "-0.5", "word", "", "0.0"];
+    let short = short.map(|text| format_value(&Value::parse(text, None)));
     assert_eq!(short, ["564.9", "0.03050", "28,489", "0.00000010", "-0.5000", "word", "", "0"]);
+    assert_eq!(format_value(&Value::F64(28489.0)), "28,489");
     assert_eq!(rounded(12345.6), "12,346");
     let runs = "run|a\n0|564.8654321\n1|2.5";
-    let page = page(&[folder("run", &[("runs", runs)])], &[], &[]);
+    let page = page(&[folder(&[("runs", runs)])], &[]);
     assert!(page.contains("<td class=\"number\" data-value=\"564.8654321\">564.9</td>"));
 }
 
@@ -171,7 +193,7 @@ T|1|2,1,1,1|3.5|1.25|same
 T|2|3,1,1,1|3.4|1.5|no
 T|3|4,1,1,1|2.0|0.5|yes
 U|1|9,1,1,1|1.0||";
-    let text = super::searched(&csv(rows));
+    let text = super::searched(&records(SearchRow::NAME, rows));
     assert_eq!(
         text,
         [
@@ -186,7 +208,7 @@ U|1|9,1,1,1|1.0||";
         .map(|line| line.rsplit_once('|').expect("a column").0.to_string() + "\n")
         .collect();
     assert!(
-        super::searched(&csv(plain.trim_end()))[0]
+        super::searched(&records(SearchRow::NAME, plain.trim_end()))[0]
             .ends_with("held-out jobs; no interval (--shake N gives one).")
     );
 }
@@ -217,7 +239,7 @@ fn escapes_markup_in_any_text() {
         };
         format!("{header}\n{}\n{}", row("0"), row("1"))
     };
-    let mut odd_folder = folder("run", &[]);
+    let mut odd_folder = folder(&[]);
     odd_folder.name = odd();
     odd_folder.manifest = serde_json::json!({
         "program": "replay", "kind": ODD, "version": ODD, "commit": ODD, "command": ["replay", ODD],
@@ -228,12 +250,11 @@ fn escapes_markup_in_any_text() {
         },
     });
     let columns = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy";
-    odd_folder.tables =
-        ["runs", "by_size"].map(|name| (name.to_string(), csv(&rows(columns)))).into();
+    odd_folder.tables = ["runs", "by_size"].map(|name| records(name, &rows(columns))).into();
     odd_folder.missing = vec![odd()];
     odd_folder.figures = vec![(odd(), format!("<svg><text a=\"{ODD}\">{ODD}</text></svg>"))];
-    let checks = csv(&rows("figure|published|ours|verdict"));
-    let page = page(&[odd_folder.clone(), odd_folder], &[(odd(), checks)], &[]);
+    let checks = records("verify", &rows("figure|published|ours|verdict"));
+    let page = page(&[odd_folder.clone(), odd_folder], &[(odd(), checks)]);
     let own = [
         "!DOCTYPE",
         "html",
@@ -297,7 +318,7 @@ fn ranks_equal_medians_by_trimmed_means() {
             "{header}\n0|t|4x4|easy|a||p|0|0|n-body|1.0|1.0|1.0|1.25|1.2\n1|t|4x4|easy|b||p|0|0|n-body|{b}|1.9"
         )
     };
-    let text = |b: &str| sentences(&folder("contend", &[("contend", &rows(b))])).join(" ");
+    let text = |b: &str| sentences(&folder(&[("contend", &rows(b))])).join(" ");
     // If strategies were ranked by the mean, `a` would be first.
     let equal = text("1.0|1.0|1.0|1.0");
     assert!(

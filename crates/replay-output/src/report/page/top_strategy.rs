@@ -2,7 +2,7 @@
 
 use replay_core::metrics::blocks::FEWEST;
 use replay_core::number::fixed;
-use replay_core::table::{Name, name};
+use replay_core::table::{Name, Value, name};
 use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 
 /// Maximum number of strategies compared with the top strategy.
@@ -19,16 +19,16 @@ pub struct Runs {
     /// Name of the strategy.
     pub name: String,
     /// Seed and run number of each run.
-    pub runs: Vec<(String, i64)>,
-    /// Mean wait and mean turnaround of each run, as in the table.
-    pub times: Vec<[String; 2]>,
+    pub runs: Vec<(Value<'static>, i64)>,
+    /// Mean wait and mean turnaround of each run.
+    pub times: Vec<[Option<f64>; 2]>,
     /// Whether jobs ran on fewer processors than requested.
     pub folds: bool,
 }
 
 impl Runs {
     fn turnaround(&self) -> f64 {
-        let values = self.times.iter().filter_map(|[_, turnaround]| turnaround.parse::<f64>().ok());
+        let values = self.times.iter().filter_map(|[_, turnaround]| *turnaround);
         let (count, sum) = values.fold((0u32, 0.0), |(n, sum), value| (n + 1, sum + value));
         if count == 0 { f64::INFINITY } else { sum / f64::from(count) }
     }
@@ -60,15 +60,15 @@ impl TopStrategyComparison {
         mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
     ) -> Result<Option<Self>, E> {
         let [first, others @ ..] = ranked else { return Ok(None) };
-        let own: Vec<(&str, Vec<JobRow>)> = first
+        let own: Vec<(&Value<'_>, Vec<JobRow>)> = first
             .runs
             .iter()
-            .map(|(seed, run)| Ok((seed.as_str(), jobs(*run)?)))
+            .map(|(seed, run)| Ok((seed, jobs(*run)?)))
             .collect::<Result<_, E>>()?;
         let mut pairs = |other: &Runs| {
             let mut pairs = Pairs::default();
             for (seed, run) in &other.runs {
-                if let Some((_, own)) = own.iter().find(|(one, _)| one == seed) {
+                if let Some((_, own)) = own.iter().find(|(one, _)| *one == seed) {
                     pairs.extend(Pairs::new(&jobs(*run)?, own));
                 }
             }
@@ -218,11 +218,11 @@ mod tests {
         (0..200).map(job).collect()
     }
 
-    fn runs(name: &str, run: i64, turnaround: &str) -> Runs {
+    fn runs(name: &str, run: i64, turnaround: f64) -> Runs {
         Runs {
             name: name.to_string(),
-            runs: vec![("0".to_string(), run)],
-            times: vec![[turnaround, turnaround].map(str::to_string)],
+            runs: vec![(Value::U64(0), run)],
+            times: vec![[Some(turnaround); 2]],
             folds: false,
         }
     }
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn reports_the_lead_with_an_interval() {
-        let comparison = compared(&[runs("a", 0, "50"), runs("c", 2, "50")]);
+        let comparison = compared(&[runs("a", 0, 50.0), runs("c", 2, 50.0)]);
         assert_eq!(
             comparison.lead(),
             ", 20.00 % less (95 %: 20.00 to 20.00) than under c, mean processor distance 20.00 % less \
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn reports_the_first_significant_difference() {
-        let comparison = compared(&[runs("a", 0, "50"), runs("b", 1, "50"), runs("c", 2, "40")]);
+        let comparison = compared(&[runs("a", 0, 50.0), runs("b", 1, 50.0), runs("c", 2, 40.0)]);
         let lead = comparison.lead();
         assert!(
             lead.starts_with(", not significantly different from b: ~ (-")
@@ -274,7 +274,7 @@ mod tests {
             "Compared with c, which has the shortest mean turnaround among the others: turnaround 25.00 % more (95 %: 25.00 \
              to 25.00), wait 33.33 % more (95 %: 33.33 to 33.33)."
         );
-        let same = compared(&[runs("a", 0, "50"), runs("d", 3, "50")]);
+        let same = compared(&[runs("a", 0, 50.0), runs("d", 3, 50.0)]);
         assert_eq!(same.lead(), ", the same for every job under d");
     }
 
@@ -295,7 +295,7 @@ mod tests {
                 .collect();
             let sum = |jobs: &[JobRow]| jobs.iter().map(|job| job.measures[3]).sum::<f64>();
             of.sort_by(|a, b| sum(a).total_cmp(&sum(b)));
-            let ranked: Vec<Runs> = (0..10).map(|run| runs("s", run, "50")).collect();
+            let ranked: Vec<Runs> = (0..10).map(|run| runs("s", run, 50.0)).collect();
             let comparison =
                 TopStrategyComparison::of(&ranked, |run| Ok::<_, ()>(of[run as usize].clone()));
             let comparison = comparison.expect("jobs").expect("several");
@@ -307,8 +307,8 @@ mod tests {
 
     #[test]
     fn returns_nothing_without_jobs_and_passes_errors_on() {
-        assert_eq!(TopStrategyComparison::of(&[runs("a", 0, "1")], |_| Err(())), Err(()));
-        let none = TopStrategyComparison::of(&[runs("a", 0, "1"), runs("b", 1, "1")], |_| {
+        assert_eq!(TopStrategyComparison::of(&[runs("a", 0, 1.0)], |_| Err(())), Err(()));
+        let none = TopStrategyComparison::of(&[runs("a", 0, 1.0), runs("b", 1, 1.0)], |_| {
             Ok::<_, ()>(Vec::new())
         });
         assert_eq!(none, Ok(None));
@@ -326,7 +326,7 @@ mod tests {
         };
         let of = |run| Ok::<_, ()>(day(1.0 + run as f64));
         let comparison =
-            TopStrategyComparison::of(&[runs("a", 0, "50"), runs("b", 1, "50")], of).expect("jobs");
+            TopStrategyComparison::of(&[runs("a", 0, 50.0), runs("b", 1, 50.0)], of).expect("jobs");
         assert!(
             comparison
                 .expect("two")

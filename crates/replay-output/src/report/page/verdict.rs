@@ -1,17 +1,19 @@
-use replay_core::table::{Name, name};
 use std::collections::BTreeMap;
 
-use super::folder::{Csv, Folder};
 use super::html::rounded;
 use super::top_strategy::{METHOD, Runs, TopStrategyComparison};
 use replay_core::metrics::comparable;
 use replay_core::number::{counted, grouped};
+use replay_core::table::{Name, Record, Records, Table, name};
+use replay_experiment::RunResult;
 use replay_experiment::compare::JobRow;
-use replay_experiment::stream::Metric;
+use replay_experiment::contention::ContentionRun;
+use replay_experiment::search::SearchRow;
+use replay_experiment::shaken::ShakenRow;
+use replay_experiment::stream::{Metric, StreamRow};
 
 /// Rule by which the strategies of a table are ranked. Strategies are in ascending order of a column.
 struct Rule {
-    kinds: &'static [&'static str],
     table: &'static str,
     /// Columns of the setting; rows with equal values in these columns are compared.
     group: &'static [Name],
@@ -39,8 +41,7 @@ enum Interval {
 
 const RULES: [Rule; 3] = [
     Rule {
-        kinds: &["run", "sweep"],
-        table: "runs",
+        table: RunResult::NAME,
         group: &[name::trace, name::topology, name::scheduler, name::policy],
         metric: name::mean_pairwise_l1,
         then: None,
@@ -50,8 +51,7 @@ const RULES: [Rule; 3] = [
         metric_name: ("mean pairwise L1", "hops"),
     },
     Rule {
-        kinds: &["contend"],
-        table: "contend",
+        table: ContentionRun::NAME,
         group: &[name::trace, name::topology, name::scheduler, name::policy, name::pattern],
         metric: name::median_stretch,
         then: Some((name::trimmed_mean_stretch, "trimmed mean")),
@@ -61,8 +61,7 @@ const RULES: [Rule; 3] = [
         metric_name: ("median stretch", ""),
     },
     Rule {
-        kinds: &["stream"],
-        table: "stream",
+        table: StreamRow::NAME,
         group: &[
             name::topology,
             name::sides,
@@ -84,14 +83,15 @@ const RULES: [Rule; 3] = [
 /// Maximum number of settings that are described by a sentence.
 const MOST: usize = 6;
 
-/// Summarizes a directory in sentences: one for each trace, machine and scheduler, or one for each search.
-pub fn sentences(folder: &Folder) -> Vec<String> {
-    if folder.kind == "search" {
-        return folder.table("search").map(searched).unwrap_or_default();
+/// Summarizes the tables of a command in sentences: one for each trace, machine and scheduler, or one for each search.
+/// `comparisons` has the comparison of each setting, if [`compare_top_strategies`] has computed the comparisons.
+pub fn sentences(tables: &[Records], comparisons: &[Option<TopStrategyComparison>]) -> Vec<String> {
+    if let Some(search) = table(tables, SearchRow::NAME) {
+        return searched(search);
     }
-    let Some((rule, groups)) = settings(folder) else { return Vec::new() };
+    let Some((rule, groups)) = settings(tables) else { return Vec::new() };
     let more = groups.len().saturating_sub(MOST);
-    let comparison = |place: usize| folder.comparisons.get(place).and_then(Option::as_ref);
+    let comparison = |place: usize| comparisons.get(place).and_then(Option::as_ref);
     let shown = groups.iter().enumerate().skip(more);
     let mut sentences: Vec<String> =
         shown.filter_map(|(place, group)| group.sentence(rule, comparison(place))).collect();
@@ -101,21 +101,26 @@ pub fn sentences(folder: &Folder) -> Vec<String> {
             format!("Only the last {MOST} of {} settings; the table contains all.", more + MOST),
         );
     }
-    if folder.comparisons.iter().any(Option::is_some) {
+    if comparisons.iter().any(Option::is_some) {
         sentences.push(METHOD.to_string());
     }
     sentences
 }
 
-/// Returns the ranking rule of a directory and its settings with ranked strategies.
-fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
-    let rule = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str()))?;
-    let csv = folder.table(rule.table)?;
+/// Returns a table by name.
+fn table<'a>(tables: &'a [Records], name: &str) -> Option<&'a Records> {
+    tables.iter().find(|table| table.name == name)
+}
+
+/// Returns the ranking rule of the tables of a command and the settings with ranked strategies.
+fn settings(tables: &[Records]) -> Option<(&'static Rule, Vec<Group>)> {
+    let (rule, rows) =
+        RULES.iter().find_map(|rule| table(tables, rule.table).map(|rows| (rule, rows)))?;
     let over = |metric: Name| {
-        folder.table("shaken").map(|csv| over_copies(csv, metric)).unwrap_or_default()
+        table(tables, ShakenRow::NAME).map(|rows| over_copies(rows, metric)).unwrap_or_default()
     };
     let then = rule.then.map(|(metric, _)| over(metric)).unwrap_or_default();
-    Some((rule, groups(csv, rule, &over(rule.metric), &then)))
+    Some((rule, groups(rows, rule, &over(rule.metric), &then)))
 }
 
 /// Compares the jobs of the top strategy with the jobs of the other strategies, for each setting that has a sentence
@@ -124,10 +129,10 @@ fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
 /// # Errors
 /// Errors of `jobs`.
 pub fn compare_top_strategies<E>(
-    folder: &Folder,
+    tables: &[Records],
     mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
 ) -> Result<Vec<Option<TopStrategyComparison>>, E> {
-    let Some((rule, groups)) = settings(folder) else { return Ok(Vec::new()) };
+    let Some((rule, groups)) = settings(tables) else { return Ok(Vec::new()) };
     let skipped = groups.len().saturating_sub(MOST);
     let of = |(place, group): (usize, &Group)| {
         let is_compared = rule.by_jobs && place >= skipped && group.copies.is_none();
@@ -138,25 +143,15 @@ pub fn compare_top_strategies<E>(
 }
 
 /// For each run number, the mean over perturbed copies, half the width of its interval, and the number of copies.
-type OverCopies = BTreeMap<String, (f64, f64, String)>;
+type OverCopies = BTreeMap<i64, (f64, f64, i64)>;
 
-fn over_copies(csv: &Csv, metric: Name) -> OverCopies {
-    let place = |name: Name| csv.column(name);
-    let (Some(run), Some(name), Some(mean), Some(half), Some(copies)) = (
-        place(name::run),
-        place(name::metric),
-        place(name::mean),
-        place(name::half_width),
-        place(name::copies),
-    ) else {
-        return OverCopies::new();
+fn over_copies(rows: &Records, metric: Name) -> OverCopies {
+    let value = |row: Record<'_>| {
+        let (mean, half) = (row.number(name::mean)?, row.number(name::half_width)?);
+        Some((row.integer(name::run)?, (mean, half, row.integer(name::copies)?)))
     };
-    let rows = csv.rows.iter().filter(|row| metric == row[name]);
-    let value = |row: &Vec<String>| {
-        let numbers = (row[mean].parse().ok()?, row[half].parse().ok()?);
-        Some((row[run].clone(), (numbers.0, numbers.1, row[copies].clone())))
-    };
-    rows.filter_map(value).collect()
+    let of_metric = |row: &Record<'_>| row.text(name::metric) == Some(metric.text());
+    rows.rows().filter(of_metric).filter_map(value).collect()
 }
 
 /// A strategy of a setting.
@@ -172,45 +167,48 @@ struct Ranked {
 /// The strategies of a setting.
 struct Group {
     setting: Vec<String>,
-    copies: Option<String>,
+    copies: Option<i64>,
     ranked: Vec<Ranked>,
     /// Strategies that are not ranked because they fold jobs and other strategies of the setting do not fold jobs.
     /// Folding shortens distances under any strategy.
     folding: Vec<String>,
 }
 
-fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies) -> Vec<Group> {
-    let Some(metric) = csv.column(rule.metric) else { return Vec::new() };
-    let columns: Vec<usize> = rule.group.iter().filter_map(|&name| csv.column(name)).collect();
-    let of = |row: &[String], name: Name| csv.column(name).map_or("", |at| &row[at]).to_string();
-    let number = |row: &[String], name: Name| of(row, name).parse::<f64>().ok();
-    let interval = |row: &[String], value: f64| match rule.interval {
+fn groups(
+    rows: &Records,
+    rule: &Rule,
+    shaken: &OverCopies,
+    shaken_then: &OverCopies,
+) -> Vec<Group> {
+    let interval = |row: Record<'_>, value: f64| match rule.interval {
         Interval::None => None,
-        Interval::Half(name) => number(row, name).map(|half| [value - half, value + half]),
-        Interval::Ends([low, high]) => {
-            number(row, low).zip(number(row, high)).map(<[f64; 2]>::from)
-        }
+        Interval::Half(name) => row.number(name).map(|half| [value - half, value + half]),
+        Interval::Ends([low, high]) => row.number(low).zip(row.number(high)).map(<[f64; 2]>::from),
     };
     // Values of a strategy: the runs, the two ranking values for each seed, and the interval.
     type StrategyValues = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
-    let mut groups: Vec<(Vec<String>, Option<String>, Vec<StrategyValues>)> = Vec::new();
-    for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, name::copy).as_str())) {
-        let setting: Vec<String> = columns.iter().map(|&at| row[at].clone()).collect();
-        let name = match of(row, name::tie).as_str() {
-            "" => of(row, name::allocator),
-            tie => format!("{} ({tie})", of(row, name::allocator)),
+    let mut groups: Vec<(Vec<String>, Option<i64>, Vec<StrategyValues>)> = Vec::new();
+    for row in rows.rows().filter(|row| row.integer(name::copy).unwrap_or(0) == 0) {
+        let setting: Vec<String> =
+            rule.group.iter().map(|&name| row.value(name).to_string()).collect();
+        let allocator = row.text(name::allocator).unwrap_or_default();
+        let name = match row.text(name::tie) {
+            None => allocator.to_string(),
+            Some(tie) => format!("{allocator} ({tie})"),
         };
-        let over = shaken.get(&of(row, name::run));
-        let value = over.map(|over| over.0).or_else(|| row[metric].parse().ok());
+        let run = row.integer(name::run);
+        let over = run.and_then(|run| shaken.get(&run));
+        let value = over.map(|over| over.0).or_else(|| row.number(rule.metric));
         let Some(value) = value.filter(|value| value.is_finite()) else { continue };
         let interval = match over {
             Some(&(mean, half, _)) => Some([mean - half, mean + half]),
             None => interval(row, value),
         };
         let then = rule.then.and_then(|(name, _)| {
-            shaken_then.get(&of(row, name::run)).map(|over| over.0).or_else(|| number(row, name))
+            let over = run.and_then(|run| shaken_then.get(&run));
+            over.map(|over| over.0).or_else(|| row.number(name))
         });
-        let copies = over.map(|over| over.2.clone());
+        let copies = over.map(|over| over.2);
         let at = groups.iter().position(|(of, ..)| *of == setting).unwrap_or(groups.len());
         if at == groups.len() {
             groups.push((setting, copies, Vec::new()));
@@ -228,9 +226,9 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
             *interval = None;
         }
         values.push([value, then.unwrap_or(0.0)]);
-        runs.folds |= comparable::folds(of(row, comparable::FOLDED).parse().ok());
-        runs.times.push([name::mean_wait, name::mean_turnaround].map(|name| of(row, name)));
-        runs.runs.extend(of(row, name::run).parse().ok().map(|run| (of(row, name::seed), run)));
+        runs.folds |= comparable::folds(row.number(comparable::FOLDED));
+        runs.times.push([name::mean_wait, name::mean_turnaround].map(|name| row.number(name)));
+        runs.runs.extend(run.map(|run| (row.value(name::seed).clone(), run)));
     }
     let ranked = |(setting, copies, strategies): (_, _, Vec<StrategyValues>)| {
         let mut ranked: Vec<Ranked> = strategies
@@ -243,7 +241,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
             })
             .collect();
         ranked.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.then.total_cmp(&b.then)));
-        let by_distance = comparable::is_distance(&rule.metric);
+        let by_distance = comparable::is_distance(rule.metric);
         let folds: Vec<bool> = ranked.iter().map(|one| by_distance && one.runs.folds).collect();
         let mut comparable = comparable::ranked(&folds).into_iter();
         let apart = ranked.extract_if(.., |_| comparable.next() == Some(false));
@@ -265,7 +263,7 @@ impl Group {
             return (!folding.is_empty()).then(|| format!("{setting}:{folding}"));
         };
         let (metric, unit) = rule.metric_name;
-        let over = self.copies.as_ref();
+        let over = self.copies;
         let number = |one: &Ranked| {
             let interval = one.interval.map_or(String::new(), |[low, high]| match rule.interval {
                 Interval::Ends(_) if over.is_none() => {
@@ -327,32 +325,23 @@ impl Group {
     }
 }
 
-/// Returns a sentence about the best vector of each search in a table.
-pub fn searched(csv: &Csv) -> Vec<String> {
-    let at = |name: Name| csv.column(name);
-    let (Some(on), Some(rank), Some(tie), Some(gain)) =
-        (at(name::searched), at(name::rank), at(name::tie), at(name::improvement_percent))
-    else {
-        return Vec::new();
-    };
-    let number = |text: &str| text.parse::<f64>().map_or(text.to_string(), rounded);
-    let best = csv.rows.iter().filter(|row| row[rank] == "1");
-    let sentence = |best: &Vec<String>| {
-        let ranked = |row: &&Vec<String>| row[on] == best[on] && !row[rank].is_empty();
-        let known = |name: Name| {
-            at(name).map(|column| best[column].as_str()).filter(|text| !text.is_empty())
-        };
-        let judged = match known(name::test_improvement_percent) {
+/// Returns a sentence about the best vector of each search in a table of searches.
+pub fn searched(rows: &Records) -> Vec<String> {
+    let percent = |row: Record<'_>, name| row.number(name).map(rounded);
+    let sentence = |best: Record<'_>| {
+        let on = best.text(name::searched).unwrap_or_default();
+        let of_search = |row: &Record<'_>| row.text(name::searched) == Some(on);
+        let ranked = rows.rows().filter(of_search).filter(|row| row.integer(name::rank).is_some());
+        let judged = match percent(best, name::test_improvement_percent) {
             None => "evaluated on the jobs of the search".to_string(),
-            Some(test) => format!("{} % on held-out jobs", number(test)),
+            Some(test) => format!("{test} % on held-out jobs"),
         };
-        let verdicts = at(name::told_from_best)
-            .filter(|&verdict| csv.rows.iter().filter(ranked).any(|row| !row[verdict].is_empty()));
-        let copies = match verdicts {
-            None => "; no interval (--shake N gives one)".to_string(),
-            Some(verdict) => {
-                let alike =
-                    csv.rows.iter().filter(ranked).filter(|row| row[verdict] == "no").count();
+        let verdicts: Vec<&str> =
+            ranked.clone().filter_map(|row| row.text(name::told_from_best)).collect();
+        let copies = match &verdicts[..] {
+            [] => "; no interval (--shake N gives one)".to_string(),
+            verdicts => {
+                let alike = verdicts.iter().filter(|&&verdict| verdict == "no").count();
                 format!(
                     "; other vectors without a significant difference over perturbed copies: {}",
                     grouped(alike as u64)
@@ -360,23 +349,22 @@ pub fn searched(csv: &Csv) -> Vec<String> {
             }
         };
         format!(
-            "{}: of {} in the table ({}) comes first, {} % better than without a vector; {judged}{copies}.",
-            best[on],
-            counted(csv.rows.iter().filter(ranked).count() as u64, "vector"),
-            best[tie],
-            number(&best[gain]),
+            "{on}: of {} in the table ({}) comes first, {} % better than without a vector; {judged}{copies}.",
+            counted(ranked.count() as u64, "vector"),
+            best.value(name::tie),
+            percent(best, name::improvement_percent).unwrap_or_default(),
         )
     };
-    best.map(sentence).collect()
+    rows.rows().filter(|row| row.integer(name::rank) == Some(1)).map(sentence).collect()
 }
 
 /// Returns a sentence with the number of checks by verdict.
-pub fn published(csv: &Csv) -> String {
-    let Some(verdict) = csv.column(name::verdict) else { return String::new() };
+pub fn published(checks: &Records) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for row in &csv.rows {
+    for row in checks.rows() {
         // The text after the colon is the reason.
-        let word = row[verdict].split(':').next().unwrap_or_default();
+        let verdict = row.text(name::verdict).unwrap_or_default();
+        let word = verdict.split(':').next().unwrap_or_default();
         match counts.iter_mut().find(|(one, _)| *one == word) {
             Some((_, count)) => *count += 1,
             None => counts.push((word, 1)),
@@ -385,5 +373,5 @@ pub fn published(csv: &Csv) -> String {
     counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let parts: Vec<String> =
         counts.iter().map(|(word, count)| format!("{} {word}", grouped(*count as u64))).collect();
-    format!("Of {} published numbers: {}.", grouped(csv.rows.len() as u64), parts.join(", "))
+    format!("Of {} published numbers: {}.", grouped(checks.rows().len() as u64), parts.join(", "))
 }

@@ -1,5 +1,5 @@
-//! Time of an allocation with every strategy, and the overhead ratios of the thesis of Bani-Mohammad with
-//! its literal algorithms.
+//! Time per allocation attempt for every strategy, and the overhead ratios of Bani-Mohammad's thesis, measured with the
+//! published algorithms (`engine=literal`) and with the fast engines.
 //!
 //! FCFS schedules a saturated stream of jobs whose sides are at most half the side of the machine. The
 //! wall-clock time in the allocator, including refusals and releases, is divided by the number of attempts.
@@ -116,7 +116,7 @@ const RATIOS: [(&str, f64, Side, Side); 5] = [
     ),
 ];
 
-/// Returns the time in the allocator per job in microseconds, the mean of three replications of 1000 jobs.
+/// Returns the time in the allocator per job in microseconds, averaged over three replications of 1000 jobs.
 fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
     let (machine, sides, service, load, scheduler, strategy) = side;
     let strategy = if fast { strategy.replace("[engine=literal]", "") } else { strategy.into() };

@@ -21,7 +21,7 @@ use replay::workload::{Policy, Window, Workload};
 const SIDES: [u32; 5] = [8, 16, 32, 64, 128];
 const STRATEGIES: [&str; 7] =
     ["mc1x1", "mc1x1[tie=2,13,20,6]", "mm", "gen-alg", "mc", "hilbert-best-fit", "random"];
-/// A replay shorter than this, in seconds, is repeated with twice the jobs.
+/// Shortest sufficient time of a replay in seconds; a shorter replay is repeated with twice as many jobs.
 const LONG_ENOUGH: f64 = 0.5;
 const MOST_JOBS: usize = 64_000;
 
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(dir) = dir {
         let dir = Path::new(&dir);
         save(&Plots::new(dir, FigureStyle::default()), "decision", &plot)?;
-        // Replaces the table of the plot, which has no job counts.
+        // Overwrites the table that the plot has written, because that table has no job counts.
         std::fs::write(dir.join("decision.csv"), table)?;
     }
     Ok(())

@@ -1,9 +1,9 @@
 //! Time of a decision on hypercubes of 10 and 15 dimensions.
 //!
-//! Jobs request square meshes. Their sides are uniform between 1 and half the side of the square that has
-//! as many nodes as the machine. While a job is refused, random running jobs end one by one, and the job is
-//! tried after each; so the machine is always full and fragmented. The time is that of the allocator per
-//! attempt, including the release before the attempt.
+//! Jobs request square meshes. The sides of these meshes are uniform between 1 and half the side of the square that has
+//! as many nodes as the machine. While a job is refused, random running jobs end one by one, and the job is tried again
+//! after each end; the machine therefore stays full and fragmented. The time is that of the allocator per attempt,
+//! including the release before the attempt.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ const STRATEGIES: [(&str, &str); 8] = [
     ("non-cubic", "non-cubic"),
 ];
 
-/// Places jobs until `attempts` requests were tried, and returns the time in the allocator.
+/// Places jobs until `attempts` requests have been tried, and returns the time in the allocator.
 fn run(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Duration {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut machine = Machine::new(Topology::Hypercube(*cube));

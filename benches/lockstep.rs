@@ -1,10 +1,10 @@
-//! Savings of replaying tie vectors together: number of machine states with a decision, and seconds per
-//! vector, for several numbers of vectors.
+//! Effect of replaying tie vectors together: the number of machine states with a decision, and the seconds per vector,
+//! for several numbers of vectors.
 //!
-//! The vectors are neighbours in the middle of the grid of the paper (SR 1 to 9, factors 0 to 10). Each
-//! complete log is replayed under FCFS on one thread, and only distances are measured. Vectors with equal
-//! free processors share one machine state; without sharing there are vectors times jobs states. Absent logs
-//! are named and skipped.
+//! The vectors are neighbours in the middle of the grid of the paper (SR 1 to 9, factors 0 to 10). Each complete log is
+//! replayed under FCFS on one thread, and only distances are measured. Vectors whose machines have the same free
+//! processors share one machine state; without sharing, the number of states would be the number of vectors times the
+//! number of jobs. Absent logs are reported and skipped.
 //!
 //! `cargo bench --bench lockstep`
 
@@ -22,7 +22,8 @@ use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::Simulation;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
-/// Logs, their machines, and numbers of vectors that are replayed together. A search replays 142 on LANL-CM5.
+/// Logs, their machines, and numbers of vectors that are replayed together. On LANL-CM5, a search replays 142 vectors
+/// together.
 const LOGS: [(&str, &str, &[usize]); 3] = [
     ("NASA-iPSC-1993-3.1-cln", "16x8", &[1, 256, 1024, 4650]),
     ("KTH-SP2-1996-2", "10x10", &[1, 256, 1024, 4650]),
@@ -73,7 +74,8 @@ fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Err
     results.into_iter().try_fold(0.0, |sum, one| Ok(sum + one?.seconds / vectors.len() as f64))
 }
 
-/// Returns the number of machine states with a decision in percent of vectors times jobs.
+/// Returns the number of machine states in which a decision is made, in percent of the number of vectors times the
+/// number of jobs.
 fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let (jobs, stop) = (&trace.workload.jobs, CancelToken::new());
     let processors = trace.topology.processors() as u32;

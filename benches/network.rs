@@ -1,13 +1,13 @@
 //! Compares the event-driven network with the reference network, which steps the same model flit by flit and
 //! cycle by cycle.
 //!
-//! The traffic on a 16 x 16 mesh has packets of 8 flits: random traffic with one packet in a given number of
-//! cycles, and "all to all" of Lo et al., where every node sends to nodes 0, 1, 2, ... in this order. Both
-//! networks get the same packets and must deliver them at the same cycles. A flit-hop is a flit that crosses
-//! a channel; it is counted for links and for all channels.
+//! Packets of 8 flits are sent on a 16 x 16 mesh in two kinds of traffic: random traffic with one packet per given
+//! number of cycles, and "all to all" of Lo et al., where every node sends to nodes 0, 1, 2, ... in this order. Both
+//! networks get the same packets and must deliver each packet in the same cycle. A flit-hop is the crossing of one
+//! channel by one flit; flit-hops are counted once for links only and once for all channels.
 //!
-//! [`touches`] measures a lower bound: the memory accesses that each hop of a header needs, without the
-//! decisions of a network.
+//! [`touches`] measures a lower bound of the time: it makes the memory accesses that each hop of a header needs, but
+//! none of the decisions of a network.
 //!
 //! `cargo bench --bench network -- results/benchmarks` writes `network.csv` into that folder.
 
@@ -42,8 +42,8 @@ fn random(nodes: u32, cycles_per_packet: f64, count: u32) -> Scenario {
     Scenario { name, packets: (0..count).map(packet).collect() }
 }
 
-/// Returns a scenario in which every node sends a packet to every other. All packets are queued at cycle 0:
-/// senders send them in the same order as if each packet were queued when the previous one has left.
+/// Returns a scenario in which every node sends a packet to every other. All packets are queued at cycle 0. Each node
+/// sends its packets in the same order as if each packet were queued only after the previous one had left.
 fn all_to_all(nodes: u32) -> Scenario {
     let pairs = (0..nodes).flat_map(|dst| (0..nodes).map(move |src| (src, dst)));
     let packets = pairs.filter(|(src, dst)| src != dst).enumerate().map(|(i, (src, dst))| {
@@ -53,8 +53,8 @@ fn all_to_all(nodes: u32) -> Scenario {
     Scenario { name: "all to all (saturated)".to_string(), packets: packets.collect() }
 }
 
-/// Runs the event-driven network for a second; returns results, flits, and the minimum time of a run in
-/// seconds.
+/// Runs the event-driven network repeatedly for one second. Returns the packet results, the flit counts, and the time
+/// of the fastest run in seconds.
 fn engine(
     topology: &Topology,
     settings: Settings,
@@ -73,10 +73,10 @@ fn engine(
     }
 }
 
-/// Returns a lower bound in seconds for engines that move headers by events. It times the steps that each hop
-/// needs: take the packet out of the bucket of its cycle, enter it at its channel, release the channel that
-/// its tail leaves, and put the packet into a later bucket. No packet waits, there are no observers, and
-/// routes are computed in advance. The number of packets in flight is the average of the scenario.
+/// Returns a lower bound, in seconds, of the run time of any engine that moves headers by events. It times the steps
+/// that each hop needs: take the packet out of the bucket of its cycle, enter it at its channel, release the channel
+/// that its tail leaves, and put the packet into a later bucket. No packet waits, there are no observers, and routes
+/// are computed in advance. The number of packets in flight, `in_flight`, equals the average of the scenario.
 fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64 {
     #[derive(Clone, Default)]
     #[repr(align(64))]
@@ -86,7 +86,7 @@ fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64
         end: usize,
         requested: u64,
     }
-    /// As large as the state of a channel in the engine.
+    /// Stand-in for a channel; it is as large as the state of a channel in the engine.
     #[derive(Clone, Default)]
     struct Line {
         holder: u64,

@@ -1,8 +1,8 @@
-//! Decisions per second of the rules of placement: a torus of 16 x 16 x 16 with the slices of TPU v4 pods (61
+//! Decisions per second of the placement rules, on a torus of 16 x 16 x 16 with the slices of TPU v4 pods (61
 //! placements with 15,810 anchors) and a saturated queue.
 //!
-//! The number of decisions, including those without a free box, is divided by the time of the run (decisions,
-//! starts, ends). The fastest of three streams counts.
+//! The number of decisions, including those without a free box, is divided by the time of the run (decisions, starts,
+//! ends). The fastest of three streams is reported.
 //!
 //! `cargo bench --bench placements`
 

@@ -1,5 +1,5 @@
-//! Time of complete replays with a parsed trace and a computed timeline, as a sweep runs them for each
-//! parameter vector. Absent traces are named and skipped.
+//! Time of a complete replay when the trace is already parsed and the timeline already computed, as for each parameter
+//! vector of a sweep. Absent traces are reported and skipped.
 
 use std::hint::black_box;
 use std::sync::Arc;

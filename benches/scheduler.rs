@@ -1,13 +1,13 @@
 //! Time to schedule a trace as a function of the length of its queue, for every discipline.
 //!
-//! All jobs are submitted within the first minutes to a machine of 1024 processors, so that the queue is as
-//! long as the trace, and then drains. Sizes and run times (10 seconds to three hours) are log-uniform,
-//! estimates are one to four times the run time. The time of the complete trace divided by its number of jobs
-//! is the time of an event; it should hardly grow with the number of jobs.
+//! All jobs are submitted within the first minutes to a machine of 1024 processors, so that the queue is as long as the
+//! trace, and then drains. Sizes and run times (10 seconds to three hours) are log-uniform; estimates are one to four
+//! times the run time. The time per job is the time of the complete trace divided by its number of jobs; it should
+//! hardly grow with the number of jobs.
 //!
-//! `cargo bench --bench scheduler -- results/benchmarks` writes `scheduler.csv` into that folder.
-//! Conservative backfilling gets shorter queues without the argument `full`. Other arguments select the
-//! schedulers whose names start with one of them.
+//! `cargo bench --bench scheduler -- results/benchmarks` writes `scheduler.csv` into that folder. Conservative
+//! backfilling is measured with shorter queues unless the argument `full` is given. Any other argument selects the
+//! schedulers whose names start with it.
 
 use std::error::Error;
 use std::path::Path;

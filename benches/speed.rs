@@ -6,10 +6,10 @@
 //! cargo bench --bench speed -- results/benchmarks/speed.csv mm gabl    only items whose names contain these
 //! ```
 //!
-//! A ratio is the CPU time of the thread divided by that of a calibration loop, which runs before and after
-//! the item in the same process. So a baseline is valid for machines of one model even if they are busy, and
-//! roughly valid for others. The minimum ratio of several rounds counts. An item that seems slower than the
-//! baseline by more than [`TOLERANCE`] is measured again, up to [`ROUNDS`] rounds, before it is reported.
+//! A ratio is the CPU time of the thread divided by that of a calibration loop, which runs before and after the item in
+//! the same process. A baseline is therefore valid for all machines of one model, even if they are busy, and roughly
+//! valid for other models. The result of an item is its minimum ratio over several rounds. An item that seems slower
+//! than the baseline by more than [`TOLERANCE`] is measured again, up to [`ROUNDS`] rounds, before it is reported.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,7 +40,7 @@ const FIRST_ROUNDS: usize = 3;
 /// Maximum number of rounds of an item.
 const ROUNDS: usize = 12;
 
-/// Machine, strategy and number of jobs of the streams of decisions.
+/// Streams of decisions that are measured: machine, strategy and number of jobs.
 const DECISIONS: [(&str, &str, u32); 22] = [
     ("32x32", "mc1x1", 2000),
     ("32x32", "mc1x1[tie=2,13,20,6]", 1500),
@@ -102,7 +102,7 @@ fn calibration() -> f64 {
     cpu_seconds() - begin
 }
 
-/// An item to measure: its name, and a function that runs it and returns the seconds that count.
+/// An item to measure: its name, and a function that runs the item and returns the measured time in seconds.
 struct Item {
     name: String,
     run: Box<dyn FnMut() -> Result<f64, Failure>>,
@@ -114,8 +114,8 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<f64, Failure> {
     Ok(cpu_seconds() - begin)
 }
 
-/// Returns an item with decisions: FCFS with a saturated stream of jobs whose sides are at most half the side
-/// of the machine.
+/// Returns an item that measures allocation decisions: FCFS with a saturated stream of jobs whose sides are at most
+/// half the side of the machine.
 fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure> {
     let topology: Topology = machine.parse()?;
     let extents = topology.extents();
@@ -139,7 +139,7 @@ fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure>
     Ok(Item { name: format!("{strategy} on {machine}"), run: Box::new(run) })
 }
 
-/// Returns an item with a queue: jobs arrive almost at once, so that the queue is as long as the trace.
+/// Returns an item that measures a scheduler: jobs arrive almost at once, so that the queue is as long as the trace.
 fn queue(scheduler: &str, count: u32) -> Result<Item, Failure> {
     const PROCESSORS: u32 = 1024;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -186,7 +186,7 @@ fn reading() -> Result<Item, Failure> {
     Ok(Item { name: "reading 30000 jobs".to_string(), run: Box::new(run) })
 }
 
-/// Returns an item with a network: every node of a mesh sends a packet to every other at cycle 0.
+/// Returns an item that measures the network: every node of a mesh sends a packet to every other node at cycle 0.
 fn network(preset: &'static str, settings: Settings) -> Result<Item, Failure> {
     let topology: Topology = "16x16".parse()?;
     let nodes = topology.processors() as u32;

@@ -1,7 +1,7 @@
 //! Speed of the SWF reader and writer on one thread, with the LANL-CM5 trace in memory.
 //!
-//! The trace is searched for in `$REPLAY_TRACES`, `traces/` and `../shared/traces`. If it is absent, the benchmark
-//! prints this and measures nothing.
+//! The trace is searched for in `$REPLAY_TRACES`, `traces/` and `../shared/traces`. If the trace is absent, the
+//! benchmark prints a message and measures nothing.
 
 use std::hint::black_box;
 use std::io::Read;

@@ -13,8 +13,8 @@
 //! hash.
 //!
 //! A case that needs an absent trace or sample is ignored with the reason. `REPLAY_GOLDEN_KEEP` is a folder in which
-//! the hashed texts are kept, to compare two builds with `diff`; `REPLAY_GOLDEN_PROGRAM` is the program of another
-//! build.
+//! the hashed texts are kept, to compare two builds with `diff`. `REPLAY_GOLDEN_PROGRAM` is the path of the program of
+//! another build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Damaged input: every reader of the program on thousands of mutated files.
+//! Tests every reader of the program with thousands of mutated files.
 //!
 //! ```text
 //! cargo test --release --test mutants           some cases for each reader
@@ -7,8 +7,8 @@
 //!
 //! A mutant is a valid input with a few random changes, determined by the seed, the name of the reader and the number
 //! of the case. A reader must accept or reject the mutant without a panic, within ten seconds, and without changing
-//! other files. Each reader runs in a separate process, so that an abort, a stack overflow or an allocation of more
-//! than four gigabytes is also counted, and the campaign continues with the next case.
+//! other files. Each reader runs in a separate process. An abort, a stack overflow or an allocation of more than four
+//! gigabytes is therefore also counted, and the campaign continues with the next case.
 //!
 //! `REPLAY_MUTANTS` is the number of cases per reader, `REPLAY_MUTANTS_FROM` the first case, `REPLAY_MUTANTS_SEED` the
 //! seed, `REPLAY_MUTANTS_REPORT` the file for the table.
@@ -36,8 +36,8 @@ mod mutants {
     pub mod readers;
 }
 
-/// Readers whose inputs are written by the program. `parquet` runs in this process, the others start the
-/// program for each case.
+/// Readers whose inputs are written by the program. `parquet` runs in this process; the other readers start the program
+/// for each case.
 const OF_FOLDERS: [&str; 3] = ["parquet", "manifest", "results"];
 
 /// Number of cases in the short form: for readers in this process, and for readers that start a program for
@@ -238,7 +238,8 @@ fn process(reader: &str, [from, until, seed]: [u64; 3], work: &Path) -> Process 
         .stderr(log("stderr"))
         .spawn()
         .expect("bash");
-    // Preparation and started programs have their own time limits.
+    // Readers that start programs have a longer limit, because the preparation and each started program have separate
+    // time limits.
     let patience = if OF_FOLDERS.contains(&reader) { 6 * PATIENCE } else { PATIENCE };
     let (mut seen, mut since) = ([u64::MAX; 2], Instant::now());
     loop {
@@ -281,7 +282,7 @@ impl Others {
         Self { files: files.into() }
     }
 
-    /// Returns the number of bytes of the files that changed.
+    /// Returns the number of changed bytes in these files.
     fn changed(&self) -> u64 {
         let changed =
             self.files.iter().filter(|(path, bytes)| fs::read(path).ok().as_ref() != Some(bytes));
@@ -289,7 +290,7 @@ impl Others {
     }
 }
 
-/// Returns a description of the findings and how to repeat them, or `None` if there are none.
+/// Returns a description of the findings and of how to repeat them; `None` if there are no findings.
 fn failure(row: &Row, seed: u64) -> Option<String> {
     let Row { reader, panics, hangs, changed, .. } = row;
     if panics.is_empty() && hangs.is_empty() && *changed == 0 {

@@ -122,8 +122,8 @@ pub struct GridArgs {
     /// Map the nodes of a log to points, by a file node,x,y,z; for --alloc recorded.
     ///
     /// A log contains names of nodes but not their positions. Each line has a coordinate, from 0, for each dimension of
-    /// the machine. A line with only x has the number of a point. Several nodes may map to the same point. Lines that
-    /// begin with # are comments.
+    /// the machine. A line with only node,x gives the number x of a point. Several nodes may map to the same point.
+    /// Lines that begin with # are comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub node_map: Option<PathBuf>,
 
@@ -264,9 +264,9 @@ pub struct RunArgs {
 
     /// Print these columns in this order [default: for csv and json all of runs.csv and timings].
     ///
-    /// replay list columns lists the names. The measurements that a named column needs are enabled: tied_percent counts
-    /// ties, as --ties does. Without --out, the formats csv and json include diameter, dispersal and components unless
-    /// --columns omits them. Files have all columns.
+    /// replay list columns lists the names. A named column enables the measurements that it needs: tied_percent, for
+    /// example, counts ties, as --ties does. Without --out, the formats csv and json include diameter, dispersal and
+    /// components, unless --columns is given without them. Files have all columns.
     #[arg(
         long,
         value_name = "LIST",
@@ -295,7 +295,7 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// Returns the measurements that are needed for the files, for the printed columns and for their order.
+    /// Returns the measurements that are needed for the files, for the printed columns, and for sorting.
     pub fn measure(&self) -> Measure {
         let sort = self.sort.column();
         let named = |needs: Needs| {
@@ -325,11 +325,12 @@ pub struct OutputArgs {
 
     /// Write results into this folder.
     ///
-    /// Tables as Parquet and CSV, figures below plots, and a manifest.
+    /// The results are tables (Parquet and CSV), figures in the subfolder plots, and a manifest.
     #[arg(long, value_name = "DIR", group = "figures", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
+    /// Replace results in the folder even if they were written by another command or configuration, or were changed by
+    /// hand.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub force: bool,
 
@@ -345,7 +346,7 @@ pub struct OutputArgs {
 
     /// Do not draw figures.
     ///
-    /// Needs --force if the folder has figures of the same results.
+    /// This option needs --force if the folder contains figures of the same results.
     #[arg(
         long,
         requires = "out",
@@ -406,12 +407,12 @@ impl WriteArg {
         self.write.is_some()
     }
 
-    /// Returns the file; `None` for standard output, which is also the meaning of `-`.
+    /// Returns the path of the output file; `None` for standard output, for which `-` may also be given.
     pub fn file(&self) -> Option<&Path> {
         self.write.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// Begins the output: standard output, or a file that has its name only after [`Output::finish`].
+    /// Begins the output to standard output, or to a file that gets its final name only in [`Output::finish`].
     ///
     /// # Errors
     /// A usage error if the file cannot be created, or if the file is one of `inputs`.
@@ -448,7 +449,7 @@ impl Output<'_> {
         }
     }
 
-    /// Converts an error of writing to a failure.
+    /// Converts a write error to a failure that names the output.
     pub fn failed(&self, error: io::Error) -> Failure {
         match self {
             Output::Standard(_) => Failure::output("standard output", error),
@@ -456,7 +457,7 @@ impl Output<'_> {
         }
     }
 
-    /// Flushes the output and gives the file its name.
+    /// Flushes the output; a file then gets its final name.
     ///
     /// # Errors
     /// A usage error if the file cannot be written or renamed.
@@ -473,7 +474,8 @@ impl Output<'_> {
 }
 
 impl ProcessArgs {
-    /// Sets the number of threads of the process; without `--threads`, one thread per processor.
+    /// Sets the number of threads of the process to the value of `--threads`, or to one per processor without this
+    /// option.
     pub fn set_threads(&self) -> Result<(), Failure> {
         super::threads::set_threads(self.threads)
     }
@@ -491,7 +493,7 @@ pub enum OversizeArg {
 }
 
 impl OversizeArg {
-    /// Returns the rule as typed.
+    /// Returns the name of the rule on the command line, such as `clamp`.
     pub fn word(self) -> &'static str {
         match self {
             OversizeArg::Error => "error",

@@ -26,8 +26,8 @@ pub struct BaselineArg {
     pub baseline: Option<PathBuf>,
 }
 
-/// Compared columns of the table of runs: the column, the column of the change, the meaning of the change, and its
-/// title in tables.
+/// The compared columns of the table of runs. Each entry contains the column, the column of its change, the meaning of
+/// the change, and the title of the change in tables.
 pub const COMPARED: [(Name, Name, &str, &str); 4] = [
     (
         name::mean_pairwise_l1,
@@ -55,12 +55,12 @@ pub const COMPARED: [(Name, Name, &str, &str); 4] = [
     ),
 ];
 
-/// Earlier results by the keys of their runs.
+/// The values of the compared columns in the baseline, by the key of the run.
 #[derive(Debug)]
 pub struct Baseline(HashMap<Vec<String>, Vec<f64>>);
 
 impl BaselineArg {
-    /// Reads the folder before any work.
+    /// Reads the results of the baseline before any cell of `plan` runs; `None` without `--baseline`.
     ///
     /// # Errors
     /// A data error if the results of the folder cannot be read; a usage error if the folder has no run of the plan.
@@ -135,7 +135,7 @@ impl Baseline {
     }
 }
 
-/// Returns a function that reads a number of a run.
+/// Returns a function that reads a column of a run; the function returns `None` if the value is not an `f64`.
 fn value(name: Name) -> impl Fn(&RunResult) -> Option<f64> + Send + Sync + 'static {
     let column = RunResult::columns().into_iter().find(|column| column.name == name);
     move |run| match column.as_ref()?.value(run) {

@@ -90,7 +90,7 @@ fn sheet(found: &[Finding]) -> Sheet {
     sheet
 }
 
-/// Maximum number of steps to find the sizes for a warning, because the warning must not delay a replay.
+/// Maximum number of steps in the search for the sizes of a warning, so that the warning does not delay a replay.
 const MAX_COST: u128 = 1 << 30;
 
 /// Maximum number of ranges of sizes in a warning.
@@ -102,7 +102,7 @@ pub fn warn_of_blocks(machines: &[Topology]) {
     machines.filter_map(description_warning).for_each(eprint_line);
 }
 
-/// Prints a warning about each tree and block machine for each rule that cannot place jobs of some sizes on the idle
+/// Prints a warning for each tree or block machine and each rule that cannot place jobs of some sizes on the idle
 /// machine. Other allocators are ignored.
 pub fn warn_of_sizes<'a>(
     machines: impl IntoIterator<Item = &'a Topology>,

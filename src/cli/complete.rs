@@ -1,4 +1,5 @@
-//! Completion of lists of names in shells. The program lists the names when the shell completes a word.
+//! Shell completion of the last name in a comma-separated list of names. The completion script calls the program, which
+//! lists the possible names.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +8,9 @@ use clap_complete::Shell;
 use super::exit::Failure;
 use replay_core::workload::{Manifest, SearchPath};
 
-/// Returns shell code to append to the completion script of a shell. The scripts of the argument parser complete only
-/// single, fixed words. This code completes the last name of a list from the output of
-/// `replay list WHAT --format names`.
+/// Returns shell code to append to the completion script of a shell. The completion scripts of the argument parser
+/// complete only single words from a fixed set. This code completes the last name of a list from the output of `replay
+/// list WHAT --format names`.
 pub fn lists(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => BASH,

@@ -58,11 +58,11 @@ pub struct ContendArgs {
     #[command(flatten)]
     messages: MessageArgs,
 
-    /// Simulate this many cycles for a second of the trace.
+    /// Simulate this many cycles for each second of the trace.
     ///
-    /// Without other jobs, a job takes (its run time) x scale cycles. The number of packets of a job is a whole
-    /// number, so the time may differ by the time of a packet or of a step of the pattern. A larger scale makes this
-    /// difference smaller.
+    /// Without other jobs, a job takes (its run time) x scale cycles. The number of packets of a job is a whole number,
+    /// so the actual time may differ from this product by the time of one packet, or of one step of the pattern. A
+    /// larger scale makes this difference smaller.
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
     scale: f64,
 
@@ -160,7 +160,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let mut contended = ResumableRun::begin(&mut session, ids)?;
     // The time without other jobs is measured on the machine of the run. A pattern without random numbers is the same
-    // for all seeds.
+    // for all seeds, so it is measured for one seed only.
     let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
     let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
     let mut measured_on: Vec<(&Arc<Trace>, u64)> = Vec::new();
@@ -219,16 +219,17 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 }
 
 /// Returns the cells with only the jobs that the strategy of the cell admits. Also returns the rejected jobs of each
-/// strategy that rejects jobs.
+/// cell whose strategy rejects jobs.
 fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
-        // A strategy that admits no job fails when it runs, with the reason.
+        // If a strategy admits no job, the cell is unchanged here; it fails with the reason when it runs.
         let (mut one, away) = match Admitted::of(cell) {
             Err(_) => (cell.clone(), None),
             Ok(admitted) => (admitted.cell.into_owned(), admitted.turned_away),
         };
-        // Strategies that reject the same sizes admit the same jobs. Measure the times of these jobs only once.
+        // Strategies that reject the same sizes admit the same jobs. The times of these jobs are therefore measured
+        // only once.
         let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
             Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
         };
@@ -271,7 +272,7 @@ fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
 /// Maximum number of orders in a line.
 const MOST_DECIDED: usize = 4;
 
-/// The results of the command.
+/// The results of `replay contend`.
 struct Contention<'a> {
     args: &'a ContendArgs,
     loaded: &'a ResolvedGrid,
@@ -331,7 +332,7 @@ fn over_copies(loaded: &ResolvedGrid, runs: &[ContentionRun]) -> Result<Vec<Shak
     estimates.rows(plan).map_err(Failure::usage)
 }
 
-/// The context of all measurements.
+/// The data that all measurements and runs share.
 struct Bench<'a> {
     messages: &'a Messages,
     progress: &'a Progress,
@@ -367,8 +368,8 @@ impl Bench<'_> {
         for &(trace, seed) in settings {
             let estimate = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
             let line = estimate_in_words(trace, estimate);
-            // The bound is the same for all seeds, and perturbed copies of a trace send about the same number of
-            // packets.
+            // The estimate is the same for all seeds, and perturbed copies of a trace send about the same number of
+            // packets, so each line is printed only once.
             if trace.copy == 0 && !lines.contains(&line) {
                 lines.push(line);
             }
@@ -431,7 +432,8 @@ fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
     }
 }
 
-/// Returns a line about the times of jobs without other jobs.
+/// Returns a line with the number of jobs that were measured without other jobs, of jobs that send packets, and of jobs
+/// whose time misses the target.
 fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
     let (jobs, sending) = (isolation.jobs.len(), isolation.sending());
     format!(
@@ -445,7 +447,8 @@ fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
     )
 }
 
-/// Converts the error of a run that cannot begin.
+/// Converts the error of a trace to a usage error; an error that `--scale` can cause begins with the name of this
+/// option.
 fn of_trace(trace: &str, error: TraceError) -> Failure {
     match error {
         TraceError::Scale { .. } => Failure::usage_message(format!("--scale: {trace}: {error}")),
@@ -463,7 +466,7 @@ fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value
         super::output::configuration(loaded, false);
     let mut messages = args.messages.describe();
     if let Some(messages) = messages.as_object_mut() {
-        // The quotas are derived from run times.
+        // The quotas are omitted, because they are derived from run times.
         messages.remove("quota");
     }
     serde_json::json!({

@@ -18,7 +18,7 @@ use replay_core::workload::{LoadError, Workload};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Measure, RunResult, Trace};
 
-/// The reason why options are rejected.
+/// The reason why the program rejects the given options.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct EmbedError {
@@ -53,8 +53,8 @@ pub struct TraceText<'a> {
     pub text: &'a [u8],
 }
 
-/// Loads the trace that options of the main job name. With `text`, loads this text instead, under the cleaning policy
-/// and the window of the options.
+/// Loads the trace that is given by options of the main job. If `text` is given, loads this text instead, with the
+/// cleaning policy and the window that the options select.
 ///
 /// # Errors
 /// [`EmbedError`] if an option is invalid, if the options name several traces or policies, or if the trace cannot be
@@ -97,7 +97,7 @@ pub struct Grid {
     pub threads: Option<usize>,
 }
 
-/// Resolves the grid that options of the main job describe. `workloads` replace the traces of the options.
+/// Resolves the grid that is given by options of the main job. `workloads` replace the traces of the options.
 ///
 /// # Errors
 /// [`EmbedError`] if the program would reject the options.
@@ -125,8 +125,7 @@ pub struct CommandOption {
     pub help: String,
 }
 
-/// Returns the options of each command by name of the command, in the order of the help text. The main job has the name
-/// `run`.
+/// Returns the name and the options of each command, in the order of the help text. The main job has the name `run`.
 pub fn options() -> Vec<(String, Vec<CommandOption>)> {
     let definition = definition();
     let main = ("run".to_string(), options_of(&definition));
@@ -159,8 +158,8 @@ fn options_of(command: &clap::Command) -> Vec<CommandOption> {
     command.get_arguments().filter_map(option).collect()
 }
 
-/// Returns the warnings of the program about jobs that runs leave out because the allocator does not support their
-/// sizes.
+/// Returns the warnings of the program about jobs that are left out of runs because the allocator does not support
+/// their sizes.
 pub fn jobs_left_out<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {
     let mut skipped = SkippedJobs::default();
     results.into_iter().for_each(|result| skipped.add(&result.key, &result.turned_away));

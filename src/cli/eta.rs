@@ -9,18 +9,19 @@ use super::threads::Ticker;
 use replay_core::number::{fixed, grouped};
 use replay_experiment::{Eta, SAMPLE};
 
-/// Minimum estimate that is reported.
+/// Minimum estimate of the duration of a cell that is reported.
 const LONG: Duration = Duration::from_secs(30);
-/// Time after which a line reports that no job has started yet.
+/// Time after which a line reports that no job has completed its first step yet.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Reports the estimated duration of a cell after the first jobs of the cell if the estimate is long. A later estimate
-/// is reported only if it is at least twice the longest estimate reported before.
+/// A reporter of estimated durations of cells. It reports the estimate of a cell after the first jobs of the cell, if
+/// the estimate is at least 30 s. A later estimate is reported only if it is at least twice the longest estimate
+/// reported before.
 pub struct EtaReporter {
     quiet: bool,
     /// The longest estimate reported so far.
     reported: Mutex<Duration>,
-    /// Whether the first job is done.
+    /// Whether the first step is done, or its delay has been reported.
     begun: Arc<AtomicBool>,
     _silence: Option<Ticker>,
 }
@@ -35,7 +36,7 @@ pub enum First {
 }
 
 impl First {
-    /// Returns the line for a command that has not processed a job after [`SILENCE`].
+    /// Returns the line that is printed if no job has completed this step after [`SILENCE`].
     fn missing(self) -> String {
         let silence = length(SILENCE);
         match self {
@@ -52,7 +53,7 @@ impl First {
 }
 
 impl EtaReporter {
-    /// Returns the reporter of a command that starts jobs immediately.
+    /// Returns the reporter of a command whose first step is to start a job.
     pub fn new(quiet: bool) -> Self {
         Self::of(First::Started, quiet)
     }
@@ -70,12 +71,12 @@ impl EtaReporter {
         Self { quiet, reported: Mutex::new(LONG / 2), begun, _silence: silence }
     }
 
-    /// Records that the first step is done.
+    /// Records that the first job has completed the first step.
     pub fn begun(&self) {
         self.begun.store(true, Ordering::Relaxed);
     }
 
-    /// Reports the estimate of a cell by `print` if it is long enough.
+    /// Passes a line with the estimate of a cell to `print` if the estimate is long enough.
     pub fn update(&self, eta: Eta, print: impl FnOnce(&str)) {
         self.begun();
         if self.quiet || eta.elapsed < SAMPLE {
@@ -98,13 +99,13 @@ impl EtaReporter {
         ));
     }
 
-    /// Reports the estimate of a cell on standard error, for commands without a progress bar.
+    /// Prints the estimate of a cell on standard error if it is long enough, for commands without a progress bar.
     pub fn update_on_stderr(&self, eta: Eta) {
         self.update(eta, |line| eprint_line(line));
     }
 }
 
-/// Formats a duration with a unit from seconds to days, without decimals.
+/// Formats a duration in seconds, minutes, hours or days, without decimals.
 pub fn length(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {

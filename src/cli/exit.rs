@@ -67,8 +67,8 @@ impl From<Incompatible> for Failure {
     }
 }
 
-/// Writes a line to standard error. Control characters, which names of files and texts of logs may contain, are
-/// removed. Errors of writing are ignored; `eprintln!` would panic.
+/// Writes a line to standard error. Control characters, which file names and texts of logs may contain, are replaced
+/// with U+FFFD. Write errors are ignored, whereas `eprintln!` would panic.
 pub fn eprint_line(line: impl Display) {
     let line = line.to_string();
     let line = printable(&line);
@@ -96,7 +96,7 @@ pub fn collected<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     (result, COLLECTED.replace(outer).unwrap_or_default())
 }
 
-/// Replaces control characters of a message except line feeds and tabs.
+/// Replaces the control characters of a message with U+FFFD, except line feeds and tabs.
 fn printable(message: &str) -> Cow<'_, str> {
     let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     match message.contains(is_control) {
@@ -141,17 +141,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure of usage or configuration.
+    /// Returns a failure of usage or configuration (exit code 2).
     pub fn usage(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Usage, cause: cause.into() }
     }
 
-    /// A failure of bad input data.
+    /// Returns a failure caused by bad input data (exit code 3).
     pub fn data(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Data, cause: cause.into() }
     }
 
-    /// An interruption before any result.
+    /// Returns the failure for an interruption before any result exists (exit code 130).
     pub fn interrupted() -> Self {
         Self {
             exit: Exit::Interrupted,
@@ -164,7 +164,7 @@ impl Failure {
         Self { exit: self.exit, cause: self.cause.context(place.to_string()) }
     }
 
-    /// A failure of usage or configuration with this message.
+    /// Returns a failure of usage or configuration (exit code 2) with this message.
     pub fn usage_message(message: impl Display) -> Self {
         Self::usage(anyhow::anyhow!("{message}"))
     }
@@ -174,12 +174,13 @@ impl Failure {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
-    /// Returns the exit of the program after this failure.
+    /// Returns the outcome of the program after this failure.
     pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// Returns the chain of causes. Each cause is included only once, because some errors quote their cause.
+    /// Returns the message: the texts of the causes, from the outermost to the innermost, joined by colons. A cause
+    /// that the text before it already quotes is omitted.
     pub fn message(&self) -> String {
         self.cause.chain().fold(String::new(), |message, cause| {
             let cause = cause.to_string();
@@ -191,7 +192,7 @@ impl Failure {
         })
     }
 
-    /// Prints the message and returns the exit code. A closed pipe on standard output is a success.
+    /// Prints the message and returns the exit code. A closed pipe counts as success, without a message.
     pub fn report(self) -> Exit {
         let mut errors = self.cause.chain().filter_map(|e| e.downcast_ref::<io::Error>());
         if errors.any(|e| e.kind() == io::ErrorKind::BrokenPipe) {

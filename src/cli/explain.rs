@@ -70,7 +70,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
 }
 
-/// Options for figures. These options have no effect in this command.
+/// Options for figures. These options have no effect in this command and are hidden from its help.
 const FIGURES: [&str; 6] =
     ["plots", "no_plots", "figure_size", "font_size", "no_title", "figure_strategies"];
 

@@ -40,12 +40,12 @@ pub struct ImportArgs {
 
     /// Read the meaning of columns from this TOML file; for csv and parquet.
     ///
-    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or "Europe/Prague"; iso
-    /// truncates fractions of a second, the other formats round to the nearest second. Under [columns] the file names
-    /// the columns id, submit, start or wait, end or run, size, estimate, status, user, group, queue, nodes. A duration
-    /// may have a unit: run = { column = "min", unit = "minutes" }; other units are hours, HH:MM:SS and seconds.
-    /// Further entries are status = { column = "s", ok = ["done"], failed = [..], cancelled = [..] }, or slurm = true
-    /// for Slurm's words.
+    /// The file may contain separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; and zone = "UTC", "+01:00"
+    /// or "Europe/Prague". The time format iso truncates fractions of a second; the other formats round to the nearest
+    /// second. Under [columns] the file names the columns id, submit, start or wait, end or run, size, estimate,
+    /// status, user, group, queue, nodes. A duration may have a unit: run = { column = "min", unit = "minutes" }; other
+    /// units are hours, HH:MM:SS and seconds. Further entries are status = { column = "s", ok = ["done"], failed =
+    /// [..], cancelled = [..] }, or slurm = true if the column contains Slurm's job states.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
@@ -73,7 +73,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
     command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
 
-/// Opens each file of the log when the previous file has been read.
+/// Returns the files of the log; each file is opened only after the previous file has been read.
 fn inputs(files: &[PathBuf]) -> impl Iterator<Item = (String, io::Result<Input<'static>>)> {
     files.iter().map(|path| match is_input(path) {
         true => ("stdin".to_string(), Ok(Input::Stream(Box::new(io::stdin().lock())))),

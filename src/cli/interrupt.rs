@@ -24,12 +24,12 @@ const DUPLICATE: Duration = Duration::from_millis(300);
 /// Maximum time for which the program waits for the completion of files that are being replaced, before it ends.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The token that a signal raises, and whether the command is quiet; `None` until a command checks a token. The
-/// variable is global because signals are global.
+/// The token that a signal raises, and whether the command is quiet; `None` until a command sets a token. The variable
+/// is global because signals are global.
 static ACTIVE: Mutex<Option<(CancelToken, bool)>> = Mutex::new(None);
 
 /// Installs the handler of SIGINT and SIGTERM. Until a command [sets a token](cancel_by_signal), a signal ends the
-/// program at once with a line and the exit code of an interruption.
+/// program at once, with a message and the exit code of an interruption.
 pub fn install_handler() {
     let Ok(mut signals) = Signals::new(SIGNALS) else { return };
     let handle = move || {
@@ -64,7 +64,7 @@ pub fn install_handler() {
     }
 }
 
-/// Ends the program and removes unfinished files.
+/// Removes unfinished files and ends the program.
 fn end_at_once() -> ! {
     abandon(GRACE);
     process::exit(Exit::Interrupted.code())

@@ -63,7 +63,8 @@ impl PlanFile {
         dir.read(PLAN_FILE, LARGEST)
     }
 
-    /// Reads the plan in a folder, of any version; `None` if the folder has no plan of this program.
+    /// Reads the plan in a folder, whichever version of the program wrote it; `None` if the folder has no plan of this
+    /// program.
     pub fn of_folder(dir: &Dir) -> Option<Self> {
         let file: Self = serde_json::from_slice(&Self::text(dir).ok()??).ok()?;
         let sweep = file.kind.is_none();
@@ -71,7 +72,7 @@ impl PlanFile {
             .then_some(file)
     }
 
-    /// Writes the plan into a folder as one atomic replacement.
+    /// Writes the plan into a folder; an existing plan is replaced atomically.
     ///
     /// # Errors
     /// A usage error if the plan cannot be written, or if the folder has a file of the same name from another program.
@@ -91,7 +92,7 @@ pub fn is_plan(dir: &Dir) -> bool {
     PlanFile::of_folder(dir).is_some()
 }
 
-/// Returns the command of the journal in a folder; `None` without a journal.
+/// Returns the name of the command whose journal is in a folder; `None` if the folder has no journal.
 pub fn journal_of(dir: &Dir) -> Option<String> {
     let sweep = || Kind::Sweep.name().to_string();
     dir.has(JOURNAL_FILE)
@@ -108,8 +109,8 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
 /// A usage error if another build began the folder.
 pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, Failure> {
     let (out, this) = (dir.path().display(), crate::cli::build::this());
-    // A command that was killed early wrote no plan. A plan of another program is reported when the new plan is
-    // written.
+    // If the command was killed early, the folder has no plan. A plan of another program is reported when the new plan
+    // is written.
     let text = PlanFile::text(dir).ok().flatten();
     let file = text.and_then(|text| serde_json::from_slice::<PlanFile>(&text).ok());
     let Some(PlanFile { mut earlier_builds, plan, .. }) = file else { return Ok(Vec::new()) };
@@ -151,7 +152,7 @@ pub fn open<R: Serialize + DeserializeOwned>(
     Ok(journal)
 }
 
-/// Removes the journal of a folder, of any version.
+/// Removes the journal of a folder, whichever version of the program wrote it.
 ///
 /// # Errors
 /// The errors of [`of_journal`].
@@ -159,7 +160,7 @@ pub fn discard(dir: &Dir) -> Result<(), Failure> {
     journal::discard(dir, is_plan(dir)).map_err(of_journal)
 }
 
-/// Schedules the removal of journal and plan at the time when results replace them.
+/// Schedules the removal of the journal and the plan for the time when results replace them.
 ///
 /// # Errors
 /// [`FolderError`] if the scheduled removal cannot be recorded.

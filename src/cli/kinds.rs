@@ -1,4 +1,5 @@
-//! Kinds of cells of a plan: a trace, a scheduler and a strategy. Cells of one kind take about the same time.
+//! Kinds of cells: cells with the same trace, the same scheduler and strategies of one group are of one kind. Cells of
+//! one kind take about the same time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,18 +7,18 @@ use replay_core::allocator::centre::TieRule;
 use replay_core::naming::NameError;
 use replay_experiment::sweep::Plan;
 
-/// Maximum number of strategies that are distinguished. If there are more strategies, all strategies of an entry of the
-/// grid count as one strategy.
+/// Maximum number of groups of strategies, unless the grid has more allocator entries. If there would be more groups,
+/// all strategies of one allocator entry of the grid form a group.
 const STRATEGIES: usize = 64;
 
-/// Indices of a trace, a scheduler and a strategy.
+/// Kind of a cell: the indices of its trace, its scheduler and its group of strategies.
 pub type Kind = [usize; 3];
 
-/// Groups of the strategies of a plan. Strategies of a group take about the same time.
+/// Groups of the strategies of a plan. Cells that differ only in strategies of one group take about the same time.
 pub struct Kinds {
-    /// For each strategy of the grid, its index in `strategies`.
+    /// For each strategy of the grid, the index of its group in `strategies`.
     of: Vec<usize>,
-    /// Names of the groups, without tie vectors.
+    /// Names of the groups: names of strategies, without given tie vectors.
     pub strategies: Vec<String>,
 }
 
@@ -31,7 +32,8 @@ impl Kinds {
         let mut names = HashMap::new();
         let mut strategies = Vec::new();
         let mut of = of_grid.of_each(|strategy| {
-            // A strategy that tunes its vector takes longer than a strategy with a given vector.
+            // A strategy that tunes its tie vector is in a separate group, because it takes longer than a strategy with
+            // a given vector.
             let tunes =
                 strategy.tie_breaking().is_some_and(|breaking| breaking.tie == TieRule::Auto);
             let name = if tunes { strategy.name() } else { strategy.without_tie() }.to_string();
@@ -47,7 +49,7 @@ impl Kinds {
         Ok(Self { of, strategies })
     }
 
-    /// Returns the kind of a cell.
+    /// Returns the kind of the cell with number `run`.
     pub fn of(&self, plan: &Plan, run: u32) -> Kind {
         let [trace, _, scheduler, strategy, _] = plan.places(run);
         [trace, scheduler, self.of[strategy]]

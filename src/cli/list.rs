@@ -86,7 +86,7 @@ enum ListFormat {
     /// Text with parameters and sources.
     #[default]
     Table,
-    /// One JSON object per entry and line.
+    /// One JSON object for each entry, each on a separate line.
     Json,
     /// Comma-separated values; parameters by their names.
     Csv,
@@ -96,7 +96,7 @@ enum ListFormat {
     Names,
 }
 
-/// Columns of listings as CSV and Markdown. The listing of a kind has some of these columns.
+/// Columns of listings as CSV and Markdown. Each kind of listing has a subset of these columns.
 const FIELDS: [&str; 17] = [
     "kind",
     "name",
@@ -325,13 +325,13 @@ fn suites() -> Entries {
     Entries { text, json }
 }
 
-/// Returns every table that is written or printed.
+/// Returns descriptions of all tables that the commands write or print.
 pub(super) fn tables() -> Vec<TableInfo> {
     vec![
         TableInfo::of::<RunResult>(),
         TableInfo {
             name: "stdout",
-            row: "what runs have on standard output alone: wall-clock times, which would make files differ",
+            row: "values of runs that appear only on standard output: wall-clock times, which would make files differ",
             columns: RunResult::timings().iter().map(Column::info).collect(),
         },
         TableInfo::of::<WithRun<'_, SizeRow>>(),

@@ -1,4 +1,5 @@
-//! Loads traces from files, standard input and models, and the trace that comes with the program.
+//! Loads traces from files, from standard input, from workload models, and from the trace that is built into the
+//! program.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -14,19 +15,19 @@ use replay_core::workload::{
     KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload,
 };
 
-/// The trace that comes with the program; it is embedded in the program.
+/// The content of the trace that is built into the program.
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
-/// Returns whether a name is a name of the trace that comes with the program. This trace takes precedence over the
-/// model `lublin` even if the file of the trace is absent.
+/// Returns whether a name denotes the trace that comes with the program. Without parameters, `lublin` therefore denotes
+/// this trace and not the workload model `lublin`, even if the file of the trace is absent.
 fn is_own(name: &str, manifest: &Manifest) -> bool {
     let stem = OWN_TRACE_NAME.trim_end_matches(".swf");
     let own = |trace: &KnownTrace| trace.name == stem;
     name.eq_ignore_ascii_case(OWN_TRACE_NAME) || manifest.matching(name).next().is_some_and(own)
 }
 
-/// The argument for standard input, and the name of its trace.
+/// The argument that selects standard input as a trace.
 const INPUT: &str = "-";
 const INPUT_NAME: &str = "stdin";
 
@@ -39,8 +40,9 @@ enum Source {
     Own,
 }
 
-/// Loads traces by path or name, or generates them (`stream[...]`, `lublin[...]`), in parallel, and reports on standard
-/// error how each trace was cleaned. Without names, loads the trace that comes with the program.
+/// Loads traces by path or name, or generates them by a model (`stream[...]`, `lublin[...]`). The traces are loaded in
+/// parallel, and a report on standard error describes how each trace was cleaned. Without names, loads the trace that
+/// comes with the program.
 ///
 /// # Errors
 /// A usage error for an unknown name or a file that cannot be read, a data error for an invalid trace.
@@ -63,7 +65,7 @@ pub fn load_traces(
         match search.resolve(name, &manifest) {
             Ok(path) => Ok(Source::File(path)),
             Err(_) if is_own(name, &manifest) => Ok(Source::Own),
-            // Names that are not traces may be models.
+            // A name that no trace has may be the name of a workload model.
             Err(_) if synthetic::is_generator(name) => {
                 let name = name.parse().map_err(Failure::usage)?;
                 synthetic::generate(&name).map(Source::Generated).map_err(Failure::usage)
@@ -102,11 +104,11 @@ pub fn load_traces(
 }
 
 thread_local! {
-    /// Workloads that [`load_traces`] returns on this thread; `None` if it loads the traces that its arguments name.
+    /// Workloads that [`load_traces`] returns on this thread instead of loading traces; `None` if it loads traces.
     static PRELOADED: RefCell<Option<Vec<Arc<Workload>>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`, during which [`load_traces`] returns `workloads` on this thread.
+/// Runs `work`; until `work` returns, [`load_traces`] returns `workloads` on this thread.
 pub fn preloaded<T>(workloads: Vec<Arc<Workload>>, work: impl FnOnce() -> T) -> T {
     let outer = PRELOADED.replace(Some(workloads));
     let result = work();
@@ -114,8 +116,8 @@ pub fn preloaded<T>(workloads: Vec<Arc<Workload>>, work: impl FnOnce() -> T) -> 
     result
 }
 
-/// The text of standard input. The text is stored for the next policy, because standard input can be read only once.
-/// The variable is global because standard input is global.
+/// The text of standard input. The text is kept, because every cleaning policy loads the trace again, but standard
+/// input can be read only once. The variable is global because standard input is global.
 static INPUT_TEXT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 
 /// Loads the trace on standard input. Reading stops at the first error.
@@ -134,13 +136,14 @@ fn load_input(
     loaded
 }
 
-/// Applies `read` to the text of standard input; `None` if `source` is another trace.
+/// Applies `read` to the text of standard input; returns `None` if `source` is not standard input or if standard input
+/// has not been read.
 pub fn with_input<T>(source: &Path, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
     let known = INPUT_TEXT.lock().unwrap_or_else(PoisonError::into_inner);
     known.as_deref().filter(|_| source == Path::new(INPUT_NAME)).map(read)
 }
 
-/// A reader that keeps a copy of the text.
+/// A reader that copies all bytes that are read into `text`.
 struct TeeReader<R> {
     inner: R,
     text: Vec<u8>,

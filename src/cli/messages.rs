@@ -1,4 +1,4 @@
-//! `--network`, `--quota` and the other options of messages, shared by `contend` and `stream`.
+//! Options of the messages that jobs send, such as `--network` and `--quota`, shared by `contend` and `stream`.
 
 use clap::Args;
 
@@ -12,7 +12,7 @@ use replay_network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 const PRESET: &str = "lo";
 const FLITS: u32 = 8;
 
-/// Messages of jobs, as typed.
+/// Options of the messages that jobs send, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct MessageArgs {
     /// Take the defaults of the other message options from this paper: lo, bani-mohammad [default: lo].
@@ -22,7 +22,7 @@ pub struct MessageArgs {
     /// Set timing, buffers and switching of the network: lo, bani-mohammad, ... (replay list networks) [default: by
     /// --preset].
     ///
-    /// The network links computes contention from link loads instead of flits.
+    /// The network named links computes contention from link loads instead of flits.
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     network: Option<Model>,
 
@@ -46,7 +46,7 @@ impl MessageArgs {
         self.quota.is_some()
     }
 
-    /// Returns the name of the loaded pattern, with its preset unless the preset is the default.
+    /// Returns the name of a pattern; the name includes the preset unless the preset is the default.
     pub fn name(&self, messages: &Messages) -> String {
         let pattern = messages.program.pattern();
         let shown = pattern.to_string();
@@ -55,7 +55,7 @@ impl MessageArgs {
         }
         let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
         name.set("preset", self.preset());
-        // With the parameter `preset`, the name may denote another pattern.
+        // Add the preset only if the name with the parameter `preset` denotes the same pattern.
         match Pattern::try_from(&name) {
             Ok(same) if same == *pattern => name.to_string(),
             _ => shown,
@@ -81,7 +81,7 @@ impl MessageArgs {
         self.mapping.unwrap_or(Mapping::Allocation)
     }
 
-    /// Returns the options for a manifest.
+    /// Returns the options as JSON, for the manifest.
     pub fn describe(&self) -> serde_json::Value {
         serde_json::json!({
             "preset": self.preset(),
@@ -92,7 +92,7 @@ impl MessageArgs {
         })
     }
 
-    /// Returns the messages of a pattern with these options.
+    /// Returns the messages that jobs send in a pattern, under these options.
     ///
     /// # Errors
     /// A usage error for an unknown name; a data error if the file of a pattern is invalid.

@@ -130,7 +130,7 @@ enum Command {
     /// where it stopped. The result files have the same bytes as those of an uninterrupted run, for any number of
     /// threads and shards.
     Sweep(sweep::SweepArgs),
-    /// Count the cells of a grid and estimate their time, or list them.
+    /// Count the cells of a grid and estimate their run time, or list the cells.
     Plan(sweep::PlanArgs),
     /// Combine the shards of a sweep or a search.
     ///
@@ -144,8 +144,8 @@ enum Command {
     ///
     /// For the scheduler, the explanation lists the waiting jobs, the jobs that started before this job, and the jobs
     /// that this job overtook, each with the reason. For the allocator, the explanation lists the placements that were
-    /// tried (candidates with scores and tie values, frames, runs of free processors, blocks), the reasons for
-    /// refusals, and the selected candidate.
+    /// tried, the reasons for refusals, and the selected candidate. The placements are candidates with scores and tie
+    /// values, frames, runs of free processors, or blocks.
     Explain(explain::ExplainArgs),
     /// Compare runs of the same jobs, job by job, with confidence intervals.
     Compare(compare::CompareArgs),
@@ -170,27 +170,27 @@ enum Command {
     Stream(stream::StreamArgs),
     /// Simulate the messages of the jobs of a trace on a network.
     ///
-    /// The number of packets of a job is chosen so that without other jobs the job sends for run time x scale cycles,
-    /// within 1 % unless a single packet or step takes longer. With the other jobs, a job ends when its packets are
-    /// delivered. The stretch of a job is the ratio of its time with the other jobs to its time without other jobs. The
-    /// time without other jobs is measured on the job's own shape if the trace has shapes, or else on the most compact
-    /// box that is large enough. A row of five processors therefore stretches a job even without other jobs. A job of
-    /// one processor holds the processor for run time x scale cycles and sends nothing. Means of stretch, packets,
-    /// distances and dispersal include only the jobs that send packets; means of waits and turnarounds include all
-    /// jobs. The use of a link is the reserved time of the link. On a torus, this time is summed over the virtual
-    /// channels of the link.
+    /// The number of packets of a job is chosen so that the job, without other jobs, sends for run time x scale cycles.
+    /// The error is at most 1 % unless a single packet or step takes longer than that. With the other jobs, a job ends
+    /// when its packets are delivered. The stretch of a job is the ratio of its time with the other jobs to its time
+    /// without other jobs. The time without other jobs is measured on the shape of the job if the trace has shapes, or
+    /// else on the most compact box that is large enough. An allocation of five processors in a row therefore stretches
+    /// a job even without other jobs. A job of one processor holds the processor for run time x scale cycles and sends
+    /// nothing. Means of stretch, packets, distances and dispersal include only the jobs that send packets; means of
+    /// waits and turnarounds include all jobs. The use of a link is the reserved time of the link. On a torus, this
+    /// time is summed over the virtual channels of the link.
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
-    /// Decide cases of placement rules: Slurm's torus3d, tree and block, and Kueue.
+    /// Apply placement rules to single requests: Slurm's torus3d, tree and block, and Kueue.
     ///
     /// Each row of a CSV file names a machine (a topology.yaml or topology.conf), the free nodes of the machine and a
     /// request. The result has the nodes that the rule selects; for torus3d it also has the boxes.
     Place(place::PlaceArgs),
     /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
     ///
-    /// The command prints a row for each finding. Jobs of each size are placed by Slurm's rule for the machine, which
-    /// is slurm-tree or slurm-block without options.
+    /// The command prints a row for each finding. For each size, a job is placed by Slurm's rule for the machine:
+    /// slurm-tree or slurm-block, each without options.
     CheckTopology(check_topology::CheckTopologyArgs),
     /// Generate a synthetic trace as SWF.
     Synth(synth::SynthArgs),
@@ -229,7 +229,8 @@ fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     })
 }
 
-/// Returns an error if options of the main job precede a subcommand, except options that every command has.
+/// Returns an error if an option of the main job precedes a subcommand. Options that every command has are allowed
+/// there.
 fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error> {
     let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
     let definition = definition();
@@ -255,15 +256,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run_program(arguments: &[OsString]) -> Exit {
-    // With a handler, writing beyond the limit on file sizes fails with an error; by default the signal would kill the
-    // program.
+    // With a handler of SIGXFSZ, a write beyond the limit on file size fails with an error; without a handler, this
+    // signal would kill the program.
     let received = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, received);
     interrupt::install_handler();
     let cli = match parsed(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are errors of the parser that go to standard output.
+            // The parser returns help and version as errors whose text belongs on standard output.
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             // If standard error is closed, only the exit code is reported.
             let _ = exit::with_short_quotes(error).print();

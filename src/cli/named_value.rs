@@ -1,10 +1,10 @@
-//! Values of options that are one of a few names.
+//! Parses options whose values are names from a short list.
 
 use super::exit::Failure;
 use replay_core::naming::advice;
 use replay_core::sanitize::excerpt;
 
-/// Returns the value of a name.
+/// Returns the value that `all` assigns to the name `word`.
 ///
 /// # Errors
 /// A usage error with the most similar name, or with all names, if `word` is not one of the names.
@@ -18,7 +18,7 @@ pub fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Resu
     })
 }
 
-/// Returns the values of several names.
+/// Returns the values that `all` assigns to the names `words`.
 ///
 /// # Errors
 /// The error of [`one`] for the first unknown name.

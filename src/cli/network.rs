@@ -52,7 +52,7 @@ pub struct NetworkArgs {
     quiet: QuietArg,
 }
 
-/// Returns the units of the columns as text, because the header of a CSV file contains only names.
+/// Returns a line with the units of the columns, because the header of a CSV file contains only names.
 fn units() -> String {
     let columns = PacketResult::columns();
     let mut units: Vec<&str> = columns.iter().map(|column| column.unit).collect();
@@ -67,7 +67,7 @@ fn units() -> String {
     units.iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
-/// Sends the packets and writes the result of each as CSV.
+/// Sends the packets and writes a CSV row with the result of each packet.
 pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     require_one_processor_per_point([&args.machine])?;
     let mut network = Network::new(&args.machine, args.network).map_err(Failure::usage)?;

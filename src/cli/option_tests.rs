@@ -1,4 +1,4 @@
-//! The options of all commands agree: the same option has one meaning, one short letter, one value name, one help and
+//! Tests that an option is the same in all commands: it has one meaning, one short letter, one value name, one help and
 //! one default.
 
 use std::collections::BTreeMap;

@@ -38,13 +38,13 @@ use std::io::stdout;
 pub struct Runs<'a> {
     loaded: &'a ResolvedGrid,
     ties: bool,
-    /// Whether `--columns` names the columns on standard output.
+    /// Whether the columns on standard output were selected with `--columns`.
     named: bool,
     format: FormatArg,
-    /// The order of printed rows. If it is given, rows are printed after the last run.
+    /// The order of printed rows. If an order is given, rows are printed after the last run.
     sorting: Option<Sorting<RunResult>>,
-    /// Result files. The files are created before the first result, so that jobs can be written and removed from
-    /// memory.
+    /// Result files. The files are created before the first result, so that the jobs of each run can be written and
+    /// then removed from memory.
     tables: Option<Tables>,
     /// Earlier results.
     baseline: Option<Arc<Baseline>>,
@@ -52,7 +52,7 @@ pub struct Runs<'a> {
     columns: Vec<Column<RunResult>>,
     /// Results without their jobs, for summary and figures.
     results: Vec<RunResult>,
-    /// Waits of the jobs, for figures.
+    /// Distributions of the waits of jobs in each run, for figures.
     waits: Vec<WaitDistributions>,
     /// Estimates over perturbed copies, if there are copies.
     estimates: Option<Estimates<RunMetrics>>,
@@ -60,16 +60,16 @@ pub struct Runs<'a> {
     shaken: Vec<ShakenRow>,
     /// Differences between runs and the recorded schedule, after the last run.
     against: Vec<LogComparisonRow>,
-    /// Jobs of sizes without a permitted box.
+    /// Jobs that were skipped because their size has no placement.
     left_out: SkippedJobs,
     quiet: bool,
     csv_header_written: bool,
-    /// Whether the pipe of standard output was closed by its reader.
+    /// Whether the reader of standard output has closed the pipe.
     unread: bool,
 }
 
 impl<'a> Runs<'a> {
-    /// Creates the result files; there are no results yet.
+    /// Creates the result files, before the first result.
     ///
     /// # Errors
     /// A usage error if a column is unknown or a file cannot be created, a data error if the baseline cannot be read.
@@ -108,7 +108,7 @@ impl<'a> Runs<'a> {
         Ok(runs)
     }
 
-    /// Adds a result, in grid order: prints and writes it.
+    /// Prints and writes a result; results must be passed in grid order.
     ///
     /// # Errors
     /// A usage error if the result cannot be written.
@@ -162,7 +162,7 @@ impl<'a> Runs<'a> {
         if let Some(estimates) = &self.estimates {
             self.shaken = estimates.rows(&self.loaded.plan).map_err(Failure::usage)?;
         }
-        // Tables contain the same line.
+        // Text and Markdown tables contain this line, so it is printed only with JSON and CSV.
         if let Some(sorting) = self.sorting.as_ref().filter(|_| !self.quiet)
             && matches!(self.format, FormatArg::Json | FormatArg::Csv)
         {
@@ -172,7 +172,7 @@ impl<'a> Runs<'a> {
         let Some(log) = LogBaseline::new(plan).map_err(Failure::usage)? else { return Ok(()) };
         for result in &self.results {
             let Some(with) = log.of(plan, result.run) else { continue };
-            // A failed run has no result to compare with.
+            // If the run of the recorded schedule failed, there is nothing to compare with.
             let Some(with) = self.results.iter().find(|other| other.run == with) else { continue };
             let rows = log_comparison::rows(result, with);
             if rows.is_empty() && !self.quiet {
@@ -185,7 +185,7 @@ impl<'a> Runs<'a> {
                     .write_log_comparison(rows.clone())
                     .map_err(|e| Failure::output("results", e))?;
             }
-            // Rows by size are only in the files.
+            // Rows for single job sizes are written to files but not printed.
             self.against.extend(rows.into_iter().filter(|row| row.size.is_none()));
         }
         if !self.against.is_empty() && !self.quiet {
@@ -265,16 +265,16 @@ impl Results for Runs<'_> {
     }
 }
 
-/// Returns a line about the rows that an order does not rank; `None` if the order ranks all rows.
+/// Returns a message with the number of rows that an order does not rank, and the reason; `None` if it ranks all rows.
 pub fn unranked<Row: Table>(rows: &[Row], sorting: &Sorting<Row>, what: &str) -> Option<String> {
     let apart: Vec<bool> = rows.iter().map(|row| sorting.puts_apart(row)).collect();
     let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();
     let (by, why) = (sorting.column(), comparable::WHY);
     let rows = counted(behind as u64, what);
-    (behind > 0).then(|| format!("not ranked by {by}: the last {rows}: {why}"))
+    (behind > 0).then(|| format!("not ranked by {by} (the last {rows}): {why}"))
 }
 
-/// Returns the tables of runs, as [`ranked_sheets`] does.
+/// Returns the summary tables of runs: one table, or two tables as in [`ranked_sheets`].
 pub fn ranked_summaries(
     runs: &[&RunResult],
     sorting: Option<&Sorting<RunResult>>,
@@ -283,8 +283,8 @@ pub fn ranked_summaries(
     ranked_sheets(runs, sorting, |runs| summary(runs.iter().copied(), changes()))
 }
 
-/// Returns the tables of rows. Rows that the order does not rank are in a second table with the reason. If the order
-/// ranks no row, there is only one table.
+/// Returns the rows as one table, or as two tables if an order ranks only some of the rows. The second table has the
+/// rows that the order does not rank, with the reason.
 pub fn ranked_sheets<Row: Table>(
     rows: &[&Row],
     sorting: Option<&Sorting<Row>>,

@@ -1,5 +1,5 @@
-//! `replay place`: decides cases of placement rules for 3D tori, trees and blocks, to compare the rules with other
-//! implementations.
+//! `replay place`: applies the placement rules for 3D tori, trees and blocks to single requests, to compare the rules
+//! with other implementations.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -31,7 +31,7 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "DIR")]
     machines: PathBuf,
 
-    /// Decide the cases of this CSV file with the columns topology, free, n; - is standard input.
+    /// Place the requests in this CSV file with the columns topology, free, n; - is standard input.
     ///
     /// The columns weights, required and segment are optional. Nodes are numbered torus by torus; within a torus, x
     /// varies fastest, then y, then z; cells without a node are skipped. free and required are ranges such as 0-3,7;
@@ -40,7 +40,7 @@ pub struct PlaceArgs {
     /// no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many if the job waits, and bad_config if the job
     /// can never start.
     ///
-    /// If the file has a column named rule, the cases are decisions on trees and blocks, with the columns topology, rule
+    /// If the file has a column named rule, the requests are for trees and blocks. The columns are then topology, rule
     /// (slurm-tree, tree-fit, slurm-block, kueue or fragmentation), options (key=value, separated by blanks;
     /// waited=SECONDS is the time since the submission), free, n. Nodes are numbered in natural order of their names.
     /// The result adds the columns status (ok, wait, wait_switches, never, bad_config, or the fragmentation) and nodes.
@@ -55,7 +55,7 @@ pub struct PlaceArgs {
 
     /// Read the names of existing hosts from this file, one per line [default: all hosts exist].
     ///
-    /// Cells of other hosts have no node.
+    /// Cells whose hosts are not in this file have no node.
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
 
@@ -66,7 +66,7 @@ pub struct PlaceArgs {
     quiet: QuietArg,
 }
 
-/// Decides the cases and writes the decisions as CSV.
+/// Places the requests and writes the results as CSV.
 pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     let known = args.hosts.as_deref().map(|path| {
         let text = text_of(path).map_err(Failure::usage_message)?;
@@ -130,14 +130,14 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Returns whether the decisions of a file have a column for the rule. The input is only peeked at, not consumed.
+/// Returns whether the header of a file with requests has the column `rule`. The input is only peeked at, not consumed.
 fn has_rules(input: &mut impl BufRead) -> bool {
     let begin = input.fill_buf().map(String::from_utf8_lossy).unwrap_or_default();
     let header = begin.lines().find(|line| !line.trim().is_empty());
     header.is_some_and(hierarchy_cases::is_header)
 }
 
-/// Returns the path of the file that defines a machine; the file has one of these extensions.
+/// Returns the path of the file that defines the machine `name`; the extension of the file is one of `endings`.
 fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, MachineError> {
     let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
     let mut paths = endings.iter().map(|ending| folder.join(format!("{name}.{ending}")));
@@ -153,7 +153,7 @@ fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, Machi
     })
 }
 
-/// Reads a file of bounded length.
+/// Reads a text file; a file that is longer than `LONGEST_TEXT` bytes is an error.
 fn text_of(path: &Path) -> Result<String, String> {
     let failed = |e: io::Error| format!("cannot read {}: {e}", path.display());
     let mut text = String::new();

@@ -24,7 +24,7 @@ pub enum FormatArg {
     /// Aligned columns, rounded.
     #[default]
     Table,
-    /// One JSON object per row and line, full precision.
+    /// One JSON object for each row, each on a separate line, at full precision.
     Json,
     /// Comma-separated values, full precision.
     Csv,
@@ -32,7 +32,7 @@ pub enum FormatArg {
     Md,
 }
 
-/// How a table is printed, as typed.
+/// Options for printing a table, as typed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct TableArgs {
     /// Print in this format on standard output.
@@ -50,7 +50,7 @@ pub struct SortArg {
     /// Sort printed rows by a column (replay list columns): mean_wait, or -mean_wait for the largest first.
     ///
     /// Rows without a value are last. If rows are sorted by a distance, runs that fold jobs are after the other runs,
-    /// because their distances are not comparable. The order of the runs in files does not change.
+    /// because their distances are not comparable. This option does not change the order of the runs in files.
     #[arg(
         long,
         value_name = "COLUMN",
@@ -74,7 +74,7 @@ impl SortArg {
         Some(text.strip_prefix('-').unwrap_or(text))
     }
 
-    /// Returns the order of rows by a column of the table.
+    /// Returns the order given by `--sort`, whose column must be a column of the table; `None` without `--sort`.
     ///
     /// # Errors
     /// A usage error if there is no column with this name.
@@ -82,7 +82,7 @@ impl SortArg {
         self.among(Row::columns())
     }
 
-    /// Returns the order of rows by one of these columns.
+    /// Returns the order given by `--sort`, whose column must be one of `columns`; `None` without `--sort`.
     ///
     /// # Errors
     /// A usage error if there is no column with this name.
@@ -128,7 +128,7 @@ impl<Row: Table> Sorting<Row> {
             (Value::U64(a), Value::U64(b)) => a.cmp(&b),
             (Value::F64(a), Value::F64(b)) => a.total_cmp(&b),
             (Value::List(a), Value::List(b)) => a.cmp(&b),
-            // A column has values of one type.
+            // All values of a column have one type, so this case does not occur.
             _ => Ordering::Equal,
         };
         if self.falls { order.reverse() } else { order }
@@ -150,7 +150,7 @@ impl TableArgs {
         self.print_columns(&Row::columns(), rows, sheets, out)
     }
 
-    /// Prints a table as [`print`](Self::print) does, with these columns as JSON or CSV.
+    /// Prints a table as [`print`](Self::print) does, except that JSON and CSV have the columns `columns`.
     ///
     /// # Errors
     /// Those of `out`.
@@ -195,7 +195,7 @@ impl TableArgs {
         self.fitted(sheet, indent, width, out)
     }
 
-    /// Prints a sheet as text in lines of this width.
+    /// Prints a sheet as text, fitted to lines of `width` characters.
     fn fitted(
         self,
         sheet: &Sheet,
@@ -229,8 +229,8 @@ impl TableArgs {
     }
 }
 
-/// Returns columns of JSON objects by their keys, for rows that are not a [`Table`]. The items of an array are joined
-/// by blanks; an object in an array counts as the text of its field `key`.
+/// Returns a column for each key, which reads this key of a JSON object. The columns print rows that are not a
+/// [`Table`]. The items of an array are joined by blanks; an object in an array counts as the text of its field `key`.
 pub fn fields(keys: &[&'static str]) -> Vec<Column<serde_json::Value>> {
     let column = |&key| {
         let read = move |row: &serde_json::Value| text(&row[key]);
@@ -258,8 +258,8 @@ pub fn sheet_of_fields(keys: &[&'static str], rows: &[serde_json::Value]) -> She
     sheet
 }
 
-/// Wraps text to lines of at most `width` characters. A longer word is on a separate line. Lines after the first line
-/// are indented.
+/// Wraps text to lines of at most `width` characters. A word that is longer than `width` is on a separate line. Lines
+/// after the first line are indented.
 pub fn wrapped(words: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words.split_whitespace() {

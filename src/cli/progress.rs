@@ -15,14 +15,14 @@ use super::threads::Ticker;
 use replay_core::number::grouped;
 use replay_experiment::sweep::Plan;
 
-/// Returns a bar with `steps` steps, or a spinner, and the ticker that redraws it. Templates may contain the keys of
-/// the library, `{rate}` for steps per second, and `{left}` for the remaining time. Both are computed from the whole
-/// time of the bar.
+/// Returns a bar with `steps` steps, or a spinner, and the ticker that redraws it. A template may contain the keys of
+/// the library indicatif, `{rate}` for steps per second, and `{left}` for the remaining time. `{rate}` and `{left}` are
+/// computed from the mean speed since the bar was created.
 pub fn bar(quiet: bool, steps: Option<u64>, template: &str) -> (ProgressBar, Option<Ticker>) {
     bar_with(quiet, steps, template, |state| left(state.pos(), state.len(), state.elapsed()))
 }
 
-/// Returns a [`bar`] with another text for `{left}`.
+/// Returns a [`bar`] in which `{left}` is the text that `left` returns.
 fn bar_with(
     quiet: bool,
     steps: Option<u64>,
@@ -33,7 +33,7 @@ fn bar_with(
     let bar = ProgressBar::with_draw_target(steps, target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         let rate = |state: &ProgressState, to: &mut dyn Write| {
-            // An error of drawing has no effect on the work.
+            // An error while drawing has no effect on the work.
             let _ = to.write_str(&rate(state.pos(), state.elapsed()));
         };
         let left = move |state: &ProgressState, to: &mut dyn Write| {
@@ -52,7 +52,7 @@ fn bar_with(
     (bar, ticker)
 }
 
-/// Formats steps per second with about two digits.
+/// Formats the mean number of steps per second with two significant digits.
 fn rate(done: u64, elapsed: Duration) -> String {
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-3);
     match rate {
@@ -65,7 +65,8 @@ fn rate(done: u64, elapsed: Duration) -> String {
     }
 }
 
-/// Formats the remaining time at the mean speed so far; before the first step, formats the elapsed time.
+/// Formats the remaining time at the mean speed so far; formats the elapsed time before the first step or if the number
+/// of steps is unknown.
 fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     match all {
         Some(all) if done > 0 => {
@@ -76,7 +77,8 @@ fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     }
 }
 
-/// Counts of the jobs of the cells of one kind. Jobs of one kind take about the same time.
+/// Work of the cells of one kind: the number of jobs, the number of started jobs, and the time spent on them. All jobs
+/// of one kind take about the same time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     jobs: u64,
@@ -90,9 +92,9 @@ struct Work {
 struct GridWork(HashMap<Kind, Work>);
 
 impl GridWork {
-    /// Returns the remaining time of a grid after `elapsed`. The time of a remaining job is the mean time of the
-    /// started jobs of the same kind, or the mean of all started jobs if no job of the kind has started. Returns `None`
-    /// before the first job.
+    /// Returns the estimated remaining time of a grid that has run for `elapsed`. The time of a remaining job is the
+    /// mean time of the started jobs of the same kind, or the mean of all started jobs if no job of the kind has
+    /// started. Returns `None` before the first job.
     fn left(&self, elapsed: Duration) -> Option<Duration> {
         let started = self.0.values().map(|work| work.started).sum::<u64>();
         let took = self.0.values().map(|work| work.took).sum::<Duration>().as_secs_f64();
@@ -114,22 +116,22 @@ pub struct Progress {
     _ticker: Option<Ticker>,
     cells: usize,
     done: AtomicUsize,
-    /// The kinds of the cells and their work, for cells of a plan.
+    /// The kinds of the cells, and the work of each kind; `None` if the cells do not belong to a plan.
     grid: Option<(Kinds, Arc<Mutex<GridWork>>)>,
 }
 
 const CELLS: &str = "{wide_bar} {msg} cells, {human_pos}/{human_len} jobs, {rate} {left}";
 
 impl Progress {
-    /// Returns the progress of cells with a total of `jobs` jobs.
+    /// Creates the progress bar of `cells` cells with `jobs` jobs in total.
     pub fn new(quiet: bool, cells: usize, jobs: u64) -> Self {
         let (bar, _ticker) = bar(quiet, Some(jobs), CELLS);
         bar.set_message(format!("0/{cells}"));
         Self { _ticker, bar, cells, done: AtomicUsize::new(0), grid: None }
     }
 
-    /// Returns the progress of cells of a plan. The remaining time is estimated from the time per job of each kind of
-    /// cells.
+    /// Creates the progress bar of the cells `runs` of a plan. The remaining time is estimated from the time per job of
+    /// each kind of cells.
     ///
     /// # Errors
     /// A usage error if a strategy cannot be built.
@@ -158,7 +160,7 @@ impl Progress {
         Ok(Self { bar, _ticker, grid: Some((kinds, work)), ..progress })
     }
 
-    /// Records that `jobs` jobs of a cell have started in the time `took`.
+    /// Records that `jobs` jobs of the cell `run` have started, and that they took the time `took`.
     pub fn started(&self, plan: &Plan, run: u32, jobs: u64, took: Duration) {
         let Some((kinds, work)) = &self.grid else { return };
         let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,7 +175,7 @@ impl Progress {
         self.bar.set_message(format!("{done}/{}", self.cells));
     }
 
-    /// Counts finished jobs, up to the number of all jobs, because jobs that were requeued finish twice.
+    /// Counts finished jobs. The count never exceeds the number of all jobs, although requeued jobs finish twice.
     pub fn jobs_done(&self, jobs: u64) {
         let room = self.bar.length().map_or(jobs, |all| all.saturating_sub(self.bar.position()));
         self.bar.inc(jobs.min(room));
@@ -217,7 +219,7 @@ impl Points {
         self.bar.set_message(grouped(all));
     }
 
-    /// Calls a function that prints lines, above the bar.
+    /// Calls a function that prints lines; the lines appear above the bar.
     pub fn above<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)
     }

@@ -1,4 +1,4 @@
-//! Recorded schedules and placements of logs: checks and reports before they are replayed.
+//! Checks the recorded schedules and placements of logs and reports irregularities before they are replayed.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -39,9 +39,7 @@ pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
 
 /// Adds the recorded placements to a trace, and reports irregularities in them.
 ///
-/// # Errors
-/// A data error if the placements cannot be read, contradict the machine under `--strict`, or are missing for all jobs;
-/// a usage error if the placements do not fit the policy or the machine.
+/// # Errors A data error if the placements cannot be read, if they are missing for all jobs, or if they contradict the machine under `--strict`; a usage error if the placements do not fit the policy or the machine.
 pub fn placed(
     trace: Trace,
     grid: &ParameterGrid,
@@ -65,7 +63,7 @@ pub fn placed(
         )));
     }
     nodes.check(&trace.workload).map_err(Failure::data)?;
-    // Lists in field 19 belong to lines instead of job numbers.
+    // Node lists in field 19 are identified by line, node lists in a separate file by job number.
     let by = if nodes.is_by_number() { "job" } else { "line" };
     let counts_nodes =
         Policy::by_name(&trace.policy).is_ok_and(|policy| policy.size.counts_nodes());
@@ -131,7 +129,7 @@ pub fn placed(
             eprint_line(format_args!("{name}, recorded placements: {unmatched}"));
         }
         if overfull.jobs > 0 {
-            // If jobs share nodes, the sum of their sizes in nodes can exceed the machine.
+            // If jobs share nodes, the sum of their sizes in nodes can exceed the number of nodes of the machine.
             eprint_line(format_args!(
                 "{name} on {machine}, recorded: {overfull}; {WITHOUT} ({SHARED})"
             ));
@@ -142,7 +140,7 @@ pub fn placed(
     Ok(trace)
 }
 
-/// Reads the points of nodes from a file.
+/// Reads a file that assigns a point of the machine to each node.
 fn node_map(file: &str) -> Result<NodeMap, Failure> {
     let input = File::open(file).map_err(|error| {
         Failure::usage(anyhow::Error::new(error).context(format!("cannot read {file}")))

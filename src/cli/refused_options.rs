@@ -3,7 +3,7 @@
 use super::args::GridArgs;
 use super::exit::Failure;
 
-/// Returns an error for options of outages and recorded placements, for commands that do not support these options.
+/// Returns an error if an option of outages or recorded placements was given to a command that does not support it.
 ///
 /// # Errors
 /// A usage error that names the option and the commands that have this option.

@@ -1,4 +1,4 @@
-//! `replay report`: one page of HTML from folders of results.
+//! `replay report`: writes a page of HTML about folders of results.
 
 use std::fs::File;
 use std::io::Read;
@@ -48,7 +48,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     replaces_no_data(&args.write)?;
     let (mut folders, mut published) = (Vec::new(), Vec::new());
     for path in &args.of {
-        // An absent path is reported as an absent folder.
+        // A path that does not exist is treated as a folder, so that the error reports an absent
+        // folder.
         match path.is_dir() || !path.exists() {
             true => {
                 let folder = ResultFolder::read(path, read, Unread::is_transient).map_err(bad)?;
@@ -92,7 +93,7 @@ impl Unread {
     }
 }
 
-/// Reads a folder, and compares its jobs if it has the table of jobs.
+/// Reads a folder and, if it has the table of jobs, compares the best strategies job by job.
 fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     results.check_tables()?;
     let mut folder = Folder::read(results, tables, &list::tables())?;
@@ -108,7 +109,7 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     Ok(folder)
 }
 
-/// Returns an error if the file to replace is not a page, because it may be an input.
+/// Returns an error if `path` exists and is not an HTML page, because it may be an input.
 fn replaces_no_data(path: &Path) -> Result<(), Failure> {
     let mut begin = [0; DOCTYPE.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));

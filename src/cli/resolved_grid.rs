@@ -34,7 +34,7 @@ pub struct Tried {
     pub traces: Vec<Arc<Trace>>,
     /// Allocators that work on all machines with all schedulers.
     pub works: Vec<AllocatorSpec>,
-    /// Values that were built to test the allocators.
+    /// Allocators that were built for the test, so that runs need not build them again.
     pub prepared: Prepared,
 }
 
@@ -48,7 +48,7 @@ pub struct ResolvedGrid {
 }
 
 impl ResolvedGrid {
-    /// Loads the traces of a grid. Messages name the grid file `file`.
+    /// Loads the traces of a grid. If there is a grid file `file`, errors about traces name it.
     ///
     /// # Errors
     /// A usage error for names that cannot be used together, a data error for a wrong trace.
@@ -70,8 +70,8 @@ impl ResolvedGrid {
                 None => failure,
             })?);
         }
-        // Strategies were built for the machines of the grid when the grid was resolved. Reuse them, because building
-        // takes long for a large machine.
+        // For the machines of the grid, strategies were built and checked when the grid was resolved. They are not
+        // built again, because building takes long for a large machine.
         let machines = traces.iter().map(|trace| &trace.topology);
         check_strategies(&grid, machines.filter(|machine| !grid.machines.contains(machine)), &[])?;
         Self::checked(grid, traces, quiet)
@@ -146,8 +146,8 @@ where
     names.map(|name| name.parse().map_err(Failure::usage)).collect()
 }
 
-/// Returns a trace for each combination of a workload and a machine of a grid. If the grid has no machines, the machine
-/// of a workload is that in its header.
+/// Returns a trace for each combination of a workload and a machine of a grid. If the grid has no machines, each
+/// workload runs on the machine that the header of its log defines.
 fn on_machines(
     workloads: Vec<Arc<Workload>>,
     grid: &ParameterGrid,
@@ -193,7 +193,8 @@ fn on_machines(
                         trace.chains()
                     ));
                 }
-                // The check of recorded placements reports oversubscription, except if jobs share points.
+                // Oversubscription was already reported if all strategies repeat recorded placements, or if some do and
+                // each point has one processor.
                 let is_reported = all || some && trace.topology.per_point() == 1;
                 if let Some(rule) = recorded.filter(|_| !is_reported) {
                     report_oversubscription(&trace, rule, quiet)?;
@@ -205,7 +206,7 @@ fn on_machines(
     Ok(traces)
 }
 
-/// Reads the outages of a grid, without a machine.
+/// Reads the file of outages of a grid, which does not depend on the machine.
 fn outages(grid: &ParameterGrid) -> Result<Option<OutageFile>, Failure> {
     let Some(down) = &grid.file.down else { return Ok(None) };
     let file = File::open(&down.file).map_err(|error| {
@@ -217,7 +218,7 @@ fn outages(grid: &ParameterGrid) -> Result<Option<OutageFile>, Failure> {
     })
 }
 
-/// Resolves outages on a machine.
+/// Resolves the outages of a file on a machine.
 fn outages_on(
     file: Option<&OutageFile>,
     grid: &ParameterGrid,
@@ -228,8 +229,8 @@ fn outages_on(
     Ok(Outages { windows, running: grid.when_down, walls })
 }
 
-/// Returns a copy of a workload for every load, scaled to this load and with the load in its name; without loads,
-/// returns the workload itself.
+/// Returns a copy of a workload for every load; without loads, returns the workload itself. Each copy is scaled to its
+/// load and has the load in its name.
 fn at_loads(
     workload: &Arc<Workload>,
     machine: &Topology,
@@ -268,7 +269,8 @@ fn at_loads(
     loads.iter().map(at).collect()
 }
 
-/// Returns the names of traces in all lists. The name of an existing file may contain commas.
+/// Returns the names of traces in all lists. A list that is the path of an existing file is one name, even if it
+/// contains commas.
 pub fn trace_names(lists: &[String]) -> Vec<String> {
     let names = lists.iter().flat_map(|list| match Path::new(list).exists() {
         true => vec![list.as_str()],
@@ -277,8 +279,8 @@ pub fn trace_names(lists: &[String]) -> Vec<String> {
     names.map(str::to_string).collect()
 }
 
-/// If different traces have the same name, adds the beginning of the digest to their names. Removes repetitions of a
-/// trace.
+/// If different traces have the same name, appends the first eight digits of their digests to their names. Removes
+/// repetitions of a trace.
 fn with_distinct_names(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
     let mut distinct: Vec<Arc<Workload>> = Vec::new();
     for workload in workloads {
@@ -410,7 +412,7 @@ fn fitted(
     let mut fitted = Workload::clone(workload);
     fitted.fit_to_machine(processors, rule).map_err(|e| {
         Failure::data(anyhow::Error::new(e).context(format!(
-            "machine {machine} (--oversize drop or clamp, or a larger --machine)"
+            "machine {machine} is too small (use --oversize drop or clamp, or a larger --machine)"
         )))
     })?;
     if fitted.jobs.is_empty() {

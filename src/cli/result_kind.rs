@@ -49,8 +49,8 @@ impl Kind {
         }
     }
 
-    /// Returns the names of the tables that the command may write. A folder is checked for these tables before any
-    /// work.
+    /// Returns the names of the tables that the command may write. Before any work, the output folder is checked for
+    /// these tables.
     pub const fn tables(self) -> &'static [&'static str] {
         match self {
             Kind::Run | Kind::Sweep => &OF_RUNS,

@@ -1,4 +1,4 @@
-//! Results of commands, and a common way to print and write them.
+//! A common way to print and write the results of commands.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub trait Results {
         !self.rows().is_empty()
     }
 
-    /// Returns the columns of JSON and CSV.
+    /// Returns the columns of the rows in JSON and CSV.
     fn columns(&self) -> Vec<Column<Self::Row>> {
         Self::Row::columns()
     }
@@ -51,7 +51,7 @@ pub trait Results {
         Value::Null
     }
 
-    /// Returns the configuration in the metadata of Parquet files.
+    /// Returns the configuration as JSON text, for the metadata of Parquet files.
     ///
     /// # Errors
     /// An error if the configuration has no JSON form.
@@ -87,7 +87,7 @@ pub struct Tally {
     all: Option<usize>,
     /// Number of cells with results.
     pub done: usize,
-    /// Reasons of the failed cells.
+    /// For each failed cell, the reason for the failure.
     pub failed: Vec<String>,
 }
 
@@ -125,7 +125,7 @@ impl Session {
         }
         let nothing = !results.exist();
         if nothing && tally.is_partial() {
-            // Tables without rows would look like results.
+            // Tables without rows would look like results, so the files are discarded.
             self.abandon();
         }
         if !nothing || self.is_staged() {
@@ -184,7 +184,7 @@ impl Session {
     }
 }
 
-/// Returns the metadata of every Parquet file.
+/// Returns the metadata that every Parquet file has: program, version, commit and configuration.
 pub fn metadata(configuration: &str) -> [(String, String); 4] {
     let metadata = [
         ("program", "replay"),

@@ -1,4 +1,4 @@
-//! Commands that continue after an interruption with the journal in their folder.
+//! Resumes interrupted commands from the journal in their output folder.
 
 use std::collections::HashSet;
 use std::io::{Write, stdout};
@@ -65,7 +65,7 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
         Ok(Some(Self { dir, is_permanent, earlier_builds, journal }))
     }
 
-    /// Prints the path of the journal, which is the result of a shard.
+    /// Prints the path of the journal, which is the result of a shard, and returns the exit code.
     ///
     /// # Errors
     /// A usage error if standard output cannot be written.
@@ -76,8 +76,8 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
 
     /// Locks the journal for reading or writing.
     pub fn open(&self) -> MutexGuard<'_, Journal<R>> {
-        // If a thread panics while it writes a record, the incomplete record is removed when the journal is opened
-        // again.
+        // A poisoned lock is no error: if a thread panicked while it wrote a record, the incomplete record is removed
+        // when the journal is opened again.
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,7 +112,8 @@ pub struct ResumableRun<R> {
 }
 
 impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
-    /// Reads these cells from the journal in the folder of a session and reports how many of them are finished.
+    /// Reads the results of the cells `ids` from the journal in the folder of a session and reports how many of the
+    /// cells are finished.
     ///
     /// # Errors
     /// The errors of [`JournalHandle::begin`], and a usage error if the journal has other cells.

@@ -26,7 +26,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
     let measure = args.measure();
     let mut loaded = ResolvedGrid::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
-    // On trees and blocks, the default table contains leaves.
+    // On trees and blocks, placements are measured, because the default table has columns about leaves.
     let on_hierarchy = |trace: &Arc<Trace>| trace.topology.hierarchy().is_some();
     if args.columns.is_empty() && loaded.traces.iter().any(on_hierarchy) {
         loaded.plan.grid.measure.placements = true;

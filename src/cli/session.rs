@@ -38,7 +38,7 @@ pub struct Session {
     keeps_journal: bool,
     /// Input files.
     inputs: Vec<PathBuf>,
-    /// Digest of the configuration, after the configuration was declared.
+    /// Digest of the configuration; `None` until the configuration is declared.
     configuration: Option<String>,
     place: Place,
 }
@@ -180,7 +180,7 @@ impl Session {
                     return Err(unwritable(folder.path(), FolderError::Other(standing)));
                 }
                 let out = folder.path().display();
-                self.print_line(format_args!("replay: --force replaces in {out} {standing}"));
+                self.print_line(format_args!("replay: in {out}, --force replaces {standing}"));
             }
             if let Some(figures) = folder.earlier().map(figures).filter(|count| *count > 0)
                 && !self.plots
@@ -248,7 +248,7 @@ impl Session {
         self.continuation.as_deref()
     }
 
-    /// Keeps the journal when incomplete results are written.
+    /// Keeps the journal when the results are written, because the results of a failed command are incomplete.
     pub fn keep_journal_beside_results(&mut self) {
         self.keeps_journal = true;
     }

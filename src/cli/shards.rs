@@ -93,7 +93,7 @@ impl Part {
     }
 }
 
-/// The failure of a plan that cannot be used.
+/// Returns the failure for a folder whose plan cannot be used.
 pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
     let what = format!("{} is not a shard plan", path.join(PLAN_FILE).display());
     Failure::data(cause.into().context(what))
@@ -148,7 +148,7 @@ impl<'a> Shards<'a> {
         Ok((plan, shards))
     }
 
-    /// Checks that `out` is not one of the folders.
+    /// Checks that `out` is not one of the folders to merge.
     ///
     /// # Errors
     /// A usage error if `out` is one of the folders.
@@ -203,7 +203,7 @@ impl<'a> Shards<'a> {
                 Some(part) => {
                     let count = grouped(count);
                     format!(
-                        "shard {shard} in {} lacks {count}; run the shard again",
+                        "shard {shard} in {} lacks {count} of its cells; run the shard again",
                         part.path.display()
                     )
                 }

@@ -51,7 +51,7 @@ fn offered(arg: Arg) -> Arg {
         "suites" => Listing::Suites,
         _ => return arg,
     };
-    // The parser needs static texts; the program ends after printing them.
+    // Leak the texts, because the parser needs static texts and the program ends after printing them.
     let value =
         |(name, about): (String, String)| PossibleValue::new(&*name.leak()).help(&*about.leak());
     let values: Vec<_> = names(listing).unwrap_or_default().into_iter().map(value).collect();
@@ -81,7 +81,7 @@ pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit, Failure> {
     let mut pages: Vec<(String, Command)> = subcommands
         .map(|sub| {
             let name = format!("replay-{}", sub.get_name());
-            // The parser needs static texts; the program ends after printing them.
+            // Leak the texts, because the parser needs static texts and the program ends after printing them.
             let sub = sub.clone().name(&*name.clone().leak()).version(env!("CARGO_PKG_VERSION"));
             (name, sub)
         })

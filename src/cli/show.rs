@@ -215,7 +215,7 @@ fn seconds(option: &str, at: TraceTime, header: &Header) -> Result<i64, Failure>
     at.seconds(header).map_err(|error| Failure::usage_message(format!("{option}: {error}")))
 }
 
-/// Returns the boundaries of a machine in x and y.
+/// Returns the kind of boundary that a machine has in x and in y: wall, wraparound, or neither.
 fn edges(topology: &Topology) -> [Edge; 2] {
     let edge = |axis: usize| match topology.grid().map(|grid| grid.axes()[axis].wrapped) {
         Some(false) => Edge::Wall,
@@ -347,7 +347,7 @@ impl Results for Picture<'_> {
             };
             match sheets.has_wrapped_rows() {
                 true => format!(
-                    "the rows of a {leaf} are below each other, with a cell for each of its nodes"
+                    "the nodes of a {leaf} fill several consecutive rows, with a cell for each of its nodes"
                 ),
                 false => format!("a row is a {leaf} with a cell for each of its nodes"),
             }

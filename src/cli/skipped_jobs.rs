@@ -1,4 +1,4 @@
-//! Jobs of sizes that an allocator never places. These jobs are reported when all runs are done.
+//! Jobs that an allocator never places because of their size. These jobs are reported when all runs are done.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const RULE: &str =
 /// Maximum number of lines of the report.
 const LINES: usize = 10;
 
-/// Returns a message that the job with this number received no processors in a run, and the reason.
+/// Returns a message with the reason why the job with this number received no processors in a run.
 pub fn why_not_started(cell: &Cell, number: i64) -> String {
     let name = &cell.trace.workload.name;
     match left_out_job(cell, number) {
@@ -43,18 +43,20 @@ pub fn why_not_started(cell: &Cell, number: i64) -> String {
             grouped(size),
         ),
         None => {
-            format!("--job {number}: no job of {name} has this number and received processors")
+            format!(
+                "--job {number}: in {name}, no job has this number, or the job received no processors"
+            )
         }
     }
 }
 
-/// Returns advice that suits an allocator, which is given by its canonical name.
+/// Returns advice about the jobs that an allocator skips; the allocator is given by its canonical name.
 fn advice(allocator: &str) -> &'static str {
     let spec = allocator.parse::<AllocatorSpec>();
     if spec.is_ok_and(|spec| spec.has_parameter("fit")) { FIT } else { RULE }
 }
 
-/// Descriptions of skipped jobs, by trace, machine, sizes and advice, with the strategies that skip them.
+/// Names of the strategies that skip jobs, by trace and machine, skipped sizes, and advice.
 #[derive(Debug, Default)]
 pub struct SkippedJobs(BTreeMap<(String, String, &'static str), Vec<String>>);
 
@@ -85,7 +87,9 @@ impl SkippedJobs {
             eprint_line(format_args!("{place}, {strategies}: left out {sizes} ({advice})"));
         }
         if let more @ 1.. = self.0.len().saturating_sub(LINES) {
-            eprint_line(format_args!("and {more} more; the column no_such_size_jobs counts them"));
+            eprint_line(format_args!(
+                "and {more} more; the column no_such_size_jobs counts the jobs left out"
+            ));
         }
     }
 }

@@ -25,12 +25,11 @@ const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
 /// Default allocators of a grid whose jobs send messages.
 pub const SENDING: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 
-/// Allocators of hypercubes, of clusters, and of any machine. They are used if the allocators of meshes do not work on
-/// a machine.
+/// Allocators for hypercubes, for clusters, and for any machine. They are used on machines other than meshes and tori.
 pub const ELSEWHERE: &str =
     "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 
-/// Options in which every allocator is given by its name.
+/// Options in which `all` and the default have been replaced with names of allocators.
 pub struct Chosen {
     /// The options.
     pub args: GridArgs,
@@ -38,8 +37,9 @@ pub struct Chosen {
     pub tried: Option<Tried>,
 }
 
-/// Selects the allocators of the main job if no allocator is given and either no trace is given or `alone` is true.
-/// Replaces `all` with the allocators that work with every machine and scheduler.
+/// If neither an allocator nor a tie vector is given, selects the allocators of the main job, provided that no trace is
+/// given or that `alone` is true. Otherwise, replaces `all` with the allocators that work with every machine and
+/// scheduler.
 ///
 /// # Errors
 /// Those of reading the traces, and a usage error if a name is unknown.
@@ -112,8 +112,8 @@ impl ResolvedGrid {
         }
     }
 
-    /// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. The text
-    /// `recorded` is the error message for the allocator recorded.
+    /// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. `recorded` is the
+    /// error message if the allocator is recorded.
     ///
     /// # Errors
     /// The errors of [`resolve`](Self::resolve), and a usage error if there are several cells.
@@ -212,7 +212,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
 /// Allocators that do not work, with their reasons.
 type Refused = Vec<(AllocatorSpec, Incompatible)>;
 
-/// Traces and machines of the options, which were loaded with an allocator that works on every machine.
+/// Traces and machines of the options, loaded with the allocator random, which works on every machine.
 struct Trial(ResolvedGrid);
 
 fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
@@ -249,7 +249,7 @@ impl Trial {
         machines
     }
 
-    /// Returns machines, schedulers and outages as text.
+    /// Returns a text with the machines and schedulers, and whether there are outages.
     fn place(&self) -> String {
         let machines: Vec<String> = self.machines().iter().map(Topology::to_string).collect();
         let schedulers = &self.0.plan.grid.schedulers;

@@ -108,7 +108,7 @@ pub struct StreamArgs {
     ///
     /// Times, utilization, fragmentation, units and busy lists are then measured until the N-th completion. Packets,
     /// distances, attempts, operations and searches include all jobs. If --jobs is larger than --completions and
-    /// --warm-up is given, a replication is like a batch of one long run.
+    /// --warm-up is given, a replication corresponds to one batch of a long run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     completions: Option<u32>,
 
@@ -138,11 +138,12 @@ pub struct StreamArgs {
     #[command(flatten)]
     seed: SeedArg,
 
-    /// Stop when the 95 % intervals of finish time, turnaround and utilization are this share of the mean.
+    /// Stop when the half-widths of the 95 % intervals of finish time, turnaround and utilization are at most this
+    /// share of the means.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
     precision: f64,
 
-    /// Run exactly N replications, for any width of the intervals.
+    /// Run exactly N replications, whatever the width of the intervals.
     #[arg(long, value_name = "N", conflicts_with_all = ["precision", "min_replications", "max_replications"])]
     replications: Option<u64>,
 
@@ -170,7 +171,7 @@ const ARRIVALS: &str = "1..10:1";
 const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
-/// Estimates every point and prints the means with their intervals.
+/// Estimates the means of every point (machine, scheduler, allocator and load) and prints them with their intervals.
 pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Stream, &args.output, command)?;
     let rule = stop_rule(args)?;
@@ -238,11 +239,12 @@ fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     }
 }
 
-/// Estimates the points without a record in the journal of the folder. Returns the indices and results of the finished
-/// points. `met` returns the number of replications of a result, and whether this number is sufficient.
+/// Estimates the points that have no record in the journal of the folder. Returns the indices and results of the
+/// finished points. `met` returns the number of replications of a result, and whether the intervals of the result are
+/// narrow enough.
 ///
 /// # Errors
-/// Those of the journal.
+/// Fails if the journal cannot be read or written.
 fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     args: &StreamArgs,
     session: &mut Session,
@@ -285,7 +287,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     Ok(resumed.take())
 }
 
-/// The results of the command.
+/// Results of `replay stream`: a row for each point.
 struct Streams<'a> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
@@ -400,7 +402,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     };
     let sides: Sides = args.sides.parse().map_err(Failure::usage)?;
     if args.pattern.is_some() && args.service.is_some() {
-        let message = "--service: with --pattern a job ends when its messages are delivered";
+        let message = "--service: cannot be used with --pattern, because a job then ends when its messages are delivered";
         return Err(Failure::usage_message(message));
     }
     if args.pattern.is_none() && args.messages.are_given() {
@@ -532,7 +534,7 @@ fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
     Ok(loads)
 }
 
-/// Returns the printed table, by offered load if `shares` is true, or else by arrivals.
+/// Returns the printed table, with a column of offered loads if `shares` is true, or else of arrival rates.
 fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
     let mut shown = vec![
         Shown::column(name::topology, "machine", 0),
@@ -547,7 +549,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         .rank(1),
         Shown::column(name::replications, "runs", 0),
     ];
-    // In a narrow terminal, the compared strategies and the first measures are kept.
+    // In a narrow terminal, the compared strategies and the measures of rank 1 are kept longest.
     for (metric, title, rank) in [
         (Metric::FinishTime, "finish time", 1),
         (Metric::Utilization, "util %", 1),
@@ -560,7 +562,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
     ] {
         let caption = metric.caption();
         let mean = match caption.unit {
-            // The title has the unit %.
+            // The title contains the unit %, so the unit is not added.
             "%" => Shown::column(caption.column, title, 2),
             _ => Shown::measure(caption.column, title, 2),
         };

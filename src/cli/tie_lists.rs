@@ -29,7 +29,7 @@ pub struct TieLists {
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Tie vectors")]
     af: Option<String>,
 
-    /// Try these values of WF, the weight of own processors along walls.
+    /// Try these values of WF, the weight of the candidate's processors along walls.
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Tie vectors")]
     wf: Option<String>,
 

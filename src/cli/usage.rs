@@ -23,7 +23,7 @@ const RETIRED: [Retired; 5] = [
     ),
 ];
 
-/// Removed names and the advice that replaces them.
+/// Removed names, each with the advice that replaces it.
 const REMOVED: [(Removed, &str); 5] = [
     (Removed::Command("saturate"), "use stream --backlog"),
     (Removed::Command("estimates"), "tie vectors have no entry EF"),
@@ -123,7 +123,8 @@ fn invalid(error: &Error) -> Option<&str> {
     }
 }
 
-/// Replaces the tips of the parser about an unknown long option, because the parser requires only little similarity.
+/// Replaces the tips that the parser gives about an unknown long option, because the parser suggests options with
+/// little similarity.
 fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -160,7 +161,8 @@ fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error 
     }
 }
 
-/// Returns the option for an output of the command if the typed option names an output of another command or program.
+/// Returns the output option of a command if the typed option is `out` or `output` and the command does not have it;
+/// `None` if there is no such option.
 fn output(typed: &str, command: &Command) -> Option<&'static str> {
     let has = |option: &&str| options(command).any(|one| one == *option);
     match typed {
@@ -177,12 +179,12 @@ fn options(command: &Command) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Minimum number of letters at the beginning that a typed option and the suggested option have in common.
+/// Minimum length in letters of the common beginning of a typed option and a suggested option.
 const PREFIX: usize = 4;
 
-/// Returns the option that a misspelt option probably means. It is an option with the same first letter that differs by
-/// at most two edits, or an option that begins with the typed word or with which the typed word begins. If the typed
-/// word or the option has at most five letters, one edit is allowed; if the option has at most three letters, none.
+/// Returns the option that a misspelt option probably means. The option has the same first letter. It differs by at
+/// most two edits, or one of the two begins with the other. If the typed word or the option has at most five letters,
+/// one edit is allowed; if the option has at most three letters, none.
 fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = |option: &&'a str| {
         let reach = match (option.len(), typed.len()) {
@@ -204,7 +206,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Returns the message of the error that a command line gives.
+    /// Returns the error message for a command line.
     fn message(line: &str) -> String {
         let arguments: Vec<OsString> =
             format!("replay {line}").split(' ').map(OsString::from).collect();

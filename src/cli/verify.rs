@@ -38,7 +38,7 @@ pub struct VerifyArgs {
 
     /// Run more or longer replications, which takes minutes instead of seconds.
     ///
-    /// The command replay list suites describes the changes for each suite.
+    /// See replay list suites for the changes in each suite.
     #[arg(long)]
     full: bool,
 
@@ -69,7 +69,7 @@ pub struct VerifyArgs {
 
     /// Write results into this folder.
     ///
-    /// There is a figure for each figure or table of a suite, with the published numbers and our numbers, as SVG, PNG,
+    /// Each figure or table of a suite is drawn as a figure with the published numbers and our numbers, as SVG, PNG,
     /// PDF and CSV.
     #[arg(long, value_name = "DIR", conflicts_with = "audit", group = "figures")]
     out: Option<PathBuf>,
@@ -199,7 +199,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
         eprint_line(match checks.iter().any(absent) {
             true => "replay: nothing was compared: no trace is present",
-            false => "replay: nothing was judged; the table has the reasons",
+            false => "replay: no number received a verdict; the table has the reasons",
         });
     }
     let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
@@ -207,7 +207,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     Ok(if complaints.is_empty() && !incomplete { Exit::Done } else { Exit::Differs })
 }
 
-/// Returns the checks and audits that are not as declared.
+/// Returns a message for each check and each audit whose outcome is not as declared.
 fn complaints(checks: &[Check], audits: Option<&[Audit]>) -> Vec<String> {
     let audits = audits.into_iter().flatten().filter_map(Audit::complaint);
     checks.iter().filter_map(Check::complaint).chain(audits).collect()
@@ -233,7 +233,7 @@ fn summary(checks: &[Check]) -> String {
     )
 }
 
-/// Returns the number of judged rows of each class.
+/// Returns the number of judged rows, in total and by class.
 fn by_class(checks: &[Check]) -> String {
     let judged = || checks.iter().filter(|check| check.is_judged());
     let count = |class| judged().filter(|check| check.class() == class).count();

@@ -102,7 +102,7 @@ fn limits_memory_for_endless_input() {
         ("tr '\\0' x </dev/zero", 3, "line 1: the line is longer than 16777216 bytes"),
         ("yes '{\"ask\":[[2,1,1,1]]}'", 0, ""),
     ] {
-        // Enough address space for a search and a few lines of maximum length.
+        // The limit leaves enough address space for a search and a few lines of maximum length.
         let line = format!("ulimit -v 2000000; {program} {search} \"$0\" --threads 2");
         let output =
             Command::new("sh").args(["-c", &line, flood]).current_dir(dir.path("")).output();

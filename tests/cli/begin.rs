@@ -17,7 +17,8 @@ trials!(
     reports_threads_that_cannot_start,
 );
 
-/// Allocator and tie vector of each run without arguments; strategies that break ties occur twice.
+/// Allocator and tie vector of each run that the program starts without arguments. Strategies that break ties occur
+/// twice.
 const MAIN_JOB: [&str; 9] = [
     "mc1x1 -",
     "mc1x1 2,13,20,6",
@@ -105,7 +106,7 @@ fn version_is_that_of_the_package() {
     }
 }
 
-/// Messages are short for arguments of any length.
+/// Messages are short even if the arguments are long.
 fn messages_cut_long_arguments() {
     let dir = Dir::with_trace();
     let word = "y".repeat(100_000);
@@ -118,7 +119,7 @@ fn messages_cut_long_arguments() {
     }
 }
 
-/// In bash, completes the item after the last comma with the names of the traces that exist in the directory.
+/// The bash completion completes the item after the last comma. It offers only traces that exist in the directory.
 fn completes_the_last_item_of_a_list() {
     let dir = Dir::with_trace().file("traces/mine.swf", "").file("traces/made.swf.gz", "");
     let names = dir.replay("list traces --format names").code(0);

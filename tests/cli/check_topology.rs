@@ -18,7 +18,7 @@ trials!(
     recorded_nodes_must_occur_in_the_file,
 );
 
-/// Jobs of 1 to 24 nodes, one after the other.
+/// Returns a trace of jobs of 1 to 24 nodes, one after the other.
 fn all_sizes() -> String {
     let job = |size: i32| format!("{size} {} 0 50 {size}\n", 100 * size);
     "; MaxProcs: 24\n".to_string() + &(1..=24).map(job).collect::<String>()
@@ -100,8 +100,8 @@ fn errors_of_files_contain_line_and_name() {
     dir.replay("check-topology topo.txt").fails(2, 1, &words);
 }
 
-/// On a machine from a file, nodes of a log are found by their names. On other machines they are used in the order of
-/// their names.
+/// On a machine from a file, nodes of a log are found by their names. On other machines, nodes of a log are assigned in
+/// the order of their names.
 fn recorded_nodes_must_occur_in_the_file() {
     let conf = "SwitchName=a Nodes=n[0-7]\nSwitchName=b Nodes=n[8-15]\nSwitchName=r Switches=a,b\n";
     let trace = "; MaxProcs: 16\n1 0 0 50 2\n2 0 0 50 3\n";

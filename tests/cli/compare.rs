@@ -42,7 +42,7 @@ fn compares_contention_job_by_job() {
     let names: Vec<&str> = rows.iter().filter_map(|row| row["compared_measure"].as_str()).collect();
     let stretch = ["stretch", "placement_factor", "contention_factor"];
     assert!(names.starts_with(&stretch) && names.len() == 8, "{names:?}");
-    // The compared means equal those in `contend.csv`.
+    // The means that `compare` prints equal those in `contend.csv`.
     let runs = String::from_utf8(dir.read("out/contend.csv")).expect("text");
     let mut lines = csv::Reader::from_reader(runs.as_bytes());
     let at = lines.headers().expect("names").iter().position(|name| name == "mean_stretch");
@@ -94,7 +94,7 @@ fn compares_contention_job_by_job() {
     fails("run out:0", &["run has replays, out:0 has results of contend"]);
 }
 
-/// In this window two jobs of the shipped trace decide the order by mean stretch.
+/// In this window of the shipped trace, two jobs determine which of the two runs has the smaller mean stretch.
 fn names_two_jobs_that_decide_a_comparison() {
     let dir = Dir::with_trace();
     let contend =
@@ -215,12 +215,12 @@ fn compares_strategies_job_by_job() {
             "distance 2500 worse",
         ]
     );
-    // The compared means equal those of the runs.
+    // The means that `compare` prints equal those of the runs.
     let runs = dir.replay("--jobs 2500 --alloc mc1x1,random -q --format json").code(0);
     let means = all.fields(&["base_mean", "compared_mean"]);
     let expected = runs.fields(&["mean_pairwise_l1"]);
     assert_eq!(means[3], expected.join(" "));
-    // If base and compared run are exchanged, the verdict is reversed.
+    // If the two runs are exchanged, the verdict is reversed.
     let back = dir.replay("compare out:1 out:0 --measure pairwise_l1 --format json").code(0);
     assert_eq!(back.fields(&["change_verdict"]), ["better"]);
     let classes = compare("--measure wait,distance --by-size").code(0);
@@ -358,7 +358,7 @@ fn compares_folders_run_by_run() {
             lines[0].ends_with("after against before; all runs: lublin-10x10 10x10 fcfs"),
             "{lines:#?}"
         );
-        // Each text is a column heading, or a value that is listed once because all rows have it.
+        // Each text is the heading of a column, or it is printed once with a value that is equal in all rows.
         let all = lines.join(" ");
         for word in ["run", "measure", "change %", "95 %", "verdict"] {
             assert!(all.contains(word), "{word} in {lines:#?}");

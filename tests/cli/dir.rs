@@ -238,7 +238,8 @@ impl Outcome {
         outcome
     }
 
-    /// Panics with arguments, exit code and both streams unless `holds`.
+    /// Panics unless `holds` is true. The message has the arguments, the exit code, standard output
+    /// and standard error.
     #[track_caller]
     pub fn demand(&self, holds: bool, what: &str) {
         let Outcome { arguments, code, stdout, stderr } = self;

@@ -82,7 +82,7 @@ fn writes_outage_tables() {
         manifest.contains("\"rule\": \"kill\"") && manifest.contains("\"outages\": \""),
         "{manifest}"
     );
-    // The same grid in a file gives the same table.
+    // The same grid, read from a grid file, gives the same table.
     let grid = dir.replay(&format!("sweep {options} --print-config")).code(0);
     let dir = dir.file("g.toml", grid.stdout);
     dir.replay("sweep g.toml --out swept -q").code(0);
@@ -121,7 +121,7 @@ fn empty_files_change_nothing() {
 }
 
 fn errors_have_line_and_field() {
-    // In this sample of the specification the fourth window is empty.
+    // In this sample from the specification, the fourth window is empty.
     let sample = "# down windows\nfrom,until,what\n3600,7200,box 0 0 0 3 3 0\n5000,6000,node 17\n\
                   10000,,node 3-5\n20000,20000,node 1\n40000,50000,all\n";
     let dir = dir().file("sample.csv", sample).file("far.csv", "from,until,what\n1,2,node 99\n");

@@ -64,7 +64,7 @@ fn sizes_apply_to_all_formats() {
     assert!(words.iter().all(|words| svg.contains(words)));
     assert!(words.iter().all(|words| !plain.contains(words)));
     assert!(plain.contains("closer together"), "the legend stays");
-    // By default a figure is 1000 wide.
+    // By default, a figure has the width 1000.
     dir.replay(&format!("{run} --out c")).code(0);
     assert!(text(&dir, &file("c", "svg")).starts_with("<svg width=\"1000\" height=\"620\""));
 }
@@ -168,7 +168,7 @@ fn figures_count_strategies_beyond_twelve() {
         let note = format!("{} more strategies are not shown", all - 12);
         assert!(svg.contains(&note), "{figure}: {note}");
         assert!(!svg.contains("and 3 others"));
-        // Strategies that fold jobs are last. They are not counted in figures that show no strategy that folds jobs.
+        // Strategies that fold jobs come last. A figure counts them only if it shows at least one of them.
         let is_last = figure != bars;
         assert!(!(is_last && svg.contains("jobs are folded")), "{figure}");
     }

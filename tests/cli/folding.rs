@@ -80,7 +80,7 @@ fn limit_folds_jobs_larger_than_the_machine() {
         run.fields(&["jobs", "makespan"]) == ["2 80"],
         "on 16 processors, for eight times as long",
     );
-    // The job is too large if at least one allocator of the grid does not fold it.
+    // A job larger than the machine is an error if at least one allocator of the grid does not fold it.
     for grid in ["cube-buddy", "limit[k=4],cube-buddy", "rsr[t=1]"] {
         let command = format!("--trace large.swf --machine hypercube:5 --alloc {grid} -q");
         dir.replay(&command).fails(3, 1, &["128", "--oversize drop or clamp"]);

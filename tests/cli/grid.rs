@@ -232,8 +232,8 @@ fn accepts_commas_in_machine_names() {
     run.demand(run.fields(&["topology"]) == ["torus:10x10", "10x10"], "two machines");
 }
 
-/// Prints the waits in the log next to the waits under schedulers. Warnings count jobs without processors and jobs
-/// without a recorded wait.
+/// The waits in the log are printed next to the waits under another scheduler. Warnings count jobs without processors
+/// and jobs without a recorded wait.
 fn recorded_schedule_has_the_waits_of_the_log() {
     let log = "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 5 -1 10 1\n5 6 0 5 1\n";
     let dir = Dir::new().file("log.swf", log).file("none.swf", "; MaxProcs: 4\n1 0 -1 5 2\n");

@@ -16,7 +16,7 @@ const DECISIONS: usize = 2000;
 
 type Nodes = BTreeSet<u32>;
 
-/// A linear congruential generator, equal on all platforms.
+/// A linear congruential generator that gives the same numbers on all platforms.
 struct Rng(u64);
 
 impl Rng {
@@ -31,7 +31,7 @@ impl Rng {
         self.below(100) < share
     }
 
-    /// Returns a side from 1 to the limit for each axis.
+    /// Returns random side lengths: for each axis, a length from 1 to its limit.
     fn sides(&mut self, limits: [u32; 3]) -> [u32; 3] {
         limits.map(|limit| 1 + self.below(limit))
     }
@@ -194,7 +194,8 @@ impl Machine {
         machine
     }
 
-    /// Chooses by rules D2 to D8; returns indices of torus, placement and anchor, and the cost.
+    /// Selects a placement by rules D2 to D8. Returns the indices of torus, placement and anchor,
+    /// and the cost.
     fn decide(
         &self,
         free: &Nodes,

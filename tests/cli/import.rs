@@ -194,7 +194,7 @@ fn joins_several_files() {
     let run = run.says("a.txt and 1 more: 9 lines, 3 jobs kept; 1 dropped; 5 that are not jobs");
     let run = run
         .says("dropped   identical job in an earlier file: 1, first in line 2 of later.txt")
-        .says("job id of an earlier file with other values, kept: 1, first in line 4 of later.txt");
+        .says("job id that an earlier file has with other values, kept: 1, first in line 4 of later.txt");
     run.says("not a job blank line: 1, first in line 5 of later.txt");
 }
 
@@ -222,7 +222,8 @@ fn accepts_line_breaks_in_quotes() {
     without.replay("import csv c.csv --map map.toml").fails(3, 3, &words);
 }
 
-/// Overlapping files list the same pending tasks, or tasks that started in the meantime.
+/// Two files overlap: the second file lists some of the same pending tasks, and tasks that have started in the
+/// meantime.
 fn counts_array_tasks_once() {
     let head = "JobID|Submit|Start|End|AllocNodes|State\n";
     let task = |number: u32| format!("12_{number}|100|110|160|2|COMPLETED\n");

@@ -90,7 +90,7 @@ fn damaged_gzip() {
     bytes[checksum] ^= 1;
     let dir = Dir::new().file("sum.swf.gz", &bytes);
     dir.replay("--trace sum.swf.gz").fails(3, 1, &["sum.swf.gz: the gzip data are damaged"]);
-    // Damage in the middle may appear as malformed text first.
+    // Damage in the middle may first cause an error about malformed text.
     bytes[10_000..10_100].fill(0x55);
     let stopped = dir.file("bad.swf.gz", bytes).replay("--trace bad.swf.gz").code(3);
     stopped.demand(stopped.stdout.is_empty(), "no data");
@@ -370,8 +370,7 @@ fn interrupts_commands_that_wait_for_input() {
     }
 }
 
-/// Job 2 arrives no earlier than 80 s after job 1 ends at 100 s; job 3 names a job that does not
-/// exist.
+/// Job 1 ends at 100 s, and job 2 arrives at least 80 s later. Job 3 names a job that does not exist.
 const FOLLOWING: &str = "; MaxProcs: 4\n\
     1 0 0 100 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n\
     2 150 0 50 4 -1 -1 4 50 -1 1 1 1 -1 -1 -1 1 80\n\

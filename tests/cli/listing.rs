@@ -94,7 +94,7 @@ fn runs_every_allocator() {
     // with placements (tested in `placed`).
     names.retain(|name| name != "slurm-torus3d" && name != "recorded");
     for (names, machine) in elsewhere.into_iter().chain([(names, String::new())]) {
-        // The first jobs are small; on small machines they cause contention for processors.
+        // The first jobs are small, so they compete for processors only on small machines.
         let arguments = format!("{machine}--jobs 200 --format json --alloc {}", names.join(","));
         let run = Dir::with_trace().replay(&arguments).code(0);
         // The name of an allocator that wraps another allocator includes the name of the inner allocator.

@@ -46,7 +46,7 @@ fn requires_a_machine_without_maxprocs() {
     }
 }
 
-/// Utilization counts all processors, so spare processors lower it.
+/// Utilization counts all processors of the machine, so processors that the log's machine does not have lower it.
 fn warns_of_machines_larger_than_the_log() {
     let dir = Dir::with_trace();
     let warning = "warning: the log's machine has 100 processors (MaxProcs), this machine has 144";
@@ -98,8 +98,8 @@ fn runs_several_processors_at_a_point() {
         dir.replay(&line).code(0).fields(fields)
     };
     assert_eq!(of("4x2", "mc1x1", &fields), ["0.6666666666666666 - 300 0.0"]);
-    // The jobs request 500 + 300 + 800 processor-seconds on 8 processors in 300 s. In whole points they hold 600 + 400
-    // + 800.
+    // The jobs request 500 + 300 + 800 processor-seconds on 8 processors in 300 s. In whole points, the jobs hold 600 +
+    // 400 + 800 processor-seconds.
     let expected = ["0.6666666666666666 0.75 300 33.333333333333336"];
     for allocator in ["mc1x1", "random", "mc1x1[tie=2,1,1,1]"] {
         assert_eq!(of("2x2*2", allocator, &fields), expected, "{allocator}");
@@ -137,7 +137,8 @@ fn load_counts_all_processors() {
     run.says("load 1.0000 on 16 processors, times between arrivals x 2.0000, load 0.5000 after");
 }
 
-/// A job has one process at each of its points, like a job of that size in a trace of points.
+/// A job has one process at each of its points, so it sends the same messages as a job in a trace whose sizes are in
+/// points.
 fn contention_has_one_process_at_a_point() {
     let dir = Dir::new()
         .file("processors.swf", "1 0 -1 100 5\n2 0 -1 100 8\n3 9 -1 50 1\n")
@@ -213,8 +214,8 @@ fn rejects_mesh_allocators_on_hypercubes() {
 }
 
 /// Runs jobs of 3, 5, 1 and 8 processors on 8 processors. Job 1 gets a subcube of four processors. Job 2 needs all
-/// eight processors and waits for job 1, unless the allocator uses several subcubes. There is room for job 3 if the
-/// allocator allocates the unused processors of job 2.
+/// eight processors and waits for job 1, unless the allocator uses several subcubes. Job 3 can run at the same time as
+/// job 2 if the allocator allocates the processors that job 2 leaves unused.
 fn runs_hypercube_allocators_on_a_trace() {
     let swf = "; MaxProcs: 8\n1 0 -1 60 3\n2 5 -1 30 5\n3 9 -1 10 1\n4 9 -1 10 8\n";
     let dir = Dir::new().file("t.swf", swf);
@@ -317,7 +318,7 @@ fn simulates_time_sharing() {
     };
     assert_eq!(at("cluster:2", "elmer"), at("cluster:2", "random"));
     assert_eq!(at("cluster:2", "elmer[demand=0.5]"), ["150.0 200"]);
-    // With two slots per host the second job uses the other half.
+    // With two slots per host, the second job uses the other half of the processor time.
     assert_eq!(at("cluster:2x2", "elmer[demand=0.5]"), ["100.0 100"]);
     // Jobs that always compute leave no processor time to other jobs, so sharing hosts does not make them faster.
     assert_eq!(at("cluster:2x2", "elmer"), ["150.0 200"]);

@@ -80,8 +80,7 @@ fn writes_flits_of_channels() {
     assert_eq!(carried, 4 * 8);
 }
 
-/// A job that runs alone has no contention under any random pattern, and the row of this job does not depend on the
-/// other seeds.
+/// A job that runs alone has no contention under any random pattern. Its row does not depend on the other seeds.
 fn rows_depend_only_on_their_own_seed() {
     let dir = Dir::new()
         .file("one.swf", "; MaxProcs: 256\n1 0 0 300 24 -1 -1 24 300 -1 1 1 1 -1 -1 -1 -1 -1\n");
@@ -131,7 +130,7 @@ fn quotas_follow_from_run_times() {
     let off: Vec<usize> = (0..150).filter(far).collect();
     assert_eq!(column(&dir, "out/contend.csv", "off_target_jobs"), [off.len().to_string()]);
     assert!(off.len() < 75, "{off:?}");
-    // The times of these jobs differ from the target by less than about one packet.
+    // Without other jobs, the times of these jobs differ from their targets by less than about the time of one packet.
     for i in off {
         assert!(packets[i] > 0.0 && (alone[i] - targets[i]).abs() < 200.0, "{i}: {}", alone[i]);
     }
@@ -312,7 +311,7 @@ fn disjoint_boxes_have_no_contention() {
     assert!(stretch[1] > 1.2, "{stretch:?}");
 }
 
-/// The window covers the whole run of each job without other jobs. Jobs in disjoint boxes therefore have exactly the
+/// The window is longer than the run of each job without other jobs. Jobs in disjoint boxes therefore have exactly the
 /// same values as with flits.
 fn link_loads_rank_allocators_like_flits() {
     let dir = Dir::with_trace();
@@ -334,7 +333,7 @@ fn link_loads_rank_allocators_like_flits() {
     }
     assert_eq!(number(&links[0], "mean_contention_factor"), 1.0);
     assert!(number(&links[2], "mean_contention_factor") > 1.02, "{:?}", links[2]);
-    // A shorter window gives another value, but also this value distinguishes scattered jobs from boxes.
+    // A shorter window gives other values, but these values also distinguish scattered jobs from jobs in boxes.
     let part = run("links[window=300]");
     assert_ne!(part[2]["mean_stretch"], links[2]["mean_stretch"]);
     assert_eq!(number(&part[0], "mean_contention_factor"), 1.0);
@@ -503,12 +502,14 @@ fn ranks_strategies_by_medians() {
     // The report ranks strategies by median.
     dir.replay("report out --write out.html").code(0);
     let page = String::from_utf8(dir.read("out.html")).expect("text");
-    assert!(page.contains("messages slow jobs least under") && page.contains(": median stretch "));
+    assert!(
+        page.contains("messages slow down jobs least under") && page.contains(": median stretch ")
+    );
     let shaken = dir.replay(&format!("{contend} --shake 2 -q")).code(0);
     shaken.demand(shaken.stdout.contains("median stretch"), "medians over copies");
 }
 
-/// In this window two jobs of the shipped trace decide the order by mean stretch.
+/// In this window of the shipped trace, two jobs determine the order of the runs by mean stretch.
 fn names_two_jobs_that_decide_an_order() {
     let dir = Dir::with_trace();
     let contend =
@@ -521,7 +522,7 @@ fn names_two_jobs_that_decide_an_order() {
         .and_then(|(_, rest)| rest.split_once(" it is behind"))
         .map(|(jobs, _)| jobs.split(" and ").collect())
         .expect("jobs");
-    // Without these jobs the order of the means is reversed.
+    // Without these two jobs, the order of the means is reversed.
     let [runs, numbers, stretches] =
         ["run", "job", "stretch"].map(|name| column(&dir, "out/contend_jobs.csv", name));
     let mean = |run: &str, without: &[&str]| -> f64 {
@@ -578,7 +579,8 @@ fn estimates_packets_before_a_run() {
     dir.replay(&format!("{contend} -q")).code(0).says_nothing();
 }
 
-/// While isolated run times are measured, no job has started yet. `timeout` stops the run.
+/// While the times without other jobs are measured, no job has received processors in the schedule yet. `timeout` stops
+/// the run.
 fn reports_long_measurements() {
     let dir = Dir::new().file("one.swf", "; MaxProcs: 64\n1 0 -1 1000000 16\n");
     let program = env!("CARGO_BIN_EXE_replay");

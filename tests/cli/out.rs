@@ -215,7 +215,7 @@ fn keeps_results_of_other_commands() {
     }
     assert_eq!(dir.files("out"), kept);
     dir.replay("search --jobs 100 --sr 1 --factors 0..1 --out out -q").code(0);
-    // A directory named like a command is accepted.
+    // An output directory may have the name of a command.
     dir.replay("--jobs 5 --alloc mbs --out search -q").code(0);
     dir.replay("sweep --jobs 5 --alloc mbs --out search -q").fails(2, 1, &["results of a run"]);
 }
@@ -331,7 +331,7 @@ fn interrupted_runs_do_not_replace_results_without_force() {
     assert_ne!(dir.read("results/runs.csv"), whole);
 }
 
-/// If a decision of a cell would take very long, the cell stops during the decision, and a message is printed at once.
+/// An interrupt stops a cell even during a decision that would take very long, and a message is printed at once.
 /// `timeout` sends two signals to the program.
 fn interrupts_long_decisions() {
     let dir = Dir::with_trace();
@@ -428,7 +428,7 @@ fn malformed_traces_leave_no_results() {
 /// A full pipe blocks the run; the second signal ends the run at once.
 fn second_interrupt_ends_a_run_blocked_on_stdout() {
     let dir = Dir::with_trace();
-    // The output has some megabytes; a pipe holds 64 KiB.
+    // The output has several megabytes, but a pipe holds only 64 KiB.
     let mut child = dir.start("--alloc mm,random,mc1x1 --jobs 5 --seed 0..3000 --format json");
     let id = child.id().to_string();
     thread::sleep(Duration::from_secs(2));

@@ -82,7 +82,7 @@ fn merge_names_missing_shards() {
     );
     assert!(!dir.path("merged/search.csv").exists());
     dir.replay("merge -q p1 p2 p3 --out p1").fails(2, 1, &["one of the folders to merge"]);
-    // The whole search in the directory of a shard evaluates only missing vectors.
+    // If the whole search runs in the directory of a shard, it evaluates only the missing vectors.
     let whole = dir.replay(&format!("search {GRID} --out p1")).code(0);
     whole.says("search: 13 evaluations done before");
     dir.replay(&format!("search {GRID} -q --out whole")).code(0);
@@ -164,7 +164,7 @@ fn resumes_a_truncated_shard() {
     dir.replay(&whole).code(0);
     let journal = dir.path("p1/journal.txt");
     let text = fs::read(&journal).expect("a journal");
-    // Cut the journal within a record, as a kill may leave it.
+    // Cut the journal within a record, as can happen when the program is killed.
     fs::write(&journal, &text[..2 * text.len() / 3]).expect("a file");
     let done = records(&dir, "p1");
     assert!((1..19).contains(&done), "{done} of 19");

@@ -91,7 +91,7 @@ fn backlog_does_not_depend_on_threads() {
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
-    // The output has five rules for each of two windows, and the header.
+    // The output has a header, and a row for each of five rules with each of two queue lengths.
     assert_eq!(one.stdout.lines().count(), 11);
 }
 
@@ -104,7 +104,7 @@ fn searches_a_selection_rule_on_first_halves() {
     let mut lines = one.stdout.lines();
     let heading = lines.next().expect("names of columns");
     assert!(heading.starts_with("mix,estimates,window,way,ways_tried,"), "{heading}");
-    // The parameters found are accepted by the allocator.
+    // The allocator accepts the parameters that the search found.
     let row = lines.next().expect("a row");
     let way = row.split('"').nth(1).map(str::to_string);
     let way = way.unwrap_or_else(|| row.split(',').nth(3).expect("a way").to_string());
@@ -178,7 +178,7 @@ fn runs_a_trace_with_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
-    // For this allocator, `contend` omits jobs of sizes without a box.
+    // With this allocator, `contend` skips jobs for whose size there is no box.
     let sent = "contend --trace t.swf --machine torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
     let sent = odd.replay(sent).code(0).says("left out 1 job of unsupported size: 33 (job 2)");
     let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());
@@ -208,7 +208,7 @@ fn counts_jobs_without_a_box_of_their_size() {
     let of = |row: usize, name: &str| lines[row][column(name)];
     assert_eq!([of(1, "jobs"), of(1, "no_such_size_jobs")], ["2", "3"]);
     assert_eq!([of(2, "jobs"), of(2, "no_such_size_jobs")], ["5", "0"]);
-    // A job that depends on an omitted job has no dependency.
+    // If a job depends on a skipped job, the dependency is ignored.
     assert_eq!([of(1, "makespan"), of(2, "makespan")], ["100", "710"]);
     dir.replay(&format!("sweep {run} --out sweep")).code(0).says(note);
     let one = run.replace(",placements", "");
@@ -251,7 +251,7 @@ fn replays_on_a_machine_from_a_file() {
         let out = dir.replay(&format!("--trace t.swf {options} --format json -q")).code(0);
         timeless(&out.says_nothing())
     };
-    // The file may be given as the machine, as the parameter, or as both.
+    // The topology file may be given as the machine, as the parameter `file`, or as both.
     let first = csv("--machine pods.yaml --alloc slurm-torus3d");
     assert_eq!(first, csv("--alloc slurm-torus3d[file=pods.yaml]"));
     let again = format!("--machine {machine} --alloc slurm-torus3d[file=pods.yaml]");

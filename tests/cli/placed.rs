@@ -138,8 +138,7 @@ fn reads_node_lists_in_field_19() {
     let run = dir.replay(&format!("{options} --machine 1x2*2")).code(0);
     let words = "0 jobs on processors held by other jobs; peak processors in use: 2 on 2 points";
     assert_eq!(run.says(words).fields(&["total_pairwise_l1"]), ["1"]);
-    // With one processor per point jobs conflict, and a log with more nodes than points is an
-    // error.
+    // With one processor per point, some jobs conflict, and a log with more nodes than points is an error.
     let words = "2 jobs on processors held by other jobs (2 processors; first jobs 1, 2)";
     dir.replay(&format!("{options} --machine 2x2")).code(0).says(words);
     dir.replay(&format!("{options} --machine 2x2")).code(0).says("such as 4x11*80");
@@ -157,7 +156,7 @@ fn reads_node_lists_in_field_19() {
     dir.replay(&format!("{options} --machine 1x1*4 -q")).fails(2, 1, &words);
 }
 
-/// Boxes of midplanes of Mira, and a placement without a job.
+/// Tests boxes of midplanes of Mira, and a placement whose job is not in the log.
 fn reads_boxes_of_nodes() {
     let nodes = "1,\"A0-3 B4-7 C8-11 D8-11 E0-1\"\n2,\"A0-0 B4-4 C8-8 D8-8 E0-1\"\n3,A4-4 B0-0 C0-0 D0-0 E0-1\n9,26\n";
     let dir = dir(nodes);
@@ -173,8 +172,7 @@ fn reads_boxes_of_nodes() {
     dir.replay("--trace j.swf --sched recorded --alloc recorded --machine mira")
         .code(3)
         .says(words[0]);
-    // A list of more nodes than the machine has gives its job no placement; the conflict is
-    // reported once.
+    // If a list has more nodes than the machine, its job has no placement; the problem is reported once.
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,0-99\n2,4\n3,5\n").file("j.swf", LOG);
     let run =
         dir.replay("--trace j.swf --sched recorded --alloc recorded,random --machine 3x2").code(0);
@@ -183,7 +181,7 @@ fn reads_boxes_of_nodes() {
     run.demand(run.stderr.matches("too few processors free").count() == 1, "once");
     let log = LOG.replace("100 4 -1 -1 4", "5 512 -1 -1 512");
     let dir = dir.file("j.swf", log);
-    // An unreadable list only removes the placement of its job.
+    // If a list cannot be read, only its job loses its placement.
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n2,4\n3,5\n");
     let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --machine mira").code(0);
     run.says(
@@ -221,7 +219,7 @@ fn compares_runs_with_the_log() {
     let sweep = "sweep --trace j.swf --machine 4x4 --sched recorded,fcfs --alloc mc1x1,random -q";
     dir.replay(&format!("{sweep} --out s")).code(0);
     assert_eq!(dir.read("s/against_log.csv"), dir.read("o/against_log.csv"));
-    // If there is a run that also repeats the placements of the log, it is the base.
+    // If a run also repeats the recorded placements, the other runs are compared with this run.
     let both = dir
         .replay(
             "--trace j.swf --sched recorded --alloc recorded,mc1x1 --machine 4x4 --out p --no-plots -q",

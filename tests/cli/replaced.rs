@@ -153,7 +153,7 @@ fn merge_replaces_only_its_own_plan() {
     dir.replay("merge b1 b2 -q --force --out out").code(0);
 }
 
-/// Runs the program with a limit on file size in KiB: writing figures fails, the journal fits.
+/// Runs the program with a limit on file size in KiB. The journal stays below the limit, but figures exceed it.
 fn without_room(dir: &Dir, kilobytes: usize, arguments: &str) -> Outcome {
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!("ulimit -f {kilobytes}; exec {program} {arguments}");

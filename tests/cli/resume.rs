@@ -60,8 +60,8 @@ fn resumes_after_kills_at_random_times() {
     // Cells must take long enough that the program is killed while a cell runs.
     let dir = clean_grid(&GRID.replace("jobs = 150", "jobs = 600"));
     let sweep = |kill: u32| format!("sweep grid.toml --threads {} --out {kill}", 1 + kill % 2);
-    // Measure the duration, so that kills are spread over the whole run. Every second kill waits for a number of
-    // records instead, because other load may change the duration.
+    // Measure the duration of a run, so that kills are spread over the whole run. Every second kill waits for a number
+    // of records instead, because other load may change the duration.
     let begin = Instant::now();
     dir.replay(&sweep(KILLS)).code(0);
     let duration = begin.elapsed();

@@ -234,8 +234,8 @@ fn writes_results_of_an_interrupted_search() {
     dir.read("out/manifest.json");
 }
 
-/// If a default limit is reached before the time limit, the message names it. The manifest of a quiet search also
-/// contains this reason.
+/// If the default limit on evaluations is reached before the time limit, the message names the default limit. The
+/// manifest of a quiet search also contains this reason.
 fn reports_why_a_search_ended() {
     let dir = Dir::with_trace();
     let search = "search --jobs 40 --strategy random --time 10m --no-plots";

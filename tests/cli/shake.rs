@@ -187,7 +187,7 @@ fn search_ranks_by_mean_over_copies() {
         let differs = row["told_from_best"].as_str().expect("a word");
         run.demand((differs == "yes") == (behind.abs() > half), "as the interval implies");
     }
-    // Runs with the best vector give the gain of the search.
+    // Runs with the best vector have the improvement that the search reports.
     let tie = found[0]["tie"].as_str().expect("a vector");
     let main = format!("--jobs 200 --alloc mc1x1 --tie none --tie {tie} --shake 4 --format json");
     let main = dir.replay(&main).objects();

@@ -73,7 +73,7 @@ fn merge_rejects_shards_of_other_plans() {
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out other").code(0);
     let failed = dir.replay(&format!("merge {folders} other --out merged"));
     failed.fails(3, 1, &["s2 and other are not shards of one plan"]);
-    // The shards have equal computations under different names, so the tables would differ.
+    // The two vectors give the same decisions under different names, so the tables would differ.
     for (shard, tie) in [("1/2", "2,13,20,6"), ("2/2", "2,26,40,12")] {
         let out = shard.replace('/', "of");
         dir.replay(&format!(
@@ -144,7 +144,7 @@ fn merge_prefers_finished_cells_over_failed_ones() {
             assert!(same, "{table} of {out}");
         }
     }
-    // Without a finished result the cell has failed.
+    // If no journal has a result of the cell, the cell has failed.
     dir.replay("merge b -q --out alone").code(1);
 }
 

@@ -252,8 +252,8 @@ fn shows_candidates() {
         .sum();
     assert_eq!(free, number(&rows[0], "free_weight"));
     check_all_candidates(&dir);
-    // At an instant, the candidates are those of the job that started last. Other allocators have no candidates of this
-    // kind.
+    // At an instant, the candidates are those of the job that started last. For allocators without such candidates, the
+    // command fails.
     let at = format!("show --trace lublin-10x10 --jobs 300 --at {} --candidates -q", held["start"]);
     dir.replay(&at).code(0).prints(" job 200 gets");
     dir.replay(&format!("show {cell} --alloc first-fit --candidates -q")).fails(2, 1, &["--tie"]);
@@ -312,7 +312,7 @@ fn trace_events_do_not_overlap() {
         }
     }
     assert_eq!(jobs, 400);
-    // Standard output gets the same bytes, by default and by its name.
+    // By default, and with `--write -`, the same bytes go to standard output.
     for output in ["", "--write -"] {
         let command = format!("show --jobs 400 --sched easy --alloc mc1x1 --perfetto {output} -q");
         assert_eq!(dir.replay(&command).code(0).stdout.as_bytes(), dir.read("run.json"));

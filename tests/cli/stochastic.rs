@@ -29,7 +29,7 @@ fn refusals_lower_utilization() {
     let run = Dir::new().replay(&command).code(0);
     let finish = run.fields(&["finish_time"]);
     assert_eq!(finish.len(), 4);
-    // Allocators that never refuse have one schedule.
+    // Allocators that never refuse a job have the same schedule.
     assert!(finish[0] == finish[1] && finish[1] == finish[2], "{finish:?}");
     let utilization: Vec<f64> = run
         .objects()
@@ -48,7 +48,8 @@ fn loads_are_decimals() {
     assert_eq!(run.fields(&["arrivals"]), ["1.0", "1.2", "1.4", "1.6", "5.8"]);
 }
 
-/// Under FCFS on one processor the first 40 of 120 jobs to complete are the jobs of a stream of 40.
+/// Under FCFS on one processor, the first 40 of 120 jobs complete first. The results therefore equal those of a stream
+/// of 40 jobs.
 fn runs_end_after_a_number_of_completions() {
     let of = |options: &str| {
         let command = format!(
@@ -96,7 +97,7 @@ fn loads_are_shares_of_the_machine() {
     dir.replay("stream --load 0.4 --offered").refused(&words);
 }
 
-/// Allocators that never refuse have one schedule, but different distances.
+/// Allocators that never refuse a job have the same schedule, but different distances.
 fn distances_differ_between_allocators() {
     let command = format!(
         "stream --machine 16x16 --arrivals 2 --alloc random,mc1x1,mbs {QUICK} --format json -q"
@@ -237,8 +238,8 @@ fn reports_invalid_shapes() {
     dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "\"x\""]);
     fs::write(dir.path("s.shapes.csv"), "job,w,h,d\n1,99,1,1\n").expect("written");
     dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "99"]);
-    // A duplicate job number is an error, even if one of the jobs is outside the window; so are
-    // renumbered jobs.
+    // A duplicate job number is an error, even if one of the jobs is outside the window. Renumbered jobs are an error
+    // too.
     let log = "; MaxProcs: 64\n7 0 0 5 4\n8 1 0 5 4\n7 9 0 5 4\n9 10 0 5 4\n";
     let dir = dir.file("t.swf", log).file("t.shapes.csv", "job,w,h,d\n8,1,4,1\n7,4,1,1\n");
     let words = [

@@ -66,7 +66,8 @@ fn reproduces_published_numbers_on_kth(dir: &Dir) {
     let sample = run.fields(&["figure", "bound", "out_of_sample"]);
     let chosen = sample.iter().filter(|row| row.ends_with(" no")).count();
     run.demand(chosen == 4, "the rank, the last shell, and the corner by its mean and improvement");
-    run.says(" claims with a bound of ours, 0 implied by printed constants, ").says(" 4 fitted, ");
+    run.says(" claims with a bound chosen for replay, 0 implied by printed constants, ")
+        .says(" 4 fitted, ");
 }
 
 fn finds_a_trace_by_several_names(dir: &Dir) {

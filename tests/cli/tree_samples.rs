@@ -1,5 +1,5 @@
-//! Compares `replay place` with decisions of running controllers and with facts from the tests of Kueue. The files of
-//! samples are in a directory next to the checkout.
+//! Compares `replay place` with decisions of running controllers and with results that the tests of Kueue expect. The
+//! files of samples are in a directory next to the checkout.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -83,7 +83,8 @@ fn facts_of_kueues_tests() {
             lenient: false,
         };
         let size = field(8).parse().expect("a number");
-        // In a tree of one level, the nodes are at the top. It is treated as a tree with leaves above the nodes.
+        // In a tree of one level, the nodes are at the top. Such a tree is treated as a tree with leaves above the
+        // nodes.
         let found = match names {
             1 => continue_with_top(&slots, size, options),
             _ => literal::kueue::place(&slots, names - 2, size, options),

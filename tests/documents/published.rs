@@ -1,4 +1,4 @@
-//! Generates the page of printed numbers: which results of the papers are judged.
+//! Generates the page about the results printed in papers, which states which of them are judged.
 //!
 //! `printed.csv` in this folder counts the results of each paper by hand, and names the corresponding rows of
 //! `replay verify`. It gives a reason for each result without a row.
@@ -87,7 +87,8 @@ pub fn page(root: &Path) -> Result<String, Failed> {
     Ok(page)
 }
 
-/// Checks that a run in the full form has rows of the complete run; with `is_whole`, all rows of its suites.
+/// Checks that all rows of a run with `--full` are also rows of the complete run. If `is_whole` is true, also checks
+/// that the run with `--full` has all rows that the complete run has for its suites.
 fn has_same_rows(name: &str, full: &[Row], rows: &[Row], is_whole: bool) -> Result<(), Failed> {
     let key = |row: &Row| [&row.suite, &row.figure, &row.workload, &row.what].map(String::clone);
     let suites: BTreeSet<&str> = full.iter().map(|row| row.suite.as_str()).collect();
@@ -133,7 +134,7 @@ fn are_complete(places: &[Place], rows: &[Row]) -> Result<(), Failed> {
     }
 }
 
-/// Numbers of printed, judged, not judged and not run results.
+/// Numbers of results that are printed, judged, not judged, and not run.
 #[derive(Clone, Copy, Default)]
 struct ResultCounts {
     printed: usize,

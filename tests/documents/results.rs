@@ -61,7 +61,7 @@ fn expect(output: &Output, code: i32, words: &str) -> Result<(), Failed> {
     Err(format!("expected exit code {code} and {words:?}: {}\n{text}", output.status).into())
 }
 
-/// Checks that the Markdown files below `results` are those of `scripts/results.sh --list`.
+/// Checks that the Markdown files below `results` are exactly those that `scripts/results.sh --list` prints.
 fn declared(root: &Path) -> Result<(), Failed> {
     let output = bash(root, "scripts/results.sh --list");
     expect(&output, 0, "verify.md scripts/results.sh verify")?;

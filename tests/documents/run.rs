@@ -134,8 +134,8 @@ fn explain(output: &Output) -> Failed {
     format!("{}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr)).into()
 }
 
-/// Checks that all lines of the page are printed, in this order. Blanks count as one, and a final `...`
-/// matches any rest of a line.
+/// Checks that the command prints all lines of its `text` block, in this order. Several blanks count as one, and a
+/// final `...` matches any rest of a line.
 fn shows(output: &Output, shown: &[String]) -> Result<(), Failed> {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let stdout = String::from_utf8_lossy(&output.stdout);

@@ -153,7 +153,7 @@ const JOURNAL: &str = "\
 00000000000000000000000000000001 failed \"again\"
 ";
 
-/// Asserts that an error names the file; returns `false`.
+/// Asserts that an error names the file. Returns `false`, because the mutant was rejected.
 fn refused(error: impl std::fmt::Display) -> bool {
     let message = error.to_string();
     assert!(message.contains(FILE), "the error does not name the file: {message}");

@@ -37,8 +37,9 @@ pub trait Service {
         true
     }
 
-    /// Returns the processor time, in ticks, that the jobs started so far compute from start to end. `None` if this
-    /// equals the processor time that the jobs hold. The two times differ only if jobs share processors.
+    /// Returns the processor time, in ticks, that the jobs started so far spend computing from start to end. Returns
+    /// `None` if this time equals the processor time that the jobs hold. The two times differ only if jobs share
+    /// processors.
     fn computed(&self) -> Option<f64> {
         None
     }

@@ -51,8 +51,8 @@ impl<'a> Admitted<'a> {
         }
     }
 
-    /// Removes the jobs that `allocator` rejects. `allocator` must be newly built for this cell. The dependencies of
-    /// other jobs on removed jobs are also removed.
+    /// Removes the jobs that `allocator` rejects. `allocator` must be newly built for this cell. Dependencies of the
+    /// remaining jobs on removed jobs are also removed.
     ///
     /// # Errors
     /// [`CellProblem`] if the cell is [incompatible](crate::compatibility::Incompatible), every job is rejected, or

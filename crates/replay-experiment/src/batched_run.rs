@@ -13,8 +13,8 @@ use replay_core::metrics::{HierarchySeries, Locality};
 use replay_core::simulation::SimulationError;
 use replay_core::topology::Topology;
 
-/// Maximum memory in bytes of the machine states of strategies that are replayed together, roughly the L2 cache of one
-/// core. With more memory, cache misses cost more time than sharing saves.
+/// Maximum memory, in bytes, for the machine states of all strategies that are replayed together: roughly the L2 cache
+/// of one core. With more memory, cache misses cost more time than the shared replay saves.
 const MEMORY_LIMIT: usize = 4 << 20;
 /// Maximum number of strategies that are replayed together. The results stay in memory until all these strategies have
 /// finished.
@@ -73,7 +73,8 @@ pub fn run_together(
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
     let batch = batch_of(specs, &trace.topology)?;
     let schedule = trace.schedule(&first.scheduler, context.stop).ok()?;
-    // If the run that repeats the log lacks jobs, each run is measured a second time without these jobs.
+    // If the run that repeats the log lacks jobs, each run is also measured without these jobs, which a shared replay
+    // does not support.
     let lacks = trace.log_jobs(context.stop).ok()?.is_some();
     if lacks || !schedule.timeline.unplaced().is_empty() {
         return None;

@@ -21,7 +21,7 @@ use replay_core::workload::{
 /// A workload on one machine, with a cached schedule for each scheduler.
 #[derive(Debug)]
 pub struct Trace {
-    /// The jobs. A job is larger than the machine only if the allocator folds jobs.
+    /// The jobs. A job may be larger than the machine only if the allocator folds jobs.
     pub workload: Arc<Workload>,
     /// The machine.
     pub topology: Topology,
@@ -42,7 +42,7 @@ pub struct Trace {
     /// Cache of the set of jobs over which runs are compared with the log.
     log_jobs: Mutex<Option<Option<Arc<LogJobs>>>>,
     schedules: Vec<(SchedulerSpec, CachedSchedule)>,
-    /// Allocators built by checks, for the cells of this trace.
+    /// Allocators that checks have built, for use by the cells of this trace.
     pub(crate) prepared: Prepared,
 }
 
@@ -50,7 +50,7 @@ pub struct Trace {
 #[derive(Debug, Default)]
 struct Copies {
     cached: Vec<(Shake, u32, Weak<Trace>)>,
-    /// Keeps the latest copy in memory between consecutive cells of the same copy.
+    /// The latest copy, which is kept in memory between consecutive cells that use it.
     latest: Option<Arc<Trace>>,
 }
 
@@ -114,8 +114,8 @@ impl Places {
     }
 }
 
-/// Finds the points of nodes by name. Returns `None` if the machine has no named nodes. If the names of the machine are
-/// not the names of a file, also returns `None` if no node has any of these names.
+/// Finds the points of nodes by name. Returns `None` if the machine has no named nodes. If the machine was not read
+/// from a file, also returns `None` if no node has a name of the machine.
 fn by_name(nodes: &RecordedPlacements, machine: &Topology) -> Result<Option<Vec<NodeId>>, String> {
     let Some(machine) = machine.hierarchy() else { return Ok(None) };
     let names = machine.names().iter().map(String::as_str);
@@ -221,7 +221,7 @@ impl Trace {
         Self { places, log_jobs: Mutex::default(), ..self }
     }
 
-    /// Sets the allocators that checks have built, so that runs can reuse these allocators.
+    /// Sets the allocators that checks have built, so that runs can use these allocators.
     pub fn prepared(self, prepared: Prepared) -> Self {
         Self { prepared, ..self }
     }
@@ -302,8 +302,8 @@ impl Trace {
         made
     }
 
-    /// Returns the recorded schedule with sizes in points, and the times at which jobs of the log occupy more
-    /// processors than the machine has.
+    /// Returns the recorded schedule with sizes in points, and statistics of the times at which the jobs of the log
+    /// occupy more processors than the machine has.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine, or if cancelled.
@@ -448,7 +448,7 @@ impl Cell {
 
     /// Builds the scheduler with an empty queue.
     pub fn build_scheduler(&self) -> Box<dyn Scheduler> {
-        // On a cluster, jobs occupy slots.
+        // On a cluster, a job occupies slots, so the scheduler counts slots.
         self.scheduler.build(self.trace.topology.slots() as u32)
     }
 

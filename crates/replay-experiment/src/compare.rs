@@ -1,9 +1,9 @@
 //! Job-by-job comparison of two runs of the same jobs.
 //!
-//! Jobs are paired by number. The change of a mean is the change of the sums over all pairs. Its 95 % interval is
-//! Student's t over blocks of submission time ([`Blocks`]), because jobs close in time are not independent
-//! observations. If several pairs of runs are compared, verdicts are corrected by Holm's method ([`correct`]);
-//! intervals are not. For every measure, smaller is better.
+//! Jobs are paired by number. The change of a mean is the change of the sums over all pairs. The 95 % interval of the
+//! change is computed by Student's t over blocks of submission time ([`Blocks`]), because jobs close in time are not
+//! independent observations. If several pairs of runs are compared, the verdicts are corrected by Holm's method
+//! ([`correct`]), but the intervals are not. For every measure, smaller is better.
 
 use std::cmp::Ordering;
 
@@ -26,7 +26,7 @@ pub struct JobTables {
     pub jobs: &'static str,
     /// Column with the start times, in seconds of the trace; `None` if the table has no start times.
     pub start: Option<Name>,
-    /// Columns to compare, at most [`MOST_MEASURES`]. For each of them, smaller values are better.
+    /// Columns to compare, at most [`MOST_MEASURES`]. For each column, smaller values are better.
     pub measures: &'static [Name],
 }
 
@@ -129,7 +129,7 @@ impl RunRow {
         &self.key[0]
     }
 
-    /// Trace, machine, scheduler and strategy, separated by spaces.
+    /// Returns trace, machine, scheduler and strategy, separated by spaces.
     pub fn name(&self) -> String {
         let named = self.key.iter().take(5).map(String::as_str).filter(|text| !text.is_empty());
         named.collect::<Vec<_>>().join(" ")
@@ -216,7 +216,7 @@ impl Pairs {
         classes.into_iter().map(sizes).collect()
     }
 
-    /// Returns the start times of each pair of jobs, ordered by job number.
+    /// Returns the start times of both jobs of each pair, ordered by job number.
     pub fn start_changes(&self, names: [&str; 2]) -> Vec<StartChange> {
         let start_change = |[one, other]: &[JobRow; 2]| StartChange {
             base: names[0].to_string(),
@@ -239,8 +239,8 @@ impl Pairs {
         both.unzip::<_, _, Vec<_>, Vec<_>>().into()
     }
 
-    /// Computes the change of a measure from the first to the second run over the jobs in a range of sizes. `measure`
-    /// is an index into [`JobTables::measures`] of `tables`.
+    /// Computes the change of a measure from the first run to the second run, over the jobs with sizes in a range.
+    /// `measure` is an index into [`JobTables::measures`] of `tables`.
     pub fn compare(
         &self,
         names: [&str; 2],
@@ -311,7 +311,7 @@ pub struct Compared {
     pub change: f64,
     /// 95 % interval of `change`, in percent.
     pub interval: [f64; 2],
-    /// Probability, if the runs do not differ, of a change that is not smaller than the measured change. NaN without an
+    /// Probability of a change at least as large as the measured change if the runs do not differ. NaN without an
     /// interval.
     pub p: f64,
     /// Number of comparisons for which `p` is corrected; 1 if `p` is not corrected.
@@ -350,8 +350,8 @@ impl Compared {
     }
 }
 
-/// Corrects the p-values of comparisons of one measure by Holm's method. The family size is `family` or the number of
-/// comparisons with a p-value, whichever is larger.
+/// Corrects by Holm's method the p-values of several comparisons of one measure. The family size is `family` or the
+/// number of comparisons with a p-value, whichever is larger.
 pub fn correct<'a>(compared: impl IntoIterator<Item = &'a mut Compared>, family: usize) {
     let compared: Vec<&mut Compared> = compared.into_iter().collect();
     let p: Vec<f64> = compared.iter().map(|one| one.p).collect();
@@ -376,18 +376,18 @@ impl Table for Compared {
             C::new(name::smallest_size, "processors", "smallest size of the compared jobs", |row| row.sizes[0]),
             C::new(name::largest_size, "processors", "largest size of the compared jobs; null if all sizes are compared", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
             C::new(name::pairs, "jobs", "number of jobs of these sizes that both runs have", |row| row.jobs),
-            C::new(name::base_mean, "", "mean of the measure over the pairs in the base, in the measure's unit", |row| row.means[0]),
-            C::new(name::compared_mean, "", "mean of the measure over the pairs in the compared run", |row| row.means[1]),
-            C::new(name::base_median, "", "median of the measure over the pairs in the base", |row| row.medians[0]),
-            C::new(name::compared_median, "", "median of the measure over the pairs in the compared run", |row| row.medians[1]),
-            C::new(name::base_trimmed_mean, "", "mean of the measure over the pairs in the base without the lowest and highest 5 % of values, rounded down", |row| row.trimmed_means[0]),
-            C::new(name::compared_trimmed_mean, "", "mean of the measure over the pairs in the compared run without the lowest and highest 5 % of values, rounded down", |row| row.trimmed_means[1]),
+            C::new(name::base_mean, "", "mean of the measure over the common jobs in the base run, in the measure's unit", |row| row.means[0]),
+            C::new(name::compared_mean, "", "mean of the measure over the common jobs in the compared run", |row| row.means[1]),
+            C::new(name::base_median, "", "median of the measure over the common jobs in the base run", |row| row.medians[0]),
+            C::new(name::compared_median, "", "median of the measure over the common jobs in the compared run", |row| row.medians[1]),
+            C::new(name::base_trimmed_mean, "", "mean of the measure over the common jobs in the base run, without the lowest and highest 5 % of values (numbers of values rounded down)", |row| row.trimmed_means[0]),
+            C::new(name::compared_trimmed_mean, "", "mean of the measure over the common jobs in the compared run, without the lowest and highest 5 % of values (numbers of values rounded down)", |row| row.trimmed_means[1]),
             C::new(name::change_percent, "%", "change from base_mean to compared_mean; null if base_mean is 0", |row| row.change),
             C::new(name::change_low_percent, "%", "lower end of the 95 % interval of change_percent, by Student's t over blocks of submission time; null if there are fewer than five blocks", |row| row.interval[0]),
             C::new(name::change_high_percent, "%", "upper end of the 95 % interval of change_percent", |row| row.interval[1]),
             C::new(name::lower_percent, "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
             C::new(name::higher_percent, "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
-            C::new(name::change_p, "", "probability, if the runs do not differ, of a change that is not smaller than the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
+            C::new(name::change_p, "", "p-value of the change: the probability, if the runs do not differ, of a change at least as large as the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
             C::new(name::comparisons, "", "number of comparisons of the measure for which change_p is corrected: all pairs of runs, over all sizes or by class of size", |row| row.comparisons),
             C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
             C::new(name::time_blocks, "", "number of blocks of submission time for the interval", |row| row.blocks),

@@ -154,13 +154,13 @@ pub fn check_strategies<'a>(
     let mut entries = HashSet::new();
     let first: Vec<usize> =
         (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i))).collect();
-    // Building an allocator for a large machine takes a long time.
+    // Strategies are checked in parallel, because building an allocator for a large machine takes a long time.
     let on_all = |&index: &usize| -> Result<bool, Incompatible> {
         let strategy = grid.strategies.get(index)?;
         if !grid.measure.ties && known.contains(&strategy) {
             return Ok(false);
         }
-        // In a plan, the allocator that repeats the log runs only with schedulers that repeat the log.
+        // In a plan, the allocator that repeats the log is combined only with schedulers that repeat the log.
         let is_recorded = |scheduler: &&SchedulerSpec| scheduler.recorded().is_some();
         let repeats = strategy.recorded() && grid.schedulers.iter().any(|s| is_recorded(&s));
         let mut counts = false;
@@ -281,8 +281,8 @@ pub fn reject_unused_parameters(allocator: &AllocatorSpec) -> Result<(), Incompa
     }
 }
 
-/// Checks that an allocator supports jobs with run times that depend on messages. `built` is the allocator, built for
-/// a machine.
+/// Checks that an allocator supports jobs whose run times depend on messages. `built` is the allocator, built for a
+/// machine.
 ///
 /// # Errors
 /// [`Incompatible`] if the allocator folds jobs.
@@ -312,7 +312,7 @@ pub fn require_one_processor_per_point<'a>(
     }
 }
 
-/// Checks that machines have sides, which bound the sides of the jobs of a stochastic stream.
+/// Checks that machines have sides, because these bound the sides of the jobs in a stochastic stream.
 ///
 /// # Errors
 /// [`Incompatible`] if a machine is a tree or consists of blocks.

@@ -17,12 +17,13 @@ pub struct FreeSpace {
     pub largest_box: Option<u32>,
     /// Number of connected regions of free points.
     pub regions: u32,
-    /// Number of points of the largest region.
+    /// Number of points of the largest connected region of free points.
     pub largest_region: u32,
 }
 
 impl FreeSpace {
-    /// Share of the free points outside the largest free box; `None` if no point is free or the machine has no grid.
+    /// Returns the share of the free points that are outside the largest free box; `None` if no point is free or the
+    /// machine has no grid.
     pub fn outside(&self) -> Option<f64> {
         let inside = self.largest_box.filter(|_| self.free > 0)?;
         Some(1.0 - f64::from(inside) / f64::from(self.free))
@@ -48,9 +49,9 @@ impl Table for FreeSpace {
     }
 }
 
-/// Computes the fragmentation in the window `[from, until]` of a run that has recorded its allocations. The first row
-/// is for the instant `from`. If there are more than `most` instants, evenly spread instants are selected. Processors
-/// out of service are not free.
+/// Computes the fragmentation in the window `[from, until]` of a run whose allocations were recorded. The first row is
+/// for the instant `from`. If there are more than `most` instants, rows are returned for at most `most` evenly spread
+/// instants. Processors out of service are not free.
 pub fn fragmentation(
     run: &RunResult,
     topology: &Topology,
@@ -58,8 +59,8 @@ pub fn fragmentation(
     [from, until]: [i64; 2],
     most: usize,
 ) -> Vec<FreeSpace> {
-    // (time, whether a job starts, allocation index). At equal times, ends sort before starts. `None` marks an instant
-    // without a change of an allocation.
+    // Time, whether a job starts, and index of the allocation. At equal times, ends sort before starts. `None` marks an
+    // instant without a change of an allocation.
     let mut changes: Vec<(i64, bool, Option<usize>)> = vec![(from, false, None)];
     for window in &outages.windows {
         changes.extend(

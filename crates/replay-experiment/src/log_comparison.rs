@@ -1,10 +1,10 @@
 //! Compares runs with the recorded schedule, in a grid that contains the scheduler `recorded`.
 //!
-//! Each run is compared with a run that repeats the log on the same copy of the trace, with the same strategy and
-//! seed, so that only the schedules differ. If the grid contains the allocator `recorded`, each run is instead compared
-//! with the run that also repeats the placements. Recorded waits include effects that the schedulers do not model:
-//! holds, user limits, priorities, outages and reservations. A change therefore does not predict what a policy would
-//! have achieved.
+//! Each run is compared with a run that repeats the log on the same copy of the trace, with the same strategy and seed,
+//! so that only the schedules differ. If the grid contains the allocator `recorded`, each run is instead compared with
+//! the run that also repeats the placements. Recorded waits include effects that the schedulers do not model: holds,
+//! user limits, priorities, outages and reservations. A change relative to the log therefore does not predict what a
+//! policy would have achieved.
 
 use super::sweep::Plan;
 use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
@@ -57,7 +57,7 @@ impl LogBaseline {
     }
 }
 
-/// A metric of a run and of its baseline, the run that repeats the log.
+/// The values of one metric in a run and in its baseline, the run that repeats the log.
 #[derive(Clone, Debug)]
 pub struct LogComparisonRow {
     /// Number of the run.
@@ -70,7 +70,7 @@ pub struct LogComparisonRow {
     pub size: Option<u32>,
     /// Number of jobs over which the two values are computed.
     pub jobs: u64,
-    /// Number of jobs of the trace that are excluded from both values; `None` for a single size.
+    /// Number of jobs of the trace that are excluded from both values; `None` for a row of a single size.
     pub left_out: Option<LeftOut>,
     /// Name of the metric, which is a column of the table of runs.
     pub metric: Name,
@@ -105,7 +105,7 @@ impl<'a> Side<'a> {
         self.metrics.schedule.jobs
     }
 
-    /// Number of jobs that are included in distance metrics.
+    /// Returns the number of jobs that are included in distance metrics.
     fn placed_jobs(&self) -> u64 {
         self.over.map_or(self.jobs(), |over| over.known)
     }
@@ -115,9 +115,9 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Returns the rows of a run over the jobs that both runs have. The metrics over all these jobs are followed by the
-/// metrics of each job size. The result is empty if the run lacks jobs of the baseline. A run lacks
-/// jobs if the jobs shared points in the log, and the run repeats their start times but assigns whole points.
+/// Returns the comparison of a run with its baseline `log`, computed over the jobs that are in both runs. The rows for
+/// all these jobs precede the rows for each job size. The result is empty if the run lacks jobs that the baseline has.
+/// This happens if jobs shared points in the log, and the run repeats their start times but assigns whole points.
 pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
     let (own, baseline) = (Side::of(run), Side::of(log));
     let mut rows = Vec::new();
@@ -270,7 +270,7 @@ mod tests {
         );
     }
 
-    /// The run that repeats the log has two of three jobs, and the placement of one of these two jobs.
+    /// The run that repeats the log contains two of the three jobs, and a placement for only one of them.
     #[test]
     fn compares_only_the_jobs_of_both_runs() {
         let (mut log, mut own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));

@@ -1,9 +1,9 @@
 //! The set of jobs over which runs are compared with their log.
 //!
 //! A run that repeats a log lacks some jobs: jobs without a recorded start, and jobs for which too few processors are
-//! free at their recorded start. If the run also repeats placements, jobs without a recorded placement have no
-//! distances. All other runs schedule all jobs. Both kinds of runs are measured a second time without the missing jobs,
-//! so that the runs are compared over the same set of jobs.
+//! free at their recorded start. If the run also repeats placements, jobs without a recorded placement are excluded
+//! from its distance metrics. All other runs schedule all jobs. Both kinds of runs are measured a second time without
+//! the missing jobs, so that the runs are compared over the same set of jobs.
 
 use std::collections::HashMap;
 
@@ -43,8 +43,8 @@ pub struct LogJobs {
 }
 
 impl LogJobs {
-    /// Returns the jobs of a trace that a run can repeat from the log. Returns `None` if these are all jobs of the
-    /// trace, or if no cell of the trace repeats the log.
+    /// Returns the jobs of a trace that are included in the run that repeats its log. Returns `None` if the run
+    /// includes all jobs of the trace, or if no cell of the trace repeats the log.
     ///
     /// # Errors
     /// Errors of [`Trace::recorded`].
@@ -93,7 +93,7 @@ impl LogJobs {
 pub struct OverLogJobs {
     /// Metrics over these jobs.
     pub metrics: RunMetrics,
-    /// Means by job size, ascending.
+    /// Means by job size, in ascending order of size.
     pub by_size: Vec<SizeRow>,
     /// Number of jobs that are included in distance metrics.
     pub known: u64,
@@ -105,7 +105,7 @@ pub struct OverLogJobs {
 
 impl OverLogJobs {
     /// Computes the metrics of a run after all jobs of its timeline have been placed. Returns `None` if the run that
-    /// repeats the log has all jobs.
+    /// repeats the log includes all jobs of the trace.
     pub(super) fn of(
         placements: &Placements<'_>,
         jobs: &[Job],

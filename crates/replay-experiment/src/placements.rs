@@ -28,7 +28,8 @@ pub struct Placements<'a> {
     pub ties: TieStatistics,
     /// Means over all placements.
     pub means: PlacementMeans,
-    /// Sums over the jobs of the run that repeats the log; `None` if this run has all jobs of the trace.
+    /// Sums over only those jobs that are in the run that repeats the log; `None` if that run includes all jobs of the
+    /// trace.
     over_log: Option<OverLog>,
     measured_jobs: Vec<JobMeasures>,
     /// All allocations in order of their start times; empty if allocations are not recorded.
@@ -43,9 +44,10 @@ pub struct Placements<'a> {
     reduced: Option<u32>,
     /// Number of points of each job that runs on fewer points than requested.
     served: HashMap<JobId, u32>,
-    /// By job size, on trees and blocks: the number of leaves of all jobs, the minimum number, and the number of jobs.
+    /// For each job size, on trees and blocks: the number of leaves summed over the jobs, the sum of the minimum
+    /// numbers of leaves, and the number of jobs.
     leaves_by_size: HashMap<u32, [i64; 3]>,
-    /// Slurm's fragmentation over time, on blocks, if placements are measured.
+    /// Fragmentation over time as defined by Slurm; only on machines of blocks, and only if placements are measured.
     fragmentation: Option<BlockFragmentation>,
 }
 
@@ -97,7 +99,7 @@ impl<'a> Placements<'a> {
         Self { over_log: log.map(|jobs| OverLog { jobs, ties, means }), ..self }
     }
 
-    /// Returns the set of jobs with separate sums, and these sums.
+    /// Returns the set of jobs for which separate sums are computed, with these sums.
     pub fn over_log(&self) -> Option<(&LogJobs, TieStatistics, &PlacementMeans)> {
         self.over_log.as_ref().map(|log| (&*log.jobs, log.ties, &log.means))
     }

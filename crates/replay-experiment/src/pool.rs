@@ -21,8 +21,8 @@ thread_local! {
     static POOL: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`, during which [`run`] uses `pool` instead of the global pool on this thread. A process that runs several
-/// grids can use a different number of threads for each grid.
+/// Runs `work`; while it runs, [`run`] uses `pool` instead of the global pool on this thread. A process that runs
+/// several grids can use a different number of threads for each grid.
 pub fn on_pool<T>(pool: ThreadPool, work: impl FnOnce() -> T) -> T {
     let outer = POOL.replace(Some(Arc::new(pool)));
     let result = work();
@@ -38,8 +38,8 @@ pub(crate) fn threads() -> usize {
 
 /// Applies `work` to all items on the current rayon pool, and calls `take` on this thread with the index and the
 /// outcome of each item. Items are started in order, so that few outcomes wait for delivery. If `work` returns `None`,
-/// the item was cancelled: `take` is not called for this item, and its worker starts no further item. After `take` has
-/// returned `false`, no further item is started; items that are already running finish and are delivered.
+/// the item was cancelled: `take` is not called for it, and the worker that ran it starts no further item. After `take`
+/// has returned `false`, no further item is started; items that are already running finish and are delivered.
 pub fn run<T: Sync, O: Send>(
     items: &[T],
     turn: Turn,
@@ -47,7 +47,7 @@ pub fn run<T: Sync, O: Send>(
     mut take: impl FnMut(usize, O) -> bool,
 ) {
     if rayon::current_thread_index().is_some() {
-        // In a worker of the pool, waiting for other workers could deadlock.
+        // This thread is a worker of the pool, where waiting for other workers could deadlock.
         for (place, item) in items.iter().enumerate() {
             let Some(outcome) = work(place, item) else { return };
             if !take(place, outcome) {

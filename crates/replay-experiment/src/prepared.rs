@@ -1,4 +1,4 @@
-//! Cache of allocators: runs reuse allocators that checks have built.
+//! Cache of allocators: runs reuse the allocators that were built to check the grid.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ const MOST_PROCESSORS: usize = 1 << 24;
 /// Cached allocators by canonical name and machine.
 type Built = HashMap<(String, Topology), Box<dyn Allocator>>;
 
-/// Allocators that checks of a grid have built and no run has used yet. Clones share their contents.
+/// Allocators that were built to check a grid and that no run has used yet. Clones share their contents.
 #[derive(Clone, Default)]
 pub struct Prepared {
     seed: u64,
@@ -103,7 +103,7 @@ mod tests {
 
     static BUILT: AtomicU32 = AtomicU32::new(0);
 
-    /// The allocator `random`. A counter counts how often this allocator is built.
+    /// The allocator `random`. The static variable `BUILT` counts how often this allocator is built.
     #[derive(Clone, PartialEq, Debug)]
     struct Counted;
 
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// The test makes the checks and runs of `replay run` and `replay sweep`, in the same order.
+    /// The test performs the same checks and runs as `replay run` and `replay sweep`, in the same order.
     #[test]
     fn builds_the_allocator_of_every_cell_once() {
         let text = "machines = ['4x4']\nschedulers = ['fcfs', 'easy']\nseeds = '3..5'";

@@ -10,7 +10,7 @@ pub struct RunContext<'a> {
     /// Called with the number of newly finished jobs.
     pub jobs_done: &'a (dyn Fn(u64) + Sync),
     /// Called by every cell when its first job has received processors, and repeatedly after the cell has run for
-    /// [`SAMPLE`]. The argument contains the data for estimating the total time of the cell.
+    /// [`SAMPLE`]. The argument is the progress of the cell, from which its total time can be estimated.
     pub forecast: &'a (dyn Fn(Eta) + Sync),
     /// Called by [`run_plan`](crate::sweep::run_plan) with the number of a run, the number of jobs of this run that
     /// have started since the last call, and the time taken. For runs that are replayed together, the first argument is
@@ -36,7 +36,7 @@ pub struct Eta {
     pub started: u64,
     /// Number of all jobs of the cell.
     pub jobs: u64,
-    /// Time taken by the started jobs.
+    /// Time elapsed since the cell began.
     pub elapsed: Duration,
 }
 
@@ -57,7 +57,7 @@ pub struct ProgressMeter<'a> {
     context: RunContext<'a>,
     jobs: u64,
     started: u64,
-    /// Number of started jobs at the next check, and at the next reading of the clock.
+    /// Numbers of started jobs at which the next check (`next`) and the next forecast (`next_forecast`) are made.
     next: u64,
     next_forecast: u64,
     begin: Instant,

@@ -86,10 +86,10 @@ pub struct RunResult {
     pub processors: usize,
     /// Metrics of the run.
     pub metrics: RunMetrics,
-    /// Means by job size, ascending.
+    /// Means by job size, in ascending order of size.
     pub by_size: Vec<SizeRow>,
-    /// Metrics over the jobs of the run that repeats the log; `None` if this run has all jobs of the trace, or if no
-    /// run repeats the log.
+    /// Metrics over only those jobs that are in the run that repeats the log; `None` if that run includes all jobs of
+    /// the trace, or if no run repeats the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_log: Option<Box<OverLogJobs>>,
     /// All jobs in order of submission; empty unless they were requested.
@@ -225,7 +225,7 @@ impl Table for RunResult {
         let metrics = RunMetrics::groups().into_iter().flat_map(|(_, columns)| columns);
         let mut metrics: Vec<Column<Self>> =
             metrics.map(|column| column.of(|run: &Self| Some(&run.metrics))).collect();
-        // The columns for the sizes of trace and machine precede the metrics.
+        // The columns for the number of jobs and of processors are moved in front of the metrics.
         let jobs = metrics.iter().position(|column| column.name == name::jobs);
         let processors = Column::new(
             name::processors,

@@ -18,7 +18,8 @@ use replay_core::workload::{Job, JobId};
 /// Optional measurements of a run, beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Measure {
-    /// Whether to count the distinct best sets at every decision. Counting makes decisions several times slower.
+    /// Whether to count, for every decision, the distinct processor sets with the best score. Counting makes decisions
+    /// several times slower.
     pub ties: bool,
     /// Whether to measure diameter, dispersal, components and bounding box of every allocation.
     pub placements: bool,
@@ -105,7 +106,7 @@ fn run_measured(
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
     let rejected_jobs =
         turned_away.as_ref().map(|rejected| rejected.iter().map(|one| one.jobs).sum());
-    // The reasons of refusals are columns of trees and blocks.
+    // The numbers of refusals by reason are columns only for trees and blocks.
     let of_hierarchy = |count: Option<u64>| count.filter(|_| topology.hierarchy().is_some());
     let system = system.map(|it| SystemMetrics {
         no_such_size_jobs: rejected_jobs,
@@ -217,7 +218,7 @@ fn repeat_log<'a>(
     }
     let (jobs, starts) = (timeline.placed(&workload.jobs), timeline.placed(timeline.starts()));
     let known = pairwise.iter().flatten().count() as u64;
-    // Utilization is counted in processors, because jobs can share points.
+    // Utilization is computed in processors rather than points, because jobs can share points.
     let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
     Ok(RawRun {
         seconds: begin.elapsed().as_secs_f64(),

@@ -2,14 +2,15 @@
 //! strategies.
 //!
 //! [`Estimates`] accepts the results of a [`Plan`] with [`Shake`](replay_core::workload::Shake) in the order of the
-//! plan, and stores only sums. The result has one row per cell and metric: the value on the unperturbed trace, the mean
-//! and the 95 % interval over the copies, and the mean *paired* difference from the reference cell on the same copy.
-//! Paired differences separate strategies better than independent means, because a copy that is hard for one strategy
-//! is usually hard for all strategies.
+//! plan, and stores only sums. The result has one row per cell and metric. A row contains the value on the unperturbed
+//! trace, the mean and the 95 % interval over the copies, and the mean *paired* difference: the difference from the
+//! reference cell on the same copy. Paired differences separate strategies better than independent means, because a
+//! copy that is hard for one strategy is usually hard for all strategies.
 //!
-//! The reference cell has the first strategy of the grid, with the same scheduler and seed. In a grid with one
-//! strategy, the reference cell has the first scheduler. For each metric, the verdicts on all cells with the same
-//! reference are corrected by Holm's method. Intervals are not corrected.
+//! The reference cell has the first strategy of the grid, and the same scheduler and seed as the compared cell. In a
+//! grid with a single strategy, the reference cell instead has the first scheduler. For each metric, the significance
+//! of the differences is corrected by Holm's method over all cells with the same reference. Intervals are not
+//! corrected.
 
 use std::collections::BTreeMap;
 
@@ -28,10 +29,10 @@ pub const CONFIDENCE: f64 = 0.95;
 #[derive(Debug)]
 pub struct Estimates<Metrics> {
     columns: Vec<Column<Metrics>>,
-    /// Cells without distinction of copies: all copies of a trace belong to the same cell.
+    /// Cells that do not distinguish copies: all copies of a trace belong to the same cell.
     cells: Vec<Cell>,
-    /// For each reference cell, the number of its latest copy and the values on this copy. Other cells do not
-    /// use this field.
+    /// For each reference cell, the number of the copy that was added last, and the values on this copy. Other cells do
+    /// not use this field.
     latest: Vec<(u32, Vec<Option<f64>>)>,
 }
 
@@ -39,7 +40,7 @@ pub struct Estimates<Metrics> {
 struct Cell {
     /// Number of the cell on the unperturbed trace.
     run: u32,
-    /// Index of the reference cell in `cells`. A reference cell has its own index.
+    /// Index of the reference cell in `cells`. The reference of a reference cell is the cell itself.
     reference: usize,
     /// Value of each column on the unperturbed trace.
     unshaken: Vec<Option<f64>>,
@@ -147,7 +148,8 @@ impl<Metrics> Estimates<Metrics> {
     }
 }
 
-/// Corrects verdicts by Holm's method. A family consists of one metric over all cells with the same reference.
+/// Corrects the significance of the differences by Holm's method. A family consists of one metric over all cells with
+/// the same reference.
 fn correct(rows: &mut [ShakenRow]) {
     let mut families: BTreeMap<(Name, u32), Vec<&mut Difference>> = BTreeMap::new();
     for row in rows {
@@ -166,7 +168,7 @@ fn correct(rows: &mut [ShakenRow]) {
     }
 }
 
-/// A metric of a cell over the perturbed copies of its trace.
+/// One metric of a cell, estimated over the perturbed copies of its trace.
 #[derive(Clone, Debug)]
 pub struct ShakenRow {
     /// Number of the cell on the unperturbed trace.
@@ -210,8 +212,8 @@ pub enum Significance {
 }
 
 impl Significance {
-    /// Determines the significance of a difference from its interval. `differs` is whether at least one single
-    /// difference is not 0.
+    /// Determines the significance of a difference from its interval. `differs` states whether the difference is not 0
+    /// on at least one copy.
     pub fn of(difference: &Estimate, differs: bool) -> Self {
         match difference.mean.abs() > difference.half_width {
             _ if !differs => Significance::Same,

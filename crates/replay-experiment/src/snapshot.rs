@@ -18,7 +18,7 @@ use replay_core::workload::{Job, JobId};
 /// Selects an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
-    /// The end of this second of the trace, after all events of this second.
+    /// The end of this second of the trace, when all events of this second have been processed.
     At(i64),
     /// The instant at which the job with this job number has just received its processors.
     Started(i64),
@@ -64,8 +64,8 @@ impl Table for HeldAllocation {
     }
 }
 
-/// Simulates a cell until its state at the instant is known. Returns `None` if the job with the requested number does
-/// not exist or never received processors.
+/// Simulates a cell until its state at the requested instant is known. Returns `None` if the job with the requested
+/// number does not exist or never received processors.
 ///
 /// # Errors
 /// [`CellProblem`] if the cell cannot run.
@@ -124,9 +124,9 @@ struct SnapshotObserver<'a> {
     requested: Option<usize>,
     /// The instant; `None` until it is known.
     at: Option<i64>,
-    /// Whether the instant has passed. After the instant, only ends of jobs are recorded.
+    /// Whether the instant has passed. After the requested instant, only the ends of jobs are recorded.
     is_past: bool,
-    /// Whether all starts and ends are known in advance.
+    /// Whether the start and end times of all jobs are known in advance.
     planned: bool,
     /// Start time of each job; `i64::MAX` if the job has not started.
     starts: Vec<i64>,
@@ -211,7 +211,7 @@ impl SnapshotObserver<'_> {
         let span = first.zip(self.last_end.or(own_end)).map(|(first, last)| [first, last]);
         let waits = |(arrival, start): &(&i64, &i64)| **arrival <= at && **start > at;
         let waiting = self.arrivals.iter().zip(&self.starts).filter(waits).count() as u64;
-        // A processor that a job holds goes out of service only when the job ends.
+        // If a job holds a processor during an outage, the processor is out of service only after the job has ended.
         let busy: HashSet<NodeId> = self
             .held
             .values()
@@ -293,10 +293,10 @@ impl Observer for SnapshotObserver<'_> {
                 slots.leave(cluster.host(host), id.0);
             }
         }
-        // Jobs that end before the instant are removed.
+        // Jobs that ended before the instant have been removed.
         let Some(held) = self.held.get_mut(&id.index()) else { return };
         if held.end < i64::MAX {
-            // The job has restarted elsewhere.
+            // The job has restarted on other processors.
             return;
         }
         match self.at {
@@ -373,8 +373,8 @@ mod tests {
 
     proptest! {
         /// A snapshot at any second contains exactly the jobs that run at this second according to the table of jobs.
-        /// The measures in both are equal, and the processors of the jobs are disjoint. Both simulation loops are
-        /// tested.
+        /// The measures of the jobs are the same in the snapshot and in the table, and no two jobs share a processor.
+        /// Both simulation loops are tested.
         #[test]
         fn snapshots_agree_with_the_run(
             jobs in prop::collection::vec((0i64..40, 0i64..60, 1u32..12), 1..60),

@@ -1,10 +1,10 @@
-//! Jobs of Cobalt, as published by the Argonne Leadership Computing Facility: CSV with a header.
+//! Logs of the scheduler Cobalt, as published by the Argonne Leadership Computing Facility: CSV with a header.
 //!
-//! On a Blue Gene/Q, `LOCATION` has the form `MIR-04880-37BB1-512`: two corners of a box and the number of
-//! nodes. A corner has five hexadecimal digits, one for each of the dimensions A B C D E; both corners belong
-//! to the box. The location is written to the nodes file as ranges, `A0-3 B4-7 C8-11 D8-11 E0-1`. A box may wrap
-//! around a side of Mira (8 x 12 x 16 x 16 x 2); in that dimension, the digit of the first corner is then larger
-//! than the digit of the second corner. On Theta, `LOCATION` is a list of nodes.
+//! On a Blue Gene/Q, `LOCATION` has the form `MIR-04880-37BB1-512`: two corners of a box and the number of nodes. A
+//! corner has five hexadecimal digits, one for each of the dimensions A B C D E; both corners belong to the box. The
+//! location is written to the nodes file as ranges, `A0-3 B4-7 C8-11 D8-11 E0-1`. On Mira (8 x 12 x 16 x 16 x 2), a box
+//! may wrap around in a dimension; the digit of the first corner is then larger than that of the second corner. On
+//! Theta, `LOCATION` is a list of nodes.
 
 use std::fmt::Write;
 
@@ -75,7 +75,7 @@ fn perhaps(row: Row<'_>, index: Option<usize>) -> Result<Option<i64>, Fault> {
     index.map(|index| row.read(index, Reason::NotANumber, seconds)).transpose()
 }
 
-/// Reads an optional point in time.
+/// Reads a point in time; `None` if the field is empty.
 fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault> {
     match row.text(index) {
         "" => Ok(None),
@@ -92,7 +92,7 @@ pub(super) enum Location {
     Torus([(u64, u64); 5]),
     /// A list of nodes.
     List,
-    /// A text that is neither a box nor a list, or a box with a wrong number of nodes.
+    /// A text that is neither a box nor a list of nodes, or a box whose volume differs from the given number of nodes.
     Odd,
 }
 

@@ -23,7 +23,7 @@ use polars_parquet::read::{
 
 use crate::damaged;
 
-/// The first and last bytes of a file in Parquet.
+/// The first four bytes of a Parquet file, which are also its last four bytes.
 const MAGIC: [u8; 4] = *b"PAR1";
 
 /// Footer of a Parquet file.
@@ -31,7 +31,7 @@ const MAGIC: [u8; 4] = *b"PAR1";
 pub struct Footer {
     /// Metadata of the file and of its row groups.
     pub metadata: FileMetadata,
-    /// Columns of the file. A dictionary has the type of its values.
+    /// Columns of the file. A column that is dictionary-encoded has the type of its values.
     pub schema: ArrowSchema,
 }
 
@@ -55,7 +55,7 @@ impl Footer {
         Ok(Self { metadata, schema: schema.iter_values().map(flat).collect() })
     }
 
-    /// Number of rows of the file.
+    /// Returns the number of rows of the file.
     pub fn rows(&self) -> usize {
         self.metadata.num_rows
     }
@@ -113,8 +113,8 @@ fn flat(field: &Field) -> Field {
 /// A column of a row group, as bytes of the file.
 pub struct Chunk<'a> {
     field: &'a Field,
-    /// Parts of the column, which are columns in the file. A column of lists has one part; the format permits several
-    /// parts.
+    /// The Parquet columns that make up this column. A column of lists consists of one Parquet column, but the format
+    /// permits several.
     parts: Vec<(&'a ColumnChunkMetadata, Buffer<u8>)>,
 }
 

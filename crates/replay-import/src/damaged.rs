@@ -1,5 +1,5 @@
-//! Safe calls of the Parquet reader. Damaged files cause errors, never panics, and cannot make the reader
-//! allocate more memory than the size of the file justifies.
+//! Calls the Parquet reader safely. Damaged files cause errors, never panics, and cannot make the reader allocate more
+//! memory than the size of the file justifies.
 
 use std::cell::Cell;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,14 +14,14 @@ thread_local! {
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Number of rows that is accepted for a group of any size in bytes: writers put at most 64 Mi rows into a group.
+/// Number of rows that is accepted in any row group, however few bytes the group has: writers put at most 64 Mi rows
+/// into a group.
 const PLAUSIBLE_ROWS: u64 = 1 << 26;
 
 /// Runs code of the Parquet reader, which may panic on damaged files, and returns a panic as an
 /// error. Panics of this thread are not printed; panics of other threads are printed as usual.
 ///
-/// # Errors
-/// A message, both for an error of the reader and for a panic of the reader.
+/// # Errors A message if the reader returns an error or panics.
 pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -42,8 +42,8 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     }
 }
 
-/// Reads the footer of a file and checks that its counts agree with each other and with the size of
-/// the file, because readers allocate memory by these counts before reading values.
+/// Reads the footer of a file and checks that its counts agree with each other and with the size of the file. The check
+/// is necessary because readers allocate memory according to these counts before they read any value.
 ///
 /// # Errors
 /// A message that describes the fault of the footer.
@@ -63,9 +63,12 @@ pub fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
     let mut rows = 0_u64;
     for group in &metadata.row_groups {
         let of_group = group.num_rows() as u64;
-        // Writers do not exceed PLAUSIBLE_ROWS; in a larger group, a row needs at least one bit.
+        // Writers do not exceed `PLAUSIBLE_ROWS`; a larger group is accepted only if the file has at least one bit per
+        // row.
         if of_group > PLAUSIBLE_ROWS.max(bytes.saturating_mul(8)) {
-            return Err(format!("damaged: {of_group} rows in a group of a file of {bytes} bytes"));
+            return Err(format!(
+                "damaged: a row group of {of_group} rows, which is impossible in a file of {bytes} bytes"
+            ));
         }
         for column in group.parquet_columns() {
             let values = column.num_values();
@@ -83,7 +86,9 @@ pub fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
         true => Ok(()),
         false => {
             let all = metadata.num_rows;
-            Err(format!("damaged: {all} rows in the file, {rows} in its groups"))
+            Err(format!(
+                "damaged: {all} rows according to the file, but {rows} rows in its row groups"
+            ))
         }
     }
 }

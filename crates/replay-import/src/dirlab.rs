@@ -37,7 +37,7 @@ impl Log for Dirlab {
         let row = match self.columns.row(line, b',', &mut self.cells) {
             Ok(row) => row,
             Err(fault) => {
-                // If a record of several lines is malformed, its first line is read again by itself.
+                // If a malformed record has several lines, its first line is read again as a separate record.
                 let is_one_line = !line.text.contains('\n');
                 let cell = self.cells.get(interval).filter(|_| is_one_line);
                 let later = cell.and_then(|cell| seconds(line.text[cell.start..cell.end].trim()));
@@ -46,7 +46,7 @@ impl Log for Dirlab {
             }
         };
         let number = |at| row.read(at, Reason::NotANumber, seconds);
-        // The interval of the next job begins at this job, even if this job is dropped.
+        // The next job is submitted relative to this job, even if this job is dropped.
         let later = number(interval)?;
         self.now = self.now.saturating_add(later);
         if later < 0 {

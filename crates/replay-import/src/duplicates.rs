@@ -1,8 +1,8 @@
 //! Ids of jobs that were read, to detect repeated jobs.
 //!
-//! Memory is bounded. A numeric id, with or without the name of a server after it, occupies one bit in a block,
-//! because numeric ids are mostly consecutive. Any other id is stored as a hash of eight bytes. Ids beyond the
-//! limits are not compared.
+//! Memory is bounded. A numeric id, with or without the name of a server after it, occupies one bit in a block, because
+//! numeric ids are mostly consecutive. Any other id is stored as a hash of eight bytes. When a limit on the number of
+//! stored ids is reached, further ids are not compared.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
@@ -14,10 +14,10 @@ use super::value::digits;
 /// Number of 64-bit words in a block, which holds 4,096 ids.
 const WORDS: usize = 64;
 
-/// Largest number of blocks, which occupy 32 MiB.
+/// Largest number of blocks; this many blocks occupy 32 MiB.
 const BLOCKS: usize = 1 << 16;
 
-/// Largest number of ids that are not numeric, which occupy 36 MiB.
+/// Largest number of ids that are not numeric; this many ids occupy 36 MiB.
 const TEXTS: usize = 1 << 21;
 
 /// The result of adding an id.
@@ -46,7 +46,8 @@ impl Default for Seen {
     }
 }
 
-/// Returns the index of the number's block, the index of the word in the block, and the bit in the word.
+/// Returns the index of the block that contains the number, the index of the word within this block, and a mask for the
+/// bit within this word.
 fn place(number: u64) -> (u64, usize, u64) {
     (number >> 12, (number >> 6) as usize % WORDS, 1 << (number % 64))
 }
@@ -123,7 +124,7 @@ impl Seen {
     }
 }
 
-/// Largest number of stored rows, which occupy 72 MiB.
+/// Largest number of stored rows; this many rows occupy 72 MiB.
 const ROWS: usize = 1 << 22;
 
 /// Hashes of rows, to detect rows that are repeated in another file.
@@ -148,7 +149,7 @@ impl Rows {
         self.any = true;
     }
 
-    /// Returns whether the file has a job.
+    /// Returns whether the current file has a job.
     pub fn any(&self) -> bool {
         self.any
     }
@@ -158,7 +159,8 @@ impl Rows {
         self.earlier.contains(&hash(row))
     }
 
-    /// Adds a row. Returns `false` if there is no room for the row.
+    /// Adds a row. Returns `false` if the row should be stored but the limit on the number of stored rows has been
+    /// reached.
     pub fn take(&mut self, row: &Entry<'_>) -> bool {
         let room = self.earlier.len() + self.own.len() < ROWS;
         if self.keep && room {

@@ -31,8 +31,8 @@ pub(super) const UNKNOWN: i64 = -1;
 /// A job. Times are in seconds; submit times are counted from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
-    /// Id of the job in the log; empty if the job has no id. Rows are merged, and repeated jobs are detected, by
-    /// this id.
+    /// Id of the job in the log; empty if the job has no id. This id determines which rows are merged and which jobs
+    /// are repeated.
     pub id: &'a str,
     /// Submit time.
     pub submit: i64,
@@ -44,7 +44,7 @@ pub(super) struct Entry<'a> {
     pub size: i64,
     /// Requested number of processors or nodes, if the log contains this number in addition to the allocated number.
     pub requested: i64,
-    /// The user's estimate as in the log. An estimate of 0 or less is counted and becomes unknown.
+    /// The user's estimate of the run time, as in the log. An estimate of 0 or less is counted and treated as unknown.
     pub estimate: Option<i64>,
     /// Status, see [`status`].
     pub status: i64,
@@ -79,12 +79,12 @@ impl Entry<'_> {
     };
 }
 
-/// Number of bytes of a line of the nodes file, not counting the list: a number, a comma, two quotes and the line
-/// break.
+/// Upper bound of the number of bytes in a line of the nodes file besides the list: a number, a comma, two quotes and
+/// the line break.
 const AROUND: usize = 32;
 
-/// Counts the nodes in a list. Returns the note for the report if the list is invalid or too long for the nodes
-/// file; the job is then kept without its list.
+/// Counts the nodes in a list. If the list is invalid or too long for the nodes file, returns a note for the report
+/// instead; the job is then kept without its list.
 pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
     match nodes::count(list) {
         Ok(count) if count <= RecordedPlacements::MOST && list.len() + AROUND <= LONGEST_LINE => {
@@ -104,7 +104,7 @@ pub(super) mod noted {
     pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
     pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";
     pub const AGAIN: &str = "repeated job id, kept";
-    pub const AGAIN_IN_FILE: &str = "job id of an earlier file with other values, kept";
+    pub const AGAIN_IN_FILE: &str = "job id that an earlier file has with other values, kept";
     pub const NOT_COMPARED: &str = "job id beyond the limit for detecting repeated ids";
     pub const ROW_NOT_COMPARED: &str = "row beyond the limit for comparison with later files";
     pub const TASKS: &str = "tasks of arrays that did not start";

@@ -9,10 +9,10 @@ use replay_workload::sanitize::excerpt;
 use replay_workload::swf;
 use replay_workload::swf::snippet::snippet;
 
-/// The reason for which a line is malformed.
+/// The reason why a line is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// The line has fewer fields than the header, or fewer than a line of its type needs.
+    /// The line has fewer fields than the header, or fewer than its type of line requires.
     TooFewFields,
     /// The line has more fields than the header.
     TooManyFields,
@@ -24,7 +24,7 @@ pub enum Reason {
     NotANumber,
     /// A field is not a point in time.
     NotATime,
-    /// A local time does not exist, because the clocks of its zone skip it when summer time begins.
+    /// A local time does not exist in its time zone, because clocks are set forward past it when summer time begins.
     Skipped,
     /// A field is not a duration.
     NotADuration,
@@ -45,7 +45,7 @@ impl fmt::Display for Reason {
             Reason::Empty => "a value is missing",
             Reason::NotANumber => "not a number",
             Reason::NotATime => "not a time",
-            Reason::Skipped => "a time that its zone skips",
+            Reason::Skipped => "a time that does not exist in its zone (skipped by a clock change)",
             Reason::NotADuration => "not a duration",
             Reason::NotANodeList => "not a list of nodes",
             Reason::NotAJob => "not a job id",
@@ -61,7 +61,7 @@ pub struct Fault {
     pub reason: Reason,
     /// Name of the field in the log.
     pub field: String,
-    /// Offset of the text in its line, in bytes from 0.
+    /// Offset of the faulty text in its line, in bytes from 0.
     pub at: usize,
     /// The invalid text.
     pub text: String,
@@ -138,7 +138,7 @@ pub enum ImportError {
         /// Number of the line.
         line: u64,
     },
-    /// The header is not a header of this kind of log.
+    /// The header does not belong to this kind of log.
     #[error("{file}:{line}: {what}")]
     Header {
         /// The log.
@@ -148,7 +148,7 @@ pub enum ImportError {
         /// Description of the problem.
         what: String,
     },
-    /// The log is a Parquet file, but the import is for a text format.
+    /// The log is a Parquet file, but this kind of log is a text format.
     #[error(
         "{file}: this is Parquet: use replay import fdata, pm100, or parquet with --map MAP.toml"
     )]
@@ -176,7 +176,7 @@ pub enum ImportError {
     #[error(transparent)]
     Line(Box<LineFault>),
     /// The number of malformed lines exceeds the number that may be skipped.
-    #[error("{file}: gave up after {}, {} allowed\n{report}\nfirst: {first}",
+    #[error("{file}: reading stopped after {} (at most {} allowed)\n{report}\nfirst: {first}",
         counted(*.limit as u64 + 1, "malformed line"), .limit)]
     TooMany {
         /// The log.

@@ -1,4 +1,4 @@
-//! Published tables with known columns, described by column maps as users write them.
+//! Published tables whose columns are known, described by column maps like those that users write.
 
 use super::map::ColumnMap;
 use super::zone::Zone;
@@ -36,7 +36,7 @@ queue = "partition"
 nodes = "nodes"
 "#;
 
-/// Returns the map of a kind of log with known columns.
+/// Returns the column map of a kind of log whose columns are known.
 pub(super) fn layout(kind: Kind, zone: Zone) -> Option<Result<ColumnMap, ImportError>> {
     let text = match kind {
         Kind::Fdata => FDATA,

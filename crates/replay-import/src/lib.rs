@@ -1,27 +1,26 @@
 //! Imports logs of other formats as traces: an SWF file, and further files with the nodes or shapes of the jobs.
 //!
-//! The engine reads only SWF. Operators have a dump of `sacct`, accounting records of
-//! Torque, or a table. [`import`] converts any of these logs to SWF in one pass:
+//! The engine reads only SWF. Operators have other data: the output of `sacct`, accounting records of Torque, or a
+//! table. [`import`] converts any of these logs to SWF in one pass:
 //!
 //! ```text
 //! files --Lines--> line --(a reader per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv, x.ids.csv
 //!   \--parquet--> row ----/  \--> dropped, noted, malformed: counted by reason  \--> x.swf
 //! ```
 //!
-//! Memory grows with the number of names of users, groups and queues, and with the number of deleted jobs of
-//! Torque, but not with the length of the log. Jobs are stored in compact form until the first submit time and
-//! the names for the header are known; if there are many jobs, they are stored on the disk. With
-//! [`Source::join`], all jobs are in memory. A table in Parquet is read by groups of rows; one compressed group
-//! is in memory.
+//! Memory grows with the number of distinct users, groups and queues, and with the number of deleted jobs of Torque,
+//! but not with the length of the log. Jobs are stored in compact form until the first submit time and the names for
+//! the header are known; if there are many jobs, they are stored on the disk. With [`Source::join`], all jobs are in
+//! memory. A table in Parquet is read by row groups; only one compressed row group is in memory at a time.
 //!
 //! A job with a repeated id is kept and counted, because it may have been requeued. A job that is repeated in
 //! another file with equal values is dropped and counted, because files may overlap. A file that is identical to
 //! an earlier file is rejected.
 //!
-//! Every line either becomes a job or is counted exactly once ([`Report::accounted`]): as dropped (a job that
-//! cannot be replayed), as passed over (not a job: a header, a blank line, a step, an event), or as malformed.
-//! Each count includes the number of the first line that was counted. A malformed line is an error with file,
-//! line and column unless malformed lines may be skipped. A line of column names is a header anywhere in a file;
+//! Every line either becomes a job or is counted exactly once ([`Report::accounted`]): as dropped (a job that cannot be
+//! replayed), as passed over (not a job: a header, a blank line, a step, an event), or as malformed. Each count is
+//! reported with the number of the first line that it includes. A malformed line is an error with file, line and column
+//! unless malformed lines may be skipped. A line of column names is treated as a header wherever it occurs in a file;
 //! it applies to the lines that follow.
 //!
 //! Jobs are numbered from 1 in the order of the log; their ids in the log are written to [`Outputs::ids`]. Times
@@ -29,8 +28,9 @@
 //!
 //! # Adding a format
 //!
-//! Write a type with the trait `Log` in a separate file; add a [`Kind`], an entry in the table of `source.rs`,
-//! and a line in `reader` here. A table with known columns needs only a map in `layouts.rs`.
+//! Write a type that implements the trait `Log` in a separate file; add a [`Kind`], an entry in the table of
+//! `source.rs`, and a line in the function `reader` of this module. A table with known columns needs only a map in
+//! `layouts.rs`.
 
 mod cobalt;
 pub mod columns;
@@ -79,29 +79,29 @@ use replay_workload::swf::{self, Decoder, GzipFault};
 use row::Columns;
 use sink::Sink;
 
-/// Bytes read from a file at once.
+/// Number of bytes that are read from a file at once.
 const BUFFER: usize = 1 << 18;
 
-/// The settings with which a log is read.
+/// The settings for reading a log.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// Format of the log.
     pub source: Source,
     /// Columns of the table, for [`Kind::Csv`] and [`Kind::Parquet`].
     pub map: Option<ColumnMap>,
-    /// Name of the log in messages, if it is a single input.
+    /// Name of the log in messages, if there is only one input.
     pub file: String,
     /// Number of malformed lines that may be skipped and counted. If this number is 0, the first malformed line is an
     /// error.
     pub max_errors: usize,
-    /// Number of processors of the machine, for the header.
+    /// Number of processors of the machine, which is written to the header of the trace.
     pub processors: Option<u32>,
     /// Directory for temporary files of large logs.
     pub scratch: PathBuf,
 }
 
-/// The outputs of an import. The outputs `nodes` and `shapes` are useful only if the [`Report`] counts jobs in these
-/// outputs. All outputs except the trace end with the digest of the trace
+/// The outputs of an import. The contents of `nodes` and `shapes` are useful only if the [`Report`] counts at least one
+/// job in them. All outputs except the trace end with the digest of the trace
 /// ([`sidecar`](replay_workload::workload::sidecar)).
 pub struct Outputs<'a> {
     /// The trace.
@@ -131,7 +131,7 @@ trait Log {
         None
     }
 
-    /// Prepares for another file. The file has a separate header if logs of this kind have a header.
+    /// Prepares for another file. For kinds of logs with a header, each file begins with its own header.
     fn begin(&mut self) {}
 
     /// Returns the columns of the current file if it has a header.
@@ -139,7 +139,7 @@ trait Log {
         None
     }
 
-    /// Parses a line as a header and returns its columns.
+    /// Parses a line as a header and returns its columns; `None` if the line is not a header.
     fn names(&self, line: Line<'_>) -> Option<Columns> {
         Columns::read(line, self.separator()?).ok()
     }
@@ -172,7 +172,7 @@ trait Log {
     }
 }
 
-/// The reason for which a line is not processed.
+/// The reason why a line is not processed.
 enum ReadStop {
     /// The line is malformed.
     Fault(Fault),
@@ -198,12 +198,12 @@ impl From<std::io::Error> for ReadStop {
 pub enum Input<'a> {
     /// A seekable file; a table in Parquet is read in place.
     File(File),
-    /// Any other input, plain or compressed with gzip. A table in Parquet is first copied to
-    /// [`Import::scratch`], because the footer at its end is needed first.
+    /// Any other input, plain or compressed with gzip. A table in Parquet is first copied to [`Import::scratch`],
+    /// because reading it begins with the footer at its end.
     Stream(Box<dyn Read + 'a>),
 }
 
-/// Imports a log from a single input and writes a trace, like [`import_all`] with the name [`Import::file`].
+/// Imports a log from a single input and writes a trace, as [`import_all`] does with one input named [`Import::file`].
 ///
 /// # Errors
 /// [`ImportError`] if the input is unreadable, the header lacks a required column, the number of malformed lines
@@ -227,8 +227,9 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
     import_all([(how.file.clone(), Ok(Input::Stream(Box::new(input))))], how, outputs)
 }
 
-/// Imports a log from several inputs, one after another, and writes one trace. Each input has a name for
-/// messages. Jobs are numbered consecutively across the inputs, and a name has the same number in every input.
+/// Imports a log from several inputs, one after another, and writes one trace. The name of each input appears in
+/// messages. Jobs are numbered consecutively across the inputs; a user, group or queue has the same number in every
+/// input.
 ///
 /// # Errors
 /// [`ImportError`], as for [`import`].
@@ -306,7 +307,7 @@ fn lines(
             }
             let begun = log.is_begun();
             let mut taken = log.line(Line { number, text }, sink);
-            // If a quote has no closing quote, only the first line of the record is malformed.
+            // If an opening quote has no closing quote, only the first line of the record is malformed.
             let is_whole =
                 more == 0 || !matches!(&taken, Err(ReadStop::Fault(fault)) if fault.is_of_form());
             let text = if is_whole { text } else { text.lines().next().unwrap_or_default() };
@@ -398,7 +399,7 @@ fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
 }
 
 impl Import {
-    /// Creates a strict import of `file`, with the system's directory for temporary files.
+    /// Creates an import of `file` that skips no malformed lines, with the system's directory for temporary files.
     pub fn new(source: Source, file: impl Into<String>) -> Import {
         Import {
             source,

@@ -56,20 +56,20 @@ pub(super) enum Unit {
     /// `HH:MM:SS`.
     #[serde(rename = "HH:MM:SS")]
     Clock,
-    /// Minutes if nearly all completed jobs stayed within their limit when read in minutes; otherwise seconds. Only
-    /// limits may have this unit.
+    /// Minutes, if nearly all completed jobs stayed within their limits when these are read as minutes; otherwise
+    /// seconds. Only limits may have this unit.
     #[serde(rename = "minutes or seconds")]
     Either,
 }
 
-/// A column of durations, by name, possibly with a unit.
+/// A column of durations: its name, and optionally its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Span {
     Name(String),
     With(WithUnit),
 }
 
-// Implemented by hand, because serde does not report invalid units and keys of untagged enums.
+// This is implemented by hand, because for untagged enums serde does not report which unit or key is invalid.
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NameOrTable;
@@ -134,7 +134,7 @@ pub(super) struct Status {
 }
 
 impl Status {
-    /// Returns an error if a value has two meanings, or if some given values have no effect.
+    /// Returns an error if a value has two meanings, or if values are listed although they have no effect.
     fn check(&self) -> Result<(), String> {
         let lists = [("ok", &self.ok), ("failed", &self.failed), ("cancelled", &self.cancelled)];
         let meanings =
@@ -143,13 +143,15 @@ impl Status {
         for (name, word) in meanings {
             if self.slurm {
                 return Err(format!(
-                    "status: {name} cannot be used with slurm = true, which defines the values"
+                    "status: the key \"{name}\" cannot be combined with slurm = true, which defines the values"
                 ));
             }
             match by_word.insert(word, name) {
                 Some(other) if other != name => {
                     let word = excerpt(word);
-                    return Err(format!("status: \"{word}\" is in {other} and in {name}"));
+                    return Err(format!(
+                        "status: the value \"{word}\" is listed under both \"{other}\" and \"{name}\""
+                    ));
                 }
                 _ => {}
             }
@@ -158,7 +160,7 @@ impl Status {
     }
 }
 
-/// The columns of the values of a job.
+/// The columns that contain the values of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
@@ -199,7 +201,7 @@ fn utc() -> String {
 }
 
 impl ColumnMap {
-    /// Parses a map; `file` names it in messages.
+    /// Parses a map; messages refer to it as `file`.
     ///
     /// # Errors
     /// [`ImportError::Map`] with file and line if a key is unknown (the nearest known key is suggested), a value is
@@ -221,7 +223,9 @@ impl ColumnMap {
             return Err(wrong("the unit \"minutes or seconds\" is for estimates only"));
         }
         if run.is_none() && (end.is_none() || start.is_none()) {
-            return Err(wrong("[columns] needs the key run, or the keys start and end"));
+            return Err(wrong(
+                "[columns] needs either the key \"run\" or both keys \"start\" and \"end\"",
+            ));
         }
         if !map.separator.is_ascii() || map.separator == '"' {
             return Err(wrong("separator must be one ASCII character other than a quote"));
@@ -233,7 +237,7 @@ impl ColumnMap {
         Ok(map)
     }
 
-    /// Returns the zone of times that are written without a zone.
+    /// Returns the time zone of points in time that are written without a zone.
     pub(super) fn zone(&self) -> Zone {
         // The zone was checked by `parse`.
         self.zone.parse().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Reader of tables with a [`ColumnMap`]: converts rows to jobs, and text to rows.
+//! Reader of tables with a [`ColumnMap`]: splits text into rows, and converts rows of text or Parquet tables to jobs.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ pub(super) struct Jobs {
     status: Option<Status>,
     zone: Zone,
     places: Places,
-    /// Note about the unit of limits. Present if the format does not define the unit and the user specifies the unit.
+    /// Note about the unit of limits. Present only if the format leaves the unit open and the user has specified it.
     limit_note: Option<&'static str>,
 }
 
@@ -102,7 +102,9 @@ impl Jobs {
         };
         let (source, status, zone) = (source.clone(), fields.status.clone(), map.zone());
         if source.join && places.id.is_none() {
-            return Err(ReadStop::Header("join=yes needs the column id in the map".to_string()));
+            return Err(ReadStop::Header(
+                "join=yes needs the key \"id\" in [columns] of the map".to_string(),
+            ));
         }
         Ok(Jobs { source, status, zone, places, limit_note })
     }
@@ -161,7 +163,7 @@ impl Jobs {
         (status, true)
     }
 
-    /// Converts a row to a job, or counts it.
+    /// Converts a row to a job; if this is not possible, counts the row.
     pub fn row(&mut self, row: Row<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let places = &self.places;
         let submit = self.time(row, places.submit)?;
@@ -193,7 +195,8 @@ impl Jobs {
             sink.dropped(number, dropped::UNFINISHED);
             return Ok(());
         }
-        // The table may have a start for a job that never started; this start is ignored. The job may have an end.
+        // The table may contain a start time for a job that never started; this time is ignored. Such a job may
+        // nevertheless have an end time.
         let has_starts = places.start.is_some() || places.wait.is_some();
         let did_not_run = match run {
             None => known != status::COMPLETED,
@@ -306,8 +309,8 @@ fn grain(row: Row<'_>, (index, unit): (usize, Unit)) -> u64 {
     (unit / 10u64.pow(digits.min(9) as u32)).max(1)
 }
 
-/// Reads a duration and converts it to seconds, except with [`Unit::Either`], when the unit is not yet known.
-/// Returns `None` if the field is empty.
+/// Reads a duration and converts it to seconds; with [`Unit::Either`], the number is not converted, because its unit is
+/// not yet known. Returns `None` if the field is empty.
 fn span(row: Row<'_>, place: Option<(usize, Unit)>) -> Result<Option<i64>, Fault> {
     let Some((index, unit)) = place.filter(|(index, _)| !row.text(*index).is_empty()) else {
         return Ok(None);

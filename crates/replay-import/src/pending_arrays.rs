@@ -1,17 +1,17 @@
-//! Arrays of tasks that did not start. A task that occurs in several files is counted once.
+//! Slurm job arrays with tasks that did not start. A task that occurs in several files is counted once.
 
 use std::collections::HashMap;
 
 use replay_workload::workload::nodes;
 
-/// Largest number of arrays that are compared with the arrays of later files.
+/// Largest number of stored arrays; only stored arrays can be compared with the arrays of later files.
 const ARRAYS: usize = 1 << 18;
 
 /// Largest number of ranges of an array's tasks.
 const RANGES: usize = 1 << 12;
 
-/// Parses a list of tasks in Slurm's notation, `1,3-5,10-20:2`, and returns the number of tasks and their ranges.
-/// If a part of the list has more ranges than can be compared, only the first of these ranges are returned. Returns
+/// Parses a list of tasks in Slurm's notation, `1,3-5,10-20:2`, and returns the number of tasks and their ranges. If a
+/// part of the list has more ranges than can be compared, only the first ranges of this part are returned. Returns
 /// `None` if the text is not a list of tasks.
 pub(super) fn tasks(list: &str) -> Option<(u64, Vec<(u64, u64)>)> {
     let (mut count, mut all) = (0u64, Vec::new());
@@ -109,7 +109,7 @@ impl Pending {
         }
     }
 
-    /// Returns the place of each array's first record and the number of the array's tasks that did not start.
+    /// Returns, for each array, the place of its first record and the number of its tasks that did not start.
     pub fn finish(self) -> impl Iterator<Item = ((usize, u64), u64)> {
         let counts = self.0.into_values().map(|array| (array.first, array.tasks.count()));
         counts.filter(|(_, count)| *count > 0)

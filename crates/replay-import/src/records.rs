@@ -1,9 +1,9 @@
 //! Records of a text: single lines, or several lines if a quoted field contains line breaks (RFC 4180).
 //!
-//! After an opening quote without a closing quote, the rest of the file would be a single record. Therefore at most
-//! [`LONGEST`] bytes are read ahead for a record of several lines. If the record does not end within these bytes, or
-//! if a closing quote is not at the end of its field, only the first line is a malformed record, and the following
-//! lines are read again.
+//! Without a limit, an opening quote that has no closing quote would make the rest of the file a single record.
+//! Therefore at most [`LONGEST`] bytes are read ahead for a record of several lines. If the record does not end within
+//! these bytes, or if a closing quote is not at the end of its field, only the first line is a malformed record, and
+//! the following lines are read again.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -130,7 +130,7 @@ impl<R: BufRead> Records<R> {
 enum After {
     /// The record ends with the line.
     Closed,
-    /// The record continues within quotes.
+    /// The record continues on the next line, because a quote is still open.
     Open,
     /// The record is malformed: a closing quote is not at the end of its field.
     Broken,
@@ -205,8 +205,8 @@ mod tests {
         };
         assert_eq!(of("1,\"a\nb\",2\n3\n"), own(&[(1, "1,\"a\nb\",2\n"), (3, "3\n")]));
         assert_eq!(of("\"a\"\"\r\n\",2\r\n3"), own(&[(1, "\"a\"\"\r\n\",2\r\n"), (3, "3")]));
-        // A quote within a field is text. Lines are not joined if a quote has no closing quote, or if text follows the
-        // closing quote.
+        // A quote in the middle of a field is ordinary text. Lines are not joined if a quote has no closing quote, or
+        // if text follows the closing quote.
         assert_eq!(of("a\"b\nc\n"), own(&[(1, "a\"b\n"), (2, "c\n")]));
         assert_eq!(of("1,\"a\n2\n3"), own(&[(1, "1,\"a\n"), (2, "2\n"), (3, "3")]));
         assert_eq!(of("1,\"a\n2,\"b\nc\"\n"), own(&[(1, "1,\"a\n"), (2, "2,\"b\nc\"\n")]));

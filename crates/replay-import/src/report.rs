@@ -6,7 +6,7 @@ use std::fmt;
 use super::Reason;
 use replay_workload::number::{counted, grouped};
 
-/// The class of a count.
+/// The class to which a count of lines belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// A note on a line, in most cases on the line of a kept job. The line is also a job, or is also counted in
@@ -57,7 +57,7 @@ pub struct Count {
     pub count: u64,
     /// First line, 1-based.
     pub first: u64,
-    /// Index of the first line's file in [`Report::files`].
+    /// Index in [`Report::files`] of the file that contains the first line.
     pub file: usize,
 }
 
@@ -76,16 +76,16 @@ pub struct Report {
     pub nodes: u64,
     /// Number of jobs in the shapes file.
     pub shapes: u64,
-    /// Number of jobs that have a number in the trace other than their id in the log.
+    /// Number of jobs whose number in the trace differs from their id in the log.
     pub renamed: u64,
-    /// Number and first line of the lines with each class and reason.
+    /// For each class and reason: the number of lines, and the first of these lines.
     pub counts: BTreeMap<(Class, &'static str), Count>,
     /// Malformed lines by reason.
     pub malformed: BTreeMap<Reason, Count>,
 }
 
 impl Report {
-    /// Adds `count` to the count of a class and a reason, for a line of a file.
+    /// Adds `count` to the count of a class and a reason; the first of these lines has the given file and line number.
     pub(super) fn add(
         &mut self,
         class: Class,
@@ -96,11 +96,12 @@ impl Report {
         let none = Count { count: 0, first: line, file };
         let own = self.counts.entry((class, what)).or_insert(none);
         own.count += count;
-        // The class of a line may be determined after the classes of later lines.
+        // Lines are not always counted in order, because the class of a line may be determined after the classes of
+        // later lines.
         (own.file, own.first) = (own.file, own.first).min((file, line));
     }
 
-    /// Returns the number of jobs and counted lines, which equals the number of lines that were read.
+    /// Returns the number of kept jobs plus the number of counted lines; this sum equals the number of lines read.
     pub fn accounted(&self) -> u64 {
         [Class::Dropped, Class::Passed, Class::Malformed]
             .iter()
@@ -135,7 +136,8 @@ impl Report {
 }
 
 impl fmt::Display for Report {
-    /// Formats a summary line, followed by one line for each reason, with the number of the first counted line.
+    /// Formats a summary line and then one line for each reason, with the number of the first line counted for this
+    /// reason.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [dropped, passed, malformed] =
             [Class::Dropped, Class::Passed, Class::Malformed].map(|class| grouped(self.of(class)));

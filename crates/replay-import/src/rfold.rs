@@ -27,7 +27,7 @@ impl Rfold {
     }
 }
 
-/// Parses two or three sides.
+/// Parses two or three side lengths.
 fn sides(text: &str) -> Option<[u16; 3]> {
     let sides: Option<Vec<u16>> = text.split('x').map(|side| side.parse().ok()).collect();
     match sides?[..] {

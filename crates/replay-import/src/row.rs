@@ -10,7 +10,7 @@ use replay_workload::naming::nearest;
 use replay_workload::number::counted;
 use replay_workload::sanitize::excerpt;
 
-/// A field of a line, as a range of bytes without its quotes.
+/// A field of a line, stored as the range of its bytes without quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub start: usize,
@@ -73,7 +73,8 @@ impl Cell {
         cells.push(Cell { start, end: text.len(), doubled: false });
     }
 
-    /// Returns the text of the field in its line, without blanks around it and with doubled quotes replaced.
+    /// Returns the text of the field in its line, without surrounding blanks and with each doubled quote replaced by
+    /// one quote.
     fn unquoted_text(self, line: &str) -> Cow<'_, str> {
         let text = line[self.start..self.end].trim();
         if self.doubled { text.replace("\"\"", "\"").into() } else { text.into() }
@@ -103,7 +104,7 @@ impl Columns {
         Ok(Columns { names: cells.iter().map(name).collect() })
     }
 
-    /// Parses a header and returns the positions of the needed columns.
+    /// Parses a header and returns its columns and the positions of the needed columns.
     pub fn with<const N: usize>(
         line: Line<'_>,
         separator: u8,
@@ -132,15 +133,14 @@ impl Columns {
         self.names.get(index).map_or("field", String::as_str)
     }
 
-    /// Returns whether the two headers have at least two columns in common, and at least half of the columns of the
-    /// shorter header.
+    /// Returns whether two headers share at least two columns, and at least half of the columns of the shorter header.
     pub fn are_alike(&self, other: &Columns) -> bool {
         let common = self.names.iter().filter(|name| other.has(name)).count();
         let least = self.len().min(other.len());
         common >= least.min(2) && 2 * common >= least
     }
 
-    /// Removes an empty name at the end.
+    /// Removes the last name if it is empty, and returns whether it was removed.
     pub fn without_last_if_empty(mut self) -> (Columns, bool) {
         let trailing = self.names.len() > 1 && self.names.last().is_some_and(String::is_empty);
         if trailing {
@@ -154,8 +154,8 @@ impl Columns {
         self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// Returns the position of the column with this name. If there is no such column, a column with a name that differs
-    /// only in case is used. Two columns with the same name are an error, because the name is ambiguous.
+    /// Returns the position of the column with this name. If there is no such column, returns the position of a column
+    /// whose name differs only in case. Two columns with the same name are an error, because the name is ambiguous.
     pub fn find(&self, name: &str) -> Result<Option<usize>, ReadStop> {
         for same in [|own: &str, name: &str| own == name, str::eq_ignore_ascii_case] {
             let mut places = (0..self.names.len()).filter(|&at| same(&self.names[at], name));
@@ -192,7 +192,7 @@ impl Columns {
         })
     }
 
-    /// Splits a line into a row, which must have as many fields as there are columns.
+    /// Splits a line into a row; the number of fields must equal the number of columns.
     pub fn row<'a>(
         &'a self,
         line: Line<'a>,
@@ -203,7 +203,7 @@ impl Columns {
         self.checked(line, cells)
     }
 
-    /// Checks that the number of fields equals the number of columns.
+    /// Returns the row if the number of fields equals the number of columns.
     pub fn checked<'a>(&'a self, line: Line<'a>, cells: &'a [Cell]) -> Result<Row<'a>, Fault> {
         let (is, should) = (cells.len(), self.names.len());
         if is != should {
@@ -230,13 +230,14 @@ impl<'a> Row<'a> {
         self.cells.get(index).map_or("", |cell| self.line.text[cell.start..cell.end].trim())
     }
 
-    /// Returns the text of an optional field. Doubled quotes are replaced by single quotes: `"a""b"` becomes `a"b`.
+    /// Returns the text of a field, or the empty text if the table does not have the column. Each doubled quote is
+    /// replaced by one quote: `"a""b"` becomes `a"b`.
     pub fn unquoted_text(self, index: Option<usize>) -> Cow<'a, str> {
         let cell = index.and_then(|index| self.cells.get(index));
         cell.map_or("".into(), |cell| cell.unquoted_text(self.line.text))
     }
 
-    /// Returns the text of an optional field.
+    /// Returns the text of a field, or the empty text if the table does not have the column; doubled quotes are kept.
     pub fn perhaps(self, index: Option<usize>) -> &'a str {
         index.map_or("", |index| self.text(index))
     }

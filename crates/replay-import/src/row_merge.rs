@@ -22,7 +22,7 @@ pub(super) enum Taken {
     },
 }
 
-/// A job that owns its text.
+/// A job with which further rows can be merged; it owns its texts.
 pub(super) struct Job {
     /// The values that are not text.
     numbers: Entry<'static>,

@@ -15,7 +15,7 @@ use super::{Fault, Log, ReadStop, Reason, Sink};
 /// Texts for unknown values.
 const NOTHING: [&str; 4] = ["", "Unknown", "None", "N/A"];
 
-/// Durations that are unlimited or unknown.
+/// Texts for durations that are unlimited or unknown.
 const UNBOUNDED: [&str; 5] = ["", "UNLIMITED", "INFINITE", "Partition_Limit", "NOT_SET"];
 
 /// Positions of the columns.
@@ -31,11 +31,12 @@ struct Places {
     elapsed: Option<usize>,
     limit_raw: Option<usize>,
     limit: Option<usize>,
-    /// Columns with the size of a job that ran, in order of preference. The next field has the columns for jobs that
-    /// did not run.
+    /// Columns with the size of a job that ran, in order of preference. For jobs that did not run, the columns in the
+    /// next field are used.
     ran: Vec<usize>,
     asked: Vec<usize>,
-    /// Whether sizes are processors although the user requested nodes.
+    /// Whether sizes are numbers of processors although the user asked for nodes, because the log contains only
+    /// processors.
     by_cores: bool,
     requested: Option<usize>,
     allocated: Option<usize>,
@@ -74,7 +75,7 @@ impl Sacct {
     fn header(&mut self, line: Line<'_>) -> Result<(), ReadStop> {
         let text = line.text.trim_start();
         self.delimiter = match delimiter(line) {
-            // A table with columns of fixed width has no delimiter.
+            // A table with columns of fixed width has no delimiter, so it cannot be read.
             Some(b' ') if text.contains("  ") => {
                 let what = "this is a header with columns of fixed width, which sacct truncates: use sacct -P";
                 return Err(ReadStop::Header(what.to_string()));
@@ -101,7 +102,7 @@ impl Sacct {
             Unit::Nodes => (all(&["AllocNodes", "NNodes"])?, all(&["ReqNodes", "NNodes"])?),
             Unit::Cores => (all(&["AllocCPUS", "NCPUS"])?, all(&["ReqCPUS", "NCPUS"])?),
         };
-        // If only processors are recorded, sizes are processors.
+        // If the log contains only numbers of processors, these are the sizes.
         let by_cores = self.source.size == Unit::Nodes && ran.is_empty();
         let ran = if ran.is_empty() { all(&["AllocCPUS", "NCPUS"])? } else { ran };
         if ran.is_empty() {
@@ -175,7 +176,7 @@ fn cut<'a>(
     columns.checked(line, cells)
 }
 
-/// Reads an optional point in time.
+/// Reads a point in time; `None` if the field is empty or states that the time is unknown.
 fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault> {
     let text = row.text(index);
     if NOTHING.contains(&text) {
@@ -201,7 +202,8 @@ fn size(row: Row<'_>, places: &[usize]) -> Result<i64, Fault> {
     Ok(0)
 }
 
-/// Returns `CANCELLED` for `CANCELLED by 2017` and for `CANCELLED+`, which Slurm writes in narrow columns.
+/// Returns the first word of a state: `CANCELLED` for `CANCELLED by 2017`, and for `CANCELLED+`, which Slurm writes in
+/// narrow columns.
 pub(super) fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default().trim_end_matches('+')
 }
@@ -230,7 +232,7 @@ impl Log for Sacct {
         let row = cut(line, &self.columns, self.delimiter, self.trailing, places.name, cells)?;
         let number = line.number;
 
-        // N, N.step, N_T, N_[T-T:S%M], N+K.
+        // Forms of ids: N, N.step, N_T, N_[T-T:S%M], N+K.
         let id = row.text(places.id);
         let digits_in_front = id.bytes().take_while(u8::is_ascii_digit).count();
         let kind = &id[digits_in_front..];
@@ -295,8 +297,8 @@ impl Log for Sacct {
             _ => None,
         };
         let (status, over, known) = state(first_word(row.text(places.state)));
-        // For a job that was cancelled while it waited, older versions record the time of cancellation as the start and
-        // no nodes.
+        // If a job was cancelled while it waited, older versions of Slurm record the time of cancellation as its start,
+        // and no nodes.
         let no_time = elapsed.unwrap_or(0) == 0 && (ended.is_none() || ended == started);
         let had_none = status == status::CANCELLED && no_time && size(row, &places.ran)? == 0;
         let started = started.filter(|_| !had_none);

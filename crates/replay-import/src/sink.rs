@@ -18,7 +18,8 @@ use replay_workload::workload::stochastic::{SHAPES_HEADER, write_shape};
 /// Largest number of users, of groups or of queues that the header lists.
 const LISTED: usize = 100_000;
 
-/// Largest difference between times. The limit is longer than any log, and a record represents the limit exactly.
+/// Largest difference between times. A difference of this size exceeds the length of any log, and a record represents
+/// it exactly.
 const SPAN: i64 = 1 << 50;
 
 /// Limit in minutes that few machines grant to a job: 31 days.
@@ -48,8 +49,9 @@ impl Names {
     }
 }
 
-/// The counts that determine the unit of limits, minutes or seconds: jobs with a limit, completed jobs with a limit,
-/// completed jobs that stayed within their limit in minutes, and limits that would be unusually long in minutes.
+/// The counts that determine whether limits are in minutes or in seconds: jobs with a limit, completed jobs with a
+/// limit, completed jobs whose run time did not exceed the limit read in minutes, and limits that would be unusually
+/// long in minutes.
 #[derive(Default)]
 struct Limits {
     first: (usize, u64),
@@ -60,10 +62,10 @@ struct Limits {
     first_long: (usize, u64),
 }
 
-/// Receives the jobs and counts of a log and writes the trace.
+/// The destination of the jobs and counts of a log; writes the trace.
 pub(super) struct Sink<'a> {
     how: Import,
-    /// Outputs of nodes, shapes and ids.
+    /// Output files for nodes, shapes and ids; `None` for a file that is not written.
     beside: [Option<&'a mut dyn Write>; 3],
     spill: Spill,
     users: Names,
@@ -73,7 +75,7 @@ pub(super) struct Sink<'a> {
     last: i64,
     report: Report,
     first_fault: Option<LineFault>,
-    /// Notes about the job of the current line. The notes are counted if the job is kept.
+    /// Notes about the job of the current line. Notes are counted only if the job is kept.
     about: Vec<&'static str>,
     limits: Limits,
     joined: Joined,
@@ -143,12 +145,12 @@ impl<'a> Sink<'a> {
         self.several
     }
 
-    /// Returns the hasher for the text of the current file, if the log has several files.
+    /// Removes and returns the hasher for the text of the current file; `None` if the log has a single file.
     pub fn take_digest(&mut self) -> Option<blake3::Hasher> {
         self.text.take()
     }
 
-    /// Returns the hasher to the sink after the whole text has been hashed.
+    /// Puts the hasher back into the sink after the whole text has been hashed.
     pub fn give_digest(&mut self, digest: Option<blake3::Hasher>) {
         self.text = digest;
     }
@@ -156,7 +158,7 @@ impl<'a> Sink<'a> {
     /// If the log has several files, hashes all bytes of a file and rewinds the file.
     ///
     /// # Errors
-    /// Errors of the file.
+    /// Fails if the file cannot be read or rewound.
     pub fn digest_file(&mut self, mut file: File) -> io::Result<File> {
         if let Some(text) = &mut self.text {
             io::copy(&mut file, text)?;
@@ -186,7 +188,7 @@ impl<'a> Sink<'a> {
         self.report.files.last().cloned().unwrap_or_default()
     }
 
-    /// Returns the place of a line in the current file.
+    /// Returns the place of a line of the current file in the log: the index of the file, and the line number.
     pub fn place(&self, line: u64) -> (usize, u64) {
         (self.report.file(), line)
     }
@@ -289,7 +291,7 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Dropped, why, place, 1);
     }
 
-    /// Adds a note on the job of the current line. The note is counted if the job is kept.
+    /// Adds a note on the job of the current line. The note is counted only if the job is kept.
     pub fn about(&mut self, what: &'static str) {
         self.about.push(what);
     }
@@ -329,7 +331,7 @@ impl<'a> Sink<'a> {
     /// Returns the unit of estimates in seconds: 1 or 60.
     fn per_estimate(&mut self) -> i64 {
         let Limits { first, jobs, completed, within, long, first_long } = self.limits;
-        // 95% of the completed jobs did not exceed their limit.
+        // The unit is minutes if at least 95% of the completed jobs did not exceed their limit read in minutes.
         let (what, seconds) = match within * 20 >= completed * 19 {
             _ if jobs == 0 => return 1,
             true => ("limit read in minutes (limit=seconds reads limits in seconds)", 60),
@@ -366,7 +368,7 @@ impl<'a> Sink<'a> {
         self.report.lines += lines;
     }
 
-    /// Counts a malformed line. Returns an error if the line exceeds the number of malformed lines that may be skipped.
+    /// Counts a malformed line. Returns an error if more lines are malformed than may be skipped.
     pub fn malformed(&mut self, line: u64, text: &str, fault: Fault) -> Result<(), ImportError> {
         self.about.clear();
         self.report.add_malformed(fault.reason, line);

@@ -67,7 +67,8 @@ pub enum Submit {
 /// The unit of limits of run times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Minutes. If too many completed jobs ran longer than a limit in minutes, the unit is seconds.
+    /// Minutes. However, if more than 5% of the completed jobs exceeded their limit read in
+    /// minutes, the unit is seconds.
     Auto,
     /// Minutes.
     Minutes,
@@ -75,7 +76,8 @@ pub enum Limit {
     Seconds,
 }
 
-/// A kind of log with its settings, named like a strategy: `sacct[submit=eligible]`.
+/// A kind of log with its settings, written in the notation of strategies:
+/// `sacct[submit=eligible]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Kind of the log.
@@ -86,9 +88,10 @@ pub struct Source {
     pub submit: Submit,
     /// Zone of times that are written without a zone.
     pub zone: Zone,
-    /// Whether jobs that were still running are kept, with their run time so far.
+    /// Whether jobs that were still running when the log was written are kept, with their run time
+    /// up to that point.
     pub running: bool,
-    /// Whether fractional sizes are rounded up instead of dropping the job.
+    /// Whether fractional sizes are rounded up; if not, jobs with a fractional size are dropped.
     pub round_up: bool,
     /// Whether all rows with the same id are merged into one job.
     pub join: bool,

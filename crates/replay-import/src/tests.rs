@@ -90,7 +90,8 @@ fn error(source: &str, log: &str) -> String {
 #[test]
 fn imports_sacct_line_by_line() {
     let made = made("sacct", SACCT);
-    // The part of the heterogeneous job is submitted first, a minute before the job of the first line.
+    // The part of the heterogeneous job has the earliest submit time, a minute before that of the job in the first
+    // line.
     assert_eq!(
         jobs(&made),
         [
@@ -149,8 +150,8 @@ fn imports_sacct_by_its_parameters() {
     assert_eq!(jobs(&zoned), jobs(&made("sacct", SACCT)));
 }
 
-/// Summer time ends in Prague. The time from 02:30 to 03:30 is one hour or two hours; the elapsed time determines
-/// which.
+/// The job runs on the day on which summer time ends in Prague. The time from 02:30 to 03:30 can be one hour or two
+/// hours; the elapsed time determines which of the two is used.
 #[test]
 fn the_elapsed_time_of_sacct_determines_the_hour() {
     let log = |raw: &str, elapsed: &str| {
@@ -263,7 +264,7 @@ fn parses_locations_of_cobalt() {
         Location::Torus(ranges) => Some(ranges),
         _ => None,
     };
-    // The box wraps around a side: A 6 to 1 is 6, 7, 0, 1.
+    // The box wraps around the side of dimension A: 6 to 1 stands for 6, 7, 0, 1.
     let wrapped = Some([(6, 1), (0, 3), (0, 3), (0, 3), (0, 1)]);
     assert_eq!(ranges("MIR-60000-13331-512"), wrapped);
     assert_eq!(ranges("MIR-00000-7BFF1-49152"), Some([(0, 7), (0, 11), (0, 15), (0, 15), (0, 1)]));
@@ -456,7 +457,7 @@ fn matches_events_across_files() {
     assert!(shown.contains(words), "{shown}");
 }
 
-/// A plain and a compressed log give the same bytes.
+/// An uncompressed and a compressed log give the same trace, byte for byte.
 #[test]
 fn compressed_logs_give_the_same_trace() {
     let bytes = |log: &[u8]| {

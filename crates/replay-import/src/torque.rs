@@ -22,8 +22,8 @@ use super::{Fault, Log, ReadStop, Reason, Sink};
 /// A reader of Torque's accounting records.
 pub(super) struct Torque {
     source: Source,
-    /// Deleted or aborted jobs without an end so far. The key is the hash of the job; the value is the file and line of
-    /// the job's first record and the number of its records.
+    /// Deleted or aborted jobs for which no end has been read so far. The key is the hash of the job; the value is the
+    /// file and line of the job's first record and the number of its records.
     gone: HashMap<u64, ((usize, u64), u64)>,
     /// Jobs that have ended.
     ended: Seen,

@@ -37,7 +37,7 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
         .or_else(|| number(text).map(|number| number.round() as i64))
 }
 
-/// Parses `2026-03-01T08:00:00`. The T may be a blank; a fraction of a second is truncated; an offset from UTC may
+/// Parses `2026-03-01T08:00:00`. A blank may replace the T; a fraction of a second is truncated; an offset from UTC may
 /// follow. Without an offset, the time is in `zone`.
 pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
     let (local, offset) = local(text).ok_or(Reason::NotATime)?;
@@ -84,7 +84,7 @@ fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i6
     good.then(|| days_since_1970(year as u32, month as u32, day as u32))
 }
 
-/// Returns year, month and day of a day, which is counted from 1970-01-01. Any number of days is valid.
+/// Converts a number of days since 1970-01-01 to year, month and day. Any number of days is valid.
 pub fn civil(day: i64) -> (i64, i64, i64) {
     // In this computation years begin in March, so that a leap day is the last day of its year. A cycle of 400 years
     // has 146,097 days.
@@ -240,7 +240,7 @@ mod tests {
         let earlier = utc("2024-10-27T00:30:00");
         assert_eq!(at("2024-10-27T02:30:00"), Ok(Moment { earlier, later: earlier + 3600 }));
         assert_eq!(at("2024-10-27"), Err(Reason::NotATime));
-        // For times outside the rules of the zone there is an offset or no time, but no panic.
+        // Times outside the rules of the zone are converted without a panic.
         for text in ["0001-01-01T00:00:00", "9999-12-31T23:59:60"] {
             assert!(at(text).is_ok(), "{text}");
         }
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
         assert!(times.note.is_some_and(|note| note.contains("the earlier time")));
         assert_eq!(in_order(at("03:00"), None, None, None).note, None);
-        // Times that are out of order with both hours are unchanged.
+        // Times are not changed if they are out of order with either hour.
         let times = in_order(at("03:50"), Some(at("02:10")), None, None);
         assert!(times.start.is_some_and(|start| start < times.submit));
     }

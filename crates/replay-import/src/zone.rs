@@ -104,7 +104,7 @@ impl Moment {
         Moment { earlier: time, later: time }
     }
 
-    /// Returns whether there are two points.
+    /// Returns whether the clock shows this local time at two points in time.
     fn is_twice(self) -> bool {
         self.earlier < self.later
     }
@@ -125,10 +125,10 @@ pub(super) struct Times {
     pub note: Option<&'static str>,
 }
 
-/// Chooses the times of a job if the clock shows some of these times twice. `elapsed` is the time between start and
-/// end in the log, in seconds, if the log contains this time. The function returns the earliest start and end that
-/// agree with `elapsed` to within a second; if there are no such times, the function returns the earliest times that
-/// are in order.
+/// Chooses the times of a job if the clock shows some of these times twice. `elapsed` is the time between start and end
+/// in seconds, as recorded in the log; `None` if the log does not record it. The function returns the earliest start
+/// and end that agree with `elapsed` to within a second; if there are no such times, the function returns the earliest
+/// times that are in order.
 pub(super) fn in_order(
     submit: Moment,
     start: Option<Moment>,

@@ -29,7 +29,7 @@ pub enum Port {
         axis: u8,
         /// Whether the channel leads towards greater coordinates.
         positive: bool,
-        /// Virtual channel: 0 before the dateline of a torus and on all other machines, 1 from the dateline on.
+        /// Virtual channel: on a torus, 0 before the dateline and 1 from the dateline on; on all other machines, 0.
         lane: u8,
     },
     /// To the neighbouring router of a hypercube. The numbers of the two routers differ in this bit.

@@ -35,7 +35,7 @@ pub struct Network {
     injection_queues: InjectionQueues,
     worms: Vec<Worm>,
     labels: Vec<Label>,
-    /// Routes of the worms. Each worm has `max_legs` entries.
+    /// Routes of the worms. The route of each worm occupies `max_legs` entries.
     legs: Vec<Leg>,
     max_legs: usize,
     /// Latest starts of the flits of each worm; used only if the timing has no closed form.
@@ -144,12 +144,12 @@ impl Network {
     }
 
     /// Advances to the next cycle with network events and writes these events to `events`, which is cleared first. The
-    /// module's documentation defines the order of events. Packets that the caller then sends are sent in the cycle
-    /// reached.
+    /// module's documentation defines the order of events. Packets that the caller sends after the call are sent in the
+    /// cycle that the call has reached.
     ///
-    /// Returns `None` if there are no more events. With `until`, the network has then reached cycle `until`: all events
-    /// before this cycle are processed, and packets can be sent in this cycle. Without `until`, all packets are then
-    /// delivered.
+    /// Returns `None` if there are no more events or, with `until`, no more events by cycle `until`. With `until`, the
+    /// network has then reached cycle `until`: all events before this cycle are processed, and packets can be sent in
+    /// this cycle. Without `until`, all packets are then delivered.
     ///
     /// # Errors
     /// [`Stalled`] if packets are in flight and no packet can ever move.
@@ -198,8 +198,8 @@ impl Network {
 
     /// Returns the links that have carried flits so far, with separate entries for the virtual channels of a link. An
     /// entry consists of the channel, the number of cycles for which the channel was reserved, and the number of flits
-    /// of the packets that were granted the channel. Cheaper than [`usage`](Self::usage), which also formats the
-    /// channels.
+    /// of the packets that were granted the channel. This function is cheaper than [`usage`](Self::usage), which also
+    /// formats the channels.
     pub fn carried(&self) -> impl Iterator<Item = (ChannelId, u64, u64)> + '_ {
         let now = self.now();
         self.states.iter().enumerate().filter_map(move |(id, state)| {
@@ -219,12 +219,12 @@ impl Network {
         })
     }
 
-    /// Returns the channel with a number; `None` if no channel has this number.
+    /// Returns the channel with the given number; `None` if no channel has this number.
     pub fn channel(&self, id: ChannelId) -> Option<Channel> {
         self.wiring.channel(id)
     }
 
-    /// Returns the upper limit of channel numbers. All channel numbers are below this value.
+    /// Returns the exclusive upper bound of channel numbers, which is the length of per-channel arrays.
     pub fn channels(&self) -> usize {
         self.states.len()
     }
@@ -244,7 +244,7 @@ impl Network {
         flits
     }
 
-    /// Returns the allocated numbers of worms and of queued packets.
+    /// Returns the numbers of worms and of queued packets for which memory is allocated.
     #[cfg(test)]
     pub(super) fn places(&self) -> (usize, usize) {
         (self.worms.len(), self.injection_queues.places())

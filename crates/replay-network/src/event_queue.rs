@@ -186,8 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The events are the same as the events of a sorted list, even if events are added while the
-        /// queue advances.
+        /// The queue returns the same events as a sorted list, even if events are added while the queue advances.
         #[test]
         fn events_come_by_cycle_then_in_the_order_entered(
             entries in proptest::collection::vec((0u64..700, 0u64..40, 0u8..3), 1..200)

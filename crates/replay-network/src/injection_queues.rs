@@ -86,8 +86,8 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// Queues of the standard library give the same order, and the pool is no larger than the largest number
-    /// of waiting packets.
+    /// Packets leave in the same order as with queues of the standard library, and the pool is no larger than the
+    /// largest number of waiting packets.
     #[test]
     fn packets_leave_in_the_order_handed_over() {
         let mut queues = InjectionQueues::new(3);

@@ -27,14 +27,13 @@
 //!
 //! # Channels
 //!
-//! A node is a processing element and a router. Channels are unidirectional. Each node has a
-//! channel from the element to its router (*injection*), a channel back to the element
-//! (*ejection*), and a channel to each neighbouring router. On the wrapped axes of a torus there
-//! are two channels (*virtual channels*) to each neighbour. Each channel has a buffer at its
-//! receiving end. Routes are dimension-ordered: x, y, z on meshes and tori, lowest differing bit
-//! first on hypercubes, the shorter direction around a torus (upwards if both directions are equally long).
-//! [`Channel`] defines the notation of channels. A route of d hops consists of the channels c_0
-//! (injection), c_1 .. c_d, c_K (ejection), K = d + 1.
+//! A node is a processing element and a router. Channels are unidirectional. Each node has a channel from the element
+//! to its router (*injection*), a channel back to the element (*ejection*), and a channel to each neighbouring router.
+//! On the wrapped axes of a torus there are two channels (*virtual channels*) to each neighbour. Each channel has a
+//! buffer at its receiving end. Routes are dimension-ordered: x, then y, then z on meshes and tori; lowest differing
+//! bit first on hypercubes. On a wrapped axis, a route takes the shorter direction, or upwards if both directions are
+//! equally long. [`Channel`] defines the notation of channels. A route of d hops consists of the channels c_0
+//! (injection), c_1 .. c_d (links) and c_K (ejection), where K = d + 1.
 //!
 //! # Timing
 //!
@@ -55,33 +54,29 @@
 //!     crossing. With **pipelined** flow control, h_k = 0: a flit occupies its buffer until it
 //!     *starts* the next crossing. A flit may then start over a channel in the cycle in which the
 //!     previous flit leaves the buffer of this channel.
-//! * **Release.** Channel k < K becomes free when the tail no longer occupies its buffer, at
-//!   S(F - 1, k + 1) + h_(k+1), plus `release` (`release-injection` for k = 0). Channel K becomes
-//!   free at S(F - 1, K) + p_K + `release`. In particular, a pipelined channel without `release`
-//!   becomes free in the cycle in which the tail starts over the next channel: a worm of F flits
-//!   holds at most F channels, and when its header gets a channel, the channel F positions behind
-//!   is released.
-//! * **Sender.** A node sends and receives independently. A node has one queue. A packet becomes
-//!   head of the queue when the tail of the previous packet has left, at S(F - 1, 0) + p_0. The
-//!   packet may then still have to wait for c_0.
+//! * **Release.** Channel k < K becomes free when the tail no longer occupies its buffer, at S(F - 1, k + 1) + h_(k+1),
+//!   plus `release` (`release-injection` for k = 0). Channel K becomes free at S(F - 1, K) + p_K + `release`. In
+//!   particular, a pipelined channel without `release` becomes free in the cycle in which the tail starts over the next
+//!   channel: a worm of F flits holds at most F channels, and when its header gets a channel, the channel F positions
+//!   behind it is released.
+//! * **Sender.** A node sends and receives independently. A node has one queue. A packet becomes head of the queue when
+//!   the tail of the previous packet has left, at S(F - 1, 0) + p_0. The packet may then still have to wait for c_0.
 //! * **Receiver.** The receiver accepts flits at once. A packet is *delivered* at S(F - 1, K) +
 //!   t_K.
-//! * **Virtual channels.** The virtual channels of a link share the link flit by flit: in each
-//!   cycle one flit starts over the link (`link` must be 1). A crossing is reserved as soon as the
-//!   header's progress determines everything except the cycle of the link. Crossings are reserved
-//!   in the order of the grants that determine them. Each crossing gets the first free cycle that
-//!   satisfies the conditions above, and keeps this cycle. The header of a granted channel may thus
-//!   start later than the grant; S(0, k) is then the later cycle. A worm that shares its links with
-//!   no other worm moves as on a mesh.
+//! * **Virtual channels.** The virtual channels of a link share the link flit by flit: in each cycle one flit starts
+//!   over the link (`link` must be 1). A crossing is reserved as soon as the progress of the header determines all
+//!   other conditions on its start; only the cycle on the link remains to be chosen. Crossings are reserved in the
+//!   order of the grants that determine them. Each crossing gets the first free cycle that satisfies the conditions
+//!   above, and keeps this cycle. The header may thus start over a granted channel later than the grant; S(0, k) is
+//!   then the later cycle. A worm that shares its links with no other worm moves as on a mesh.
 //!
 //! # Order within a cycle
 //!
-//! 1. Releases. If several channels for which headers wait become free, the header that joined its
-//!    queue first is served first. A grant may free another channel in the same cycle. The freed
-//!    channel is then passed on in the same order.
-//! 2. Network events: tails leave and packets are delivered. Network events are in the order of the
-//!    grants that determined them; for one grant, the tail leaves before the delivery. When a tail
-//!    has left, the next packet of the queue becomes head.
+//! 1. Releases. If several channels for which headers wait become free, the header that joined its queue first is
+//!    served first. A grant may free another channel in the same cycle. The freed channel is then granted by the same
+//!    rule. Network events: tails leave and packets are delivered. Network events are in the order of the grants that
+//!    determined them; for one grant, the tail leaves before the delivery. When a tail has left, the next packet of the
+//!    queue becomes head.
 //! 3. Packets that the caller sends.
 //! 4. Requests, in the order in which they were created: the request of a header on its way is
 //!    created at its last grant, and the request of a new head of a queue when the packet becomes
@@ -98,11 +93,10 @@
 //!
 //! # Deadlock
 //!
-//! Routes use channels in an order that permits no cyclic wait; on tori this requires the second
-//! virtual channel, which packets use from the dateline on. The dateline is the link between the
-//! last and the first position. If no packet can move despite this order, [`Network::advance`] returns
-//! [`Stalled`]. The error lists the waiting worms, the channels for which they wait, and the worms
-//! that hold these channels.
+//! Routes use channels in an order that permits no cyclic wait; on tori this requires the second virtual channel, which
+//! packets use from the dateline on. The dateline is the link between the last and the first position of a wrapped
+//! axis. If no packet can move despite this order, [`Network::advance`] returns [`Stalled`]. The error lists the
+//! waiting worms, the channels for which they wait, and the worms that hold these channels.
 //!
 //! # Sources
 //!

@@ -40,7 +40,8 @@ pub enum PacketError {
 /// An event in the cycle that [`Network::advance`](super::Network::advance) has reached.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NetworkEvent {
-    /// A tail has left its sender. If the sender's queue has another packet, this packet is now the head of the queue.
+    /// The tail of a packet has left its sender. If the sender's queue has another packet, this packet is now the head
+    /// of the queue.
     TailLeft {
         /// The packet's tag.
         tag: u64,

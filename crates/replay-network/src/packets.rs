@@ -12,12 +12,12 @@
 //! 0,0,18,39,39,0,3
 //! ```
 //!
-//! `inject` repeats the cycle in which the packet is added to its sender's queue; `head_at_destination` and `delivered`
-//! are the cycles in which its first and last flit have crossed the ejection channel; `latency` begins in the cycle in
-//! which the packet becomes head of the queue, so `delivered - latency - inject` is the time that the packet waits
-//! behind other packets in the queue; `blocked` is the sum of the header's waits, without waits for the injection
-//! channel. The packets of a list may be in any order. Packets with the same cycle are sent in the order of the list.
-//! The output is in the order of the list.
+//! `inject` repeats the cycle in which the packet is added to its sender's queue. `head_at_destination` and `delivered`
+//! are the cycles in which the first and the last flit of the packet have crossed the ejection channel. `latency`
+//! begins in the cycle in which the packet becomes head of the queue, so `delivered - latency - inject` is the time for
+//! which the packet waits behind other packets in the queue. `blocked` is the total time for which the header waits for
+//! channels, without waits for the injection channel. The packets of a list may be in any order. Packets with the same
+//! cycle are sent in the order of the list. The output is in the order of the list.
 //!
 //! Nodes are numbered with x fastest, x + W y (+ W D z), on a grid of W x D (x H); on a hypercube the numbers of two
 //! neighbours differ in exactly one bit.
@@ -74,7 +74,7 @@ pub struct PacketResult {
     pub hops: u32,
 }
 
-/// Reads a packet list for a machine; `file` names it in messages.
+/// Reads a packet list for a machine; messages refer to the list as `file`.
 ///
 /// # Errors
 /// [`PacketListError`] with file, line and field if the text is not a packet list, if it contains a node that the
@@ -140,7 +140,7 @@ fn parse<'a>(
     })
 }
 
-/// Returns the node with a number. Numbers count x fastest. The node must exist.
+/// Returns the node with the given number. Numbers count x fastest. The node must exist.
 fn node(topology: &Topology, number: u64) -> NodeId {
     let number = number as usize;
     match topology {

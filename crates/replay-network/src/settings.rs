@@ -1,7 +1,7 @@
 //! Timing, buffers and switching of a network, and the two published presets.
 //!
-//! Settings are written as a preset, `lo` or `bani-mohammad`, with deviating parameters in brackets:
-//! `lo[depth=2,switching=virtual-cut-through]`.
+//! Settings are written as a preset, `lo` or `bani-mohammad`; parameters that differ from the preset follow in
+//! brackets: `lo[depth=2,switching=virtual-cut-through]`.
 
 mod names;
 
@@ -123,11 +123,13 @@ pub enum SettingsError {
     #[error(transparent)]
     OutOfRange(#[from] NameError),
     /// Links of a torus must take one cycle, because virtual channels share links flit by flit.
-    #[error("link is {0}; on a torus link must be 1, because two virtual channels share each link")]
+    #[error(
+        "parameter link is {0}, but must be 1 on a torus, because two virtual channels share each link"
+    )]
     SlowTorus(u32),
     /// The machine consists of several tori, and the links between them are not defined.
     #[error(
-        "machine {0}: the links between its tori, switches or blocks, and around holes are not defined"
+        "machine {0} has no defined network: links between several tori, between switches or blocks, and around holes are not modelled"
     )]
     NoLinks(String),
 }

@@ -2,9 +2,9 @@
 //!
 //! The computation is valid for buffers of any depth B, for any durations, and for links with reserved cycles. The
 //! closed form of [`WormTiming`] is not valid in these cases. When the header starts over channel k, the starts of flit
-//! f are determined up to channel k - f / B (rounded down). The last determined channels of the flits form a staircase,
-//! so the latest start of each flit is the whole state of a worm. Each step of the header costs one operation per flit.
-//! The last step computes all remaining starts, at the cost of one operation per flit and channel.
+//! f are determined up to channel k - floor(f / B). The last determined channels of the flits form a staircase, so the
+//! latest start of each flit is the whole state of a worm. Each step of the header costs one operation per flit. The
+//! last step computes all remaining starts, at the cost of one operation per flit and channel.
 
 use super::worm_timing::WormTiming;
 
@@ -19,14 +19,14 @@ pub struct Stairs {
     pub depth: u32,
 }
 
-/// Start times that are lower bounds of another start time.
+/// The starts that determine the earliest possible start of a flit over a channel.
 #[derive(Clone, Copy, Default)]
 struct Bounds {
     /// Start of the same flit over the previous channel.
     arrival: Option<u64>,
     /// Start of the previous flit over the same channel.
     ahead: Option<u64>,
-    /// Start over the next channel of the flit that must leave the buffer first.
+    /// Start, over the next channel, of the flit that must first leave the buffer.
     room: Option<u64>,
 }
 
@@ -41,7 +41,8 @@ impl Stairs {
         start: u64,
         mut book: impl FnMut(u32, u64) -> u64,
     ) {
-        // The previous start of the preceding flit, if that flit belongs to the step below.
+        // Latest start of the preceding flit before this call; used if the preceding flit is one channel ahead of flit
+        // f.
         let mut below = 0;
         for f in 0..self.flits {
             let Some(at) = k.checked_sub(f / self.depth) else { break };

@@ -1,10 +1,10 @@
 //! Channels of a machine, and routes through the channels.
 //!
 //! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit first on a hypercube
-//! (e-cube). On a wrapped axis a packet takes the shorter direction, upwards if both directions are equal. A packet
-//! uses virtual channel 0 until it crosses the dateline, and virtual channel 1 from the dateline on. The dateline is
-//! the link between the last and the first position. The channels can thus be numbered such that every route uses them
-//! in ascending order, which excludes a cyclic wait (Dally, Seitz 1987).
+//! (e-cube). On a wrapped axis, a packet takes the shorter direction, or upwards if both directions are equally long. A
+//! packet uses virtual channel 0 until it crosses the dateline, and virtual channel 1 from the dateline on. The
+//! dateline is the link between the last and the first position of a wrapped axis. The channels can thus be numbered
+//! such that every route uses them in ascending order, which excludes a cyclic wait (Dally, Seitz 1987).
 //!
 //! A route consists of a few [`Leg`]s, which are runs of channels with evenly spaced numbers. Finding a route takes
 //! constant time and memory, regardless of its number of hops.
@@ -71,7 +71,7 @@ impl Wiring {
         self.topology.processors()
     }
 
-    /// Returns the number of channel numbers. Numbers of channels beyond the edges of a mesh are unused.
+    /// Returns the exclusive upper bound of channel numbers. Numbers of channels beyond the edges of a mesh are unused.
     pub fn channels(&self) -> usize {
         self.nodes() * self.ports as usize
     }
@@ -165,7 +165,7 @@ impl Wiring {
                 count,
             }
         };
-        // The lane from the dateline on, if there are two lanes.
+        // Lane from the dateline on: 1, or 0 if links have a single lane.
         let behind = self.lanes - 1;
         match (positive, to > from) {
             (true, true) => route.push(leg(from, 0, to - from)),
@@ -183,7 +183,7 @@ impl Wiring {
         }
     }
 
-    /// Returns the channel with a number; `None` if the number is unused.
+    /// Returns the channel with the given number; `None` if the number is unused.
     pub fn channel(&self, id: ChannelId) -> Option<Channel> {
         let (from, port) = (NodeId(id.0 / self.ports), id.0 % self.ports);
         if from.index() >= self.nodes() {

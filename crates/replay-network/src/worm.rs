@@ -42,7 +42,7 @@ impl Walker {
 pub struct Worm {
     /// The channel that the header requests next, or the last channel that the header got.
     pub head: Walker,
-    /// The first channel with a release that is not determined.
+    /// The first channel of the path whose release has not been determined yet.
     pub tail: Walker,
     /// Position of `head` on the path; 0 is the injection channel.
     pub at: u32,

@@ -1,10 +1,10 @@
 //! The timing of a worm's flits, in closed form.
 //!
-//! With single-flit buffers and injection no slower than the links (and a header that takes at least one cycle from one
-//! channel to the next), the flits of a worm follow its header on a diagonal. If the header starts over channel k at
-//! cycle t, flit f starts over channel k - f at t + f h, where h is `link` with hand-shake, and 0 otherwise. Once the
-//! header starts over the ejection channel K, at cycle t, the other flits cannot be blocked. One flit leaves every c
-//! cycles, and flit f starts over channel K - j at
+//! If buffers hold a single flit, injection is no slower than the links, and a header takes at least one cycle from one
+//! channel to the next, then the flits of a worm follow their header on a diagonal. If the header starts over channel k
+//! at cycle t, flit f starts over channel k - f at t + f h, where h is `link` with hand-shake, and 0 otherwise. Once
+//! the header starts over the ejection channel K, at cycle t, the other flits cannot be blocked. One flit leaves every
+//! c cycles, and flit f starts over channel K - j at
 //!
 //! ```text
 //! hand-shake   t + f c                          j = 0        c = link + eject, eject >= link

@@ -1,10 +1,10 @@
-//! Audit of the verdicts of the rows: how many verdicts could fail.
+//! Audit of the verdicts of the rows, which shows how many verdicts depend on the strategy.
 //!
-//! If every strategy passes a row, the row is not evidence for its own strategy. The *swap test* replaces the
-//! number of each judged row by the number of another strategy, or exchanges two strategies in all numbers of a
-//! claim, and judges the row again. A swap is unnoticed if the row still gets its declared verdict. For each suite,
-//! the numbers of unnoticed swaps, undecided rows and rows without a swap are declared in [`BASELINES`]. Any
-//! difference from these numbers is reported as a complaint.
+//! If a row would pass with any strategy, it is no evidence that its strategy is implemented correctly. The *swap test*
+//! changes the number of each judged row and judges the row again: it replaces the number by that of another strategy,
+//! or it exchanges two strategies in all numbers of a claim. A swap is unnoticed if the row still agrees with its
+//! declaration. For each suite, the numbers of unnoticed swaps, undecided rows and rows without a swap are declared in
+//! [`BASELINES`]. Any difference from these numbers is reported as a complaint.
 
 use super::{Cause, Check, Class, Measured, NotRun, Suite, Verdict};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct AuditBaseline {
     pub undecided: usize,
     /// Judged rows without a swap.
     pub unswapped: usize,
-    /// Swaps over all judged rows.
+    /// Number of swaps, summed over all judged rows.
     pub swaps: usize,
     /// Swaps that are unnoticed.
     pub unnoticed: usize,
@@ -58,7 +58,7 @@ pub struct Audit {
     pub found: AuditBaseline,
     /// Declared counts; `None` for a suite without a declaration.
     pub baseline: Option<AuditBaseline>,
-    /// Rows that did not run because their log is absent. With the log, the counts would be higher.
+    /// Rows that did not run because their log is absent. If the logs were present, the counts would be higher.
     pub absent: usize,
     /// Judged rows that are declared to be beyond their tolerance.
     pub known: usize,
@@ -68,7 +68,7 @@ pub struct Audit {
     pub not_judged: usize,
     /// Rows that did not run.
     pub not_run: usize,
-    /// For each reason, the number of rows that have no verdict for this reason.
+    /// Number of rows without a verdict, by reason.
     pub reasons: BTreeMap<String, usize>,
     /// Judged rows by [class](Class::ALL).
     pub classes: [usize; Class::ALL.len()],
@@ -137,7 +137,8 @@ impl Audit {
         })
     }
 
-    /// Returns a message if the counts differ from the declared counts. If a log is absent, lower counts are accepted.
+    /// Returns a message if the counts differ from the declared counts. If a log is absent, counts below the declared
+    /// counts are accepted.
     pub fn complaint(&self) -> Option<String> {
         let (found, suite) = (self.found, self.suite);
         let declared = self.baseline?;
@@ -330,8 +331,8 @@ mod tests {
     fn a_swap_is_noticed_if_it_changes_the_declared_verdict() {
         let count = |check: &Check| check.unnoticed().count();
         assert_eq!(count(&check(100.0, &[109.0, 111.0, 120.0])), 1);
-        // If a difference is declared, a swap to a number near the declared number is unnoticed. A swap to a number
-        // that agrees with the printed number is noticed.
+        // If a difference is declared, a swap is unnoticed if the new number is near the declared number. The swap is
+        // noticed if the new number agrees with the printed number.
         let known = check(150.0, &[100.0, 151.0, 200.0]).known(150.0, "why");
         assert_eq!(count(&known), 1);
     }

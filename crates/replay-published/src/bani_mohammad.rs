@@ -8,14 +8,15 @@
 //!
 //! # Tolerances
 //!
-//! A printed number must agree with at least one value in replay's 95 % interval: means of Table 3.2 within 4 %, means
-//! of Table 5.2 within 8 % (heavy tails are noisy), utilizations and lengths of the busy list within 4 %, ratios within
-//! 10 %. The 95 % intervals in the thesis must overlap replay's intervals. The relative errors in the thesis
-//! follow from these intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints overhead as time. replay
-//! counts elementary operations of the literal algorithms, which do not depend on the computer; they must agree within
-//! 30 %. Strategies that are "very close" must be within 2 %. The length m of the busy list and the turnaround, which
-//! "hardly depend" on the size of the mesh, must be within 15 % and 20 %. If the thesis names no load, the note
-//! contains the load that is used.
+//! At least one value in replay's 95 % interval must agree with the printed number. The tolerance is 4 % for means of
+//! Table 3.2, 8 % for means of Table 5.2 (heavy tails are noisy), 4 % for utilizations and lengths of the busy list,
+//! and 10 % for ratios. The 95 % intervals in the thesis must overlap replay's intervals. The relative errors in the
+//! thesis follow from these intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints
+//! overhead as time. replay counts elementary operations of the literal algorithms, because counts do not depend on the
+//! computer; ratios of counts must agree with the printed ratios within 30 %. Strategies that are "very close" must be
+//! within 2 %. The length m of the busy list and the turnaround "hardly depend" on the size of the mesh; their ratios
+//! between meshes must be within 15 % and 20 % of 1, respectively. If the thesis names no load, the note contains the
+//! load that is used.
 //!
 //! The thesis contradicts itself on two points, which are not judged. The text disagrees with Tables 3.2 and 5.2 about
 //! the order of BL and FF; the claim that BL and FF are within 3 % of each other is judged. Chapter 6 states "up to
@@ -149,9 +150,9 @@ fn pareto_near_exponential() -> Result<Check, VerifyError> {
     Ok(check.known(1.5, "the shortest run time is 1, and the mean is alpha k / (alpha - 1) = 1.5"))
 }
 
-/// The rule by which exponential sides become integers was chosen by the results of chapter 3. With the alternative
-/// rule, which redraws a side that exceeds the mesh instead of limiting it, the ratios of chapter 3 do not agree.
-/// Chapters 4 and 5 use the same rule.
+/// The rule that rounds exponential sides to integers was chosen to fit the results of chapter 3. An alternative rule
+/// redraws a side that exceeds the mesh, instead of limiting it; with this rule, the ratios of chapter 3 do not agree.
+/// The rule that was chosen also applies to chapters 4 and 5.
 fn sample(row: &Row) -> Sample {
     match row.sides.as_str() {
         "exponential" if row.service == EXPONENTIAL => Sample::Fitted,
@@ -209,8 +210,8 @@ fn points() -> Vec<Key<'static>> {
     points
 }
 
-/// Busy lists for which the number of operations increases with the load by more than "little". Each entry contains the
-/// measured increase.
+/// Busy lists whose number of operations increases with the load by more than the "little" of the thesis. Each entry
+/// contains the measured increase.
 const LITTLE: [(&str, f64); 2] = [(TBL, 8.328), (BL, 3.686)];
 const WHY_LITTLE: &str = "the number of operations of a search grows with the square of the \
     length of the busy list, and the search is repeated for each refused job; the thesis prints \
@@ -268,7 +269,9 @@ impl Claims<'_> {
         for (sides, medium, heavy) in [("uniform", "3.4", "5.8"), ("exponential", "5.8", "12.2")] {
             let key = |load, strategy| chapter_3("8x8x8", sides, load, strategy);
             let gap = |load| self.ratio(key(load, BL), key(load, TBL), Metric::Turnaround);
-            let what = format!("BL over TBL in turnaround: at load {medium} less at {heavy}");
+            let what = format!(
+                "turnaround of BL over TBL: ratio at load {medium} minus ratio at load {heavy}"
+            );
             checks.push(claim(
                 "ch. 3, claim 2",
                 sides,
@@ -288,7 +291,7 @@ impl Claims<'_> {
             checks.push(claim(
                 "ch. 3, claim 3",
                 sides,
-                "least gain of rotation in saturated utilization, points",
+                "smallest gain in saturated utilization by rotation, percentage points",
                 "0",
                 least,
                 Tolerance::Above,
@@ -306,7 +309,7 @@ impl Claims<'_> {
         for (what, ours) in [
             ("m: TBL less BL", m("8x8x8", "uniform", TBL)? - m("8x8x8", "uniform", BL)?),
             (
-                "m of TBL: exponential less uniform sides",
+                "m of TBL: exponential minus uniform sides",
                 m("8x8x8", "exponential", TBL)? - m("8x8x8", "uniform", TBL)?,
             ),
         ] {
@@ -333,7 +336,7 @@ impl Claims<'_> {
     }
 
     /// Claims 5 and 21: cost of allocation in elementary operations of the literal algorithms. An operation of a scan
-    /// and an operation of a busy list are different operations; the benchmarks measure times.
+    /// is not comparable with an operation of a busy list; the benchmarks measure times.
     fn overhead(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |machine, strategy| {
             self.mean(chapter_3(machine, "uniform", "5.8", literal(strategy)), Metric::Operations)
@@ -353,7 +356,8 @@ impl Claims<'_> {
         let uniform = |load, strategy| operations("uniform", load, strategy);
         let mut checks = Vec::new();
         for (busy, scanning) in [(TBL, TFF), (BL, FF)] {
-            let what = format!("operations of {busy}, load 5.8 over 1: little affected");
+            let what =
+                format!("operations of {busy}: ratio of load 5.8 to load 1 (little affected)");
             let ours = uniform("5.8", busy)? / uniform("1", busy)?;
             let check =
                 claim("section 3.4.1", "8x8x8 uniform", &what, "2", ours, Tolerance::Below)?;
@@ -366,7 +370,9 @@ impl Claims<'_> {
             let streams = "8x8x8 uniform";
             let pair = [busy, scanning];
             checks.push(gap_and_load("section 3.4.1", streams, pair, ["1", "5.8"], uniform)?);
-            let what = format!("operations of {busy}: exponential sides (12.2) over uniform (5.8)");
+            let what = format!(
+                "operations of {busy}: exponential sides (load 12.2) over uniform sides (load 5.8)"
+            );
             let ours = operations("exponential", "12.2", busy)? / uniform("5.8", busy)?;
             checks.push(claim("section 3.4.1", "8x8x8", &what, "1", ours, Tolerance::Above)?);
         }
@@ -409,7 +415,7 @@ impl Claims<'_> {
             checks.push(claim(
                 figure,
                 "uniform",
-                "turnaround of TBL over BL: largest of the three meshes",
+                "turnaround of TBL over BL: largest ratio on the three meshes",
                 "0.9",
                 largest,
                 Tolerance::Below,
@@ -432,8 +438,13 @@ impl Claims<'_> {
         }
         let streams = "uniform, load 0.045";
         for (what, bound, ours, tolerance) in [
-            ("turnaround: least of Pareto over Exp(83)", "1", turnaround, Tolerance::Above),
-            ("utilization: most of Pareto less Exp(83)", "0", utilization, Tolerance::Below),
+            ("turnaround: smallest ratio of Pareto to Exp(83)", "1", turnaround, Tolerance::Above),
+            (
+                "utilization: largest difference, Pareto minus Exp(83)",
+                "0",
+                utilization,
+                Tolerance::Below,
+            ),
         ] {
             checks.push(claim("ch. 5, claim 17", streams, what, bound, ours, tolerance)?);
         }
@@ -476,7 +487,7 @@ impl Claims<'_> {
                 let turned = (at("ssd", TBL, metric)? - at("ssd", BL, metric)?)
                     .min(at("fcfs", TBL, metric)? - at("fcfs", BL, metric)?);
                 for (what, ours) in
-                    [("TBL: SSD less FCFS", ssd), ("TBL less BL, the least", turned)]
+                    [("TBL: SSD less FCFS", ssd), ("TBL minus BL, smallest difference", turned)]
                 {
                     let streams = format!("{sides}, load {load}");
                     let what = format!("{name}, {what}");
@@ -530,8 +541,9 @@ impl Claims<'_> {
             )?);
             let at = |streams| operations("8x8x8", streams, "fcfs", busy);
             let ours = at(exponential)? / at(uniform)?;
-            let what =
-                format!("operations of {busy}: exponential sides (0.205) over uniform (0.105)");
+            let what = format!(
+                "operations of {busy}: exponential sides (load 0.205) over uniform sides (load 0.105)"
+            );
             let above = Tolerance::Above;
             checks.push(claim(SECTION_5_4_2, "8x8x8, FCFS", &what, "1", ours, above)?);
         }
@@ -539,8 +551,9 @@ impl Claims<'_> {
     }
 }
 
-/// Compares operations on a larger mesh, and operations with rotation. The operations of scans grow with the machine,
-/// the operations of busy lists hardly grow, and rotation increases the number of operations.
+/// Compares the number of operations between meshes of different sizes, and with and without rotation. The operations
+/// of scans grow with the machine, the operations of busy lists hardly grow, and rotation increases the number of
+/// operations.
 fn overhead_and_size(
     figure: &str,
     scheduler: &str,
@@ -579,7 +592,8 @@ fn lists_below_scans(
 ) -> Result<Check, VerifyError> {
     let lists = operations(TBL)?.max(operations(BL)?);
     let scans = operations(TFF)?.min(operations(FF)?);
-    let what = "operations: the most of a busy list over the least of a scan";
+    let what =
+        "operations: ratio of the largest number of a busy list to the smallest number of a scan";
     claim(figure, streams, what, "1", lists / scans, Tolerance::Below)
 }
 

@@ -5,11 +5,11 @@
 //!
 //! Ratios and Table 4.2 must be within 10 %. Bounds are applied as printed. Utilization in saturation does not depend
 //! on the load; it is judged at all loads at which the machine is saturated. For packets of 64 flits, the loads are not
-//! printed. Therefore five loads are used. They range from a sixteenth of the highest load for packets of 8 flits to
-//! this load. The largest gap over the five loads is judged, and the order of the strategies (Figs 4.46 to 4.49) is
-//! judged at the lowest and at the highest of the five loads. Packets of 16 and 32 flits are not simulated because of
-//! the run time; the thesis states that their results are similar. The relative errors of Table 4.2 follow from its
-//! means and intervals, which are judged.
+//! printed. Therefore five loads are used. The five loads range from a sixteenth of the highest load for packets of 8
+//! flits to this highest load. The largest gap over the five loads is judged, and the order of the strategies (Figs
+//! 4.46 to 4.49) is judged at the lowest and at the highest of the five loads. Packets of 16 and 32 flits are not
+//! simulated because of the run time; the thesis states that the results with these packets are similar. The relative
+//! errors of Table 4.2 follow from its means and intervals, which are judged.
 //!
 //! # Two readings of ranks
 //!
@@ -18,7 +18,7 @@
 //! units do not matter. In the second reading, which follows Lo et al., ranks are in row-major order within each unit,
 //! one unit after the other. Claims that compare GABL with other strategies under one-to-all and all-to-all messages
 //! are judged under both readings. The literal reading uses MBS with blocks that are split on demand
-//! (`mbs[splitting=on-demand]`). Contradictions to the thesis are declared with their reasons. `results/experiments`
+//! (`mbs[splitting=on-demand]`). Rows that contradict the thesis are declared with their reasons. `results/experiments`
 //! lists the readings that were tried.
 
 use super::claim::claim;
@@ -100,8 +100,7 @@ fn figure(first: usize, pattern: &str, sides: &str) -> String {
     format!("Fig. 4.{}", first + 2 * pattern + usize::from(sides == "exponential"))
 }
 
-/// Meshes on which m and b are plotted, each with the ratio of its number of processors to the number of processors of
-/// the first mesh.
+/// Meshes on which m and b are plotted, each with its number of processors relative to the first mesh.
 const MESHES: [(&str, f64); 3] = [("16x16", 1.0), ("20x20", 1.5625), ("24x24", 2.25)];
 
 /// Plot for packets of 64 flits. The loads range from a sixteenth of the highest load for packets of 8 flits to this
@@ -139,7 +138,7 @@ const LONG: [Long; 3] = [
     },
 ];
 
-/// Selects one of two points (packets of 64 flits and packets of 8 flits), and sets the order of ranks.
+/// A function that selects one of two points (packets of 64 flits, packets of 8 flits) and sets the order of ranks.
 type Reading = fn([Key<'static>; 2]) -> Key<'static>;
 
 impl Long {
@@ -191,7 +190,7 @@ impl Long {
             for (reading, of) in readings {
                 let ours = 100.0 * (1.0 - self.least(runs, other, of)?);
                 let what = format!(
-                    "turnaround fcfs gabl % below {other}{reading}, the most of loads {} to {}",
+                    "turnaround fcfs gabl % below {other}{reading}, largest value at loads {} to {}",
                     loads[0],
                     loads[loads.len() - 1]
                 );
@@ -213,7 +212,7 @@ impl Long {
         }
         let ours = self.least(runs, "paging", |[long, _]| long)?
             / self.least(runs, "paging", |[_, short]| short)?;
-        let what = "least turnaround of GABL over Paging(0) of five loads, 64 flits over 8";
+        let what = "smallest ratio of turnaround of GABL to Paging(0) at five loads: 64 flits divided by 8 flits";
         let check = claim("claim 15", &streams, what, "1", ours, Tolerance::Below)?;
         checks.push(match (*pattern, *sides) {
             ("all-to-all", "uniform") => check.known(1.2386, WHY_LONG),
@@ -244,7 +243,7 @@ const ENDS: [(&str, &str, [&str; 2]); 4] = [
     ("all-to-all", "exponential", ["0.0031", "0.05"]),
 ];
 
-/// A reading of the order of ranks, which changes a point.
+/// A reading of the order of ranks, given as a function that changes a point.
 type Ranks = fn(Key<'_>) -> Key<'_>;
 const READINGS: [(&str, Ranks); 2] = [("", |key| key), (READ_ROW_MAJOR, row_major)];
 
@@ -361,7 +360,7 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
             let check = claim(
                 "claim 10",
                 &streams,
-                // The thesis prints 71 to 75 %.
+                // The thesis prints utilizations of 71 to 75 %, a spread of 4 points.
                 "utilization: spread of GABL, MBS and Paging(0), points",
                 "4",
                 high - low,
@@ -479,7 +478,7 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
         Ok(of("gabl")? / of("mbs")?)
     };
     let streams = format!("16x16 uniform {pattern}, loads {light} and {heavy}");
-    let what = "units of a job, GABL over MBS: heavy over light load";
+    let what = "units of a job, ratio of GABL to MBS: heavy load divided by light load";
     let ours = units(heavy)? / units(light)?;
     Ok(vec![claim("claim 12", &streams, what, "1", ours, Tolerance::Above)?])
 }
@@ -499,7 +498,7 @@ fn busy_lists(
         let m = |machine| mean(machine, streams, Metric::BusyList);
         let ours = m("24x24")? / m("16x16")?;
         let figure = figure(28, pattern, streams.0);
-        let what = "m of GABL: 24x24 over 16x16, less than processors";
+        let what = "m of GABL: 24x24 over 16x16, below the ratio of processors";
         let streams = format!("{} {pattern}, load {}", streams.0, streams.1);
         checks.push(claim(&figure, &streams, what, "2.25", ours, Tolerance::Below)?);
     }
@@ -511,7 +510,7 @@ fn busy_lists(
         checks.push(claim("claim 13", &streams, what, "1", ours, Tolerance::Above)?);
         for streams in all.into_iter().filter(|_| processors > 1.0) {
             let b = |machine| mean(machine, streams, Metric::Searches);
-            let what = format!("b of GABL: {machine} over 16x16, less than processors");
+            let what = format!("b of GABL: {machine} over 16x16, below the ratio of processors");
             let (ours, bound) = (b(machine)? / b("16x16")?, processors.to_string());
             let streams = format!("{} {pattern}, load {}", streams.0, streams.1);
             checks.push(claim("claim 13", &streams, &what, &bound, ours, Tolerance::Below)?);
@@ -520,8 +519,8 @@ fn busy_lists(
     Ok(checks)
 }
 
-/// Section 4.3.2: lengths of message paths, and comparisons of GABL with MBS by turnaround and waits for which no
-/// number is printed.
+/// Section 4.3.2: lengths of message paths, and comparisons of GABL with MBS by turnaround and waits. The thesis prints
+/// no numbers for these comparisons.
 fn paths_and_waits(
     runs: &Runs<'_>,
     pattern: &str,
@@ -643,7 +642,9 @@ fn lengths(runs: &Runs<'_>, sides: &str, load: &str) -> Result<Vec<Check>, Verif
             Ok(turnaround("gabl")? / turnaround(other)?)
         };
         let ours = share(longer)? / share(|key| key)?;
-        let what = format!("turnaround of GABL over {name}, 64 flits over 8");
+        let what = format!(
+            "turnaround of GABL over {name}: ratio with 64 flits divided by ratio with 8 flits"
+        );
         let of_claim = (sides, other) == ("uniform", "paging");
         let place = if of_claim { "claim 15" } else { &figure };
         checks.push(claim(place, &streams, &what, "1", ours, Tolerance::Relative(0.1))?);
@@ -671,8 +672,9 @@ fn order_of_long(
             Ok::<f64, VerifyError>(turnaround("gabl")? / turnaround(other)?)
         };
         let ours = ratio(low)?.max(ratio(high)?);
-        let what =
-            format!("turnaround of gabl over {other}{reading}, the most of loads {low} and {high}");
+        let what = format!(
+            "turnaround of gabl over {other}{reading}, the larger ratio of loads {low} and {high}"
+        );
         checks.push(claim(&figure, &streams, &what, "1", ours, Tolerance::Below)?);
     }
     Ok(checks)
@@ -687,7 +689,7 @@ fn largest_advantage(runs: &Runs<'_>) -> Result<Check, VerifyError> {
     };
     let [one, all, random] = HEAVY.map(share);
     let ours = all? / one?.min(random?);
-    let what = "turnaround of GABL over First Fit: all-to-all over the least of the others";
+    let what = "turnaround of GABL over First Fit: ratio with all-to-all divided by the smallest ratio of the other patterns";
     claim("claim 9", "16x16 uniform", what, "1", ours, Tolerance::Below)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Whether a printed number is independent of the rules and networks of replay that it is compared with.
+/// Whether, and how, a rule or a network of replay was fitted to a printed number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sample {
     /// No rule or constant was fitted to the printed number.
@@ -69,7 +69,7 @@ impl Class {
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Class::Claim => "claims with a bound of ours",
+            Class::Claim => "claims with a bound chosen for replay",
             Class::Implied => "implied by printed constants",
             Class::Calibrated => "on a network calibrated on Table 2",
             Class::Fitted => "fitted",

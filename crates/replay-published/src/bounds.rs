@@ -67,18 +67,18 @@ fn verify(
 /// Comparison of one strategy with the optimum over every state of a mesh.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Worst {
-    /// Number of decisions in which the strategy had a choice.
+    /// Number of decisions with more than one possible allocation.
     decisions: u64,
     /// Number of decisions with an optimal allocation.
     best: u64,
-    /// Sum over all decisions of the ratio of the pairwise distance to the optimum.
+    /// Sum, over all decisions, of the ratio of the pairwise distance to the optimum.
     sum: f64,
     /// Largest ratio of the pairwise distance to the optimum.
     ratio: f64,
-    /// Largest value of the ratio to the optimum, divided by 2 - 2/k.
+    /// Largest ratio of the pairwise distance to the optimum, divided by the bound 2 - 2/k.
     of_gen_alg: f64,
-    /// Largest value of the ratio to the optimum, divided by 2 - 2/k, over k >= 3. For k = 2, the bound admits only the
-    /// optimum.
+    /// Largest ratio of the pairwise distance to the optimum, divided by the bound 2 - 2/k, for jobs with k >= 3. For k
+    /// = 2, the bound admits only the optimum.
     of_gen_alg_from_three: f64,
 }
 
@@ -150,12 +150,12 @@ fn checks_on_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyEr
     };
     Ok(vec![
         check(
-            "pairwise distance under Gen-Alg: largest ratio to the best, over 2 - 2/k",
+            "pairwise distance under Gen-Alg: largest ratio to the optimum, divided by 2 - 2/k",
             1.0,
             gen_alg,
             |worst| worst.of_gen_alg,
         )?,
-        check("pairwise distance under MM: largest ratio to the best", mm_bound, mm, |worst| {
+        check("pairwise distance under MM: largest ratio to the optimum", mm_bound, mm, |worst| {
             worst.ratio
         })?,
     ])
@@ -164,7 +164,7 @@ fn checks_on_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyEr
 /// Number of sets of free processors per parallel task.
 const BATCH: usize = 1 << 10;
 
-/// Applies a strategy to every state of a machine.
+/// Applies a strategy to every state of a machine and compares each allocation with the optimum.
 fn worst(
     topology: &Topology,
     optima: &Optima,

@@ -10,9 +10,10 @@
 //! The first machine is a mesh of 32 x 32. Its requests have uniform, uncorrelated sides (squares for the 2D buddy
 //! system). The second machine is a hypercube of eight dimensions. Its requests have 0 to 7 dimensions, with a uniform
 //! or a nearly normal distribution. Jobs are scheduled FCFS, service times are exponential with mean 5, and the first
-//! 500 completions are excluded. The paper's runs end after a given number of completions. Streams with this number of
-//! jobs are equivalent, because under FCFS later jobs do not delay earlier jobs. The load that a strategy can carry is
-//! measured on streams in which all jobs arrive at the beginning. A later end of the stream means a smaller load.
+//! 500 completions are excluded. The paper's runs end after a given number of completions. replay uses streams with
+//! this number of jobs. They are equivalent, because under FCFS later jobs do not delay earlier jobs. The load that a
+//! strategy can carry is measured on streams in which all jobs arrive at the beginning. The later the stream ends, the
+//! smaller the load that the strategy can carry.
 //!
 //! # Ambiguities of the text
 //!
@@ -62,7 +63,7 @@ fn verify(
     })
 }
 
-/// Judges all claims. Returns the checks, and the points including the points that were added.
+/// Judges all claims. Returns the checks and all points, including the points that the claims added.
 fn claims(
     points: Points,
     selection: &Selection,

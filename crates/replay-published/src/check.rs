@@ -15,15 +15,15 @@ pub enum Verdict {
     Same,
     /// The measured value is within the tolerance.
     Within,
-    /// One part of the 95 % interval is within the tolerance, and another part is beyond the tolerance. A number that
-    /// is compared directly is undecided only if the measured value is beyond the tolerance, or if its interval is
-    /// wider than the tolerance. More replications would give a verdict.
+    /// One part of the 95 % interval is within the tolerance, and another part is beyond the tolerance. A number with a
+    /// two-sided tolerance is undecided only if the measured value is beyond the tolerance, or if its interval is wider
+    /// than the tolerance. More replications would give a verdict.
     Undecided,
     /// The measured value is beyond the tolerance of a printed number.
     Differs,
-    /// The measured value is beyond the bound of a claim of the text.
+    /// The measured value is beyond the bound of a claim that the paper makes in words.
     Contradicts,
-    /// The measured value is shown without a verdict. The text is the reason.
+    /// The measured value is shown without a verdict. The string contains the reason.
     NotJudged(String),
     /// The check was not run.
     NotRun(NotRun),
@@ -34,7 +34,7 @@ pub enum Verdict {
 pub enum Measured {
     /// The value is judged by the tolerance.
     Judged(f64),
-    /// The value is shown but not judged. The text is the reason.
+    /// The value is shown but not judged. The string contains the reason.
     NotJudged(f64, String),
     /// There is no value.
     NotRun(NotRun),
@@ -43,9 +43,9 @@ pub enum Measured {
 /// Reason why a number was not measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotRun {
-    /// The trace is absent. The text explains how to fetch it.
+    /// The trace is absent. The string explains how to fetch the trace.
     Absent(String),
-    /// The trace on disk is not the paper's log. The text describes the difference.
+    /// The trace on disk is not the paper's log. The string describes the difference.
     OtherLog(String),
     /// The run did not produce this number.
     NoValue,
@@ -75,7 +75,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Declares that the measured value is known to be beyond the tolerance.
+/// Declaration that the measured value is known to be beyond the tolerance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Known {
     /// Measured value at the time of the declaration.
@@ -85,10 +85,11 @@ pub struct Known {
 }
 
 impl Known {
-    /// Accepted relative deviation from the declared value. A wider interval takes precedence.
+    /// Accepted relative deviation from the declared value. If the half-width of the interval is larger, a deviation up
+    /// to the half-width is accepted.
     const DRIFT: f64 = 0.05;
 
-    /// Whether a value with this half-width agrees with the declared value.
+    /// Returns whether the value `ours`, with an interval of half-width `margin`, agrees with the declared value.
     fn is_near(&self, ours: f64, margin: f64) -> bool {
         (ours - self.ours).abs() <= margin.max(Self::DRIFT * self.ours.abs())
     }
@@ -120,7 +121,8 @@ pub struct StrategySwap {
 /// The reason why a swap is unnoticed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The numbers before and after the swap are equal: their intervals overlap, or they differ by at most 1 %.
+    /// The numbers before and after the swap are treated as equal: their intervals overlap, or they differ by at most 1
+    /// %.
     Equal,
     /// The row has a bound, and both numbers are on the same side of the bound.
     Bound,
@@ -187,7 +189,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Measured value; `None` if the row has no measured value.
+    /// Returns the measured value; `None` if the row has no measured value.
     pub fn value(&self) -> Option<f64> {
         match self.ours {
             Measured::Judged(value) | Measured::NotJudged(value, _) => Some(value),
@@ -195,13 +197,13 @@ impl Check {
         }
     }
 
-    /// Whether the row is a printed number, and neither a claim in words nor a bound.
+    /// Returns whether the row is a printed number, and neither a claim in words nor a bound.
     pub fn is_number(&self) -> bool {
         !self.is_claim && self.tolerance.is_two_sided()
     }
 
-    /// Accepted distance from the published number, in the unit of this number; `None` if the row is not judged or has
-    /// a one-sided bound.
+    /// Returns the accepted distance from the published number, in the unit of this number; `None` if the row is not
+    /// judged or has a one-sided bound.
     pub fn reach(&self) -> Option<f64> {
         self.is_judged().then(|| self.tolerance.reach(self.published)).flatten()
     }
@@ -246,7 +248,7 @@ impl Check {
         if self.sample == Sample::Outside { "yes" } else { "no" }
     }
 
-    /// Whether the row is judged by its tolerance.
+    /// Returns whether the row is judged by its tolerance.
     pub fn is_judged(&self) -> bool {
         matches!(self.ours, Measured::Judged(_))
     }
@@ -288,7 +290,7 @@ impl Check {
         })
     }
 
-    /// Returns the reason why an unnoticed swap is unnoticed.
+    /// Returns the reason why the given swap is unnoticed.
     pub fn cause(&self, swap: &StrategySwap) -> Cause {
         let ours = self.value().unwrap_or(f64::NAN);
         let apart = (swap.ours - ours).abs();
@@ -300,13 +302,13 @@ impl Check {
         }
     }
 
-    /// Number of digits after the decimal point of the printed number.
+    /// Returns the number of digits after the decimal point of the printed number.
     fn decimals(&self) -> usize {
         self.printed.split_once('.').map_or(0, |(_, fraction)| fraction.len())
     }
 
-    /// Number of digits after the decimal point of displayed values. For a bound, this number does not depend on the
-    /// printed digits, because the printed digits of a bound do not imply a precision.
+    /// Returns the number of digits after the decimal point of displayed values. For a bound, this number does not
+    /// depend on the printed digits, because the printed digits of a bound do not imply a precision.
     fn decimals_shown(&self) -> usize {
         if self.is_number() { self.decimals() } else { 3 }
     }
@@ -322,7 +324,7 @@ impl Check {
         let Self { tolerance, published, margin, .. } = *self;
         let is_wide = tolerance.reach(published).is_some_and(|reach| margin > reach);
         let printed_value = self.is_number();
-        // The range over perturbed copies is wider than the number itself.
+        // A tolerance from perturbed copies that exceeds the number itself is also too wide.
         let is_wide =
             is_wide || matches!(tolerance, Tolerance::OfShaken(by) if by > published.abs());
         let is_within = tolerance.admits(published, ours, 0.0) && !is_wide;
@@ -437,7 +439,7 @@ impl Table for Check {
             Column::new(name::bound, "", "source of the bound: ours (chosen for a claim in words) or printed", |check: &Self| check.bound().to_string()),
             Column::text(name::out_of_sample, "yes if no rule, constant or network was fitted to the printed number or claim; otherwise no", |check: &Self| Some(check.out_of_sample())),
             Column::new(name::verdict, "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run with the reason", |check: &Self| check.verdict().to_string()),
-            Column::new(name::known, "as printed", "replay's number at the time of the declaration that it is beyond the tolerance; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.ours)),
+            Column::new(name::known, "as printed", "replay's number when it was declared to be beyond the tolerance; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.ours)),
             Column::text(name::known_why, "presumed reason of a declared difference; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
             Column::text(name::note, "remarks", |check: &Self| Some(&check.note)),
         ]

@@ -6,10 +6,10 @@
 //! percentage points of an improvement), tie counts must agree within 1, and numbers that are printed with one decimal
 //! must be equal after rounding.
 //!
-//! After the paper was published, the archive converted some logs again. In the new versions the same jobs have
+//! After the paper was published, the archive converted some logs again. In the new versions, the same jobs have
 //! slightly different times. On these logs, means, ties and improvements must agree within the range that contains 95 %
-//! of perturbed copies of the log, for each log and scheduler (`johnson/spread.csv`). A result for a single job size
-//! depends on few jobs. If one of these jobs is moved by a second, the result can change by many percent. On a
+//! of perturbed copies; the range is taken for each log and scheduler from `johnson/spread.csv`. A result for a single
+//! job size depends on few jobs. If one of these jobs is moved by a second, the result can change by many percent. On a
 //! converted log, these results are shown but not judged. With perturbed copies ([`Selection::shake`]) they are judged:
 //! replay's value is the mean of N copies with standard deviation s. The printed number is from a single log. It must
 //! be within mean ± t s √(1 + 1/N). This range contains 95 % of single logs.
@@ -77,7 +77,7 @@ enum Metric {
 }
 
 impl Metric {
-    /// Whether the metric is about single job sizes.
+    /// Returns whether the metric is about single job sizes.
     fn is_by_size(self) -> bool {
         use Metric::*;
         !self.is_of_the_log()
@@ -87,13 +87,13 @@ impl Metric {
             )
     }
 
-    /// Whether the metric counts jobs of the log. A count of jobs does not depend on the strategy.
+    /// Returns whether the metric depends only on the jobs of the log, and not on the strategy.
     fn is_of_the_log(self) -> bool {
         use Metric::*;
         matches!(self, Jobs | JobsOfFixedSize | PercentOfFixedSize | JobsOfSize2 | RankOfSize2)
     }
 
-    /// Whether the metric is about single job sizes and can be averaged over logs.
+    /// Returns whether the metric is about single job sizes and can be averaged over logs.
     fn is_amount_by_size(self) -> bool {
         use Metric::*;
         matches!(self, TopSizesImproved | WorstWorsening | SizesWorseBy15Percent | WorseningOfSize2)
@@ -103,7 +103,7 @@ impl Metric {
         matches!(self, Metric::TiedDecisions | Metric::TiedPercent | Metric::MeanTied)
     }
 
-    /// Name of the metric in words.
+    /// Returns the name of the metric in words.
     fn words(self) -> String {
         let name = serde_json::to_value(self).unwrap_or_default();
         name.as_str().unwrap_or_default().replace('_', " ")
@@ -145,8 +145,8 @@ impl Row {
         format!("{} {} {}{tie}", self.metric.words(), self.scheduler, self.allocator)
     }
 
-    /// Three rules were each fitted to one printed number: the order of equally frequent sizes, the processors of the
-    /// last shell, and the walls of a corner.
+    /// Returns whether a rule was fitted to the printed number. Three rules were each fitted to one printed number: the
+    /// order of equally frequent sizes, the processors of the last shell, and the walls of a corner.
     fn sample(&self) -> Sample {
         let is_kth =
             self.trace.starts_with("KTH") && ["", "2,13,20,6"].contains(&self.tie.as_str());
@@ -273,7 +273,7 @@ fn verify(
             let mut check = check(row, log, ours, &spreads_of_logs)?;
             check.swaps = swaps(row, &wanted, &results, &workload);
             let elsewhere = row.metric.is_by_size() && !own_log;
-            let why = "judged only on the paper's own log or by perturbed copies (--shake)";
+            let why = "a verdict needs the paper's own log or perturbed copies (--shake)";
             checks.push(match spreads.get(&at_of(row)) {
                 Some(spread) => (at, by_spread(check, spread)),
                 None => (at, if elsewhere { check.not_judged(why) } else { check }),
@@ -291,10 +291,10 @@ fn verify(
 /// Results, indexed by scheduler and strategy.
 type Results = BTreeMap<(String, String), RunResult>;
 
-/// Values of the rows on all perturbed copies of a log.
+/// Values of the rows, accumulated over all perturbed copies of a log.
 type Spreads = BTreeMap<(String, String, Metric), Accumulator>;
 
-/// Key of the rows of one trace about single job sizes.
+/// Returns the key of a row in [`Spreads`]: scheduler, strategy and metric.
 fn at_of(row: &Row) -> (String, String, Metric) {
     (row.scheduler.clone(), row.strategy(), row.metric)
 }
@@ -324,7 +324,7 @@ fn spreads(
     Ok(spreads)
 }
 
-/// Judges a number from a single log by the range of single perturbed copies.
+/// Judges a printed number, which is from a single log, by the 95 % range of single perturbed copies.
 fn by_spread(check: Check, spread: &Accumulator) -> Check {
     let (copies, mean) = (spread.count(), spread.estimate(CONFIDENCE));
     if copies < 2 {
@@ -457,7 +457,7 @@ fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Ve
         .collect();
     let swap = |(with, other): (String, &Row)| {
         let (allocator, tie) = (other.allocator.clone(), other.tie.clone());
-        // For the run without tie-breaking, a comparison with the run without tie-breaking is undefined.
+        // The run without tie-breaking is the baseline; its improvement over itself is undefined.
         let of_baseline = row.metric.is_by_size() || row.metric == Metric::ImprovementPercent;
         if of_baseline && tie.is_empty() {
             return None;
@@ -468,8 +468,8 @@ fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Ve
     others.into_iter().filter_map(swap).collect()
 }
 
-/// Returns a metric of single job sizes (section III, Figs. 9 to 14). Sizes that no allocator can change count neither
-/// as improved nor as worsened.
+/// Returns a metric of single job sizes (section III, Figs. 9 to 14). Sizes whose distance no allocator can change
+/// count neither as improved nor as worsened.
 fn by_size_value(
     metric: Metric,
     baseline: &[SizeRow],
@@ -592,7 +592,7 @@ mod tests {
         let trace = trace_of(&wanted, Arc::new(jobs.expect("jobs"))).expect("a trace");
         let stop = CancelToken::new();
         let all = run_all(&wanted, &[], &trace, &stop).expect("not cancelled");
-        // Each result is from the scheduler and the strategy of its key.
+        // The result under each key is from the scheduler and the strategy of the key.
         for ((scheduler, strategy), result) in &all {
             assert_eq!(&result.key.scheduler, scheduler);
             assert_eq!(strategy.contains("tie="), result.key.tie.is_some(), "{strategy}");

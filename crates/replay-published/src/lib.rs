@@ -13,7 +13,8 @@
 //! A row that cannot be judged is [shown with the reason](Check::not_judged). A judged row that is known to be beyond
 //! its tolerance is [declared](Check::known), with the measured value and the reason. It is an error if a row without a
 //! declaration is beyond its tolerance. It is also an error if a row with a declaration is within its tolerance, or if
-//! the value of such a row differs from the declared value. An [`Audit`] counts the verdicts that could not fail.
+//! the value of such a row differs from the declared value. An [`Audit`] counts the verdicts that would be the same
+//! with another strategy.
 
 mod audit;
 pub mod bani_mohammad;
@@ -60,7 +61,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether a published trace, mesh or side distribution is selected.
+    /// Returns whether a published trace, mesh or side distribution is selected.
     pub fn includes(&self, trace: &str) -> bool {
         let plain = |text: &str| -> String {
             text.chars()
@@ -92,7 +93,8 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Runs the suite. Returns the checks, with the name of the suite. The callback receives progress lines.
+    /// Runs the suite. Runs the suite and returns its checks, each with the name of the suite. The callback receives
+    /// progress lines.
     ///
     /// # Errors
     /// The error of the first trace, table or run that fails, or [`VerifyError::Cancelled`] if the suite was cancelled.

@@ -9,13 +9,14 @@
 //!
 //! # Tolerances of the claims
 //!
-//! The paper reads the loads at which response times rise steeply from plots ("about"). replay computes the load at
+//! The paper estimates from plots the loads at which response times rise steeply ("about"). replay computes the load at
 //! which utilization reaches 90 % of its value at load 10; the two loads must agree within 30 %. The result for First
-//! Fit with decreasing sides contradicts the claim. The claim also contradicts Table 1 of the paper: with 39 %
-//! utilization and 1000 jobs in 238 time units, the load cannot be below 3.8. The load of the utilization peak is the
-//! load at which utilization reaches 98 % of its value at load 10. It must also agree within 30 %. The report states
-//! that larger pages lengthen response times and lower utilization, but names no load. These claims compare each page
-//! size with the next smaller page size, at a load near saturation and at load 10.
+//! Fit with decreasing sides contradicts the paper's claim about this load. The claim also contradicts Table 1 of the
+//! paper: with 39 % utilization and 1000 jobs in 238 time units, the load cannot be below 3.8. The load of the
+//! utilization peak is the load at which utilization reaches 98 % of its value at load 10. This load must also agree
+//! with the load of the paper within 30 %. The report states that larger pages lengthen response times and lower
+//! utilization, but names no load. The checks of these claims compare each page size with the next smaller page size,
+//! at a load near saturation and at load 10.
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
@@ -92,8 +93,8 @@ fn verify(
     Ok(checks)
 }
 
-/// Three rules were fitted to Table 1: how exponential sides become integers, what *best* means in Best Fit, and how
-/// frames end at the walls.
+/// Returns whether a rule was fitted to the row. Three rules were fitted to Table 1: how exponential sides become
+/// integers, what *best* means in Best Fit, and how frames end at the walls.
 fn sample(row: &Row) -> Sample {
     match (row.strategy.as_str(), row.sides.as_str()) {
         ("best-fit" | "frame-sliding", _) | (_, "exponential") => Sample::Fitted,
@@ -122,7 +123,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
             "Table 1",
             &format!("32x32 {name}"),
             &format!(
-                "utilization of the best contiguous strategy (ours; Paging(0) ours {paging:.2})"
+                "utilization of the best contiguous strategy in replay (Paging(0) in replay: {paging:.2})"
             ),
             least,
             best,
@@ -173,11 +174,12 @@ fn page_sizes(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check
                 Ok::<_, VerifyError>(steps?.into_iter().map(|step| step.mean).collect::<Vec<_>>())
             };
             let streams = format!("32x32 {name}, load {load}");
-            let what = "turnaround of Paging over that with the page size before, least";
+            let what =
+                "turnaround of Paging: smallest ratio of a page size to the preceding page size";
             let least = steps(Metric::Turnaround)?.into_iter().fold(f64::INFINITY, f64::min);
             checks.push(claim("section 4.1", &streams, what, "1", least, Tolerance::Above)?);
             if load == "10" {
-                let what = "utilization of Paging over that with the page size before, most";
+                let what = "utilization of Paging: largest ratio of a page size to the preceding page size";
                 let most = steps(Metric::Utilization)?.into_iter().fold(0.0, f64::max);
                 checks.push(claim("section 4.1", &streams, what, "1", most, Tolerance::Below)?);
             }

@@ -23,8 +23,8 @@
 //! within 8 %, latency and blocking of Random within 20 %, dispersal of Random within 8 %. For all other strategies,
 //! the measure is judged in percent of the reference, as in Fig. 9, with the intervals of paired replications: finish
 //! time and dispersal within 8 %, latency within 10 %, blocking within 20 %. The tolerance for latency is smaller than
-//! for the reference, because a common factor in the latency of all strategies cancels. The dispersal of First Fit is 0
-//! by construction and is not compared.
+//! the tolerance for the latency of the reference, because a common factor in the latency of all strategies cancels.
+//! The dispersal of First Fit is 0 by construction and is not compared.
 //!
 //! Rows that are known to be beyond their tolerance are declared with the presumed reason. Sides are uniform from 2 to
 //! 16. The appendix of the report prints 2 to 8, but with these sides the dispersal of Random would be half of the
@@ -93,8 +93,8 @@ fn verify(
     Ok(checks.into_iter().map(|check| check.sample(Sample::Calibrated)).collect())
 }
 
-/// Measured values that contradict the report: the largest difference between indexing schemes, in percent of
-/// row-major.
+/// For each pattern, a measured value that contradicts the report: the largest difference in the finish time of
+/// Paging(0) between row-major and another indexing scheme, in percent of row-major.
 const INDEXING: [(&str, f64); 4] =
     [(ALL_TO_ALL, 15.8), ("n-body", 14.63), ("fft-2d", 14.14), ("multigrid", 23.42)];
 
@@ -140,7 +140,8 @@ impl Claims<'_> {
         };
         let best = finish.iter().map(|(_, v)| *v).fold(f64::INFINITY, f64::min);
         let mut checks = Vec::new();
-        let what = "pairs of strategies, of 21, whose order by finish time is not the printed one";
+        let what =
+            "pairs of strategies (of 21) whose order by finish time differs from the printed order";
         let ours = f64::from(self.inversions(&finish)?);
         let check = self.claim(what, "0", ours, Tolerance::Absolute(0.0))?;
         checks.push(match self.pattern {
@@ -154,12 +155,12 @@ impl Claims<'_> {
         });
         if matches!(self.pattern, "n-body" | "fft-2d" | "multigrid") {
             let ours = of("random") / worst_other("random");
-            let what = "finish time of Random over the worst other";
+            let what = "finish time of Random over that of the slowest other strategy";
             checks.push(self.claim(what, "1", ours, Tolerance::Above)?);
         }
         if self.pattern == "one-to-all" {
             let ours = of("first-fit") / worst_other("first-fit");
-            let what = "finish time of First Fit over the worst other";
+            let what = "finish time of First Fit over that of the slowest other strategy";
             checks.push(self.claim(what, "1", ours, Tolerance::Above)?);
             let ours = 100.0 * (of("first-fit") / of("mbs") - 1.0);
             let what = "First Fit slower than MBS, %";
@@ -168,14 +169,14 @@ impl Claims<'_> {
         if self.pattern == ALL_TO_ALL {
             let others = finish.iter().filter(|(name, _)| *name != PAGING_0).map(|(_, v)| *v);
             let ours = of(PAGING_0) / others.fold(f64::INFINITY, f64::min);
-            let what = "finish time of Paging(0) over the best other";
+            let what = "finish time of Paging(0) over that of the fastest other strategy";
             checks.push(self.claim(what, "1", ours, Tolerance::Below)?);
         }
         let what = "MBS slower than the best, %";
         let ours = 100.0 * (of("mbs") / best - 1.0);
         checks.push(self.claim(what, "20", ours, Tolerance::AtMost(0.0))?);
         checks.extend(self.of_pattern(&of)?);
-        let what = "the slower of MBS and Paging(0) over Random, finish time";
+        let what = "finish time of the slower of MBS and Paging(0) over that of Random";
         let ours = of("mbs").max(of(PAGING_0)) / of("random");
         checks.push(self.claim(what, "1", ours, Tolerance::Below)?);
         let what =
@@ -192,12 +193,12 @@ impl Claims<'_> {
         let blocking = self.means(Metric::MeanBlocking)?;
         let own = self.mean("first-fit", Metric::MeanBlocking)?;
         let rank = 1 + blocking.iter().filter(|(_, other)| *other < own).count();
-        let what = "rank of First Fit by blocking, 1 the lowest";
+        let what = "rank of First Fit by blocking (1 is the lowest blocking)";
         checks.push(self.claim(what, "3", rank as f64, Tolerance::AtMost(0.0))?);
         let dispersal = self.means(Metric::WeightedDispersal)?;
         let most = dispersal.iter().filter(|(name, _)| *name != "random").map(|(_, v)| *v);
         let ours = self.mean("random", Metric::WeightedDispersal)? / most.fold(0.0, f64::max);
-        let what = "weighted dispersal of Random over the most of the others";
+        let what = "weighted dispersal of Random over the largest of the other strategies";
         checks.push(self.claim(what, "1", ours, Tolerance::Above)?);
         Ok(checks)
     }
@@ -219,7 +220,7 @@ impl Claims<'_> {
                     13.2,
                     "First Fit takes 11 % longer than printed (results/experiments/table-2.md)",
                 ));
-                let what = "finish time of Paging over that with the page size before, least";
+                let what = "finish time of Paging: smallest ratio of a page size to the preceding page size";
                 let ours = least(&mut PAGES.windows(2).map(|pair| of(pair[1]) / of(pair[0])));
                 checks.push(self.claim(what, "1", ours, Tolerance::Above)?);
                 for (metric, name, known) in [
@@ -230,15 +231,16 @@ impl Claims<'_> {
                     for pair in PAGES.windows(2) {
                         most = most.max(self.mean(pair[1], metric)? / self.mean(pair[0], metric)?);
                     }
-                    let what =
-                        format!("{name} of Paging over that with the page size before, most");
+                    let what = format!(
+                        "{name} of Paging: largest ratio of a page size to the preceding page size"
+                    );
                     let check = self.claim(&what, "1", most, Tolerance::Below)?;
                     let why = "in the report's own table, dispersal and blocking are higher for pages of four processors than for pages of one processor";
                     checks.push(check.known(known, why));
                 }
             }
             "one-to-all" => {
-                let what = "the slower of MBS and Paging(0) over the best other, finish time";
+                let what = "finish time of the slower of MBS and Paging(0) over that of the fastest other strategy";
                 let others = [of("random"), of("first-fit")];
                 let ours =
                     of("mbs").max(of(PAGING_0)) / least(&mut others.into_iter().chain(pages(1)));

@@ -1,8 +1,8 @@
 //! Golden schedules, which were computed by hand for small workloads.
 //!
-//! The workloads and their schedules are in `traces/golden`. A README explains each schedule, so that any simulator can
-//! be compared with the schedules. There is no tolerance: every start time must be equal. The swap test uses the
-//! schedule of another scheduler if the two schedules differ.
+//! The workloads and their schedules are in `traces/golden`. A README explains each schedule. The output of any
+//! simulator can therefore be compared with the schedules. There is no tolerance: every start time must be equal. The
+//! swap test uses the schedule of another scheduler if the two schedules differ.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +138,8 @@ fn of_discipline(
         let with = format!("{discipline} and {other} exchanged");
         apart.then(|| StrategySwap { with, ours: differ(theirs) as f64, margin: 0.0 })
     };
-    let what = format!("jobs that start at another time under {discipline}");
+    let what =
+        format!("jobs under {discipline} whose start differs from the schedule made by hand");
     let exactly = Tolerance::Absolute(0.0);
     let check = claim("golden schedules", name, &what, "0", differ(start) as f64, exactly)?;
     Ok(Check {

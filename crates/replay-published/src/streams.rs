@@ -95,7 +95,7 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Returns a view with the estimates by which rows are judged.
+    /// Returns a view with the estimates that are used to judge rows.
     fn of_rows(&self) -> Self {
         Self { estimates: self.decided.clone(), ..self.clone() }
     }
@@ -132,15 +132,15 @@ impl<'a> Runs<'a> {
         Ok(self.of(key, metric)?.mean)
     }
 
-    /// Computes the checks of rows, including their values if strategies are exchanged.
+    /// Computes the checks of rows, and the values of the checks after two strategies have been exchanged.
     pub fn checks(&self, rows: &[Row]) -> Result<Vec<Check>, VerifyError> {
         let judged = |runs: &Self| rows.iter().map(|row| row.check(runs)).collect();
         let of_rows = self.of_rows();
         of_rows.swapped(judged(&of_rows)?, |runs, _| judged(runs))
     }
 
-    /// Computes the checks of claims, including their intervals and their values if strategies are exchanged. `claims`
-    /// computes the claims from a view of the runs.
+    /// Computes the checks of claims with their intervals, and the values of the checks after two strategies have been
+    /// exchanged. `claims` computes the claims from a view of the runs.
     ///
     /// The intervals are computed by a grouped jackknife over g groups of replications:
     /// t √((g - 1) / g Σ (value without group i - value with all groups)²). This method applies to any number that is
@@ -174,7 +174,7 @@ impl<'a> Runs<'a> {
         self.swapped(with_intervals(None)?, |_, exchanged| with_intervals(Some(exchanged)))
     }
 
-    /// Adds to each check the values with two strategies exchanged. Values that do not change are omitted.
+    /// Adds to each check its value after each exchange of two strategies. Values that do not change are omitted.
     fn swapped(
         &self,
         checks: Vec<Check>,
@@ -190,7 +190,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Returns a view in which every point lacks one group of its replications.
+    /// Returns a view in which one group of replications is removed from every point.
     fn without(&self, group: usize, of: usize) -> Self {
         let less = |estimates: &Estimates| estimates.without(group, of);
         let estimates = self.estimates.iter().map(|(key, all)| (*key, less(all))).collect();
@@ -198,8 +198,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Returns a strategy without its engine and its splitting rule. Different readings of the same strategy are not
-/// exchanged.
+/// Returns the name of a strategy without the parameters for its engine and its splitting rule. Strategies that differ
+/// only in these parameters are readings of the same strategy and are not exchanged.
 fn plain(name: &str) -> String {
     let Some((strategy, parameters)) = name.split_once('[') else { return name.to_string() };
     let of_reading =
@@ -219,7 +219,7 @@ fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
         return Ok(StopRule::exactly(LITERAL));
     }
     Ok(match key.network {
-        // The number of replications is the number in the report, unless the replications take too long.
+        // Use the number of replications of the report, unless the replications take too long.
         "lo" => StopRule::exactly(match key.pattern {
             pattern if pattern.starts_with("all-to-all") && !full => 3,
             "n-body" if !full => 5,

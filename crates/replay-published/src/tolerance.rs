@@ -23,8 +23,8 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// Whether at least one value within `margin` of `ours` is accepted. Rounding errors of binary fractions are
-    /// allowed at the limits.
+    /// Returns whether the tolerance accepts at least one value within `margin` of `ours`. Rounding errors of binary
+    /// fractions are allowed at the limits.
     pub fn admits(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = margin + 1e-9 * published.abs().max(1.0);
         match self {
@@ -38,7 +38,8 @@ impl Tolerance {
         }
     }
 
-    /// Whether every value within `margin` of `ours` satisfies a bound.
+    /// Returns whether every value within `margin` of `ours` satisfies the bound; always `true` for a tolerance in both
+    /// directions.
     pub(super) fn clears(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = 1e-9 * published.abs().max(1.0);
         match self {
@@ -49,7 +50,7 @@ impl Tolerance {
         }
     }
 
-    /// Accepted distance from the published value in either direction; `None` for a bound.
+    /// Returns the accepted distance from the published value in either direction; `None` for a bound.
     pub(super) fn reach(self, published: f64) -> Option<f64> {
         match self {
             Tolerance::Absolute(by) | Tolerance::OfShaken(by) => Some(by),
@@ -58,7 +59,8 @@ impl Tolerance {
         }
     }
 
-    /// Whether the value itself is compared. The result is false for a bound and for the range of perturbed copies.
+    /// Returns whether the measured value itself is compared with the printed number. The result is false for a bound
+    /// and for the range of perturbed copies.
     pub(super) fn is_two_sided(self) -> bool {
         matches!(self, Tolerance::Absolute(_) | Tolerance::Relative(_))
     }
@@ -72,7 +74,7 @@ impl fmt::Display for Tolerance {
             Tolerance::Below => f.write_str("less"),
             Tolerance::Above => f.write_str("more"),
             Tolerance::AtMost(by) => write!(f, "at most +{} %", (by * 1e6).round() / 1e4),
-            Tolerance::OfShaken(by) => write!(f, "{} (95 % of shaken logs)", fixed(*by, 2)),
+            Tolerance::OfShaken(by) => write!(f, "{} (95 % of perturbed logs)", fixed(*by, 2)),
         }
     }
 }

@@ -9,15 +9,15 @@
 //!
 //! # Runs
 //!
-//! EASY runs under the policy `johnson`, with estimates raised to the run time. CTC-SP2 runs on all 512 nodes of the
-//! machine. The header of the archive's log counts only the batch partition of 338 nodes; on these nodes, the mean wait
-//! under EASY would be 250 minutes. Mean wait is in minutes. Slowdowns are bounded at 10 s.
+//! EASY runs under the cleaning policy `johnson`; estimates below the run time are raised to the run time. CTC-SP2 runs
+//! on all 512 nodes of the machine. The header of the archive's log counts only the batch partition of 338 nodes; on
+//! these nodes, the mean wait under EASY would be 250 minutes. Mean wait is in minutes. Slowdowns are bounded at 10 s.
 //!
 //! The paper used the versions of the logs that the archive had at the time. Only KTH-SP2 is available in two versions;
-//! their results differ by 0.05 minutes. The results for SDSC-SP2 are 3 % and 6 % lower than the quoted numbers. In
-//! this log, 5,669 jobs were cancelled before they had processors, and the policy drops these jobs. These jobs are not
-//! the cause of the difference: if they are included with a run time of zero, both results are far above the quoted
-//! numbers.
+//! the mean waits of the two versions differ by 0.05 minutes. The results for SDSC-SP2 are 3 % and 6 % lower than the
+//! quoted numbers. In this log, 5,669 jobs were cancelled before processors were allocated to them, and the policy
+//! drops these jobs. These jobs are not the cause of the difference: if they are included with a run time of zero, both
+//! results are far above the quoted numbers.
 
 use std::path::{Path, PathBuf};
 
@@ -102,7 +102,7 @@ fn verify(
     Ok(checks)
 }
 
-/// Returns the path of a log in exactly the named version.
+/// Returns the path of a log, or the reason why exactly the named version is missing.
 fn path(log: &str, selection: &Selection) -> Result<Result<PathBuf, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
     let found = selection.traces.resolve(log, &manifest);

@@ -18,7 +18,7 @@ pub struct Example {
     pub strategy: &'static str,
     /// Requested processors.
     pub size: u32,
-    /// Printed share, in percent, of the allocated processors that were not requested.
+    /// Printed number of allocated processors that were not requested, in percent of the allocated processors.
     pub wasted: &'static str,
 }
 
@@ -38,7 +38,8 @@ impl Example {
         Ok(Check { is_claim: false, swaps, ..check })
     }
 
-    /// Share, in percent, of the processors that a strategy allocates beyond the request.
+    /// Returns the number of processors that a strategy allocates beyond the request, in percent of the allocated
+    /// processors.
     fn wasted_by(&self, strategy: &str) -> Result<f64, VerifyError> {
         let defect = |error: &dyn std::fmt::Display| VerifyError::Table(error.to_string());
         let topology: Topology = self.machine.parse().map_err(|e| defect(&e))?;

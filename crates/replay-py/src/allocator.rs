@@ -46,7 +46,7 @@ impl SharedArray {
 fn write_free(machine: &machine::Machine, into: &[AtomicI64]) -> usize {
     let mut count = 0;
     for (node, &free) in machine.free_map().iter().enumerate() {
-        // Every number is written, because a branch on free processors would be mispredicted often.
+        // Write the number of a busy processor too, because a branch on free processors would often be mispredicted.
         into[count].store(node as i64, Ordering::Relaxed);
         count += usize::from(free);
     }
@@ -61,12 +61,12 @@ pub struct Machine {
     processors: usize,
     free: Arc<[AtomicI64]>,
     free_count: AtomicUsize,
-    /// A numpy array of the whole of `free`, of which the first `free_count` values are valid.
+    /// A numpy array that covers all of `free`; only the first `free_count` values are valid.
     array: Py<PyAny>,
 }
 
 impl Machine {
-    /// Creates a machine of the given topology without free processors.
+    /// Creates a machine of the given topology; at first, no processor is listed as free.
     pub fn new(py: Python<'_>, topology: &Topology) -> PyResult<Self> {
         let processors = topology.slots();
         let free: Arc<[AtomicI64]> = (0..processors).map(|_| AtomicI64::new(0)).collect();
@@ -94,8 +94,8 @@ impl Machine {
         &self.name
     }
 
-    /// Extents of a mesh or torus, such that `numpy.unravel_index(processors, machine.shape)` returns coordinates. On other
-    /// machines, a tuple of the number of processors.
+    /// Extents of a mesh or torus, such that `numpy.unravel_index(processors, machine.shape)` returns coordinates. On
+    /// other machines, a tuple that contains only the number of processors.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.shape)
@@ -155,7 +155,7 @@ impl Request {
 }
 
 impl Request {
-    /// Converts a request of the engine.
+    /// Converts a request of the engine to a request for Python.
     pub fn new(request: allocator::Request) -> Self {
         let allocator::Request { size, shape, times } = request;
         Self { size, shape, now: times.now, limit: times.limit, job: times.job }
@@ -170,7 +170,7 @@ pub fn raised(slot: &Raised) -> Option<PyErr> {
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// A Python object as options of a strategy.
+/// Options of a strategy that is implemented by a Python object.
 #[derive(Clone)]
 struct Options {
     object: Arc<Py<PyAny>>,
@@ -190,7 +190,8 @@ fn kind_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map(|name| name.to_string()).unwrap_or_default()
 }
 
-/// Creates a strategy of an object with a method `allocate`. Exceptions of the object are stored in `raised`.
+/// Creates a strategy from a Python object that has a method `allocate`. Exceptions of the object are stored in
+/// `raised`.
 pub fn strategy(object: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<AllocatorSpec> {
     if let Ok(class) = object.cast::<PyType>() {
         let name = class.name()?;
@@ -376,7 +377,7 @@ impl PythonAllocator {
                     );
                 }
             };
-            // Numbers out of range become the largest number, which is on no machine.
+            // A number that is out of range is replaced by the largest number, which is not a processor of any machine.
             chosen.push(NodeId(u32::try_from(number).unwrap_or(u32::MAX)));
             if chosen.len() > self.seen.len() {
                 break;
@@ -429,7 +430,7 @@ impl PythonAllocator {
     }
 }
 
-/// Maximum number of characters of the message of an exception of an allocator.
+/// Maximum length, in characters, of the message of an exception that an allocator raised.
 const MAX_MESSAGE: usize = 300;
 
 /// Wraps an exception in an `AllocatorError` that names `place`. `KeyboardInterrupt` and other exceptions that are not

@@ -11,8 +11,8 @@ use pyo3::types::PyCapsule;
 
 use crate::error::DataError;
 
-/// Names of columns with the field of the Standard Workload Format that each column fills, counted from 0. Columns with
-/// the same field are alternatives.
+/// Names of columns, each with the index (from 0) of the field of the Standard Workload Format that the column fills.
+/// Columns with the same field are alternatives.
 pub const COLUMNS: [(&str, usize); 14] = [
     ("job", 0),
     ("submit", 1),
@@ -44,9 +44,9 @@ fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<Box<dyn Array>>> {
     let capsule = capsule.cast_into::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<ArrowArrayStream>();
     let mut arrays = Vec::new();
-    // SAFETY: `pointer_checked` has compared the name of the capsule, by which the Arrow PyCapsule interface guarantees
-    // that the pointer refers to a valid stream for the lifetime of the capsule. The capsule outlives the reader and
-    // releases the stream.
+    // SAFETY: `pointer_checked` has checked the name of the capsule. For a capsule with this name, the Arrow PyCapsule
+    // interface guarantees that the pointer refers to a valid stream for the lifetime of the capsule. The capsule
+    // outlives the reader and releases the stream.
     #[allow(unsafe_code)]
     unsafe {
         let mut reader =
@@ -108,7 +108,7 @@ fn numbers(name: &str, array: &dyn Array) -> PyResult<Vec<Option<i64>>> {
     Ok(values.into_iter().map(|it| it.map(|it: i64| it.div_euclid(per_second))).collect())
 }
 
-/// Times of a trace are below this number of seconds.
+/// Exclusive upper limit of the times of a trace, in seconds.
 const MAX_SECONDS: u64 = 1 << 53;
 
 /// Checks the value of a column that fills the field `place`. Rows are counted from 0, as in data frames.

@@ -64,8 +64,8 @@ pub fn natural(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     })
 }
 
-/// Issues the lines that the program would write to standard error as Python warnings or log records. If `all_warn` is
-/// true, every line is a warning.
+/// Issues lines as Python warnings or log records; the program would write these lines to standard error. If `all_warn`
+/// is true, every line is a warning.
 pub fn report(py: Python<'_>, lines: Vec<String>, all_warn: bool) -> PyResult<()> {
     if lines.is_empty() {
         return Ok(());

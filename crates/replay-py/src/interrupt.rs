@@ -1,4 +1,4 @@
-//! Long work outside of the interpreter lock, which Ctrl-C cancels.
+//! Runs long work without the interpreter lock; Ctrl-C cancels the work.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -16,8 +16,8 @@ const POLL: Duration = Duration::from_millis(50);
 const STACK: usize = 8 << 20;
 
 /// Runs `work` on a new thread, with the interpreter lock released. Meanwhile, the calling thread handles signals and
-/// calls `tick`. If a signal handler or `tick` raises an exception, `cancel` is raised, and the exception is returned
-/// after `work` has ended.
+/// calls `tick`. If a signal handler or `tick` raises an exception, `work` is cancelled through `cancel`, and the
+/// exception is returned after `work` has ended.
 ///
 /// # Errors
 /// The exception of a signal handler (`KeyboardInterrupt`) or of `tick`.
@@ -32,7 +32,7 @@ pub fn interruptible<T: Send>(
     thread::scope(|scope| {
         let builder = thread::Builder::new().name("replay".to_string()).stack_size(STACK);
         let worker = builder.spawn_scoped(scope, move || {
-            // The sender is dropped when the work ends, even by a panic; this ends the wait below.
+            // The sender is dropped when the work ends, even by a panic; this ends the loop below.
             let _sender = sender;
             work()
         });

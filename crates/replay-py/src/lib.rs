@@ -1,7 +1,8 @@
 //! The Python module `replay._engine`, on which the package `replay` is built.
 //!
-//! Functions take options of the command line as text and pass them to the command line ([`replay::cli::embed`]), so that
-//! names, defaults and messages are the same. The interpreter lock is released while the engine runs ([`interrupt`]).
+//! Functions take options of the command line as text and pass them to the command line ([`replay::cli::embed`]).
+//! Names, defaults and messages are therefore the same as on the command line. The interpreter lock is released while
+//! the engine runs ([`interrupt`]).
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -25,8 +26,8 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     py.detach(|| replay::cli::embed::run(&arguments))
 }
 
-/// Returns the options of each command: name, placeholder of the value (empty for a flag), and help text. The main job is
-/// the command `run`.
+/// Returns the options of each command: name, placeholder of the value (empty for a flag), and help text. The options
+/// that need no subcommand are listed under `run`.
 #[pyfunction]
 fn options() -> HashMap<String, Vec<(String, String, String)>> {
     let of_command = |(command, options): (String, Vec<CommandOption>)| {

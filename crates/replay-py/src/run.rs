@@ -90,8 +90,8 @@ impl Split {
         }
         split.check_names(allocators)?;
         if split.only_objects() {
-            // The command line resolves traces and schedulers together with an allocator. No cell of this allocator
-            // runs.
+            // To resolve traces and schedulers, the command line needs an allocator. No cell with this allocator is
+            // run.
             options.extend(["--alloc".into(), "random".into()]);
         }
         Ok(split)
@@ -156,9 +156,9 @@ impl Split {
     }
 }
 
-/// Runs every combination of options of the command line on the given traces. `allocators` are the strategies in their
-/// order; if the list is empty, the command line selects the strategies. `progress` is called with the number of
-/// started jobs and the number of all jobs.
+/// Runs, on the given traces, every combination that the options of the command line and the allocators select.
+/// `allocators` are the strategies in their order; if the list is empty, the command line selects the strategies.
+/// `progress` is called with the number of started jobs and the number of all jobs.
 #[pyfunction]
 #[pyo3(signature = (workloads, options, allocators, *, jobs, placements, progress, recorded))]
 #[expect(clippy::too_many_arguments, reason = "the Python package passes them by name")]
@@ -186,7 +186,7 @@ pub fn run(
     report(py, plain, false)?;
     report(py, warnings, true)?;
     let grid = grid.map_err(rejected)?;
-    // By default one thread per processor.
+    // By default, one thread per processor of the host.
     let threads = grid.threads.unwrap_or(0);
     let cancel = CancelToken::new();
     let done = AtomicU64::new(0);
@@ -353,7 +353,8 @@ impl Runs {
         Ok(columns)
     }
 
-    /// The table with the given name, of the selected runs or of all runs; `None` if the runs did not keep this table.
+    /// Returns the table with the given name, of the selected runs or of all runs; `None` if the runs did not keep this
+    /// table.
     #[pyo3(signature = (name, runs=None))]
     fn table(
         &self,
@@ -365,7 +366,7 @@ impl Runs {
             let selected = || self.selected(runs.clone());
             let table = match name {
                 "runs" => {
-                    // The rows of jobs are not needed and would be copied.
+                    // Omit the jobs from the copies of the results, because this table does not need them.
                     let rows: Vec<RunResult> = selected().map(without_jobs).collect();
                     Table::of(&rows)?
                 }

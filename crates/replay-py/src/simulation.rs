@@ -130,8 +130,8 @@ struct State {
 }
 
 impl Simulation {
-    /// Returns the state. Fails while another call uses the simulation: a call of another thread, or the call that has
-    /// called the allocator.
+    /// Returns the state. Fails while another call uses the simulation: a call from another thread, or the call that is
+    /// waiting for an allocator.
     fn state(&self) -> PyResult<MutexGuard<'_, State>> {
         match self.state.try_lock() {
             Ok(state) => Ok(state),
@@ -291,7 +291,7 @@ impl Simulation {
         };
         if trace.jobs().is_empty() {
             return Err(UsageError::new_err(format!(
-                "first: no job at index {first}; after the option oversize, the trace has {all} jobs"
+                "first: no job at index {first}; after the option oversize is applied, the trace has {all} jobs"
             )));
         }
         let mut built = Vec::new();
@@ -308,9 +308,10 @@ impl Simulation {
                     "Simulation does not support the allocator {spec}"
                 )));
             }
-            // Allocators that record their own allocations would record proposals as allocations.
+            // Proposals are computed by calls of the allocator, so an allocator that records its calls would record
+            // proposals as allocations.
             if allocators.len() > 1 && is_always_coupled(allocator.as_ref()) {
-                let problem = "with several allocators, each must choose any free processors and never refuse";
+                let problem = "with several allocators, each must be able to choose any free processors and must never refuse a job";
                 return Err(UsageError::new_err(format!(
                     "Simulation does not support {spec} in a list of allocators: {problem}"
                 )));
@@ -440,9 +441,9 @@ impl Simulation {
         Ok(pairs.sum())
     }
 
-    /// Starts the job at a position of the queue; position 0 is the head. The job gets the given processors, or the
-    /// processors that the first allocator chooses. Returns `False` if too few processors are free or the allocator
-    /// refuses; the job then keeps its position.
+    /// Starts the job at a position of the queue; position 0 is the head. The job starts on the given processors or, if
+    /// none are given, on the processors that the first allocator chooses. Returns `False` if too few processors are
+    /// free or the allocator refuses; the job then keeps its position.
     #[pyo3(signature = (position, processors=None))]
     fn start(
         &self,

@@ -51,7 +51,7 @@ impl Table {
         Ok(Self { batch, about })
     }
 
-    /// Returns the value in row `row` of a column as text; `None` if the value is null.
+    /// Returns the value of a column in row `row` as text; `None` if the value is null.
     fn text(column: &dyn Array, row: usize) -> Option<String> {
         let number =
             |text: Result<String, _>| text.unwrap_or_else(|_: serde_json::Error| String::new());
@@ -70,7 +70,7 @@ impl Table {
         }
     }
 
-    /// Returns the value in row `row` of a column for display: floats with at most four decimals, long text truncated.
+    /// Returns the value of a column in row `row` for display: floats with at most four decimals, long text truncated.
     fn display_text(column: &dyn Array, row: usize) -> Option<String> {
         match column.dtype() {
             ArrowDataType::Float64 => {
@@ -86,7 +86,8 @@ impl Table {
         self.columns().into_iter().zip(self.batch.columns().iter().map(AsRef::as_ref))
     }
 
-    /// Returns the columns as they are handed out. Views of text become text, which every Arrow library reads.
+    /// Returns the columns for export to other Arrow libraries. String views are converted to large strings, which
+    /// every Arrow library reads.
     fn exported(&self) -> (Vec<Field>, Vec<Box<dyn Array>>) {
         let column = |(name, array): (&str, &dyn Array)| {
             let array = match typed::<Utf8ViewArray>(array) {
@@ -229,7 +230,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows to ignore the requested schema; the consumer then converts the data.
+        // The interface allows an exporter to ignore the requested schema; the consumer then converts the data.
         drop(requested_schema);
         let (fields, arrays) = self.exported();
         let dtype = ArrowDataType::Struct(fields);
@@ -288,7 +289,7 @@ impl Table {
 }
 
 impl Table {
-    /// Returns the name of a column that the table has.
+    /// Returns `name` as text; fails if the table does not have a column with this name.
     fn known(&self, name: &Bound<'_, PyAny>) -> PyResult<String> {
         let Ok(name) = name.extract::<String>() else {
             return Err(no_rows());
@@ -330,7 +331,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Reads a Parquet file of the program with units and meanings of its columns.
+/// Reads a Parquet file that the program wrote, with the units and meanings of its columns.
 #[pyfunction]
 pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| {
@@ -349,8 +350,8 @@ pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     })
 }
 
-/// Reads CSV of the program. A column has integers if all its values are integers, floats if all its values are numbers,
-/// and text otherwise.
+/// Reads CSV text that the program wrote. A column has integers if all its values are integers, floats if all its
+/// values are numbers, and text otherwise.
 #[pyfunction]
 pub fn read_csv(text: &str) -> PyResult<Table> {
     let wrong = |error: csv::Error| PyValueError::new_err(error.to_string());

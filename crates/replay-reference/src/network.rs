@@ -1,9 +1,9 @@
 //! Reference network, which is simulated cycle by cycle and flit by flit. Tests compare the event-driven
 //! [`Network`](replay_network::Network) with it.
 //!
-//! The reference network shares only [`Settings`] with the engine. In every cycle it tries to start every flit that has
-//! not started, under the conditions in the documentation of [`replay_network`]. The cost per cycle is proportional to
-//! the number of flits in flight.
+//! The reference network shares only [`Settings`] with the engine. In every cycle, it tries to start every flit that
+//! has not started, under the conditions in the documentation of [`replay_network`]. The cost per cycle is proportional
+//! to the number of flits in flight.
 
 mod routes;
 
@@ -71,7 +71,7 @@ pub struct ReferenceNetwork {
     settings: Settings,
     now: u64,
     channels: Vec<ReferenceChannel>,
-    /// Channels with a known `free_at`.
+    /// Channels whose release time `free_at` is known.
     closing: Vec<usize>,
     numbers: HashMap<Key, usize>,
     /// The last cycle in which a flit started on each shared link.
@@ -82,7 +82,7 @@ pub struct ReferenceNetwork {
     waves: Vec<(usize, usize)>,
     /// Worms whose headers will request their next channel, in the order in which they were added.
     requests: Vec<usize>,
-    /// Tails that will leave their senders: the cycle, and the worm.
+    /// Cycles at which tails will leave their senders, each with its worm.
     departures: Vec<(u64, usize)>,
     joins: u64,
     flit_hops: u64,
@@ -155,7 +155,7 @@ impl ReferenceNetwork {
         for &packet in packets {
             self.hand_over(packet);
         }
-        // Serving requests may add requests of this cycle.
+        // Serving a request may add further requests for this cycle.
         while let Some(i) = self.requests.iter().position(|&worm| self.is_due(worm)) {
             let worm = self.requests.remove(i);
             self.request(worm);
@@ -282,7 +282,7 @@ impl ReferenceNetwork {
         }
     }
 
-    /// Makes the next packet of a queue the head of the queue when the tail of the previous packet has left.
+    /// Removes a packet from a queue when its tail has left; the next packet becomes the head of the queue.
     fn depart(&mut self) {
         let now = self.now;
         let (due, later) = self.departures.iter().partition(|(at, _)| *at <= now);

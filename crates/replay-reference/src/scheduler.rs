@@ -8,8 +8,8 @@ use replay_core::scheduler::{
 };
 use replay_core::workload::JobId;
 
-/// A sorted queue, and the jobs that were refused since the last completion. If a refusal does not last, the number of
-/// free processors at the refusal is recorded.
+/// A sorted queue, and the jobs that were refused since the last completion. A refusal that lasts only until the number
+/// of free processors changes is stored with this number.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     order: QueueOrder,
@@ -302,7 +302,7 @@ struct JobReservation {
 }
 
 impl Conservative {
-    /// Creates an empty queue in the given order for a machine of `processors`.
+    /// Creates an empty queue in the given order for a machine with `processors` processors.
     pub fn new(order: QueueOrder, processors: u32) -> Self {
         Self {
             order,
@@ -363,7 +363,7 @@ impl Scheduler for Conservative {
         let due = |i: &usize| self.reserved[*i] <= now && self.queue[*i].size <= system.free;
         let at = (0..self.queue.len()).find(due)?;
         let (job, start) = (self.queue.remove(at), self.reserved.remove(at));
-        // The reservation is late, so the job holds its processors from now on.
+        // The job may start later than reserved; move its reservation so that it begins now.
         let duration = Self::duration(&job);
         self.profile.take(start, start + duration, -i64::from(job.size));
         self.profile.take(now, now + duration, i64::from(job.size));
@@ -378,8 +378,9 @@ impl Scheduler for Conservative {
         );
     }
 
-    /// Reservations are made for the requested numbers of processors. If a job could not be placed when its reservation
-    /// is due, or if it got more processors, all other reservations would be invalid.
+    /// Returns capabilities without support for refusals, because reservations are made for the requested numbers of
+    /// processors. If a job could not be placed when its reservation is due, or if more processors than requested were
+    /// allocated to it, all other reservations would be invalid.
     fn capabilities(&self) -> Capabilities {
         Capabilities { takes_refusals: false, ..Capabilities::default() }
     }

@@ -140,7 +140,7 @@ fn found(
     })
 }
 
-/// Returns the times of a job that has waited for this number of seconds.
+/// Returns the times of a job that has waited for `waited` seconds.
 fn after(waited: i64) -> Times {
     Times { now: waited, submitted: Some(0), limit: None, ..Times::default() }
 }

@@ -19,7 +19,8 @@ fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
     Job { number: 0, submit, run, estimate, size, line: 0, shape: None, limit: None }
 }
 
-/// Creates jobs from gaps between submissions, run times, differences between estimates and run times, and sizes.
+/// Creates jobs from tuples of the gap between submissions, the run time, the estimate minus the run time, and the
+/// size.
 fn jobs_of(drawn: Vec<(i64, i64, i64, u32)>) -> Vec<Job> {
     let mut now = 0;
     let place = |(gap, run, over, size)| {
@@ -47,7 +48,8 @@ proptest! {
         prop_assert_eq!(timeline(&jobs, 8, &mut Easy::new(order)), reference);
     }
 
-    /// Estimates are too high or too low; some machines have more sizes than the profile has bounds.
+    /// Compares schedules with estimates that are too high or too low. Some machines have more job sizes than the
+    /// profile has bounds.
     #[test]
     fn conservative_agrees_with_its_definition(
         jobs in proptest::collection::vec((0i64..30, 0i64..60, -1.0..3.0f64, 0.0..1.0f64), 1..150),
@@ -154,7 +156,7 @@ fn run(
     Ok(log)
 }
 
-/// Returns all registered strategies, and variants of some strategies, that may refuse or round up requests on a
+/// Returns the registered strategies, and variants of some of them, that may refuse requests or round them up on a
 /// machine.
 fn refusing(topology: &Topology) -> impl Iterator<Item = AllocatorSpec> {
     let variants = [
@@ -177,7 +179,7 @@ fn refusing(topology: &Topology) -> impl Iterator<Item = AllocatorSpec> {
     ];
     let names = registry::standard().names().chain(variants);
     let specs = names.map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
-    // Folded jobs run longer than their estimates.
+    // Strategies that fold jobs are excluded, because folded jobs run longer than their estimates.
     specs.filter(|spec| {
         let built = spec.build(topology, 1);
         let strategy = built.map(|built| built.capabilities());

@@ -1,9 +1,9 @@
 //! Cancellation of long computations.
 //!
-//! A [`CancelToken`] is a flag, raised by Ctrl-C or by a deadline, that every long loop checks:
-//! simulations at each decision, allocators inside a long decision, and the network every few milliseconds.
-//! A cancelled computation fails with [`Cancelled`]. A check costs one memory load. All
-//! computations end within a second after the flag is raised.
+//! A [`CancelToken`] is a flag that is raised by Ctrl-C or by a deadline. Every long loop checks the flag: a simulation
+//! at each decision, an allocator also during a long decision, and the network every few milliseconds. A cancelled
+//! computation fails with [`Cancelled`]. A check costs one memory load. All computations end within a second after the
+//! flag is raised.
 //!
 //! ```
 //! use replay_workload::cancel::{CancelToken, Cancelled};
@@ -28,7 +28,7 @@ pub struct CancelToken(Arc<Flag>);
 #[derive(Debug, Default)]
 struct Flag {
     raised: AtomicBool,
-    /// The parent flag and deadline, for tokens created by [`CancelToken::until`].
+    /// The parent token and the deadline; `None` unless [`CancelToken::until`] created the token.
     bounds: Option<Bounds>,
 }
 
@@ -38,7 +38,7 @@ struct Bounds {
     deadline: Instant,
 }
 
-/// Error of a cancelled computation.
+/// Error that a cancelled computation returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Cancelled;
@@ -66,14 +66,14 @@ impl CancelToken {
         self.0.raised.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the flag is raised, so that the computation must end.
+    /// Returns whether the flag is raised; if so, the computation must end.
     #[inline]
     pub fn is_raised(&self) -> bool {
         self.0.raised.load(Ordering::Relaxed)
             || self.0.bounds.is_some() && self.is_raised_by_bounds()
     }
 
-    /// Checks the deadline and the parent token.
+    /// Returns whether the parent token is raised or the deadline has passed; if so, also raises this token.
     #[cold]
     fn is_raised_by_bounds(&self) -> bool {
         let over = |Bounds { parent, deadline }: &Bounds| {
@@ -86,7 +86,8 @@ impl CancelToken {
         raised
     }
 
-    /// Fails if the flag is raised. Long loops call this function at every step.
+    /// Returns an error if the flag is raised, so that a loop can end with `?`. Long loops call this function at every
+    /// step.
     ///
     /// # Errors
     /// [`Cancelled`] once the flag is raised.

@@ -8,7 +8,8 @@ pub fn grouped(value: impl Into<i128>) -> String {
     if value < 0 { format!("-{digits}") } else { digits }
 }
 
-/// Formats a count and its noun. The noun gets an `s` unless the count is 1: `1 job`, `2,000 jobs`.
+/// Formats a count and its noun. An `s` is appended to the noun unless the count is 1: `1 job`,
+/// `2,000 jobs`.
 pub fn counted(count: impl Into<i128>, what: &str) -> String {
     let count = count.into();
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })

@@ -6,8 +6,8 @@ const EXCERPT_CHARS: usize = 40;
 /// The byte order mark that some programs write at the beginning of a UTF-8 file.
 pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Returns the first 40 characters of `text`, with each control character replaced by U+FFFD and
-/// `...` appended if the text is longer. A terminal does not interpret the result.
+/// Returns the first 40 characters of `text`, and appends `...` if the text is longer. Each control
+/// character is replaced by U+FFFD. The result is therefore safe to print on a terminal.
 pub fn excerpt(text: &str) -> String {
     let mut chars = text.chars();
     let mut shown: String = chars

@@ -91,7 +91,7 @@ pub struct CompareArgs {
 
     /// Write results into this folder.
     ///
-    /// There is a figure for each pair of runs. The figure shows, for each job at its submission time, by how much
+    /// There is a figure for each pair of runs. The figure shows, against the submission time of each job, by how much
     /// later the job starts in the second run.
     #[arg(long, value_name = "DIR", group = "figures", requires = "schedule")]
     out: Option<PathBuf>,
@@ -219,8 +219,8 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// Returns a line for each mean stretch by which two jobs determine the order of two runs; `run` is one of the two
-/// runs.
+/// Returns a line for each mean of stretch if two jobs determine which of the two runs has the lower mean; `run` is one
+/// of the two runs.
 fn decided_by_two_jobs(
     pairs: &Pairs,
     stretch: usize,
@@ -243,7 +243,8 @@ fn decided_by_two_jobs(
     two_job_reversals(&stretches).iter().map(line).collect()
 }
 
-/// Corrects verdicts for the number of comparisons of one measure, separately for all sizes and for classes of size.
+/// Corrects the verdicts for the number of comparisons of one measure. Comparisons over all sizes and comparisons of
+/// classes of size are corrected separately.
 fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     let mut families: BTreeMap<(Name, bool), Vec<&mut Compared>> = BTreeMap::new();
     for one in compared {
@@ -253,7 +254,7 @@ fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
 }
 
 /// Returns a message if a mean is worse by more than `limit` percent and the verdict is worse; `None` otherwise. If
-/// there are too few blocks for a verdict, only the change is checked.
+/// there are too few blocks (weeks or days) for a verdict, only the change is checked.
 fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     let few = one.blocks < FEWEST;
     if one.change.is_nan() || one.change <= limit || !(few || one.verdict() == "worse") {
@@ -272,7 +273,7 @@ fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     ))
 }
 
-/// Prints measures of one folder as tables by two properties of its runs.
+/// Prints, for each measure of the runs of one folder, a table by two properties of the runs.
 fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     if args.by_size || !args.fail_if_worse.is_empty() {
         let message = "--by-size and --fail-if-worse need two folders";
@@ -289,7 +290,8 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints the starts of the jobs of two folders.
+/// Prints how the start times of jobs differ between the paired runs of two folders, and draws figures if `--out` is
+/// given.
 fn schedules(
     args: &CompareArgs,
     style: FigureStyle,
@@ -351,7 +353,7 @@ struct Runs {
     text: String,
     tables: &'static JobTables,
     runs: Vec<RunRow>,
-    /// Numbers of the runs that fold jobs; empty if the table does not have this column.
+    /// Numbers of the runs that fold jobs; empty if the table of runs does not contain this information.
     folding: HashSet<i64>,
     data: Rc<Data>,
     /// The manifest; JSON null if the manifest cannot be read.
@@ -362,7 +364,7 @@ struct Runs {
 struct Contents {
     tables: &'static JobTables,
     runs: Vec<RunRow>,
-    /// Numbers of the runs that fold jobs; empty if the table does not have this column.
+    /// Numbers of the runs that fold jobs; empty if the table of runs does not contain this information.
     folding: HashSet<i64>,
     data: Rc<Data>,
     /// The manifest; JSON null if the manifest cannot be read.
@@ -373,7 +375,7 @@ struct Contents {
 enum Wanted<'a> {
     /// Jobs.
     Jobs,
-    /// Measures with these names of `--measure`; the default measures if there are no names.
+    /// The measures that `--measure` names; the default measures if the list is empty.
     Columns(&'a [String]),
 }
 
@@ -385,7 +387,7 @@ enum Data {
 }
 
 impl Runs {
-    /// Reads the runs of an argument, FOLDER or FOLDER:RUN.
+    /// Reads the runs that an argument FOLDER or FOLDER:RUN names.
     ///
     /// # Errors
     /// A usage error for a wrong argument, a data error for results that cannot be read.
@@ -490,7 +492,7 @@ impl Contents {
         Ok(Self { tables, runs, folding, data, manifest })
     }
 
-    /// Selects the runs of an argument: all runs, or the run with the given number.
+    /// Selects the runs that an argument names: all runs, or only the run with the given number.
     ///
     /// # Errors
     /// A usage error if there is no such run.
@@ -501,7 +503,7 @@ impl Contents {
             runs.retain(|run| run.run == number);
             if runs.is_empty() {
                 return Err(Failure::usage_message(format!(
-                    "{text}: {} has runs 0 to {last}",
+                    "{text}: no such run; {} has runs 0 to {last}",
                     dir.display()
                 )));
             }
@@ -520,7 +522,7 @@ impl Contents {
     }
 }
 
-/// Splits an argument into the folder and the number of a run after a colon.
+/// Splits an argument into the folder and, after a colon, the number of a run.
 fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
     match text.rsplit_once(':') {
         // The name of a folder may contain a colon.
@@ -552,7 +554,7 @@ fn no_jobs(
     Failure::data(anyhow::anyhow!("{} does not exist: {writes}", path.display()))
 }
 
-/// Returns the tables of a folder that can be compared.
+/// Returns the tables that `compare` reads from a folder: those of replays or those of `contend`.
 fn tables(
     folder: &ResultFolder,
     manifest: &serde_json::Value,
@@ -584,16 +586,16 @@ fn tables(
     }
 }
 
-/// Returns an error for jobs of different logs, because equal job numbers of different logs denote different jobs. Two
-/// logs are considered the same if they have the same digest (the names may differ because of different loads) or the
-/// same name (the digests may differ because of different versions).
+/// Returns an error if two runs are of different logs, because equal job numbers of different logs denote different
+/// jobs. Two logs are considered the same if they have the same digest (the names may differ because of different
+/// loads) or the same name (the digests may differ because of different versions).
 fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     let [(name, digest), (other, other_digest)] =
         [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));
     match (digest, other_digest) {
         (Some(digest), Some(other_digest)) if name != other && digest != other_digest => {
             Err(Failure::usage_message(format!(
-                "{} is of {name} and {} of {other}: they have different jobs",
+                "{} has results of {name}, but {} has results of {other}: the traces have different jobs",
                 runs[0].text, runs[1].text
             )))
         }

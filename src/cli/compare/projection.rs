@@ -16,7 +16,7 @@ use replay_output::report::{Align, Sheet};
 /// Property that consists of allocator and tie vector.
 const STRATEGY: Name = Name::new("strategy");
 
-/// The properties of runs in rows and columns.
+/// The two properties of runs that define the rows and the columns of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Axes {
     pub row: Name,
@@ -24,7 +24,7 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Returns the axes of these names.
+    /// Returns the axes for the names of two properties, such as `trace` and `strategy`.
     ///
     /// # Errors
     /// A usage error if a name is unknown, or if both names are equal.
@@ -38,7 +38,7 @@ impl Axes {
         }
     }
 
-    /// Returns row and column of a run.
+    /// Returns the titles of the row and the column to which a run belongs.
     fn place(self, run: &RunRow) -> [String; 2] {
         [self.row, self.col].map(|name| value(run, name))
     }
@@ -55,7 +55,7 @@ impl Axes {
             if let Some(name) = RunRow::KEY.into_iter().find(|&name| !alike(name)) {
                 let [row, col] = place;
                 let advice = match name {
-                    name::tie => format!("{STRATEGY} combines allocator and tie"),
+                    name::tie => format!("use {STRATEGY}, which combines allocator and tie"),
                     _ => "name one run of a folder by FOLDER:RUN".to_string(),
                 };
                 return Err(Failure::usage_message(format!(
@@ -91,7 +91,7 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     distinct
 }
 
-/// The value of a measure in a cell of the projection.
+/// The mean of a measure over the runs of one cell of the projection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Projected {
     row: String,
@@ -108,22 +108,31 @@ impl Table for Projected {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<Projected>;
         vec![
-            C::text(name::row, "what the runs of the row have in common, by --row", |it| {
-                Some(&it.row)
-            }),
-            C::text(name::col, "what those of the column have, by --col", |it| Some(&it.col)),
+            C::text(
+                name::row,
+                "value that the runs of the row have in common, in the property of --row",
+                |it| Some(&it.row),
+            ),
+            C::text(
+                name::col,
+                "value that the runs of the column have in common, in the property of --col",
+                |it| Some(&it.col),
+            ),
             C::text(name::projected_measure, "column of the table runs, or of contend", |it| {
                 Some(it.measure.text())
             }),
             C::new(
                 name::projected_runs,
                 "runs",
-                "runs of the cell, by seed and shaken copy",
+                "number of runs of the cell, which differ in seed or perturbed copy",
                 |it| it.runs,
             ),
-            C::new(name::projected_mean, "", "mean of the measure over them, in its unit", |it| {
-                it.value
-            }),
+            C::new(
+                name::projected_mean,
+                "",
+                "mean of the measure over the runs of the cell, in the measure's unit",
+                |it| it.value,
+            ),
         ]
     }
 }
@@ -161,7 +170,8 @@ impl RunMeasure {
         }
     }
 
-    /// Returns the column of the table of runs for a measure: `wait` is the mean of the waits.
+    /// Returns the column of the table of runs for a name of `--measure`: `mean_NAME` if there is such a column, such
+    /// as `mean_wait` for `wait`, otherwise `NAME`.
     fn of(name: &str, tables: &JobTables) -> Result<Self, Failure> {
         let all = match *tables == REPLAYED {
             true => Self::all::<RunResult>(),
@@ -181,8 +191,8 @@ impl RunMeasure {
     }
 }
 
-/// Returns the measures of the runs of one folder by two properties of the runs, and a sheet for each measure. In a
-/// sheet, the best value of each row is marked.
+/// Returns the measures of the runs of one folder, arranged by two properties of the runs, and a sheet for each
+/// measure. In a sheet, the best value of each row is marked.
 ///
 /// # Errors
 /// A usage error if runs of one cell differ in more than seed and copy.
@@ -231,7 +241,7 @@ struct Cell {
     folds: bool,
 }
 
-/// Returns the number of decimals for values of this magnitude.
+/// Returns the number of decimals with which values are printed: 3 if all are below 10, and fewer for larger values.
 fn digits(values: impl Iterator<Item = f64>) -> usize {
     match values.fold(0.0, |most: f64, value| most.max(value.abs())) {
         ..10.0 => 3,
@@ -254,7 +264,7 @@ fn sheet(
     for (row, cells) in rows.iter().zip(cells) {
         let folds: Vec<bool> = cells.iter().flatten().map(|cell| cell.folds).collect();
         let mut ranked = comparable::ranked(&folds).into_iter();
-        // Every value, and whether it is ranked in its row.
+        // The values of the row, each with whether it is ranked.
         let values: Vec<Option<(f64, bool)>> = cells
             .iter()
             .map(|cell| cell.map(|cell| (cell.mean, ranked.next().unwrap_or(true))))
@@ -285,7 +295,8 @@ fn sheet(
     sheet.led_by(lead)
 }
 
-/// Returns a sheet for each measure with the changes of the measure by two properties of the runs.
+/// Returns a sheet for each measure. Its cells contain the changes of the measure, arranged by two properties of the
+/// runs.
 ///
 /// # Errors
 /// A usage error if a cell has several pairs of runs.

@@ -13,7 +13,8 @@ use std::io::stdout;
 /// Maximum number of jobs in the table of the largest shifts.
 const ROWS: usize = 20;
 
-/// Prints the start times of the jobs of pairs of runs, and draws figures of them.
+/// Prints how the start times of jobs differ between the runs of each pair, and draws a figure for
+/// each pair.
 ///
 /// # Errors
 /// A usage error if a file cannot be written.
@@ -48,7 +49,7 @@ pub fn show(
 fn figure(pair: &[StartChange], first: &StartChange) -> Shifts {
     let shift = |row: &StartChange| Shift { job: row.job, submit: row.submit, later: row.later() };
     Shifts {
-        title: "Which jobs start earlier, which later".to_string(),
+        title: "Jobs that start earlier or later".to_string(),
         subtitle: vec![first.run.clone(), format!("against {}", first.base)],
         shifts: pair.iter().map(shift).collect(),
     }
@@ -77,7 +78,7 @@ fn print_summary(
         };
         writeln!(
             out,
-            "{} against {}: of {} jobs {}; {}; {} start at the same second",
+            "{} against {}: of {} jobs, {}; {}; {} start in the same second",
             first.run,
             first.base,
             grouped(pair.len() as u64),

@@ -40,13 +40,16 @@ pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
         [] => String::new(),
         [one] => format!("; they differ in {one}"),
         [some @ .., last] => {
-            format!("; they differ in {} and {last}: a change is the joint effect", some.join(", "))
+            format!(
+                "; they differ in {} and {last}: a change is the joint effect of these differences",
+                some.join(", ")
+            )
         }
     };
     format!("{other} against {base}{differ}")
 }
 
-/// Returns the name of a part of a run's key in options.
+/// Returns the name of a part of a run's key as used in messages, such as "machine" for the topology.
 fn named(key: Name) -> &'static str {
     match key {
         name::topology => "machine",
@@ -55,7 +58,7 @@ fn named(key: Name) -> &'static str {
     }
 }
 
-/// Returns a measure with its unit.
+/// Returns the title of a measure: its name and its unit.
 fn titled(measure: Name, tables: &JobTables) -> String {
     match *tables == REPLAYED {
         true => with_unit(&JobMeasures::columns(), measure, measure.text()),
@@ -63,8 +66,8 @@ fn titled(measure: Name, tables: &JobTables) -> String {
     }
 }
 
-/// Returns the table of the rows; each row is given with its run. `bases` are the runs with which these runs are
-/// compared. A line above the table names the runs and the properties that all runs share.
+/// Returns the printed table of comparisons; each comparison is given with the run that is compared with its base.
+/// `bases` are these base runs. A line above the table names the runs and the properties that all runs share.
 pub fn sheet(
     rows: &[(RunRow, Compared)],
     bases: &[RunRow],

@@ -1,4 +1,4 @@
-//! Figures of `replay contend`: comparisons of allocators, scatter plots of their correlations, and the use of links.
+//! Figures of `replay contend`: comparisons of allocators, scatter plots of pairs of metrics, and maps of link use.
 
 use replay_core::table::{Name, name};
 use std::path::PathBuf;
@@ -14,12 +14,11 @@ use replay_output::plot::{
     ScatterPanel, SpreadCurve, Spreads, save, spreads,
 };
 
-/// Draws a comparison and the distribution of stretch for each setting, a scatter plot for each row of correlations,
-/// and link maps for each run of an unperturbed trace on a 2D machine. Returns the paths of the files. File names
-/// contain the seed if it is not 0. Subtitles contain the seed and the number of jobs that send packets.
+/// Draws the figures: for each setting, a comparison and the distribution of stretch; for each row of correlations, a
+/// scatter plot; for each run of an unperturbed trace on a 2D machine, link maps. Returns the paths of the files. File
+/// names contain the seed if it is not 0. Subtitles contain the seed and the number of jobs that send packets.
 ///
-/// # Errors
-/// Those of drawing and writing.
+/// # Errors Errors of drawing the figures and of writing the files.
 pub fn write(
     plots: &Plots,
     outcomes: &[ContentionRun],
@@ -50,7 +49,8 @@ pub fn write(
         let mut parts = vec!["scatter", kind, &key.trace, &key.topology, &key.scheduler];
         parts.extend(one.over_jobs.then_some(strategy.as_str()));
         parts.extend(seed.as_deref());
-        // A row over jobs counts the jobs of its run; a row over allocators counts the jobs of all its runs.
+        // For a row over jobs, only the sending jobs of its run are counted; for a row over allocators, those of all
+        // runs of the setting.
         let runs = settings(outcomes).into_iter().find(|group| of_setting(&group[0].key, key));
         let mut runs = runs.unwrap_or_default();
         runs.retain(|run| !one.over_jobs || run.key == *key);
@@ -80,14 +80,14 @@ pub fn write(
     Ok(files)
 }
 
-/// Minimum number of points of a figure.
+/// Minimum number of points of a scatter plot.
 const FEWEST_POINTS: usize = 4;
 
 fn seed_of(key: &RunKey) -> String {
     format!("seed {}", key.seed)
 }
 
-/// Returns whether two runs have the same setting.
+/// Returns whether two runs have the same setting: trace, policy, machine, scheduler and seed.
 fn of_setting(a: &RunKey, b: &RunKey) -> bool {
     (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)
         == (&b.trace, &b.policy, &b.topology, &b.scheduler, b.seed)
@@ -124,7 +124,8 @@ struct Beside {
     p95: Name,
 }
 
-/// Compared metrics: title, column, columns shown with it, factor, and the value at which bars begin.
+/// The compared metrics. Each entry contains the title, the column, the columns shown with it, the factor by which
+/// values are multiplied, and the value at which bars begin.
 const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     (
         "Stretch",
@@ -167,7 +168,7 @@ const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
 /// copies, the values are means over the copies. Strategies are in the [order](ranking::order) of the ranking.
 fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
-    // A metric of a run, and the half width of its interval over copies.
+    // The value of a metric of a run, and the half width of its interval over copies if there are copies.
     let value = |run: &ContentionRun, metric: Name| -> Option<(f64, Option<f64>)> {
         match shaken {
             [] => {
@@ -217,9 +218,9 @@ fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
     let mut subtitle = vec![line(key, None), senders(group), pattern.to_string()];
-    // A small page omits the last lines.
+    // If the page is too small for the subtitle, its last lines are omitted.
     subtitle.push(match copies {
-        Some(n) => format!("means over {n} shaken copies of the trace, 95 % intervals"),
+        Some(n) => format!("means over {n} perturbed copies of the trace, 95 % intervals"),
         None => "95 % intervals of the medians over jobs".to_string(),
     });
     subtitle.push("ordered by median, then by trimmed mean of the stretch".to_string());
@@ -249,11 +250,11 @@ fn stretches(group: &[&ContentionRun], most: usize) -> Option<Spreads> {
         strategies: vec![name.clone()],
         spread,
     });
-    // The figure adds the number of jobs; only jobs that send packets are counted.
+    // The figure itself adds the number of jobs, which counts only the jobs that send packets.
     spreads(STRETCHES, vec![line(key, None), pattern.clone()], curves.collect(), most)
 }
 
-/// Returns the points of a row of correlations, with a panel for each pair of measures.
+/// Returns the scatter plot of a row of correlations, with a panel for each pair of measures.
 fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&ContentionRun], most: usize) -> Scatter {
     let key = of.key;
     let strategy = of.over_jobs.then(|| key.strategy());
@@ -264,9 +265,9 @@ fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&ContentionRun], most: 
         points: pair.points(&of.points),
     };
     let title = if of.over_jobs {
-        "Jobs: how measures go together"
+        "Jobs: correlation of measures"
     } else {
-        "Allocators: how means go together"
+        "Allocators: correlation of means"
     };
     Scatter {
         title: title.to_string(),
@@ -300,13 +301,15 @@ fn link_maps(outcome: &ContentionRun) -> Option<LinkMaps> {
             })
             .collect(),
     };
-    let mut maps = vec![map("mean of the links that there are", &mean_use)];
+    let mut maps = vec![map("mean of the existing links", &mean_use)];
     for (direction, name) in DIRECTIONS.iter().enumerate() {
         maps.push(map(name, &|links| links.get(direction).copied().flatten()));
     }
     let edges = match grid.axes()[..2].iter().all(|axis| axis.wrapped) {
         true => "",
-        false => "; the mean is of four inside, three at an edge, two in a corner (grey: no link)",
+        false => {
+            "; the mean is over four links inside, three at an edge, two in a corner (grey: no link)"
+        }
     };
     let (key, pattern) = (&outcome.key, &outcome.pattern);
     let strategy = key.strategy();

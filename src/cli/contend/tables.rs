@@ -44,7 +44,7 @@ const STRETCHES: &str = "stretch, placement and contention: medians over the job
      without 5 % of these jobs at each end; off target: jobs whose time without other jobs differs from run time x scale by \
      more than 1 %";
 
-/// Returns the table of stretch and its factors.
+/// Returns the printed table of stretch and its factors, with a row for each run.
 fn stretches(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.push(Shown::column(name::median_stretch, "stretch", 4));
@@ -76,7 +76,7 @@ fn stretches(runs: &[ContentionRun]) -> Sheet {
     sheet.led_by(Some(STRETCHES.to_string()))
 }
 
-/// Returns the table of packets, distances and times.
+/// Returns the printed table of packets, distances and times, with a row for each run.
 fn traffic(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.extend([
@@ -94,7 +94,8 @@ fn traffic(runs: &[ContentionRun]) -> Sheet {
     Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown)
 }
 
-/// Returns the columns that identify runs; machine and seed only if there are several.
+/// Returns the columns that identify runs. The columns of the machine and the seed are included only if there are
+/// several machines or seeds.
 fn keys<'a>(runs: &[ContentionRun]) -> Vec<Shown<'a, ContentionRun>> {
     let (machines, seeds) = varied(runs.iter().map(|run| &run.key));
     let mut shown = vec![Shown::column(name::trace, "trace", 0)];

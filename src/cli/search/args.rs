@@ -29,10 +29,10 @@ pub struct SearchArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Run one of N parts, 1/N to N/N, which replay merge combines.
+    /// Run one of N parts (1/N to N/N); replay merge combines the parts.
     ///
-    /// A part evaluates every N-th vector. Only searches with exhaustive, or with random and --spare 0, have parts,
-    /// because the other strategies choose vectors by the results of earlier vectors.
+    /// A part evaluates every N-th vector. Only a search with the strategy exhaustive, or with random and --spare 0,
+    /// can be divided, because the other strategies choose vectors by the results of earlier vectors.
     #[arg(long, value_name = "I/N", requires = "out", help_heading = "Output")]
     pub shard: Option<Shard>,
 
@@ -43,8 +43,8 @@ pub struct SearchArgs {
     /// Optimize this column: COLUMN[goal=min|max,weights=jobs|size|RANGE:WEIGHT,..].
     ///
     /// COLUMN is a column of the table of runs that a tie vector can change. The weight of a job in the mean of
-    /// mean_pairwise_l1 is 1 (jobs) or its number of processors (size), or is given for ranges of job sizes, as in
-    /// weights=2..16:3,17..100:1.
+    /// mean_pairwise_l1 is 1 (jobs) or its number of processors (size). Weights can also be given for ranges of job
+    /// sizes, as in weights=2..16:3,17..100:1.
     #[arg(
         long,
         value_name = "OBJECTIVE",
@@ -55,9 +55,9 @@ pub struct SearchArgs {
 
     /// Reject vectors that break this constraint, such as 'worst-class[jobs=20]<=1'; may be repeated.
     ///
-    /// SUBJECT<=PERCENT bounds how much a subject may be worse than without tie-breaking. A subject is a column, or
-    /// worst-class, which is the job size with the largest increase of mean pairwise L1. The setting jobs=N considers
-    /// only sizes with at least N jobs, and sizes=A..B considers only these sizes.
+    /// SUBJECT<=PERCENT limits by how many percent a subject may be worse than in the run without tie-breaking. A
+    /// subject is a column, or worst-class, which is the job size with the largest increase of mean pairwise L1. The
+    /// setting jobs=N considers only sizes with at least N jobs, and sizes=A..B considers only these sizes.
     #[arg(long, value_name = "SUBJECT<=PERCENT", help_heading = "Search")]
     pub constraint: Vec<String>,
 
@@ -66,13 +66,13 @@ pub struct SearchArgs {
 
     /// Try these slacks, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
     ///
-    /// Candidates compete by tie value if their score is worse than the best score by at most this share of the best
-    /// score. Vectors of --tie and --start may include a slack, SR,AF,WF,BF@SLACK; other vectors have the smallest
-    /// slack of this list.
+    /// The tie value decides among all candidates whose score is worse than the best score by at most this share of the
+    /// best score. A vector of --tie or --start may include a slack, as in SR,AF,WF,BF@SLACK. A vector without a slack
+    /// has the smallest slack of this list.
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Tie vectors")]
     pub slack: Vec<String>,
 
-    /// Limit the factors of random, local and external vectors [default: 100].
+    /// Limit the factors of the vectors of random, local and external to N [default: 100].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
     pub largest: Option<u32>,
 
@@ -83,7 +83,7 @@ pub struct SearchArgs {
     /// Stop after this time, such as 90s, 10m or 1h; results then depend on the computer.
     ///
     /// With --each, the time is divided among the traces. Given vectors, and vectors found on other traces, are
-    /// evaluated after this time.
+    /// evaluated even if the time is up.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 
@@ -95,7 +95,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "COMMAND", help_heading = "Search")]
     pub ask_command: Option<String>,
 
-    /// Also try the vectors found on this trace; may be repeated.
+    /// Test the found vectors on this trace as well; may be repeated.
     #[arg(long, value_name = "TRACE", help_heading = "Search")]
     pub test: Vec<String>,
 
@@ -117,8 +117,9 @@ pub struct SearchArgs {
 
     /// Stop evaluations that cannot be among the N best; 0 stops none [default: 10 for random, else 0].
     ///
-    /// The N best of the evaluated vectors do not change, because sums only grow. A stopped vector has an upper bound
-    /// instead of a value. The strategies local and external choose vectors by values, so this option may change their
+    /// Stopping does not change the N best of the evaluated vectors: a stopped vector can no longer become one of them,
+    /// because sums only grow. For a stopped vector, the result has an upper bound of the improvement instead of the
+    /// improvement. The strategies local and external choose vectors by values, so this option may change their
     /// choices.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,

@@ -97,7 +97,7 @@ fn search_all(
             Ok((_, end)) => why_ended(spec, *end, stop.is_raised()),
             Err(_) => "an evaluation failed".to_string(),
         };
-        // A search ends regularly when the grid is exhausted or the external program ends.
+        // The regular end of a search is that the grid is exhausted or that the external program ends.
         let is_complete = matches!(spec.strategy, Strategy::Exhaustive | Strategy::External(_));
         let is_reported = match outcome {
             Ok((_, End::Exhausted)) => !is_complete || spec.time.is_some(),
@@ -248,8 +248,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Runs the starts, then the strategy. Returns the number of grid vectors that have the same ratio as another
-    /// vector, and the reason why the search ended.
+    /// Runs the strategy; the strategy local is preceded by its starts. Returns the number of grid vectors that have
+    /// the same ratio as another vector, and the reason why the search ended.
     fn run(&self, archive: &mut Archive) -> Result<(u64, End), Failure> {
         let SearchTask { spec, problems, .. } = self.task;
         let grid = || problems.grid.grid();
@@ -341,8 +341,9 @@ impl Search<'_> {
     }
 }
 
-/// Evaluates the best candidates on every trace: the printed candidates of a single search, or the best candidate of
-/// each of several searches. Returns `None` if there is only one trace, or if the evaluation was cancelled.
+/// Evaluates the best candidates and the given candidates on every trace. The best candidates are the printed
+/// candidates of a single search, or the best candidate of each of several searches. Returns `None` if there is only
+/// one trace, or if the evaluation was cancelled.
 fn portability(
     task: &SearchTask,
     archives: &[Archive],

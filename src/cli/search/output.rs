@@ -22,7 +22,7 @@ use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Plots, SearchRun, search_gallery};
 use replay_output::report::{Sheet, portability_summary, search_summary};
 
-/// The evaluations of a search.
+/// Evaluations of all searches of a command, with the reason why each search ended.
 pub struct Findings<'a> {
     /// Settings, problems and traces.
     pub task: &'a SearchTask,
@@ -102,7 +102,8 @@ pub fn identity(task: &SearchTask) -> Result<serde_json::Value, Failure> {
     Ok(json!({"plan": digest(&task.train)?, "search": settings}))
 }
 
-/// Returns the digest of the traces and the objective of a search. A journal is continued only if this digest is equal.
+/// Returns the digest of the traces and the objective of a search. A command continues a journal only if both have the
+/// same digest.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be named.
@@ -114,8 +115,7 @@ pub fn evaluated(task: &SearchTask) -> Result<String, Failure> {
 
 /// Returns the configuration of a search as JSON, for the metadata of its tables.
 ///
-/// # Errors
-/// None for this type.
+/// # Errors An error if the configuration has no JSON form, which does not occur.
 pub fn origin(task: &SearchTask) -> serde_json::Result<String> {
     let run = serde_json::to_value(configuration(&task.train, false))?;
     Ok(json!({"run": run, "search": settings(task)}).to_string())
@@ -151,7 +151,7 @@ fn settings(task: &SearchTask) -> serde_json::Value {
     })
 }
 
-/// Returns the factors of a grid: one list if the lists of all three factors are equal, or else a list for each factor.
+/// Returns the factors of a grid: one list if all three factors have the same list, or else a list for each factor.
 fn factors(grid: &Space) -> serde_json::Value {
     let [af, wf, bf] = &grid.factors;
     match af == wf && wf == bf {
@@ -161,8 +161,8 @@ fn factors(grid: &Space) -> serde_json::Value {
 }
 
 impl SearchReport<'_> {
-    /// Returns a line for each search on perturbed copies with the number of vectors that are not significantly worse than the
-    /// best.
+    /// Returns a line for each search on perturbed copies. The line gives the number of vectors that are not
+    /// significantly worse than the best vector.
     pub fn as_good(&self) -> Vec<String> {
         let of_search = self.all.chunk_by(|a, b| a.searched == b.searched);
         let line = |rows: &[SearchRow]| {

@@ -20,8 +20,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns the progress of a search with `per` decisions for each evaluation, and with `evaluations` evaluations if
-    /// this number is known.
+    /// Creates the progress bar of a search in which each evaluation has `per` decisions. `evaluations` is the number
+    /// of evaluations, if it is known.
     pub fn new(quiet: bool, evaluations: Option<u64>, per: u64) -> Self {
         let template = match evaluations {
             Some(_) => "{wide_bar} {human_pos}/{human_len} vectors{msg}, {left}",
@@ -37,7 +37,7 @@ impl Progress {
         self.bar.inc((before + decisions) / self.per - before / self.per);
     }
 
-    /// Updates the bar from the archive.
+    /// Updates the bar with the number of evaluations and the best vector of the archive.
     pub fn show(&self, archive: &Archive) {
         self.decisions.store(0, Ordering::Relaxed);
         self.bar.set_position(archive.evaluations().len() as u64);
@@ -53,7 +53,7 @@ impl Progress {
     }
 }
 
-/// Returns a line about the work of a search.
+/// Returns a line with the numbers of evaluations and decisions of a search, and of the vectors that it skipped.
 pub fn summary_line(name: &str, archive: &Archive, decisions: u64, equal_ratios: u64) -> String {
     let spared = archive.skipped_work(decisions);
     let mut line = format!(

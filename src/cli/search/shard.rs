@@ -116,7 +116,7 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
             progress: &|archive| {
                 watched.show(archive);
                 if memory.has_write_error() {
-                    // A shard without a journal cannot be merged.
+                    // Stop if the journal cannot be written, because a shard without a journal cannot be merged.
                     stop.raise();
                 }
             },
@@ -138,7 +138,7 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
     kept.print_path().map(|()| Exit::Done)
 }
 
-/// Merges the shards of a search: runs the whole search with the evaluations of the shards.
+/// Merges the shards of a search: runs the whole search, but reads all evaluations from the journals of the shards.
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
@@ -181,7 +181,7 @@ pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<E
     let session = Session::begin(Kind::Search, &output, command)?;
     let exit = search_all(search, sort.of()?, session, Some(&journals))?;
     if !args.process.quiet {
-        eprint_line(format_args!("merge: a search of {} folders", parts.len()));
+        eprint_line(format_args!("merge: merged a search from {} folders", parts.len()));
     }
     Ok(exit)
 }

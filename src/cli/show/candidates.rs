@@ -29,11 +29,11 @@ use std::io::stdout;
 
 /// Maximum number of maps as text.
 const MOST_MAPS: usize = 6;
-/// Maximum number of characters of a line if there is no terminal.
+/// Line width in characters if standard output is not a terminal.
 const WIDTH: usize = 100;
 
-/// Shows the candidates of the decision that allocated processors to a job. The job is given by its number, or by an
-/// instant: of the jobs that hold processors at this instant, it is the job that started last.
+/// Shows the candidates of the decision that allocated processors to a job. The job is given by its number or by an
+/// instant. An instant selects, of the jobs that hold processors at this instant, the job that started last.
 ///
 /// # Errors
 /// A usage error if the job does not exist, or if the decision had no candidates.
@@ -64,7 +64,8 @@ pub fn show_candidates(
     }
     let done = session.publish(&mut shown, &tally)?;
     if let Some(more) = shown.omitted(session.format()) {
-        // Print the line below the table; JSON and CSV have only rows.
+        // Print the line below a table. With JSON and CSV, standard output has only rows, and the line goes to standard
+        // error.
         match session.format() {
             FormatArg::Table | FormatArg::Md => {
                 writeln!(stdout(), "{more}").map_err(|e| Failure::output("standard output", e))?

@@ -190,7 +190,7 @@ impl Part<'_> {
         self.cell.trace.topology.hierarchy().map_or(Vec::new(), leaves)
     }
 
-    /// Returns the name of the figure's order of processors, and the position of each processor in it.
+    /// Returns the order of the processors in the figure: its name, and the position of each processor.
     fn order(&self) -> (String, Vec<usize>) {
         let topology = &self.cell.trace.topology;
         let mut places = vec![0; topology.processors()];
@@ -280,7 +280,8 @@ impl Part<'_> {
         }
     }
 
-    /// Returns the figure of free processors, of the largest free box and of the largest region over time.
+    /// Returns the figure of the free processors over time, with the largest free box and the largest connected free
+    /// region.
     fn free_space(&self) -> Areas {
         let line = |name: &str, value: &dyn Fn(&FreeSpace) -> Option<u32>| {
             let mut points = Vec::new();
@@ -298,7 +299,8 @@ impl Part<'_> {
             Line { name: name.to_string(), points }
         };
         let boxes = |space: &FreeSpace| space.largest_box;
-        // The neighbours of a node are the other nodes of its leaf, so a connected region is a part of one leaf.
+        // The neighbours of a node are the other nodes of its leaf, so a connected free region consists of free nodes
+        // of one leaf.
         let is_hierarchy = self.cell.trace.topology.hierarchy().is_some();
         let [title, region, unit] = match is_hierarchy {
             true => {

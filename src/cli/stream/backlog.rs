@@ -29,8 +29,8 @@ pub struct BacklogArgs {
     /// Keep N jobs waiting in place of arrivals, and compare placement rules on a torus; takes a list.
     ///
     /// The queue is refilled at once, and any of its N jobs may start; N = 1 means first come, first served. A run ends
-    /// when the --jobs jobs of a stream are too few to refill the queue. Slurm's rule always runs, because the other
-    /// rules are compared with it on the same jobs.
+    /// when a stream, which has --jobs jobs, has too few jobs left to refill the queue. Slurm's rule always runs,
+    /// because the other rules are compared with it on the same jobs.
     #[arg(
         long,
         value_name = "N",
@@ -132,7 +132,7 @@ fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Runs every combination of mix, estimate and window under every rule, or searches for the best weights of each
+/// Runs every combination of mix, estimate and queue length under every rule, or searches for the best weights of each
 /// combination.
 ///
 /// # Errors
@@ -216,7 +216,7 @@ fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
     }
 }
 
-/// A table of settings or of searches.
+/// Results of `--backlog`: a row for each setting, or a row for each search.
 struct Rows<'a, Row> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
@@ -259,7 +259,7 @@ impl<Row: Table> Results for Rows<'_, Row> {
     }
 }
 
-/// Returns the printed columns of a backlog.
+/// Returns the printed columns that all tables of backlogs have: mix, estimates and backlog.
 fn of_backlogs<Row: Table + 'static>() -> Vec<Shown<'static, Row>> {
     vec![
         Shown::column(name::mix, "mix", 0),

@@ -46,7 +46,7 @@ impl Varied {
         }
     }
 
-    /// Returns whether the x axis is the machine size: there are several machines and one load.
+    /// Returns whether the x axis is the machine size. This is the case if there are several machines and one load.
     fn against_size(&self) -> bool {
         self.machines && !self.loads
     }
@@ -196,7 +196,7 @@ pub fn by_size(results: &[StreamRow], offered: bool, most: usize) -> Vec<(f64, L
     figures
 }
 
-/// Returns the properties that all points share.
+/// Returns the properties that all points share, for the subtitle.
 fn subtitle(first: &Point, varied: &Varied) -> Vec<String> {
     let mut jobs = match varied.machines {
         true => format!("Sides {}", first.stream.sides),

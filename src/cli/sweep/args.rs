@@ -33,7 +33,7 @@ pub struct GridChoice {
     #[arg(long, help_heading = "Output")]
     pub yes: bool,
 
-    /// Run one of N parts, 1/N to N/N, which replay merge combines.
+    /// Run one of N parts (1/N to N/N); replay merge combines the parts.
     ///
     /// A part consists of every N-th cell of the grid.
     #[arg(long, value_name = "I/N", help_heading = "Output")]
@@ -43,11 +43,11 @@ pub struct GridChoice {
     pub process: ProcessArgs,
 }
 
-/// Values of parameters of allocators, and what to measure.
+/// Options for values of allocator parameters, and for what to measure.
 #[derive(Clone, Debug, Default, Args)]
 #[group(id = "ListArgs", multiple = true)]
 pub struct ListArgs {
-    /// Try these values of any other parameter: order=greedy,scan or slack=0..0.2:0.05.
+    /// Try these values of an allocator parameter other than the tie vector: order=greedy,scan or slack=0..0.2:0.05.
     #[arg(long, value_name = "KEY=LIST", help_heading = "Grid")]
     pub param: Vec<String>,
 
@@ -90,7 +90,7 @@ pub struct SweepArgs {
     #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
     pub placements: bool,
 
-    /// Write the table of every job (jobs.parquet), which compare needs.
+    /// Write the table of every job (jobs.parquet), which replay compare needs.
     ///
     /// The journal does not contain this table: after all cells are done, every cell runs a second time. This option
     /// cannot be used with --shard. Perturbed copies have no rows.

@@ -55,11 +55,12 @@ pub struct Estimate {
     pub kinds: Vec<KindEstimate>,
     /// CPU seconds of all cells and the schedules that they share; `None` without a sample.
     pub all: Option<f64>,
-    /// Seconds until the last cell is done, on an idle computer.
+    /// Estimated wall-clock time in seconds until the last cell is done, on an otherwise idle computer.
     pub elapsed: f64,
     /// Number of busy threads.
     pub threads: usize,
-    /// Number of cells of kinds without a sample. These kinds are estimated by the mean of the other kinds.
+    /// Number of cells of kinds without a sample. The time per job of these kinds is estimated as the mean of the other
+    /// kinds.
     pub unsampled: usize,
 }
 
@@ -127,7 +128,7 @@ fn weight(plan: &Plan, runs: &[u32]) -> u64 {
     plan.jobs(runs[0]).saturating_mul(runs.len() as u64)
 }
 
-/// Samples kinds on all threads, in this order, until the budget is used.
+/// Samples the kinds on all threads, in the order of `order`, until [`BUDGET`] is used up.
 fn samples(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -155,7 +156,7 @@ fn samples(
     Ok(samples.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Runs a cell in windows of increasing length.
+/// Replays windows of increasing length of a cell's trace and returns the time of each window.
 fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
     let (stop, mut windows) = (CancelToken::new().until(until), Vec::new());
     let (trace, scheduler) = (&cell.trace, &cell.scheduler);
@@ -174,7 +175,7 @@ fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
         let jobs_done = |jobs| _ = started.fetch_add(jobs, Ordering::Relaxed);
         let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&stop) };
         let in_window = Cell { trace: window.clone(), ..cell.clone() };
-        // The time of a failed cell is also used.
+        // If the cell fails, the time until the failure is used.
         let _ = run_cell(0, &in_window, measure, watch);
         let took = thread_time() - begin - schedule;
         if stop.is_raised() {
@@ -208,7 +209,8 @@ fn extrapolated(windows: &[Window], time: impl Fn(&Window) -> f64, jobs: f64) ->
     let Some(last) = windows.last() else { return 0.0 };
     let before = windows.len().checked_sub(2).map(|at| &windows[at]);
     let slope = before.map(|before| (time(last) - time(before)) / (last.jobs - before.jobs));
-    // If a longer window took less time, the samples were disturbed or consist mostly of set-up time.
+    // If a longer window took less time, the samples were disturbed or consist mostly of set-up time. Use the mean time
+    // per job of the longer window.
     let each = slope.filter(|&slope| slope > 0.0).unwrap_or(time(last) / last.jobs);
     time(last) + each * (jobs - last.jobs).max(0.0)
 }

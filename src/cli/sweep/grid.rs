@@ -36,7 +36,7 @@ pub struct Resolved {
 pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
     match &choice.file {
         None => {
-            // Without --alloc a sweep has one allocator, unlike the main job.
+            // Without --alloc, a sweep has one allocator, whereas the main job has several.
             let named = !choice.grid.alloc.is_empty();
             let Chosen { args, tried } = match named {
                 true => strategy_selection::chosen(&choice.grid, false, choice.process.quiet)?,
@@ -153,8 +153,7 @@ fn of_flag(error: GridError) -> Failure {
 
 /// Returns the allocators, each with the lists of values for its parameters.
 ///
-/// # Errors
-/// A usage error if no allocator has the parameter of a list.
+/// # Errors A usage error if there is a list for a parameter that no allocator has.
 fn allocators(
     grid: &GridArgs,
     ties: &TieLists,

@@ -20,7 +20,7 @@ use std::io::stdout;
 /// Maximum number of kinds of cells with a row in the summary; all other kinds share one row.
 const ROWS: usize = 20;
 
-/// Columns of a cell in the listing.
+/// Columns of the listing, which has a row for each cell.
 const CELL: [&str; 11] = [
     "run",
     "cell",
@@ -35,7 +35,7 @@ const CELL: [&str; 11] = [
     "jobs",
 ];
 
-/// Columns of a kind of cells in the summary for programs.
+/// Columns of the summary in CSV and JSON, which has a row for each kind of cells.
 const KIND: [&str; 7] =
     ["trace", "machine", "scheduler", "allocator", "cells", "jobs_of_each", "cpu_seconds_of_each"];
 
@@ -84,7 +84,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
 /// Returns the estimate as text.
 fn estimate_line(estimate: &Estimate) -> String {
     let Some(all) = estimate.all else {
-        return "no job of any cell started in a second".to_string();
+        return "no estimate, because no job of any cell started within one second".to_string();
     };
     let threads = counted(estimate.threads as u64, "thread");
     let mut line = format!(
@@ -154,7 +154,7 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool, table: TableArgs) -> R
     table.sheet(&sheet, 0, &mut stdout()).map_err(|e| Failure::output("standard output", e))
 }
 
-/// Prints JSON objects in a format.
+/// Prints the fields `keys` of JSON objects in the given format.
 fn print_fields(
     keys: &[&'static str],
     rows: &[serde_json::Value],
@@ -173,7 +173,8 @@ fn print_fields(
     printed.and_then(|()| out.flush()).map_err(|e| Failure::output("standard output", e))
 }
 
-/// Returns the kinds with a row, by descending time, and the other kinds.
+/// Returns the kinds that have a row in the summary, in descending order of time, and the other
+/// kinds.
 fn longest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
     let mut shown: Vec<_> = kinds.iter().collect();
     // Kinds with equal time, or without a sample, stay in the order of the grid.
@@ -183,7 +184,7 @@ fn longest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
     (shown, others)
 }
 
-/// Prints the cells. JSON is printed cell by cell, because there may be ten million.
+/// Prints the cells. JSON is printed cell by cell, because there may be ten million cells.
 fn list(plan: &Plan, cells: &[u32], table: TableArgs) -> Result<(), Failure> {
     let failed = |e| Failure::output("standard output", e);
     let row = |run: u32| {
@@ -208,7 +209,7 @@ fn list(plan: &Plan, cells: &[u32], table: TableArgs) -> Result<(), Failure> {
     print_fields(&CELL, &rows, table)
 }
 
-/// Returns the number of cells before and after removing equal strategies, as text.
+/// Returns a text with the numbers of cells before and after the removal of equal strategies.
 fn counts(plan: &Plan, shard: Shard, listed: usize) -> String {
     let (cells, combinations) =
         (counted(plan.len(), "cell"), counted(plan.combinations() as i128, "combination"));

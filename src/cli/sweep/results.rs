@@ -28,7 +28,7 @@ use std::io::stdout;
 /// Optional outputs of a sweep.
 #[derive(Default)]
 pub struct Extras<'a> {
-    /// The traces, and what to measure, if cells run a second time for tables of jobs or placements.
+    /// The traces, and what to measure, if cells run a second time to write tables of jobs or placements.
     pub again: Option<(&'a [Arc<Trace>], Measure)>,
     /// Earlier results with which the new results are compared in the printed tables.
     pub baseline: Option<Arc<Baseline>>,
@@ -39,10 +39,10 @@ pub struct Extras<'a> {
 /// Maximum number of rows of the printed table.
 const SHOWN: usize = 50;
 
-/// Writes the results of a plan in grid order, one record at a time, and then prints the names of the files, or all
-/// runs as JSON, CSV or Markdown. Each cell of the plan must be in one of `journals`. The bytes do not depend on the order or the
-/// number of the journals. `builds` are the builds that ran cells; `cells_run` is the number of cells that this process
-/// ran.
+/// Writes the results of a plan in grid order, one record at a time. Then prints the names of the files, or all runs as
+/// JSON, CSV or Markdown. Each cell of the plan must be in one of `journals`. The bytes of the files do not depend on
+/// the order or the number of the journals. `builds` are the builds that ran cells; `cells_run` is the number of cells
+/// that this process ran.
 ///
 /// # Errors
 /// A usage error if an output cannot be written, a data error if the journals contradict each other.
@@ -167,7 +167,7 @@ pub fn write(
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// Inserts a run among the first `most` runs in the printed order.
+/// Inserts a run in the printed order and keeps only the first `most` runs.
 fn show(
     shown: &mut Vec<RunResult>,
     run: RunResult,
@@ -184,7 +184,7 @@ fn show(
     }
 }
 
-/// Runs cells a second time for their jobs and placements. Returns `false` if this was interrupted.
+/// Runs cells a second time for their jobs and placements. Returns `false` if it was interrupted before the last cell.
 fn run_again(
     plan: &Plan,
     traces: &[Arc<Trace>],

@@ -27,7 +27,7 @@ use replay_experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
 use replay_experiment::{Measure, RunContext, RunResult};
 use std::io::stdout;
 
-/// Runs the cells of a grid without a record in the journal of the folder, then writes the results.
+/// Runs the cells of a grid that have no record in the journal of the folder, then writes the results.
 ///
 /// # Errors
 /// A usage error for a wrong option or an output that cannot be written, a data error for an invalid trace.
@@ -109,13 +109,13 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
 }
 
-/// The work of this process.
+/// Counts of cells, and of jobs that this process has replayed.
 struct Tally {
     begin: Instant,
     cells: usize,
-    /// Number of cells that were finished before.
+    /// Number of cells that were finished before this process started.
     before: usize,
-    /// Number of cells that have the same results as another cell that runs.
+    /// Number of cells that do not run because they have the same results as a cell that runs.
     equal: usize,
     finished: usize,
     failed: usize,
@@ -154,7 +154,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Returns the number of cells of a shard with a record that is not to be replaced.
+/// Returns the number of cells of a shard that have a record in the journal and will not run again.
 fn finished(
     plan: &Plan,
     shard: Shard,

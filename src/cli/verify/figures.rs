@@ -34,7 +34,7 @@ fn has_both(check: &Check) -> bool {
     check.is_number() && check.published != 0.0 && check.value().is_some()
 }
 
-/// Maximum ratio of the largest to the smallest value at which the values share an axis.
+/// Maximum ratio of the largest to the smallest published value for which all values share an axis.
 const SPAN: f64 = 20.0;
 
 fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
@@ -59,7 +59,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
     let rows = checks.iter().zip(names.left).zip(groups.left).filter_map(row);
     PublishedComparison {
         title: format!("{suite}, {figure}: printed numbers and ours"),
-        subtitle: [of_all, common.clone(), "at the right ours / printed".to_string()]
+        subtitle: [of_all, common.clone(), "on the right: ours / printed".to_string()]
             .into_iter()
             .filter(|part| !part.is_empty())
             .collect(),
@@ -72,7 +72,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
     }
 }
 
-/// Texts without the words with which all the texts begin or end.
+/// Texts from which the words common to their beginnings or ends have been removed.
 struct Shortened {
     before: String,
     after: String,

@@ -49,7 +49,7 @@ impl Case {
                 let all: Vec<u32> = free.iter().copied().collect();
                 required.insert(all[rng.below(all.len() as u32) as usize]);
             }
-            // The free nodes are all nodes of some boxes, which is enough for a job in segments.
+            // Require all nodes of random boxes, one box for each segment of the job.
             2 => {
                 for _ in 0..size / one.size.max(1) {
                     let anchor = &one.anchors[rng.below(one.anchors.len() as u32) as usize];

@@ -1,14 +1,16 @@
-//! ANCA, Adaptive Non-Contiguous Allocation (Chang, Mohapatra 1998): a job gets several equal
-//! frames, which are halved until all of them fit.
+//! ANCA, Adaptive Non-Contiguous Allocation (Chang, Mohapatra 1998): the frame of a job is halved
+//! repeatedly, until all of the resulting equal frames fit.
 //!
 //! First Fit searches for the job's frame. If the frame does not fit, it is cut into two equal
 //! frames. If these frames do not fit, each of them is cut into two again. After i cuts the job
 //! needs 2^i sub-meshes of one shape. All sub-meshes must be found in one attempt; a failed attempt
-//! keeps none of them. A cut halves the longest even side, or the first of several equally long
-//! sides. The job is refused after a given number of cuts, if no side is even, or if a side would
-//! shrink to one. A job can therefore be refused although enough processors are free.
+//! keeps none of them. A cut halves the longest even side; if several even sides are equally long,
+//! it halves the first of them. The job is refused if the frames still do not fit after the largest
+//! permitted number of cuts, if no side is even, or if a cut would shrink a side to one. A job can
+//! therefore be refused although enough processors are free.
 //!
-//! Cost: one search by First Fit, O(N), for each frame. Cut i has up to 2^i frames.
+//! Cost: one search by First Fit, O(N), for each frame. After i cuts, up to 2^i frames are searched
+//! for.
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
@@ -66,7 +68,7 @@ impl AllocatorOptions for AncaOptions {
 }
 
 impl Anca {
-    /// Creates an allocator for `grid`; on a torus frames may run over the edge.
+    /// Creates an allocator for `grid`; on a torus, frames may wrap around the edge.
     pub fn new(grid: &Grid, options: AncaOptions) -> Self {
         Self {
             shapes: Shapes::new(grid, Shaping::One(options.rule), false),

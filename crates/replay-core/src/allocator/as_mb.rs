@@ -8,8 +8,8 @@
 //! buddy blocks. The blocks that a frame touches are split, and merge again when the job ends.
 //! Wrapped dimensions are treated as if they did not wrap.
 //!
-//! Cost per decision: the sum of the costs of Adaptive Scan and MBS. A frame of w x h costs
-//! O(w + h) splits in addition to the blocks inside it.
+//! Cost per decision: the sum of the costs of Adaptive Scan and MBS. Taking a frame of w x h causes
+//! O(w + h) splits, in addition to the steps for the blocks inside the frame.
 
 use super::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
 use super::mbs::Mbs;

@@ -4,12 +4,12 @@
 //! On a square machine of side 2^k a job of w x h gets a square of side 2^ceil(log2 max(w, h)). A
 //! job without shape gets the smallest square that can hold it. If no square of this size is free,
 //! the smallest larger square is split into four buddies, repeatedly. A released square merges with
-//! its buddies. Squares of one size are allocated in row-major order. The processors of the square
-//! that the job does not need are lost (internal fragmentation). A job is refused if no free square
-//! is large enough (external fragmentation). Wrapped dimensions are treated as if they did not
-//! wrap.
+//! its buddies. Squares of one size are allocated in row-major order. If the square has more
+//! processors than the job needs, the other processors of the square stay idle (internal
+//! fragmentation). A job is refused if no free square is large enough (external fragmentation).
+//! Wrapped dimensions are treated as if they did not wrap.
 //!
-//! Cost per decision: O(log n) for n processors, plus the allocated processors.
+//! Cost per decision: O(log n) for n processors, plus one step per allocated processor.
 
 use super::explain::ExplanationLog;
 use super::mbs::forest::{Division, Forest, ListOrder};
@@ -53,8 +53,8 @@ fn class(request: Request) -> usize {
     of_size.max(of_shape).next_power_of_two().ilog2() as usize
 }
 
-/// Returns the number of processors of the smallest square that holds the job, or the number of
-/// processors of the job or its shape if this is larger.
+/// Returns the number of processors of the smallest square that holds the job, but at least the
+/// size of the job and the volume of its shape.
 fn processors_needed(request: Request) -> u64 {
     let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
     let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
@@ -84,7 +84,7 @@ impl Allocator for Buddy {
         require_free(machine, processors_needed(request))?;
         self.explanation.sentence(|| {
             let side = 1 << class;
-            format!("it needs a square of side {side}; {}", self.records.describe())
+            format!("the job needs a square of side {side}; {}", self.records.describe())
         });
         let possible = self.records.free(class) > 0 || self.records.generate(class);
         if !possible || !self.records.take(class, chosen) {

@@ -73,9 +73,9 @@ impl ScoredCandidate {
 pub struct Weight {
     /// The processor.
     pub node: NodeId,
-    /// The term to which it contributes.
+    /// Term of the tie value to which the processor contributes.
     pub term: Term,
-    /// Weight before multiplication by the entry of the vector.
+    /// Weight of the processor, before multiplication by the factor AF, WF or BF of the tie vector.
     pub weight: i64,
 }
 
@@ -84,7 +84,7 @@ pub struct Weight {
 pub enum Term {
     /// Sum of the weights of free processors outside the candidate.
     Free,
-    /// Sum of the weights of the candidate's own processors along walls.
+    /// Sum of the weights of the candidate's processors that touch a wall.
     Wall,
     /// Sum of the weights of busy processors that are adjacent to the candidate.
     Busy,

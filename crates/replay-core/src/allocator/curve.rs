@@ -25,9 +25,9 @@ pub enum Fit {
     First,
     /// The free processors of lowest rank. Intervals do not matter.
     FreeList,
-    /// The interval whose use minimises the sum of squares: the sum, over all lengths, of the
-    /// squared number of intervals of this length. If several intervals are equally good, the
-    /// interval with the lowest rank (Csirik et al., after Leung et al. 2002).
+    /// The interval whose use minimises the sum of squares: for each length, the number of
+    /// intervals of that length is squared, and the squares are added. If several intervals are
+    /// equally good, the interval with the lowest rank (Csirik et al., after Leung et al. 2002).
     SumOfSquares,
 }
 
@@ -121,7 +121,7 @@ impl CurveAllocator {
         chosen.map(|interval| interval.first)
     }
 
-    /// Returns the change of the sum of squares if the interval holds a job of `size`.
+    /// Returns by how much the sum of squares changes if a job of `size` is placed in the interval.
     fn change(&self, interval: Interval, size: usize) -> i64 {
         let number = |length: usize| i64::from(self.lengths[length]);
         let rest = interval.length - size;
@@ -153,11 +153,11 @@ impl CurveAllocator {
         self.explanation.list(|| Listing::of(about, &columns, self.intervals.iter().map(row)));
         self.explanation.sentence(|| match (chosen, self.fit) {
             (None, _) => {
-                format!("no run holds {size}: of all windows of {size} free processors that follow each other the first of least span is taken")
+                format!("no run holds {size} processors: the window of {size} free processors in curve order with the least span is taken (if several are equal, the first)")
             }
             (Some(first), Fit::First) => format!("the first run that holds {size} begins at rank {first}"),
             (Some(first), Fit::Best) => format!("the shortest run that holds {size}, the first of equals, begins at rank {first}"),
-            (Some(first), _) => format!("the run after whose use the sum over lengths of squared numbers of runs is least, the first of equals, begins at rank {first}"),
+            (Some(first), _) => format!("the run whose use gives the least sum of squares (over all run lengths, the squared number of runs of this length) begins at rank {first}; of equal runs, the first is taken"),
         });
         let from = chosen.unwrap_or(0);
         if chosen.is_some() {
@@ -165,9 +165,9 @@ impl CurveAllocator {
         }
     }
 
-    /// Returns the start of the window with the smallest span; the first window if several windows
-    /// have this span. A window consists of `size` free processors that are consecutive among the
-    /// free processors. This function is called if no interval can hold the job.
+    /// Returns the start of the first window with the smallest span (last rank minus first rank). A
+    /// window consists of `size` free processors that are consecutive among the free processors.
+    /// This function is called if no interval can hold the job.
     fn least_span(&mut self, size: usize) -> usize {
         self.ranks.clear();
         for interval in &self.intervals {
@@ -197,7 +197,7 @@ impl Allocator for CurveAllocator {
         if self.fit == Fit::FreeList {
             chosen.extend(self.free.iter().take(size).map(|rank| self.order[rank]));
             self.explanation.sentence(|| {
-                "it takes the free processors of lowest rank along the curve".to_string()
+                "the job gets the free processors of lowest rank along the curve".to_string()
             });
             return Ok(());
         }

@@ -12,8 +12,8 @@ pub trait Decorator: Send {
     fn inner_mut(&mut self) -> &mut dyn Allocator;
 
     /// Wraps `inner`, a copy of the wrapped allocator, in a copy of this decorator. Returns `None` if the decorator
-    /// does not support copies. An implementation may return `inner` itself only if the decorator has no effect on
-    /// queries.
+    /// does not support copies. An implementation may return `inner` itself, without a decorator, only if the decorator
+    /// has no effect on queries.
     fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>>;
 
     /// Forwards to [`Allocator::begin`].

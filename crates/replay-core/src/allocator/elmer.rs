@@ -1,9 +1,9 @@
 //! Elmer: a job may get hosts of a cluster that already run other jobs. On these hosts, the priority of the job is
 //! lower than the priorities of the other jobs.
 //!
-//! Source: S. W. Turner, PhD thesis, Michigan State University, 1995, section 6.3, Figs. 6.7 to 6.9. A job gets all
-//! of its hosts at one priority level: the highest level at which enough hosts are free. With a single level the
-//! strategy is plain space sharing.
+//! Source: S. W. Turner, PhD thesis, Michigan State University, 1995, section 6.3, Figs. 6.7 to 6.9. A job gets all of
+//! its hosts at one priority level: the highest level at which enough hosts are free. With a single level, the strategy
+//! is space sharing without shared hosts.
 //!
 //! | version | a host is free at a level |
 //! |---|---|

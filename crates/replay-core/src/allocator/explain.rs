@@ -26,8 +26,8 @@ struct Recorder {
 pub struct Explanation {
     /// Sentences and lists, in the order in which they were recorded.
     pub parts: Vec<Part>,
-    /// Processors that win according to the explanation, for strategies that are defined by the comparison in the
-    /// explanation. The strategy computes its actual decision separately.
+    /// Processors that win the comparison in the explanation; `None` if the strategy is not defined by this comparison.
+    /// The strategy computes its actual decision separately.
     pub winner: Option<Vec<NodeId>>,
     /// Candidates compared by score and tie value, if the strategy has such candidates; at most [`LISTED`].
     pub candidates: Option<CandidateSet>,

@@ -153,7 +153,8 @@ pub struct Stats {
     /// Current and largest possible fragmentation of the menu; `None` for strategies without a
     /// menu of boxes.
     pub menu_fragmentation: Option<[u64; 2]>,
-    /// Number of distinct sizes refused in the run; `None` if the strategy does not [fold](Capabilities::folds) jobs.
+    /// Number of refusals in the run, one for each size at which a request was refused; `None` if the strategy does not
+    /// [fold](Capabilities::folds) jobs.
     pub refused_sizes: Option<u64>,
     /// Reduction of the last allocated job; `None` if it was not folded.
     pub reduction: Option<Reduction>,

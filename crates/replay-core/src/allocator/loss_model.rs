@@ -1,8 +1,8 @@
 //! Model of the expected loss of tie rules, for strategies that tune themselves.
 //!
-//! Each rule is a point of a space. An observation also counts for nearby points, weighted by a Gaussian kernel: good
-//! rules are near other good rules, and single observations are mostly noise, because one changed decision changes
-//! all later decisions. The weight of old observations decays.
+//! Each rule is a point of a space. An observation also counts for nearby points, weighted by a Gaussian kernel. Good
+//! rules are near other good rules, and single observations are mostly noise, because one changed decision changes all
+//! later decisions. The weight of old observations decays.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -20,8 +20,8 @@ pub struct DecayingLossModel {
     weights: Vec<f64>,
     /// Decayed sum of the losses observed near each point.
     losses: Vec<f64>,
-    /// Cached kernels by position in the list of observed points: the last point at this position, and the share of its
-    /// observations that counts for each point of the model.
+    /// Cached kernels, one for each position in the list of observed points: the point that was last observed at this
+    /// position, and the share of its losses that counts for each point of the model.
     kernels: Vec<(usize, Vec<f64>)>,
 }
 

@@ -3,9 +3,9 @@
 //! Shell 0 is the requested box itself, and shell i + 1 is the ring around shell i. Every free
 //! processor is a candidate: it is the lowest corner of a box. A box that would extend past the end
 //! of the mesh is shifted back onto the mesh. The score is the sum of shell numbers. If scores are
-//! equal, the first candidate in scan order wins. If the last shell is needed only in part, its
-//! processors are selected in carried order. A job without shape gets a shape by a [`ShapeRule`].
-//! Cost per decision: one box count per free processor and shell.
+//! equal, the first candidate in scan order wins. If only some processors of the last shell are
+//! needed, they are selected in carried order (see `ShellCut`). A job without shape gets a shape by
+//! a [`ShapeRule`]. Cost per decision: one box count per free processor and shell.
 
 use super::centre::ShellCut;
 use super::explain::{self, ExplanationLog, Listing};
@@ -98,7 +98,7 @@ impl Allocator for Mc {
         let (score, base) = best.ok_or(Refusal::Fragmented)?;
         self.explanation.sentence(|| {
             format!(
-                "the box is {}; laid with its corner at each of {}, with rings around it until {size} are free in them",
+                "the box is {}; its corner is placed at each of {}, and rings are added around the box until box and rings contain enough free processors ({size})",
                 explain::sides(&self.grid, shape),
                 explain::count(machine.free_count(), "free processor")
             )
@@ -172,7 +172,7 @@ fn grow(axis: &Axis, (low, length): (i32, u32), radius: u32) -> (i32, u32) {
     if length >= extent {
         return (0, extent as u32);
     }
-    // The box counts continue a dimension down to -(extent - 1) / 2.
+    // The tables of box counts extend a wrapped dimension down to position -(extent - 1) / 2.
     let low = (low - r).rem_euclid(extent);
     let end = 2 * extent - 1 - (extent - 1) / 2;
     (if low + length > end { low - extent } else { low }, length as u32)
@@ -205,7 +205,7 @@ impl AllocatorOptions for McOptions {
 /// Returns the table of `mc`.
 pub fn table() -> Table<McOptions> {
     let mc = Entry::new("mc", McOptions::default())
-        .about("Shells around the requested box, laid at every free processor; least sum of shell numbers.")
+        .about("Shells around the requested box, which is placed at every free processor; the least sum of shell numbers wins.")
         .source("Mache, Lo, Windisch 1997")
         .param(
             "shape",

@@ -1,8 +1,9 @@
 //! Allocators: strategies that choose the processors of a job.
 //!
-//! A strategy implements [`Allocator`]: it reads the [`Machine`] and names free processors; it never changes the
-//! machine itself. Strategies do not depend on schedulers, queues or time. Users name them by the grammar of
-//! [`StrategyName`](crate::naming::StrategyName); [`registry`] maps names to code.
+//! A strategy implements [`Allocator`]: it reads the [`Machine`] and chooses free processors; it never changes the
+//! machine itself. Strategies do not depend on schedulers; they receive the times of a job with its [`Request`]. Users
+//! select strategies by names in the grammar of [`StrategyName`](crate::naming::StrategyName); [`registry`] maps the
+//! names to code.
 //!
 //! | module | strategies |
 //! |---|---|
@@ -30,12 +31,13 @@
 //!
 //! # How to add a strategy
 //!
-//! 1. Write its file: a type with [`Allocator`], and tests. [`Allocator::allocate`] decides; a strategy that keeps
-//!    state clears it in [`begin`](Allocator::begin) and updates it in [`on_event`](Allocator::on_event). A strategy
-//!    that may refuse although enough processors are free declares this in its [`Capabilities`].
-//! 2. In the same file, define a struct of its options with [`AllocatorOptions`].
-//! 3. Add a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
-//! 4. Add its `mod` line here and one line to the registry.
+//! 1. Write a file for the strategy: a type that implements [`Allocator`], and tests. [`Allocator::allocate`] chooses
+//!    processors; a strategy that keeps state clears it in [`begin`](Allocator::begin) and updates it in
+//!    [`on_event`](Allocator::on_event). A strategy that may refuse although enough processors are free declares this
+//!    in its [`Capabilities`].
+//! 2. In the same file, define a struct for its options that implements [`AllocatorOptions`]. 3. Add a function `table`
+//!    that gives the name, meaning, source and parameters of the strategy (see [`crate::naming`]). 4. Add its `mod`
+//!    line here and one line to the registry.
 //! 5. `replay list allocators` then shows the strategy, and the registry's tests check the contract.
 //!
 //! Outside this crate, replace step 4 by a registry of your own:
@@ -142,8 +144,8 @@ pub struct Request {
     pub size: u32,
     /// Side lengths along x, y, z, if the job has a shape.
     pub shape: Option<[u16; 3]>,
-    /// Time of the request and expected run time. Strategies may use these times to choose processors, but not to
-    /// decide whether the request is served.
+    /// Time of the request and expected run time. Strategies may use these times to choose processors or to postpone
+    /// the request ([`Refusal::Postponed`]), but for no other refusal.
     pub times: Times,
 }
 
@@ -161,7 +163,8 @@ pub struct Times {
 }
 
 impl Times {
-    /// Returns the number of seconds since the job joined the queue; the largest number if this instant is unknown.
+    /// Returns the number of seconds since the job joined the queue; `i64::MAX` if the instant at which it joined is
+    /// unknown.
     pub fn waited(&self) -> i64 {
         self.submitted.map_or(i64::MAX, |at| self.now.saturating_sub(at))
     }
@@ -232,7 +235,8 @@ pub struct Census {
     pub blocks: u32,
     /// Current number of entries in the busy list, which has one entry for each allocated unit.
     pub busy_list: u32,
-    /// Number of searches for a sub-mesh, successful or not, without the first search of each request (GABL's Step 6).
+    /// Number of searches for a sub-mesh, successful or not; the first search of each request is not counted (GABL's
+    /// Step 6).
     pub searches: u64,
     /// Number of elementary operations. Each strategy documents which operations it counts.
     pub operations: u64,

@@ -13,7 +13,7 @@ pub trait AllocatorOptions: Value {
     /// A message if the strategy does not support the machine.
     fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String>;
 
-    /// Returns the options with every option that has no effect reset to its default. Strategies
+    /// Returns the options; every option that has no effect is reset to its default. Strategies
     /// with equal reduced options always choose the same processors.
     fn reduced(&self) -> Self {
         self.clone()
@@ -82,7 +82,8 @@ pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
     topology.grid().ok_or_else(|| problem.to_string())
 }
 
-/// Returns the grid of a machine for `what`, which is defined on meshes only.
+/// Returns the grid of a machine that is a mesh. `what` names the feature that requires a mesh, for
+/// the error message.
 ///
 /// # Errors
 /// A message if the machine is not a grid or wraps around.

@@ -1,5 +1,5 @@
-//! Property tests with outages for strategies that keep state: each strategy serves and refuses exactly the requests
-//! that a search of all free processors serves and refuses.
+//! Property tests with outages for strategies that keep state: a strategy must serve a request exactly if a search of
+//! all free processors finds that it can be served.
 
 use proptest::prelude::*;
 
@@ -12,11 +12,11 @@ use crate::topology::{Coord, Grid, Topology};
 enum Serves {
     /// Every request that does not exceed the number of free processors.
     All,
-    /// A free frame of the requested shape; the flag allows rotation.
+    /// Every request for which a frame of the requested shape is free; the flag allows rotation.
     Frame(bool),
-    /// The smallest aligned square whose side is a power of two.
+    /// Every request whose smallest sufficient square with a power-of-two side is free at an aligned position.
     Square,
-    /// Whole pages of side 2.
+    /// Every request that the free pages of side 2 can hold.
     Pages,
 }
 

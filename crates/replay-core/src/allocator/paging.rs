@@ -42,7 +42,7 @@ pub const MAX_SIZE: u32 = 15;
 pub struct Paging {
     /// All processors, ordered by page, and row-major within a page.
     nodes: Vec<NodeId>,
-    /// Index in `nodes` of the start of each page, and the length of `nodes`.
+    /// Index in `nodes` of the start of each page; the last entry is the length of `nodes`.
     starts: Vec<u32>,
     /// Page of each processor.
     page_of: Vec<u32>,
@@ -176,7 +176,7 @@ impl Allocator for Paging {
         self.explanation.sentence(|| {
             let numbers: Vec<String> = taken.iter().map(usize::to_string).collect();
             format!(
-                "{} free, in the order of their index; it takes the first until they hold {size}, {held} in all: {}",
+                "{} free, in the order of their index; the first pages are taken until their number of processors reaches {size} ({held} in total): {}",
                 explain::count(pages, "page"),
                 numbers.join(", ")
             )
@@ -229,7 +229,7 @@ impl Allocator for Paging {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            // Larger pages do not refuse more often, but allocate more processors than requested.
+            // With larger pages, requests are not refused more often, but they get more processors than requested.
             keeps_schedule: self.largest == 1,
             // Free pages are interchangeable: a request is refused only if the free pages have too few processors.
             refusals_last: true,

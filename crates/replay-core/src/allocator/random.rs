@@ -58,7 +58,7 @@ impl Allocator for Random {
         self.explanation.sentence(|| {
             let drawn: Vec<String> = chosen.iter().map(|node| node.0.to_string()).collect();
             format!(
-                "drawn one after another from {}, with the stream of seed {}: {}",
+                "processors drawn one after another from {}, with the random stream of seed {}: {}",
                 count(machine.free_count(), "free processor"),
                 self.seed,
                 drawn.join(", ")

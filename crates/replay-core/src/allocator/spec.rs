@@ -26,7 +26,8 @@ impl AllocatorSpec {
         Self(Arc::new(Typed { table: table.clone(), typed, options }))
     }
 
-    /// Returns the strategy that `table` defines for `name`, for a [`Registry`](crate::naming::Registry).
+    /// Returns the strategy that `table` defines for `name`; a [`Registry`](crate::naming::Registry) calls this
+    /// function.
     ///
     /// # Errors
     /// The errors of [`Table::parse`].
@@ -81,8 +82,8 @@ impl AllocatorSpec {
         self.0.value(key, text)
     }
 
-    /// Returns the strategy with the given parameter values, which are set in order. The tie rule is set if the
-    /// strategy breaks ties by a vector.
+    /// Returns the strategy with the given parameter values, which are set in order. If `tie` is given, it replaces the
+    /// tie rule of a strategy that breaks ties by a vector.
     ///
     /// # Errors
     /// [`NameError`] if the values exclude each other, or if a value was parsed for another strategy.
@@ -210,7 +211,7 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     fn identity(&self) -> StrategyName {
         let mut reduced = self.options.reduced();
         let mut name = self.table.name(&reduced);
-        // In the ids of cells, the vector follows all other parameters.
+        // In the ids of cells, the tie vector follows all other parameters.
         let vector = |breaking: &mut TieBreaking| matches!(breaking.tie, TieRule::Vector(_));
         if reduced.tie_breaking().is_some_and(vector) {
             name.parameters.sort_by_key(|(key, _)| key == "tie");

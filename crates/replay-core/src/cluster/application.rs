@@ -1,6 +1,6 @@
 //! Processor use of jobs: Turner 1995, sections 5.2 and 5.3.
 
-/// A model of a program for time sharing.
+/// Model of how the processes of a job use time-shared processors.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Application {
     /// Every process uses a constant share of its processor, and all processes proceed at the same rate. This variant
@@ -34,10 +34,10 @@ const ITERATION: f64 = 1.2e-7;
 /// of the value.
 const MESSAGE: f64 = 2.2e-3;
 
-/// Duration in seconds of EP of size 2^22: the part that is divided among the processes, and the part that is not
-/// divided. The values were chosen for `replay`: the time on five hosts is the stated 33.9 s, and the time on one host
-/// equals the time of Barrier (stated: "about equal"). With these values a problem 64 times as large has a speedup of
-/// 5.97 on six hosts (stated: "nearly 6").
+/// Run time in seconds of EP of size 2^22: the part that is divided among the processes. `EP_FIXED` is the part that is
+/// not divided. The values were chosen for `replay`: the time on five hosts is the stated 33.9 s, and the time on one
+/// host equals the time of Barrier (stated: "about equal"). With these values a problem 64 times as large has a speedup
+/// of 5.97 on six hosts (stated: "nearly 6").
 const EP_DIVIDED: f64 = 124.5;
 const EP_FIXED: f64 = 9.0;
 

@@ -8,7 +8,7 @@ pub enum Kernel {
     /// process of lower priority.
     Preemptive,
     /// Round robin with multilevel feedback (RRMF): a process keeps the processor until it blocks
-    /// or its quantum ends. A job of higher priority that receives a message waits until then.
+    /// or its quantum ends. Until then, a job of higher priority that receives a message waits.
     NonPreemptive {
         /// The delay d of the waiting job in seconds, at most a quantum. The thesis reports neither
         /// the delay nor the quantum.

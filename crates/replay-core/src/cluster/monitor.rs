@@ -1,8 +1,8 @@
 //! Recent utilization of each processor. The monitor of a host reports this value to Elmer.
 //!
-//! In the thesis a process on every host records the processor's utilization "every few seconds"
-//! (section 6.2.3); the thesis does not state how the utilization is averaged. This implementation
-//! reports the mean over the last whole period. If the period is 0, the monitor reports the current utilization.
+//! In Turner's thesis (1995, section 6.2.3), a process on every host records the processor's utilization "every few
+//! seconds"; the thesis does not state how the utilization is averaged. This implementation reports the mean over the
+//! last whole period. If the period is 0, the monitor reports the current utilization.
 
 /// The monitors of all hosts.
 #[derive(Clone, Debug)]
@@ -28,7 +28,8 @@ impl Monitor {
         &self.reported
     }
 
-    /// Records the utilization until tick `until`. `used` contains the utilization of each host.
+    /// Records the utilization until tick `until`. `used` contains the utilization of each host since the last call,
+    /// from 0 to 1.
     pub fn record(&mut self, until: i64, used: impl Iterator<Item = f64>) {
         if self.period == 0 || until <= self.now {
             return;
@@ -39,7 +40,7 @@ impl Monitor {
             if over {
                 let first_end = self.now - self.now.rem_euclid(self.period) + self.period;
                 *sum += used * (first_end - self.now) as f64;
-                // Report only the last whole period.
+                // If several periods end, report only the last one.
                 *reported = match first_end < begin {
                     true => used,
                     false => *sum / self.period as f64,
@@ -52,8 +53,7 @@ impl Monitor {
         self.now = until;
     }
 
-    /// Sets the current utilization of each host. The current utilization is reported only if the
-    /// period is 0.
+    /// Sets the reported utilization of each host if the period is 0; otherwise has no effect.
     pub fn set_current(&mut self, used: impl Iterator<Item = f64>) {
         if self.period == 0 {
             self.reported.iter_mut().zip(used).for_each(|(reported, used)| *reported = used);

@@ -1,22 +1,24 @@
 //! Speeds of jobs on shared hosts.
 //!
-//! A fluid model developed for `replay`, based on Turner 1995, section 5.3. The *demand* of a job on a host is the
-//! share of the host that the job uses at full speed. A job that has the highest priority on all of its hosts runs at
-//! full speed. A job of lower priority gets, on each host, the share that the jobs of higher priority leave:
+//! The model is a fluid model, developed for `replay` on the basis of Turner 1995, section 5.3. The *demand* of a job
+//! on a host is the share of the host that the job uses at full speed. A job that has the highest priority on all of
+//! its hosts runs at full speed. A job of lower priority gets, on each host, the share that the jobs of higher priority
+//! leave:
 //!
 //! * If the processes of a program wait for each other, the program runs at the rate of its slowest process: the
-//!   minimum ratio of the remaining share of a host to the demand on the host.
+//!   minimum over its hosts of (remaining share) / (demand).
 //! * EP divides its work dynamically among its processes, so it runs at a rate that is determined by the sum of the
 //!   remaining shares.
 //!
-//! On a non-preemptive kernel a Barrier job loses time to a job of lower priority in every phase: the delay d once
-//! (equation 5.4), or P - 1 times if the barrier processes of both jobs share a host (equation 5.5). Jobs of one
-//! process and programs without phases send no messages and lose no time.
+//! On a non-preemptive kernel, a job of lower priority delays a Barrier job of P processes in every phase: by the delay
+//! d of the kernel (equation 5.4), or by (P - 1) d if the barrier processes of both jobs share a host (equation 5.5).
+//! Jobs of one process and programs without phases send no messages and lose no time.
 //!
-//! With unguarded host selection and at least three levels, each of two jobs may have a higher priority than the other
-//! job on different hosts. The job that started first then has the higher priority.
+//! With unguarded host selection and at least three levels, one job may have priority over a second job on one host,
+//! while the second job has priority over the first on another host. In this case, the job that started first is
+//! treated as the job of higher priority.
 //!
-//! The cost is a few operations per running process.
+//! Computing all rates costs a few operations per running process.
 
 use super::application::{Application, Barrier};
 use super::kernel::Kernel;
@@ -71,7 +73,7 @@ impl Rates {
         }
     }
 
-    /// Returns the used share of the processor of each host.
+    /// Returns, for each host, the share of its processor that is in use.
     pub fn used(&self) -> impl Iterator<Item = f64> + '_ {
         self.left.iter().map(|left| 1.0 - left)
     }
@@ -93,7 +95,7 @@ impl Rates {
         self.first.clear();
         self.first.resize(residents.len(), 0);
         self.rates.clear();
-        // A negative rate is not computed yet.
+        // A negative rate marks a job whose rate has not been computed yet.
         self.rates.resize(residents.len(), -1.0);
         self.ready.clear();
         (0..hosts).for_each(|host| self.find_first(slots, residents, host));
@@ -119,7 +121,8 @@ impl Rates {
                 false => 0.0,
             };
             for &host in &resident.hosts {
-                // Unless priorities form a cycle, this job is the first on the host.
+                // The condition fails only if priorities form a cycle and another job without a rate is above this job
+                // on the host.
                 if slots.holder(host, self.next[host as usize]) == Some(job) {
                     self.find_first(slots, residents, host);
                 }
@@ -127,7 +130,7 @@ impl Rates {
         }
     }
 
-    /// Advances to the first job of a host that has no rate.
+    /// Advances `next` of a host to the first job on this host that has no rate yet.
     fn find_first(&mut self, slots: &Slots, residents: &[Resident], host: u32) {
         let levels = slots.cluster().levels();
         while self.next[host as usize] < levels {
@@ -166,8 +169,8 @@ impl Rates {
         rate
     }
 
-    /// Returns the rate of a job with the highest priority. The rate is below 1 if jobs of lower priority delay the
-    /// job.
+    /// Returns the rate that a job would have if it had the highest priority on all of its hosts. The rate is below 1
+    /// if jobs of lower priority delay the job.
     fn rate_at_top(&self, slots: &Slots, residents: &[Resident], job: u32) -> f64 {
         let Kernel::NonPreemptive { delay } = self.kernel else { return 1.0 };
         let resident = &residents[job as usize];

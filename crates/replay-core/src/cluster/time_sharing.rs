@@ -55,7 +55,7 @@ pub struct TimeSharing<'a> {
     residents: Vec<Resident>,
     /// Whether a job has started or ended since the rates were computed.
     stale: bool,
-    /// Total computation of all jobs so far, in processor ticks.
+    /// Processor time, in ticks, that the jobs started so far spend computing from start to end.
     computed: f64,
 }
 
@@ -65,18 +65,18 @@ struct Running {
     stage: Stage,
     /// Remaining work, in ticks at full speed.
     left: f64,
-    /// Work done per tick, in ticks.
+    /// Current speed: work done per tick, in ticks at full speed.
     rate: f64,
 }
 
 /// Successive stages of a running job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Elmer starts the job until this time.
+    /// Elmer is starting the job, until this time.
     Starting(i64),
     /// The job computes.
     Working,
-    /// Elmer ends the job until this time.
+    /// Elmer is ending the job, until this time.
     Ending(i64),
 }
 
@@ -87,7 +87,8 @@ impl Running {
             Stage::Starting(at) | Stage::Ending(at) => at,
             Stage::Working if self.left <= NOTHING => now,
             Stage::Working => match ((self.left - NOTHING) / self.rate).ceil() {
-                // A job with rate 0 never ends; the conversion saturates.
+                // At rate 0 the quotient is infinite and the job never ends; a finite quotient that
+                // is too large saturates in the conversion.
                 ticks if ticks.is_finite() => now.saturating_add(ticks as i64),
                 _ => i64::MAX,
             },
@@ -96,8 +97,8 @@ impl Running {
 }
 
 impl<'a> TimeSharing<'a> {
-    /// Creates an idle cluster. `applications` contains the application of each job; a job without
-    /// an entry uses the [share](Hosts::demand) of a processor that `sharing` defines.
+    /// Creates an idle cluster. `applications` contains the application of each job. A job without
+    /// an entry uses, of each processor, the [share](Hosts::demand) that `sharing` defines.
     pub fn new(cluster: Cluster, sharing: Sharing, applications: &'a [Application]) -> Self {
         let period = (sharing.hosts.period * sharing.ticks_per_second).round() as i64;
         Self {
@@ -119,7 +120,8 @@ impl<'a> TimeSharing<'a> {
         Application::Even { demand: self.sharing.hosts.demand }
     }
 
-    /// Returns the cost of Elmer in ticks.
+    /// Returns the time that Elmer takes to start or end a job on `hosts` hosts, in ticks; 0 if
+    /// `sharing` ignores these costs.
     fn cost(&self, seconds: impl Fn(u32) -> f64, hosts: usize) -> i64 {
         match self.sharing.hosts.costs {
             true => (seconds(hosts as u32) * self.sharing.ticks_per_second).round() as i64,

@@ -1,10 +1,10 @@
 //! Counts of free processors in L1 balls on any grid, and in the planes through their centres.
 //!
-//! Counts are computed radius by radius, for all centres at once, using only additions. The ball of
-//! radius r consists of plane diamonds: for each distance d, a diamond of radius r - d on both
-//! sides of the centre. The diamonds on one side of a centre are the diamonds of the neighbouring centre for radius r -
-//! 1, plus one new diamond. On a wrapped dimension, diamonds that would be counted twice are subtracted. Diamonds are
-//! computed from lines in the same way. Lines along the *lanes*, the longest dimension, are computed from prefix sums.
+//! Counts are computed radius by radius, for all centres at once, using only additions. A ball of radius r is a stack
+//! of plane diamonds: a diamond of radius r - d at each distance d on both sides of the centre. The diamonds on one
+//! side of a centre are the diamonds on the same side of the neighbouring centre for radius r - 1, plus one new
+//! diamond. On a wrapped dimension, diamonds that would be counted twice are subtracted. Diamonds are computed from
+//! lines in the same way. Lines along the *lanes*, the longest dimension, are computed from prefix sums.
 
 use std::ops::Range;
 
@@ -104,7 +104,8 @@ impl BallCounts {
         self.seen = 0;
     }
 
-    /// Updates the free processors from `machine`. The topology of the machine must be the grid.
+    /// Updates the free processors from `machine`. The topology of `machine` must be the grid for which the tables were
+    /// created.
     pub fn update(&mut self, machine: &Machine, coords: &[Coord]) {
         if machine.version() == self.seen {
             return;
@@ -176,9 +177,8 @@ impl BallCounts {
         }
     }
 
-    /// Sums counts along a dimension. The sum of a centre consists of the counts `now` of radius
-    /// `radius` at its own position, and of the counts `earlier` of radius `radius` - d at each
-    /// distance d on both sides.
+    /// Sums counts along a dimension. The sum at a centre consists of the entry of `now` at its own position and, for
+    /// each distance d on both sides, of the entry of `earlier` for radius `radius` - d at distance d.
     fn sweep<'a>(
         &'a self,
         dimension: usize,
@@ -254,8 +254,8 @@ impl BallCounts {
         self.extent(0) * self.extent(1)
     }
 
-    /// Returns the maximum distances behind and ahead of a position such that each position of the
-    /// dimension is counted once.
+    /// Returns the maximum distances behind and ahead of a position for which no position of the dimension is counted
+    /// twice.
     fn most(&self, dimension: usize) -> [usize; 2] {
         let extent = self.extent(dimension);
         if self.axes[dimension].wrapped { [extent / 2, (extent - 1) / 2] } else { [extent - 1; 2] }
@@ -297,21 +297,22 @@ impl BallCounts {
         self.free[at] != 0
     }
 
-    /// Returns the numbers of free processors within `radius` of the 16 centres from entry `at`.
+    /// Returns, for each of the 16 consecutive centres that begin at entry `at`, the number of free processors within
+    /// L1 distance `radius`.
     #[inline]
     pub fn within(&self, radius: usize, at: usize) -> Shorts {
         load(&self.levels[radius].ball[at..])
     }
 
-    /// Returns the numbers of free processors within `radius` of the 16 points from entry `at`, in
-    /// the planes perpendicular to the first or second dimension.
+    /// Returns, for each of the 16 consecutive points that begin at entry `at`, the number of free processors within L1
+    /// distance `radius` in the plane perpendicular to `dimension`, which is the first or second dimension.
     #[inline]
     pub fn within_plane(&self, dimension: usize, radius: usize, at: usize) -> Shorts {
         load(&self.levels[radius].planes[dimension][at..])
     }
 
-    /// Returns the numbers of free processors within `radius` of the 16 points of row `row` from
-    /// `lane` (which may lie outside the row), in the planes perpendicular to the lanes.
+    /// Returns, for each of the 16 points of row `row` that begin at `lane`, the number of free processors within L1
+    /// distance `radius` in the plane perpendicular to the lanes. `lane` may lie outside the row.
     #[inline]
     pub fn within_layer(&self, radius: usize, row: usize, lane: isize) -> Shorts {
         let at = (row * self.wide + self.margin).wrapping_add_signed(lane);

@@ -1,13 +1,14 @@
-//! Box counts from a summed-area table. The layout of its innermost dimension is suitable for vector instructions.
+//! Counts of free processors in boxes, computed from a summed-area table. The innermost dimension of the table is laid
+//! out for vector instructions.
 //!
 //! The fastest dimension of the grid is the *lane* dimension: consecutive entries of a table row belong to consecutive
-//! processors, and each row is padded on both sides, so that a box of any radius around any lane needs no clipping. The
+//! processors. Each row is padded on both sides, so that a box of any radius around any lane needs no clipping. The
 //! padding of a wrapped dimension continues the row periodically. The counts of 16 neighbouring centres then take eight
 //! unaligned vector loads and a few subtractions, which the compiler vectorises. For the other dimensions, an index
 //! table clips the boxes or continues the dimension.
 //!
-//! All sums wrap modulo the width of a [`Count`]. Differences of wrapped sums are exact if no count exceeds the width:
-//! 16 bits suffice for machines of up to 65,535 points; larger machines need 32 bits.
+//! All sums are computed modulo 2^w, where w is the number of bits of a [`Count`]. Differences of these sums are exact
+//! if every count fits into w bits: 16 bits suffice for machines of up to 65,535 points; larger machines need 32 bits.
 
 use super::{Count, Machine};
 use crate::topology::{Axis, Grid, NodeId};
@@ -19,8 +20,8 @@ pub const LANES: usize = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row(pub usize);
 
-/// Counts of free processors in boxes around processors. If a subset is given, only free processors of the subset
-/// count. The counted processors are called members.
+/// Counts of free processors in boxes around processors. If a subset is given, only its free processors are counted.
+/// The counted processors are called members.
 #[derive(Clone, Debug)]
 pub struct BoxCounts<C = u16> {
     grid: Grid,
@@ -80,7 +81,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Updates the table from `machine`. The topology of the machine must be this grid.
+    /// Updates the table from `machine`. The topology of `machine` must be the grid for which the table was created.
     #[inline(always)]
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
@@ -114,7 +115,7 @@ impl<C: Count> BoxCounts<C> {
         self.seen = 0;
     }
 
-    /// Recomputes the rows of the table from row `first`, on a 2D mesh.
+    /// Recomputes the table of a 2D mesh from row `first` on.
     #[inline(always)]
     fn sum_flat(&mut self, first: usize, machine: &Machine) {
         let (pad, extent, stride) = (self.lane.pad, self.lane.extent, self.stride);
@@ -153,7 +154,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Recomputes a 2D table from row `first` (from row 0 if the dimension wraps).
+    /// Recomputes a 2D table from row `first` on, or from row 0 if the outer dimension wraps.
     #[inline(always)]
     fn sum_rows(&mut self, first: usize) {
         let stride = self.stride;
@@ -200,9 +201,9 @@ impl<C: Count> BoxCounts<C> {
         self.rows
     }
 
-    /// Returns the numbers of members within L-infinity distance `radius` of 16 centres: the centres of `row` with lane
-    /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below the row length; entries beyond
-    /// the end of the row are meaningless.
+    /// Returns, for each of 16 centres, the number of members within L-infinity distance `radius`. The centres are
+    /// those of `row` with lane positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below the row
+    /// length; entries beyond the end of the row are meaningless.
     #[inline(always)]
     pub fn lanes(&self, row: Row, radius: u32, first_lane: usize) -> [C; LANES] {
         let radius = radius.min(self.max_radius) as usize;
@@ -228,8 +229,8 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Returns the numbers of grid positions within L-infinity distance `radius` of 16 centres, in the layout of
-    /// [`BoxCounts::lanes`].
+    /// Returns, for each of 16 centres, the number of grid positions within L-infinity distance `radius`, in the layout
+    /// of [`BoxCounts::lanes`].
     #[inline(always)]
     pub fn lane_cells(&self, row: Row, radius: u32, first_lane: usize) -> [C; LANES] {
         let radius = radius.min(self.max_radius) as usize;

@@ -31,13 +31,13 @@ pub trait Count:
     /// Returns a mask for `&`: all bits are set if the condition holds, otherwise no bit is set.
     fn mask(condition: bool) -> Self;
 
-    /// Returns the sum modulo the width.
+    /// Returns the sum modulo 2^w, where w is the number of bits of the type.
     fn plus(self, other: Self) -> Self;
 
-    /// Returns the difference modulo the width.
+    /// Returns the difference modulo 2^w, where w is the number of bits of the type.
     fn minus(self, other: Self) -> Self;
 
-    /// Returns the product modulo the width.
+    /// Returns the product modulo 2^w, where w is the number of bits of the type.
     fn times(self, other: Self) -> Self;
 
     /// Returns the sum, capped at [`Count::MAX`].

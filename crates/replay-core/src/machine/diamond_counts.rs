@@ -32,13 +32,13 @@ pub struct DiamondCounts {
     /// `along_x[x * stride + pad + y]`: number of free processors of column y before x. The table
     /// has one row more than the mesh.
     along_x: Vec<u16>,
-    /// Number of lanes of the cone tables before y = 0. A cone of row x < width is empty if its
-    /// lane is more than width lanes outside the mesh. In later rows, missing entries outside the
-    /// table make one more lane per row wrong, but the wrong lanes never reach the mesh.
+    /// Number of lanes of the cone tables before y = 0. A cone of row x < width is empty if its lane is more than width
+    /// lanes outside the mesh. In later rows, entries that are missing outside the table make one more lane per row
+    /// incorrect, but the incorrect lanes never reach the mesh.
     margin: usize,
     pitch: usize,
-    /// `cones[(x + 1) * pitch + margin + y]`: cones from x = -1, where they are empty, to the first
-    /// row where each contains the whole mesh.
+    /// `cones[(x + 1) * pitch + margin + y]`: cones from x = -1, where they are empty, to the first row in which every
+    /// cone contains the whole mesh.
     cones: Vec<u16>,
     /// Odd cones, in the layout of `cones`.
     odd_cones: Vec<u16>,
@@ -87,7 +87,7 @@ impl DiamondCounts {
         })
     }
 
-    /// Updates the tables from `machine`. The topology of the machine must be the grid.
+    /// Updates the tables from `machine`. The topology of `machine` must be the grid for which the tables were created.
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
             return;
@@ -189,9 +189,8 @@ impl DiamondCounts {
             && self.free[(x * self.stride + self.pad + y).wrapping_add_signed(offset)] != 0
     }
 
-    /// Returns the numbers of free processors within distance `radius` of (x, y) for the 16 lanes y
-    /// from `lane`, a multiple of 16 below the height. Entries beyond the end of the row are
-    /// meaningless.
+    /// Returns, for each of the 16 lanes y from `lane`, the number of free processors within L1 distance `radius` of
+    /// (x, y). `lane` must be a multiple of 16 below the height. Entries beyond the end of the row are meaningless.
     #[inline(always)]
     pub fn within(&self, x: usize, lane: usize, radius: usize) -> Shorts {
         let highest = self.width + self.height - 1;
@@ -222,8 +221,8 @@ impl DiamondCounts {
     }
 }
 
-/// 16 lanes of one byte each, the first lane in the lowest byte. As long as no lane overflows,
-/// lanes can be added as plain integers, without relying on the compiler to vectorise.
+/// 16 lanes of one byte each, the first lane in the lowest byte. As long as no lane overflows, adding the two 64-bit
+/// integers adds all lanes, without relying on the compiler to vectorise.
 pub type Bytes = [u64; 2];
 
 /// 16 lanes of 16 bits each.

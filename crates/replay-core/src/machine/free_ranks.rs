@@ -4,7 +4,7 @@ use super::Machine;
 use crate::topology::NodeId;
 
 /// The set of free ranks in an order of all processors. An update reads only the rows of the machine that have changed.
-/// A decision processes words of 64 ranks instead of single processors.
+/// A search for free ranks processes 64 ranks at a time.
 #[derive(Clone, Debug)]
 pub struct FreeRanks {
     /// Rank of each processor.
@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs of free ranks, computed rank by rank.
+    /// Returns the runs of free ranks, computed rank by rank.
     fn runs_by_rank(machine: &Machine, order: &[NodeId]) -> Vec<(usize, usize)> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for rank in (0..order.len()).filter(|&rank| machine.is_free(order[rank])) {

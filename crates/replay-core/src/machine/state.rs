@@ -177,8 +177,7 @@ impl Machine {
         self.down.version
     }
 
-    /// Sets whether processors out of service are treated as walls of their neighbours in tie values. By default they
-    /// do not.
+    /// Sets whether tie values treat processors out of service as walls of their neighbours. The default is `false`.
     pub fn set_down_walls(&mut self, walls: bool) {
         self.down.walls = walls;
     }

@@ -68,7 +68,7 @@ impl Allocation {
 pub(crate) const END: &str = "completion, in trace time";
 
 /// Meaning of the column with the processors of a job.
-pub const NODES: &str = "list of the job's processor numbers in the order of allocation, in CSV as ranges such as 4,7-9; on a grid z varies fastest, then y, then x";
+pub const NODES: &str = "list of the job's processor numbers in the order of allocation (in CSV, as ranges such as 4,7-9); on a grid, processor numbers increase along z first, then y, then x";
 
 /// Returns processors as a list of numbers.
 pub fn numbers(nodes: &[NodeId]) -> Vec<i64> {
@@ -81,7 +81,8 @@ pub fn format_nodes(nodes: &[NodeId]) -> String {
 }
 
 impl Filled {
-    /// Returns the box that distinct points of a grid fill; `None` if they do not fill a box.
+    /// Returns the box that the points `nodes` of a grid fill; `None` if they do not fill a box.
+    /// The points must be distinct.
     pub fn by(grid: &Grid, nodes: &[NodeId]) -> Option<Self> {
         let (mut base, mut sides) = ([0; 3], [0; 3]);
         for axis in 0..3 {

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use super::estimate::{quantile, two_sided_p};
 
-/// Minimum number of weeks at which blocks are weeks. In a shorter trace blocks are days.
+/// Minimum number of weeks in a trace for blocks of one week. In a shorter trace, blocks are days.
 const FEWEST_WEEKS: usize = 8;
 
 /// Minimum number of blocks with a nonzero metric. With fewer blocks there is no interval.
@@ -90,15 +90,15 @@ impl Blocks {
         }
         // Deviations of the blocks from the common ratio add up to 0.
         let deviation = |[a, b]: &[f64; 2]| match 1.0 - b / other {
-            // If a block contains the whole total, its ratio is the common ratio.
+            // If a block contains the whole total, its ratio is the common ratio, so its deviation is 0.
             rest if rest < 1e-9 => 0.0,
             rest => (a - ratio * b).powi(2) / rest,
         };
         let error = 100.0 * self.sums.iter().map(deviation).sum::<f64>().sqrt() / other.abs();
-        // If every block has the same ratio, rounding causes deviations of about 1e-16.
+        // If every block has the same ratio, rounding causes deviations of about 1e-16, which are treated as 0.
         let error = if error < 1e-9 { 0.0 } else { error };
         let squares: f64 = self.sums.iter().map(|[_, b]| b * b).sum();
-        // If one block contains nearly the whole total, hardly any degrees of freedom remain.
+        // If one block contains nearly the whole total, the formula gives fewer than 1 degree of freedom.
         let freedom = (other * other / squares - 1.0).max(1.0);
         let half = quantile(1.0 - LEVEL / 2.0, freedom) * error;
         let p = two_sided_p(percent, error, freedom);

@@ -8,8 +8,8 @@ use crate::table::measures;
 use crate::workload::Job;
 
 measures! {
-    /// Means over the jobs of one size in a run. Ranks of sizes with equal numbers of jobs follow the order of the
-    /// paper: size 42 on KTH has rank 49.
+    /// Means over the jobs of one size in a run. Of sizes with equal numbers of jobs, the largest ranks first, as in
+    /// the paper: size 42 on KTH has rank 49.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SizeRow, from of: (u32, u32, Sums) {
         size: u32 ["processors"] "processors that a job requests" = of.0;
@@ -52,8 +52,8 @@ pub fn by_size(jobs: &[Job], starts: &[i64], pairwise: &[u64]) -> Vec<SizeRow> {
     by_size_of(jobs, starts, pairwise.iter().copied().map(Some))
 }
 
-/// Returns rows like [`by_size`], but the pairwise L1 sum of a job may be `None` if its placement
-/// is unknown.
+/// Returns a row for each job size, like [`by_size`]; the pairwise L1 sum of a job is `None` if its placement is
+/// unknown.
 pub fn by_size_of(
     jobs: &[Job],
     starts: &[i64],
@@ -77,8 +77,8 @@ pub fn by_size_of(
     rows
 }
 
-/// The change of the mean pairwise L1 sum of the jobs of one size, in one run compared with another
-/// run (Johnson, Bunde, Leung, Figs. 9 to 14).
+/// The change in the mean pairwise L1 sum of the jobs of one size, from a baseline run to another run (Johnson, Bunde,
+/// Leung, Figs. 9 to 14).
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SizeChange {
     /// Number of processors.
@@ -93,8 +93,8 @@ pub struct SizeChange {
     pub fixed: bool,
 }
 
-/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both runs. If the baseline is
-/// 0, the improvement is 0.
+/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both runs. If the mean
+/// pairwise L1 sum of the baseline is 0, the improvement is 0.
 pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> Vec<SizeChange> {
     let change = |row: &SizeRow| {
         let base = baseline.iter().find(|base| base.size == row.size)?;

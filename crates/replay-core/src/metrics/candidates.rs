@@ -28,7 +28,7 @@ impl Table for ScoredCandidate {
                 multiplies this sum", sum(Term::Wall)),
             C::new(name::busy_weight, "", "sum of the weights of busy processors just outside the candidate; BF \
                 multiplies this sum", sum(Term::Busy)),
-            C::new(name::tie_value, "", "AF x free_weight - WF x wall_weight - BF x busy_weight, for a box the weighted sum of its terms; lower is better; null without a tie vector or terms", |it| it.tie),
+            C::new(name::tie_value, "", "AF x free_weight - WF x wall_weight - BF x busy_weight; for a box, the weighted sum of its terms; lower is better; null without a tie vector or terms", |it| it.tie),
             C::new(name::nodes, "", NODES, |it: &ScoredCandidate| numbers(&it.nodes)),
         ]
     }

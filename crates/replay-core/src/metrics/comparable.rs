@@ -14,8 +14,8 @@ use crate::table::{Column, Name, name};
 /// The column that determines whether a run [`folds`] jobs.
 pub const FOLDED: Name = name::folded_percent;
 
-/// Returns whether jobs of a run ran on fewer processors than requested. The argument is the run's value in the column
-/// [`FOLDED`]: `None` or NaN if the strategy does not fold jobs.
+/// Returns whether any job of a run ran on fewer processors than requested. The argument is the run's value in the
+/// column [`FOLDED`]: `None` or NaN if the strategy does not fold jobs.
 pub fn folds(folded_percent: Option<f64>) -> bool {
     folded_percent.is_some_and(|percent| percent > 0.0)
 }
@@ -43,7 +43,7 @@ static DISTANCES: LazyLock<Vec<Name>> = LazyLock::new(|| {
     of_runs.map(|column| column.name).chain(of_jobs.iter().map(|column| column.name)).collect()
 });
 
-/// The reason for which runs are not ranked. The text follows the names of the strategies.
+/// The reason why runs that fold jobs are not ranked. In messages, the text follows the names of the strategies.
 pub const WHY: &str =
     "jobs run on fewer processors than requested, which shortens distances under any strategy";
 

@@ -1,14 +1,15 @@
 //! Means over independent replications, with confidence intervals.
 //!
-//! A replication gives one value of a metric; the values of independent replications give a mean and its confidence
-//! interval, mean ± t((1 + confidence) / 2, R - 1) · s / √R by Student's t. [`replicate`] runs replications until the
-//! intervals are narrow enough ([`StopRule`]): 95 % confidence and a half-width of 5 % of the mean by default, as in V.
-//! Lo, K. Windisch, W. Liu and B. Nitzberg (IEEE TPDS 8(7), 1997) and S. Bani-Mohammad (PhD thesis, University of
-//! Glasgow, 2008). Both publications study fragmentation.
+//! A replication gives one value of a metric. The values of R independent replications, with standard deviation s, give
+//! a mean and its confidence interval, mean ± t((1 + confidence) / 2, R - 1) · s / √R, where t(p, n) is the quantile p
+//! of Student's t with n degrees of freedom. [`replicate`] runs replications until the intervals are narrow enough
+//! ([`StopRule`]): 95 % confidence and a half-width of 5 % of the mean by default, as in V. Lo, K. Windisch, W. Liu and
+//! B. Nitzberg (IEEE TPDS 8(7), 1997) and S. Bani-Mohammad (PhD thesis, University of Glasgow, 2008). Both publications
+//! study fragmentation.
 //!
-//! If replications stop when the interval is narrow, the interval is slightly too narrow. The minimum number of
-//! replications keeps this effect small: 95 % intervals of exponential values contain the true mean in 93 to 94 % of
-//! cases.
+//! Because replications stop as soon as the interval is narrow enough, the interval contains the true mean slightly too
+//! rarely. The minimum number of replications keeps this effect small: 95 % intervals of exponential values contain the
+//! true mean in 93 to 94 % of cases.
 //!
 //! To compare strategies under common random numbers, use the *difference* of two strategies in one replication as a
 //! separate metric: the interval of the difference is much narrower than the intervals of the two strategies.
@@ -69,7 +70,7 @@ impl Accumulator {
         if self.count < 2 { f64::NAN } else { self.squares / (self.count - 1) as f64 }
     }
 
-    /// Returns the mean with its confidence interval. `confidence` is in [`CONFIDENCES`]; see [`student_t`].
+    /// Returns the mean with its confidence interval. `confidence` must be in [`CONFIDENCES`]; see [`student_t`].
     #[must_use]
     pub fn estimate(&self, confidence: f64) -> Estimate {
         let t = student_t(confidence, self.count.saturating_sub(1));
@@ -133,18 +134,18 @@ fn relative(half_width: f64, mean: f64) -> f64 {
     if half_width == 0.0 { 0.0 } else { half_width / mean.abs() }
 }
 
-/// The confidences for which [`student_t`] is accurate to at least six digits.
+/// The range of confidence levels for which [`student_t`] is accurate to at least six digits.
 pub const CONFIDENCES: RangeInclusive<f64> = 0.001..=0.999_999;
 
-/// Number of degrees of freedom above which an expansion replaces the inverse of the distribution function. With
-/// growing degrees of freedom the inverse loses all digits, while the expansion becomes more accurate.
+/// Number of degrees of freedom above which an expansion replaces the inverse of the distribution function. As the
+/// degrees of freedom grow, the inverse loses all digits, while the expansion becomes more accurate.
 const MANY: u64 = 1000;
 
 /// Returns Student's t at (1 + `confidence`) / 2 with `freedom` degrees of freedom: the number of standard errors on
 /// each side of a mean such that the interval contains the true mean with this confidence.
 ///
-/// Infinite for no degrees of freedom, NaN for a confidence outside [`CONFIDENCES`]. For many degrees of freedom the
-/// function uses the expansion about the normal distribution (Abramowitz and Stegun, 26.7.5).
+/// Returns infinity for zero degrees of freedom, and NaN for a confidence outside [`CONFIDENCES`]. For many degrees of
+/// freedom the function uses the expansion about the normal distribution (Abramowitz and Stegun, 26.7.5).
 #[must_use]
 pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     if !CONFIDENCES.contains(&confidence) {

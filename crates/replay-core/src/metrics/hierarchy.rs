@@ -19,8 +19,8 @@ pub struct HierarchyPlacement {
     /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job; `None` if the
     /// machine has neither.
     pub upper_blocks: Option<u32>,
-    /// Level of the lowest switch above all nodes, 0 for a leaf; on blocks the index of the smallest block size for
-    /// which a single block holds all nodes. `None` if no switch or block contains all nodes.
+    /// Level of the lowest switch above all nodes (0 for a leaf); on blocks, the index, from 0, of the smallest block
+    /// size for which a single block holds all nodes. `None` if no switch or block contains all nodes.
     pub level: Option<u32>,
     /// Mean hop distance over pairs of nodes that run processes; 0 for one node.
     pub hops: f64,
@@ -38,7 +38,7 @@ pub struct HierarchyLocality {
     levels: Vec<Option<u32>>,
     /// For each leaf, its switch of level 1 or its block of the second size; empty if the machine has neither.
     uppers: Vec<u32>,
-    /// Sums of the sizes of the first leaves, the largest first.
+    /// Prefix sums of the leaf sizes, in descending order of size.
     sums: Vec<u64>,
     units: Vec<u32>,
 }
@@ -102,7 +102,7 @@ impl HierarchyLocality {
 pub(super) struct HierarchySums {
     jobs: i64,
     leaves: i64,
-    /// Sum over jobs of the ratio of the number of leaves to the minimum number of leaves.
+    /// Sum over jobs of `leaves` / `fewest_leaves`.
     ratio: f64,
     upper_blocks: i64,
     /// Number of jobs with a level.
@@ -170,7 +170,7 @@ measures! {
         mean_upper_blocks: Option<f64> ["blocks"] "mean over jobs of the number of switches of level 1, or of blocks \
             of the second size, that contain nodes of the job; null if the machine has neither"
             = sums.has_uppers.then(|| sums.mean(sums.upper_blocks as f64));
-        mean_level: Option<f64> ["levels"] "mean over jobs of the level of the lowest switch above all nodes (0 for a leaf), or of the index from 0 of the smallest block size whose block holds all nodes; jobs in no single switch or block are excluded"
+        mean_level: Option<f64> ["levels"] "mean over jobs of the level of the lowest switch above all nodes of the job (0 for a leaf) or, on blocks, of the index (from 0) of the smallest block size with a block that holds all nodes of the job; jobs that are not in a single switch or block are excluded"
             = HierarchySums::share(sums.level, sums.levelled);
         mean_pair_hops: f64 ["hops"] "mean over jobs of the mean hop distance over pairs of nodes; 0 for a job of one node"
             = sums.mean(sums.hops);
@@ -189,20 +189,20 @@ measures! {
 }
 
 impl HierarchyMetrics {
-    /// Returns the metrics of the recorded allocations; `None` on other machines.
+    /// Returns the metrics of the recorded allocations; `None` on machines other than trees and blocks.
     pub(super) fn new(sums: &HierarchySums) -> Option<Self> {
         (sums.jobs > 0).then(|| Self::of(sums))
     }
 }
 
-/// Values of a run on a tree or on blocks for figures.
+/// Values for figures about a run on a tree or on blocks.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HierarchySeries {
     /// Job sizes, ascending, each with the mean over jobs of the minimum number of leaves that can hold the job on the
     /// idle machine.
     pub fewest_leaves: Vec<(u32, f64)>,
-    /// Time averages of Slurm's fragmentation over consecutive spans: the middle of the span, in seconds since the
-    /// first submission, and the average, in percent of the value when no node is free; empty on trees.
+    /// Time averages of Slurm's fragmentation over consecutive spans; empty on trees. Each entry contains the middle of
+    /// the span, in seconds since the first submission, and the average, in percent of the value when no node is free.
     pub block_fragmentation: Vec<(f64, f64)>,
 }
 
@@ -220,9 +220,9 @@ pub struct BlockFragmentation {
     /// Integrals over consecutive spans of [`width`](Self::width) seconds from the origin until now.
     spans: Vec<i128>,
     width: i64,
-    /// The value since the last change, if computed.
+    /// The fragmentation since the last change; `None` if not computed.
     value: Option<u64>,
-    /// The value when no node is free.
+    /// The fragmentation when no node is free.
     most: u64,
 }
 
@@ -268,7 +268,7 @@ impl BlockFragmentation {
         self.value = None;
     }
 
-    /// Records that a job returns its nodes.
+    /// Records that a job releases its nodes.
     pub fn end(&mut self, job: JobId, now: i64) {
         self.advance(now);
         let nodes = self.held.remove(&job).unwrap_or_default();
@@ -276,7 +276,7 @@ impl BlockFragmentation {
         self.value = None;
     }
 
-    /// Returns the time average in nodes, and the time average as a percentage of the value when no node is free.
+    /// Returns the time average of the fragmentation, in nodes and in percent of the value when no node is free.
     /// Returns `None` if no time has passed.
     pub fn mean(&self) -> Option<[f64; 2]> {
         let span = self.now - self.origin;
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(of(&[4, 7]), (1, 1, Some(1), Some(0), 2.0));
         // One pair in a leaf, two pairs over the switch above.
         assert_eq!(of(&[0, 1, 4]), (2, 1, Some(1), Some(1), 10.0 / 3.0));
-        // Five nodes need two leaves; four pairs of the leaf of two and three cross the root.
+        // Two pairs meet below the root, and four pairs cross the root. Five nodes need two leaves.
         assert_eq!(of(&[0, 4, 8, 12]), (4, 1, Some(2), Some(2), (2.0 * 4.0 + 4.0 * 6.0) / 6.0));
         assert_eq!(of(&[0, 1, 2, 3, 8]).1, 2);
         let leaf = placed("tree:18", &[0, 17]);
@@ -366,7 +366,8 @@ mod tests {
             (6.0 / 4.0, (1.0 + 1.0 + 2.0 + 1.0) / 4.0)
         );
         assert_eq!((run.mean_upper_blocks, run.mean_level), (Some(5.0 / 4.0), Some(3.0 / 4.0)));
-        // 2; 2 of the pair and 3 of two pairs; 7 pairs in leaves and 8 over the root.
+        // Mean hops of the jobs of 1, 2, 3 and 6 nodes: the last job has 7 pairs within leaves and 8 pairs across the
+        // root.
         let hops = [0.0, 2.0, (2.0 + 2.0 * 4.0) / 3.0, (7.0 * 2.0 + 8.0 * 6.0) / 15.0];
         assert!((run.mean_pair_hops - hops.iter().sum::<f64>() / 4.0).abs() < 1e-12);
         assert_eq!(run.one_leaf_percent, Some(100.0 / 3.0));
@@ -376,7 +377,7 @@ mod tests {
 
     #[test]
     fn integrates_the_fragmentation_of_blocks() {
-        // W21: 0 if all nodes are free, 21 without node 0, 64 without any.
+        // W21: the fragmentation is 0 if all nodes are free, 21 if node 0 is busy, and 64 if all nodes are busy.
         let topology: Topology = "block[4,16]:6x4".parse().expect("a machine");
         let hierarchy = topology.hierarchy().expect("blocks");
         let mut blocks = BlockFragmentation::new(hierarchy, 10).expect("blocks");
@@ -390,7 +391,8 @@ mod tests {
         let series = blocks.series();
         assert_eq!((series.len(), series[9], series[10].0), (30, (9.5, 0.0), 10.5));
         assert_eq!((series[10].1, series[29]), (100.0 * 21.0 / 64.0, (29.5, 100.0)));
-        // 1,000 s need spans of 16 s. The first span contains 10 idle seconds and 6 s with 21 nodes.
+        // With at most 120 spans, 1,000 s need spans of 16 s. The first span contains 10 idle seconds and 6 s with 21
+        // nodes.
         blocks.start(JobId(2), &[NodeId(0)], 40);
         blocks.end(JobId(2), 1_010);
         let series = blocks.series();

@@ -4,9 +4,9 @@ use super::hierarchy::{HierarchyLocality, HierarchyPlacement};
 use crate::table::{Column, name};
 use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
-/// Locality of the processors of one job. An allocation may have more processors than the job requested. If a processor
-/// runs no process of the job, the pairwise L1 ignores this processor, because it does not communicate. All other
-/// fields include this processor, because the job holds it.
+/// Locality of the processors of one job. An allocation may have more processors than the job requested. The pairwise
+/// L1 excludes processors that run no process of the job, because these processors do not communicate. All other fields
+/// include these processors, because the job holds them.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Sum of hop distances over unordered pairs (pairwise L1).
@@ -36,8 +36,8 @@ impl Placement {
         mean_distance(self.pairwise_l1, size)
     }
 
-    /// Returns the columns for rows that contain a placement and the number of processors of its job. Values are null
-    /// for rows without a placement.
+    /// Returns the columns of a placement. `of` returns, for a row, its placement and the number of processors of the
+    /// job. Values are null for rows without a placement.
     #[rustfmt::skip]
     pub fn columns<Row>(
         of: impl for<'a> Fn(&'a Row) -> Option<(&'a Placement, u32)> + Copy + Send + Sync + 'static,
@@ -80,7 +80,7 @@ pub fn mean_distance(pairwise_l1: u64, size: u32) -> f64 {
 pub struct Locality {
     topology: Topology,
     distances: PairDistances,
-    /// Leaves and levels, on trees and blocks.
+    /// Computes leaves and levels; `None` on machines other than trees and blocks.
     hierarchy: Option<HierarchyLocality>,
     coords: Vec<Coord>,
     /// Histograms of coordinates, one per axis.

@@ -17,13 +17,14 @@
 //!
 //! # How to add a metric
 //!
-//! A metric is a line in the declaration of its table: name, type, unit, meaning, and the
+//! Each metric is one line in the declaration of its table: name, type, unit, meaning, and the
 //! expression that computes the metric. [`RunMetrics`] and its parts contain the metrics of runs.
 //! [`SystemMetrics`] contains the metrics of strategies that refuse jobs, [`SizeRow`] the metrics
 //! of job sizes, and [`JobMeasures`] the metrics of jobs. `stream::Metric` of `replay-experiment`
-//! contains the metrics of replicated streams. The line defines the field, the column in every file
-//! and format, its documentation, and its entry in listings. If a tie vector can change the metric,
-//! the line also defines an objective of searches. The expression may require an additional sum.
+//! contains the metrics of replicated streams. The line of a metric defines the field, the column
+//! in every file and format, the documentation, and the entry in listings. If a tie vector can
+//! change the metric, the line also defines an objective of searches. If the expression requires a
+//! sum that is not recorded yet, add this sum, too.
 
 pub mod allocations;
 pub mod blocks;

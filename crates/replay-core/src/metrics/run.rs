@@ -35,9 +35,9 @@ pub struct JobMeasures {
     pub size: u32,
     /// Number of processors of the request that was served; less than `size` if the job is folded.
     pub served_size: u32,
-    /// Number of machine points that run processes of the job.
+    /// Number of machine points on which processes of the job run.
     pub points: u32,
-    /// Number of processors of all points that the job held.
+    /// Total number of processors of the points that the job held.
     pub held: u32,
     /// Metrics of the job's allocation; `None` if the job has no recorded placement.
     pub placement: Option<Placement>,
@@ -104,7 +104,7 @@ impl JobMeasures {
     }
 }
 
-/// The request of a job, as in every table of jobs.
+/// The request of a job, which every table of jobs contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Submitted {
     /// Job number in the trace.
@@ -221,7 +221,7 @@ measures! {
         utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
             of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
             is included" = times.utilization;
-        held_utilization: Option<f64> ["share", rising] "utilization with all processors of the jobs' points, which no other job can use; null if each point of the machine holds one processor" = times.held_utilization;
+        held_utilization: Option<f64> ["share", rising] "utilization that counts all processors of the points that jobs hold, because no other job can use these processors; null if each point of the machine holds one processor" = times.held_utilization;
         makespan: i64 ["s"] "last completion minus first submission" = times.makespan;
         mean_wait: f64 ["s"] "mean over jobs of start minus arrival" = times.waits.mean;
         median_wait: f64 ["s"] "median wait" = times.waits.percentile(50.0);
@@ -237,12 +237,12 @@ measures! {
     }
 }
 
-/// The measurement that a column of the runs requires.
+/// The measurement that a column in the table of runs requires.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
     /// Start and end times. If an allocator never refuses a job, these times do not depend on the allocator.
     Schedule,
-    /// Pairwise L1 sums. The sums only increase during a run.
+    /// Pairwise L1 sums. The sums never decrease during a run.
     Pairwise,
     /// All metrics of allocations.
     Placements,
@@ -283,8 +283,8 @@ impl RunMetrics {
     }
 }
 
-/// Sums over allocations. The sums are of integers, or the values are added in job order, so the sums do not depend on
-/// the number of threads.
+/// Sums over allocations. They do not depend on the number of threads, because they are sums of integers or their
+/// values are added in job order.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PlacementMeans {
     jobs: u64,

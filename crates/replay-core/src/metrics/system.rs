@@ -11,8 +11,8 @@ use crate::table::measures;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// Observes a coupled simulation and records the data of its metrics. Times have the unit of the
-/// jobs' times (trace seconds, ticks or cycles).
+/// An observer that records the data from which the metrics of a coupled simulation are computed. Times have the unit
+/// of the jobs' times (trace seconds, ticks or cycles).
 #[derive(Clone, Debug)]
 pub struct SystemRecorder {
     arrivals: Vec<i64>,
@@ -23,7 +23,8 @@ pub struct SystemRecorder {
     requested: i128,
     busy_list: i128,
     fragmented: i128,
-    /// Blocked part of the menu of boxes, integrated over time, and its maximum.
+    /// Blocked part of the menu of boxes, integrated over time, and the maximum of the blocked part; `None` without a
+    /// menu.
     blocked: Option<(i128, u64)>,
     refusals: u64,
     fragmented_refusals: u64,
@@ -37,7 +38,7 @@ pub struct SystemRecorder {
     folded: HashMap<JobId, (u32, u32, f64)>,
     folded_jobs: u64,
     stretch: f64,
-    /// Additional processor time of folded jobs compared with running unfolded.
+    /// Additional processor time of folded jobs, compared with running on the requested processors.
     lost: f64,
     /// Processors out of service, integrated over time.
     down: i128,
@@ -102,7 +103,7 @@ impl SystemRecorder {
         &self.ends
     }
 
-    /// Computes the metrics between `origin` and the last completion, on a machine of `processors`.
+    /// Computes the metrics between `origin` and the last completion, on a machine with `processors` processors.
     pub fn metrics(&self, origin: i64, processors: usize, overhead: &Overhead) -> SystemMetrics {
         let finish_time = self.ends.iter().copied().max().unwrap_or(origin) - origin;
         let span = finish_time.max(1) as f64;
@@ -110,8 +111,8 @@ impl SystemRecorder {
         SystemMetrics::of(&Simulated { recorder: self, finish_time, span, capacity, overhead })
     }
 
-    /// Computes the metrics of outages on a machine of `processors`. `utilization` is the share of
-    /// the machine that jobs used between `origin` and the last completion.
+    /// Computes the metrics of outages on a machine with `processors` processors. `utilization` is the share of the
+    /// machine's processor time that jobs used between `origin` and the last completion.
     pub fn outages(&self, origin: i64, processors: usize, utilization: f64) -> OutageMetrics {
         let finish = self.ends.iter().copied().max().unwrap_or(origin);
         let installed = (finish - origin).max(1) as f64 * processors as f64;
@@ -205,13 +206,13 @@ struct Simulated<'a> {
 }
 
 impl Simulated<'_> {
-    /// Processor time that jobs requested and used.
+    /// Returns the processor time that jobs requested and used.
     fn useful(&self) -> f64 {
         let shared = self.overhead.shared;
         shared.map_or(self.recorder.requested as f64, |shared| shared.computed)
     }
 
-    /// Processor time that jobs held, including processors that they did not request.
+    /// Returns the processor time that jobs held, including processors that they did not request.
     fn allocated(&self) -> f64 {
         let held = self.recorder.held as f64;
         let of_shared =
@@ -247,8 +248,8 @@ impl Simulated<'_> {
 }
 
 measures! {
-    /// Metrics of a coupled simulation: utilization and fragmentation by Lo et al. and
-    /// Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
+    /// Metrics of a coupled simulation: utilization and fragmentation as defined by Lo et al. and Bani-Mohammad 2008
+    /// (equations 2.2 and 2.3, weighted by time).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SystemMetrics, from system: &Simulated<'_> {
         allocated_utilization: f64 ["share", rising] "utilization including processors lost to internal \
@@ -289,7 +290,7 @@ measures! {
         lost_efficiency_percent: Option<f64> ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs" = system.of_folding(system.recorder.lost_percent());
     }
     with {
-        /// Time of the last completion, from the origin of time.
+        /// Time from the origin of time to the last completion.
         finish_time: i64 = system.finish_time;
         /// Share of the machine's processor time that jobs requested and held; processors beyond
         /// the request do not count. If jobs share processors, only the time in which jobs compute

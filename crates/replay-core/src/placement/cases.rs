@@ -68,7 +68,7 @@ pub enum CasesError {
         file: String,
         /// The line, from 1.
         line: u64,
-        /// The error of the machine.
+        /// The error of reading the machine.
         cause: Box<MachineError>,
     },
     /// The output cannot be written.
@@ -269,7 +269,7 @@ impl Columns {
     }
 }
 
-/// Parses numbers, one per node.
+/// Parses the weights: whole numbers separated by spaces, one per node.
 fn weights(text: &str, nodes: usize) -> Result<Vec<u64>, String> {
     let number = |word: &str| {
         word.parse().map_err(|_| format!("weights: \"{}\" is not a whole number", excerpt(word)))
@@ -331,7 +331,7 @@ struct Case {
 }
 
 impl Case {
-    /// Returns the columns that the output adds.
+    /// Makes the decision and returns the values of the columns that the output adds.
     fn answer(mut self, layout: &Layout, decider: &Decider) -> [String; ADDED.len()] {
         let before = fragmentation(layout, &self.free).to_string();
         let weights = self.weights.as_deref();

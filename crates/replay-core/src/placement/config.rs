@@ -183,7 +183,7 @@ pub(crate) fn choose<'a>(
 /// State while reading all toruses.
 struct Reader<'a> {
     known: Option<&'a HashSet<String>>,
-    /// Lines of the toruses, by name.
+    /// Line of each torus, by the name of the torus.
     names: HashMap<String, usize>,
     /// Torus names by host.
     hosts: HashMap<String, String>,
@@ -374,7 +374,7 @@ fn sides(field: &Field<'_>) -> Result<[u16; 3], ConfigError> {
     Ok(sides)
 }
 
-/// Adds a placement to a torus.
+/// Parses a placement and adds it to a torus.
 fn allow(torus: &mut Torus, field: &Field<'_>) -> Result<(), ConfigError> {
     field.expect_map("a map with the key dims")?;
     field.reject_unknown_keys(&["dims", "anchor_spacing", "anchor_seed"])?;

@@ -61,7 +61,7 @@ struct Table {
 }
 
 impl Decider {
-    /// Prepares decisions on a layout.
+    /// Precomputes the tables for decisions on a layout.
     pub fn new(layout: &Layout) -> Self {
         let table = |torus: &Arc<Torus>| {
             let placements = torus.placements();
@@ -72,7 +72,7 @@ impl Decider {
         Self { tables: layout.toruses().iter().map(table).collect() }
     }
 
-    /// Creates a machine with these free cells, by torus.
+    /// Creates a machine; `free` contains the free cells of each torus.
     pub fn machine(&self, layout: &Layout, free: Vec<Cells>) -> Vec<FreeAnchors> {
         let all = layout.toruses().iter().zip(self.tables.iter()).zip(free);
         all.map(|((torus, table), free)| {

@@ -2,7 +2,7 @@
 //!
 //! Each placement has a row of bits along z for each pair of positions along x and y. When a box is taken, the bits of
 //! the anchors that overlap it are cleared. When a box is released, the bits of the anchors inside it are set, and the
-//! other anchors that overlap it are checked. Placements that have not been computed cost nothing.
+//! other anchors that overlap it are checked. Placements whose free anchors have not been computed need no updates.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ pub struct FreeAnchors {
     free: Cells,
     /// The number of free cells.
     count: u32,
-    /// Whether the torus has holes and anchors with a hole are never free. If `false`, an anchor is free if all of its
-    /// nodes are free.
+    /// Whether anchors with a hole are never free; always `false` if the torus has no holes. If `false`, an anchor is
+    /// free if all of its nodes are free.
     whole: bool,
     /// Rows by placement; empty if not computed.
     rows: Vec<Vec<u64>>,
     /// Whether all placements must stay computed.
     all: bool,
-    /// Sum of the sizes of the anchors of computed placements that are not free.
+    /// Sum of the sizes of all anchors that are not free, over the computed placements.
     blocked: u64,
 }
 
-/// Number of words of a row along z.
+/// Returns the number of words in a row of bits along z.
 fn words(placement: &Placement) -> usize {
     placement.positions()[2].len().div_ceil(WORD as usize)
 }
@@ -41,8 +41,8 @@ impl FreeAnchors {
         Self { count: free.len(), overlaps, free, whole, rows, all: false, blocked: 0 }
     }
 
-    /// Returns a copy with the same free cells and no computed placements. On this copy many boxes can be released
-    /// before the first query at low cost.
+    /// Returns a copy with the same free cells and no computed placements. Releasing many boxes on the copy before the
+    /// first query is cheap, because there are no computed placements to update.
     pub fn without_cache(&self) -> Self {
         let rows = vec![Vec::new(); self.rows.len()];
         let (overlaps, free) = (self.overlaps.clone(), self.free.clone());
@@ -213,7 +213,8 @@ impl FreeAnchors {
                 for &j in &ys.met {
                     let at = i as usize * y + j as usize;
                     let row = &mut rows[at * width..][..width];
-                    // Anchors inside the box are free now, unless they must not contain holes.
+                    // Anchors inside the box are now free. If anchors with a hole are never free, each anchor must be
+                    // checked.
                     let inside = xs.has(i)[1] && ys.has(j)[1] && !self.whole;
                     for word in &zs.words {
                         let mut open = if inside { word.inside } else { 0 };
@@ -312,7 +313,7 @@ mod tests {
                 };
                 let expected: Vec<usize> = (0..placement.anchors()).filter(free).collect();
                 prop_assert_eq!(open.anchors(&torus, index).collect::<Vec<_>>(), expected.clone());
-                // The numbers of free anchors that overlap any other box.
+                // Compare the numbers of free anchors that overlap any other box.
                 for (other, one) in torus.placements().iter().enumerate() {
                     for anchor in 0..one.anchors() {
                         let place = overlaps.place(other, one, anchor);

@@ -11,10 +11,10 @@ use crate::topology::{Grid, Topology, TorusPart};
 /// Size of the largest machine for which the menu may contain all boxes.
 const MAX_ALL_BOXES: usize = 512;
 
-/// A rule that determines the boxes.
+/// A rule that determines the boxes that jobs may get.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Menu {
-    /// All boxes in which every side is a power of two or the side of the machine.
+    /// All boxes in which every side is a power of two or equals the side of the machine along the same axis.
     Powers,
     /// All boxes, on machines of up to 512 processors.
     All,
@@ -38,7 +38,10 @@ impl FromStr for Menu {
             other => other.strip_prefix("list:"),
         };
         let Some(list) = list else {
-            return Err("a menu is pow2, all, tpu-v4, trace or list:2x2x1+2x2x2".to_string());
+            return Err(
+                "write pow2, all, tpu-v4, trace, or a list of boxes such as list:2x2x1+2x2x2"
+                    .to_string(),
+            );
         };
         let shape = |text: &str| {
             let sides: Option<Vec<u16>> =
@@ -72,9 +75,9 @@ impl fmt::Display for Menu {
 /// The spacing of positions of a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Anchors {
-    /// The sides of the box.
+    /// The spacing along each axis is the side of the box.
     Aligned,
-    /// Half of each side of the box, rounded down, but at least 1.
+    /// The spacing along each axis is half of the side of the box, rounded down, but at least 1.
     Half,
     /// A spacing of 1.
     All,
@@ -99,7 +102,7 @@ impl Anchors {
 pub struct AnchorRule {
     /// The spacing of positions.
     pub anchors: Anchors,
-    /// For axes that do not wrap: whether a box at the last position ends at the end of the axis.
+    /// For axes that do not wrap: whether a position is added at which the box ends at the end of the axis.
     pub flush: bool,
 }
 

@@ -13,10 +13,11 @@ struct AxisBoxes {
     positions: Vec<u16>,
 }
 
-/// Overlaps of the positions of one [`AxisBoxes`] with a box at a position of another [`AxisBoxes`].
+/// Overlaps of a given box, which is at one position of an [`AxisBoxes`], with the boxes at all positions of another
+/// [`AxisBoxes`].
 #[derive(Clone, Debug, Default)]
 pub struct AxisOverlap {
-    /// Positions that share a cell with the box.
+    /// Indices of the positions at which a box shares a cell with the given box.
     pub met: Vec<u32>,
     /// The positions in `met` as bits, without words that are 0.
     pub words: Vec<Word>,

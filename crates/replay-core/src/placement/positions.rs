@@ -12,7 +12,8 @@ pub fn around(length: u16, step: u16, seed: u16) -> Vec<u16> {
 }
 
 /// Returns the positions for a box of `side` on an axis of `length` cells that does not wrap: from `seed` in steps of
-/// `step` as long as the box fits. If `flush`, the position at the end of the axis is added.
+/// `step` as long as the box fits. If `flush` is set, the position at which the box ends at the end of the axis is
+/// added.
 pub fn between_walls(length: u16, side: u16, step: u16, seed: u16, flush: bool) -> Vec<u16> {
     let Some(last) = length.checked_sub(side) else { return Vec::new() };
     let mut all: Vec<u16> = (seed..=last).step_by(usize::from(step)).collect();
@@ -36,7 +37,8 @@ pub fn overlap_themselves(length: u16, positions: &[u16], side: u16) -> bool {
     sorted.len() > 1 && around.into_iter().any(|(&a, &b)| meet(length, (a, side), (b, side)))
 }
 
-/// Returns whether any box at one of the positions `some` shares a cell with any box at one of the other positions.
+/// Returns whether any box of length `side` at one of the positions `some` shares a cell with any box of length `other`
+/// at one of the positions `others`.
 pub fn overlap(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16], u16)) -> bool {
     let mut sorted = others.to_vec();
     sorted.sort_unstable();
@@ -50,7 +52,8 @@ pub fn overlap(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16
     })
 }
 
-/// Returns whether every box at one of the positions `some` contains a box at one of the other positions.
+/// Returns whether every box of length `side` at one of the positions `some` contains a box of length `other` at one of
+/// the positions `others`.
 pub fn hold(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16], u16)) -> bool {
     let holds = |&at: &u16| others.iter().any(|&inner| inside(length, (at, side), (inner, other)));
     some.iter().all(holds)

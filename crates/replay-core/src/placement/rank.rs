@@ -72,9 +72,9 @@ fn axes(
 }
 
 /// Returns the first position and span of the part of an axis that contains all used positions.
-/// `used` must be in ascending order. The published rule uses the plain interval, without
-/// wrap-around, if an inner gap exceeds the outer gap by only one. The arc around the edge would
-/// be shorter in this case.
+/// `used` must be in ascending order. If an inner gap exceeds the outer gap by only one, the
+/// published rule uses the interval without wrap-around, although the arc around the edge would be
+/// shorter.
 fn arc(used: &[u32], length: u32) -> (u32, u32) {
     let (Some(&first), Some(&last)) = (used.first(), used.last()) else { return (0, 1) };
     let count = used.len() as u32;

@@ -23,7 +23,7 @@ pub struct Request {
     pub segment: Option<u32>,
     /// Required nodes, by torus; `None` if no nodes are required.
     pub required: Option<Vec<Cells>>,
-    /// Whether to search all sets of places if selecting one place after the other fails.
+    /// Whether to search all sets of disjoint places if selecting one place after the other fails.
     pub exact: bool,
 }
 

@@ -32,7 +32,7 @@ struct Bench {
     weights: Option<Vec<u64>>,
 }
 
-/// Sides, spacing (0 for the sides) and seed of a placement.
+/// Sides, spacing and seed of a placement; a spacing of 0 stands for the sides.
 type Box3 = ([u16; 3], [u16; 3], [u16; 3]);
 
 fn aligned(sides: [u16; 3]) -> Box3 {
@@ -71,7 +71,7 @@ impl Bench {
         Self::read(&(head + &toruses.concat()))
     }
 
-    /// A machine of one torus without holes.
+    /// Creates a machine of one torus without holes.
     fn of(sides: [u16; 3], placements: &[Box3]) -> Self {
         let last = sides.iter().map(|&side| u32::from(side)).product::<u32>() - 1;
         Self::new(&[yaml("t", sides, &format!("nodes: 'n[0-{last}]'"), placements)])

@@ -1,8 +1,8 @@
 //! Selection among all free boxes of a size, in all orientations: an extension of Slurm's rule.
 //!
 //! Every candidate has several terms, which are integers. The candidate with the smallest weighted sum of terms wins.
-//! If sums are equal, the first of these candidates in the order of Slurm's scan wins. Let c be a candidate of n cells.
-//! If f(m) of a thousand jobs request the size m, the weight of this size is u(m) = m f(m). The terms are:
+//! Among candidates with equal sums, the first in the order of Slurm's scan wins. Let c be a candidate of n cells. If
+//! f(m) of a thousand jobs request the size m, the weight of this size is u(m) = m f(m). The terms are:
 //!
 //! | term | value for a candidate c |
 //! |---|---|
@@ -13,11 +13,11 @@
 //! | EF, ends together | the sum, over the pairs of NF, of the `nearness` of the end of the neighbour's job to the end of the new job |
 //! | DL, delay of larger boxes | see below |
 //!
-//! NF, WF and EF are subtracted. *DL* measures how much later the first place for each larger job becomes free. For an
-//! anchor A, let T(A) be the time until all running jobs in A have ended by their estimates; T(A) is 0 if A is free. If
-//! the new job uses c for r seconds and c overlaps A, T(A) is replaced by max(T(A), r). Each size m contributes
-//! u(m) (50 min T + floor(mean T)), with minimum and mean over the anchors of size m. DL is the sum of these
-//! contributions over the sizes m > n of at least 1/64 of the torus. Anchors with a hole are excluded.
+//! NF, WF and EF are subtracted. *DL* measures how much later the first place for jobs of each larger size becomes
+//! free. For an anchor A, let T(A) be the time until all running jobs in A have ended by their estimates; T(A) is 0 if
+//! A is free. If the new job uses c for r seconds and c overlaps A, T(A) is replaced by max(T(A), r). Each size m
+//! contributes u(m) (50 min T + floor(mean T)), with minimum and mean over the anchors of size m. DL is the sum of
+//! these contributions over the sizes m > n of at least 1/64 of the torus. Anchors with a hole are excluded.
 //!
 //! A cell [out of service](Ties::withdraw) does not count as a neighbour; it can be configured to count as a wall. An
 //! anchor with a cell out of service is excluded from DL, because the end of the outage is unknown.
@@ -197,7 +197,8 @@ impl Ties {
         self.fixed.overlaps.place(index, &self.fixed.torus.placements()[index], anchor)
     }
 
-    /// Starts a job in a free box. `end` is the estimated end of the job, if it has an estimate.
+    /// Starts a job in a free box. `end` is the estimated end of the job, computed from a substitute if the job has no
+    /// estimate.
     pub fn start(&mut self, [index, anchor]: [usize; 2], end: u64, has_estimate: bool) {
         let torus = &self.fixed.torus;
         let mask = torus.placements()[index].mask(anchor);
@@ -288,7 +289,8 @@ impl Ties {
         self.of_size(size).flat_map(move |index| anchors(index).map(move |anchor| [index, anchor]))
     }
 
-    /// Returns the candidate with the smallest sum; `None` if there is no candidate. The cost of the result is 0.
+    /// Returns the candidate with the smallest sum; `None` if there is no candidate. The field `cost` of the result
+    /// is 0.
     pub fn decide(&mut self, query: &TieQuery<'_>) -> Option<Pick> {
         let candidates = self.filtered_candidates(query);
         let pick = |[placement, anchor]: [usize; 2]| Pick { torus: 0, placement, anchor, cost: 0 };
@@ -299,7 +301,8 @@ impl Ties {
         let delays = self.prepare(query);
         let mut best: Option<([usize; 2], i128)> = None;
         for &at in &candidates {
-            // A candidate loses if its sum is not smaller than the best sum, so its sum need not be complete.
+            // A candidate loses if its sum is not smaller than the best sum, so the computation of its sum may stop
+            // early.
             if let Some(sum) = self.sum_below(at, query, &delays, best.map(|best| best.1)) {
                 best = Some((at, sum));
             }
@@ -332,7 +335,7 @@ impl Ties {
             all.clone().for_each(|index| self.open.compute(&self.fixed.torus, index));
             let counts = |&index: &usize| query.worth[index] > 0 && self.open.has_any(index);
             self.blockable = all.filter(counts).collect();
-            // Placements with the largest weight reject candidates soonest.
+            // Placements with the largest weights come first, because they reject candidates soonest.
             self.blockable.sort_by_key(|&index| std::cmp::Reverse(query.worth[index]));
         }
         if delay == 0 {
@@ -362,7 +365,7 @@ impl Ties {
         }
     }
 
-    /// Computes the anchors of every size larger than the query's, for DL.
+    /// Returns the anchors of every size larger than the size of the query, for DL.
     fn delays(&self, query: &TieQuery<'_>) -> Vec<Delays> {
         let mut all: Vec<Delays> = Vec::new();
         let placements = self.fixed.torus.placements().iter().enumerate();

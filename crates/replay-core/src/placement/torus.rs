@@ -121,7 +121,7 @@ pub struct Steps {
     pub seed: [u16; 3],
     /// Whether boxes wrap around the edge, along x, y, z.
     pub wrapped: [bool; 3],
-    /// For axes that do not wrap: whether a box at the last position ends at the edge.
+    /// For axes that do not wrap: whether a position is added at which the box ends at the edge.
     pub flush: bool,
 }
 
@@ -358,8 +358,7 @@ impl Layout {
     }
 
     /// Returns the machine whose processors are the nodes. Returns `None` if there are no nodes, or more cells than a
-    /// machine may have. A single torus without holes becomes a plain torus, in which processors are numbered along z
-    /// first.
+    /// machine may have. A single torus without holes becomes a grid, in which processor numbers vary fastest along z.
     pub fn machine(&self) -> Option<Topology> {
         let of = |torus: &Arc<Torus>| {
             let cells = 0..torus.cells() as u32;

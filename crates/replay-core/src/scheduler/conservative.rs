@@ -21,11 +21,11 @@ use crate::workload::JobId;
 ///
 /// # Cost
 ///
-/// The profile of reservations is kept from event to event. A compression visits every waiting job
-/// once: most jobs move to an earlier time at which processors have become free, or keep their reservation because
-/// no hole of the profile is long enough for these jobs. A table lookup determines whether a hole can be
-/// long enough. A compression of n waiting jobs thus costs about n log n, and a trace in which all
-/// jobs wait and end early costs about the square of their number.
+/// The profile of reservations is kept from event to event. A compression visits every waiting job once: most jobs move
+/// to an earlier time at which processors have become free, or keep their reservations because no hole in the profile
+/// (an interval with enough free processors) is long enough. A table lookup determines whether a hole can be long
+/// enough. A compression of n waiting jobs thus costs about n log n, and a trace in which all jobs wait and end early
+/// costs about the square of the number of jobs.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
@@ -52,7 +52,7 @@ struct Waiting {
 }
 
 impl Conservative {
-    /// Creates an empty queue in the given order for a machine of `processors`.
+    /// Creates an empty queue in the given order, for a machine with `processors` processors.
     pub fn new(order: QueueOrder, processors: u32) -> Self {
         Self {
             order,
@@ -67,7 +67,7 @@ impl Conservative {
         }
     }
 
-    /// Returns the reserved duration. For a job with estimate 0, a second is reserved.
+    /// Returns the reserved duration. For a job with estimate 0, one second is reserved.
     fn duration(job: &QueuedJob) -> i64 {
         job.estimate.max(1)
     }
@@ -92,7 +92,7 @@ impl Conservative {
                 start
             } else {
                 let start = profile.earlier(now, size, duration, from);
-                // The overlap of the old and the new reservation does not change.
+                // The profile does not change where the old and the new reservation overlap.
                 profile.take(start, from.min(start + duration), size);
                 profile.give(from.max(start + duration), until, size);
                 start
@@ -137,7 +137,7 @@ impl Scheduler for Conservative {
                     self.profile.take(from, until, processors);
                 }
             }
-            // Processors taken by both an outage and the job are given back once.
+            // Processors that both an outage and the job hold were subtracted twice, so they are added back once.
             SchedulerEvent::OutagesOverlap { job, outages } => {
                 let Some(&(_, end)) = self.running.get(&job) else { return };
                 for &Outage { from, until, processors } in &outages {
@@ -186,16 +186,16 @@ impl Scheduler for Conservative {
         );
     }
 
-    /// Reservations are made for the requested numbers of processors; a job that cannot be placed
-    /// when its reservation is due, or that gets more processors than requested, would invalidate
-    /// the reservations of other jobs.
+    /// Reservations are made for exactly the requested numbers of processors. A job that cannot be placed when its
+    /// reservation is due, or that gets more processors than requested, would invalidate the reservations of other
+    /// jobs.
     fn capabilities(&self) -> Capabilities {
         Capabilities { takes_refusals: false, ..Capabilities::default() }
     }
 
-    /// Returns the time of the next reservation, because compression can move a reservation to a
-    /// time at which no job ends. A delayed reservation waits for a completion and must not delay
-    /// other reservations.
+    /// Returns the time of the next reservation. The scheduler must be called at this time, because compression can
+    /// move a reservation to a time at which no job ends. A delayed reservation waits for a completion and must not
+    /// delay other reservations.
     fn next_wakeup(&self, after: i64) -> Option<i64> {
         if self.earliest > after {
             return (self.earliest < i64::MAX).then_some(self.earliest);

@@ -9,7 +9,7 @@ pub trait Decorator: Send {
     /// Returns the wrapped scheduler.
     fn inner(&self) -> &dyn Scheduler;
 
-    /// Returns the wrapped scheduler mutably.
+    /// Returns a mutable reference to the wrapped scheduler.
     fn inner_mut(&mut self) -> &mut dyn Scheduler;
 
     /// See [`Scheduler::arrive`].

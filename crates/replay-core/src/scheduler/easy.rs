@@ -20,21 +20,21 @@ use crate::workload::JobId;
 /// 2. Otherwise the head gets a guarantee, the *shadow time*: the running jobs are visited in the order of their
 ///    estimated ends, and their processors are added to the free processors until the head fits. The shadow time is the
 ///    estimated end at which the head fits.
-/// 3. The scheduler starts the first later job in queue order that fits now and does not delay the head. A job does not
-///    delay the head if its estimated end is no later than the shadow time. A longer job does not delay the head if the
-///    head fits alongside this job at the shadow time. At this time, all running jobs with an estimated end up to the
-///    shadow time have ended.
+/// 3. The scheduler starts the first job behind the head, in queue order, that fits now and does not delay the head. A
+///    job does not delay the head if its estimated end is no later than the shadow time. A longer job does not delay
+///    the head if the head fits alongside this job at the shadow time. At the shadow time, all running jobs with an
+///    estimated end up to the shadow time have ended.
 ///
 /// Nothing is backfilled while a running job's estimated end is the current time, because the completion of that job is
 /// about to be processed.
 ///
 /// # Allocators that give more processors than requested
 ///
-/// A guarantee counts the processors that the allocator assigns, including those beyond the request. A running job counts
-/// with all processors that it holds ([`Running::size`](super::Running::size)), a waiting job with the maximum that it can
-/// be given ([`QueuedJob::takes`]): the head fits at the shadow time, or alongside a backfilled job, if this maximum is
-/// available. Whether a job fits *now* is decided by the allocator, which is called as soon as the requested number of
-/// processors is free.
+/// A guarantee counts the processors that the allocator assigns, including those beyond the request. A running job
+/// counts with all processors that it holds ([`Running::size`](super::Running::size)), a waiting job with the maximum
+/// that it can be given ([`QueuedJob::takes`]). The head fits at the shadow time, or alongside a backfilled job, if
+/// this maximum is available. Whether a job fits *now* is decided by the allocator, which is called as soon as the
+/// requested number of processors is free.
 ///
 /// # Allocators that refuse
 ///
@@ -57,17 +57,18 @@ use crate::workload::JobId;
 /// that never refuse a job, all guards give the same schedule. This guard does not support allocators with refusals
 /// that do not last, because such an allocator may refuse the head at the guaranteed time although its place is free.
 ///
-/// [`Guard::Auto`] does the same for the rules of trees and blocks, except that a later job may also take processors of
-/// the place if the rule finds another place for the head at the shadow time, on the copy without the processors of the
-/// later job. If the rule never refused a job, this would be the count of step 3. These rules may refuse the head at
-/// its shadow time if more nodes are free than on the copy; the head is then late.
+/// For the rules of trees and blocks, [`Guard::Auto`] works like [`Guard::Place`], with one exception. A later job may
+/// also take processors of the place if the rule finds another place for the head at the shadow time, on the copy
+/// without the processors of the later job. For a rule that never refuses a job, this condition is the count of
+/// processors in step 3. These rules may refuse the head at its shadow time if more nodes are free than on the copy;
+/// the head then starts later than guaranteed.
 ///
 /// # Processors out of service
 ///
 /// Outages are treated as jobs that hold a number of processors from a known start to a known end. A job then fits now
-/// if enough processors are free and remain free for its whole estimate, alongside the outages and running jobs; the
-/// shadow time is the first time from which the head fits for its whole estimate; and a later job starts if it fits now
-/// and either ends by the shadow time or leaves enough processors for the head.
+/// if enough processors are free and remain free for its whole estimate, alongside the outages and running jobs. The
+/// shadow time is the first time from which the head fits for its whole estimate. A later job starts if it fits now and
+/// either ends by the shadow time or leaves enough processors for the head.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
@@ -94,9 +95,9 @@ pub struct Easy {
 /// The guarantee that prevents later jobs from delaying the head of the queue indefinitely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Guard {
-    /// For allocators that [reserve places](crate::allocator::Capabilities::reserves_places), a place as with
-    /// [`Place`](Self::Place), which another place at the same time may replace. For all others, a number of
-    /// processors.
+    /// For allocators that [reserve places](crate::allocator::Capabilities::reserves_places), the guarantee is a place,
+    /// as with [`Place`](Self::Place), but another place at the same time may replace it. For all other allocators, the
+    /// guarantee is a number of processors.
     #[default]
     Auto,
     /// The number of processors that the head takes. If the allocator refuses the head although this number is free,
@@ -120,7 +121,7 @@ struct Pending {
     is_head: bool,
     /// The delay beyond the guaranteed start; `None` if the job is not the head or had no guarantee.
     lateness: Option<i64>,
-    /// Number of processors that were free.
+    /// Number of processors that were free when the job was selected.
     free: u32,
     /// Number of processors taken from [`Guarantee::extra`].
     extra_used: u32,
@@ -128,12 +129,14 @@ struct Pending {
 
 /// The guarantee of the head in a round.
 ///
-/// A backfilled job that takes the counted number of processors does not change the shadow time. Before the shadow time
-/// even fewer processors are free, and at the shadow time the head fits by the backfill condition.
+/// A job that is backfilled and takes the counted number of processors ([`QueuedJob::takes`]) does not change the
+/// shadow time. Before the shadow time even fewer processors are free, and at the shadow time the head fits by the
+/// backfill condition.
 #[derive(Clone, Copy, Debug)]
 struct Guarantee {
     round: u64,
-    /// The number of free processors if the job selected last took the counted number of processors.
+    /// The number of processors that must be free for the guarantee to be valid: the number that remains if the job
+    /// selected last takes its counted number of processors.
     free: Option<u32>,
     shadow: i64,
     /// Number of processors that remain free at the shadow time after the start of the head.
@@ -237,8 +240,8 @@ impl Easy {
         Some(Selection::new(job.id, Some(reason)))
     }
 
-    /// Prepares a call at time `now`. If time has passed, jobs may be retried because the allocator may choose another
-    /// place.
+    /// Prepares a call at time `now`. If time has passed since the last call, jobs may be retried, because the
+    /// allocator may now choose another place for them.
     fn begin_call(&mut self, now: i64) {
         self.settle();
         if self.called_at.replace(now) != Some(now) {
@@ -252,7 +255,7 @@ impl Easy {
         self.retry_after_change();
     }
 
-    /// Makes jobs available again that would have taken processors of the head's place.
+    /// Ends the refusal of all jobs that were refused only until a job starts or the reserved place changes.
     fn retry_after_change(&mut self) {
         self.queue.retry(Until::Change);
         self.queue.retry(Until::Instant);

@@ -8,7 +8,7 @@ use crate::workload::JobId;
 /// First come, highest priority, exactly as Elmer implements it: Turner 1995, section 6.2.2.
 ///
 /// A job starts at its arrival if no job waits and enough hosts are found. When a job ends, *one*
-/// waiting job is tried: the head of the queue. [FCFS](Strict) instead continues until the head
+/// waiting job is tried: the head of the queue. [FCFS](Strict) instead tries jobs until the head
 /// does not fit. The two rules differ only if a job that ends makes room for several jobs. On a
 /// shared host, an earlier job has a higher priority than a later job
 /// ([`cluster`](crate::cluster)).

@@ -14,8 +14,8 @@ use crate::workload::JobId;
 /// subcube rather than on a new subcube. The implementation in `replay` uses the following rule:
 ///
 /// * A job that ends leaves its place to a waiting job of its dimension, including a job that arrives at the same time.
-///   If no job of the dimension waits, the place is lost. If a dimension has a place, the head of its queue may start;
-///   each start in the dimension uses up a place if the dimension has a place.
+///   If no job of the dimension waits, the place is lost. If a dimension has a place, the head of its queue may start,
+///   and its start uses up one place.
 /// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the dimension wait
 ///   per running job; the head then gets a new subcube. The sources do not state this bound; it was chosen for
 ///   `replay`.
@@ -50,8 +50,8 @@ struct Pending {
 }
 
 impl Lazy {
-    /// Creates empty queues; `patience` is the number of jobs that wait per running job of their dimension before a new
-    /// subcube is used.
+    /// Creates empty queues; `patience` is the maximum ratio of waiting to running jobs of a dimension at which no
+    /// waiting job gets a new subcube.
     pub fn new(patience: usize) -> Self {
         Self {
             patience,
@@ -148,7 +148,7 @@ impl Scheduler for Lazy {
 /// Options of `lazy`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LazyOptions {
-    /// Number of jobs that wait per running job of their dimension before a new subcube is used.
+    /// Maximum ratio of waiting to running jobs of a dimension at which no waiting job gets a new subcube.
     pub patience: u32,
 }
 
@@ -177,7 +177,7 @@ pub(super) fn table() -> Table<LazyOptions> {
         .param(
             "patience",
             kind::integer(0..=1_000_000),
-            "maximum ratio of waiting to running jobs of one size at which no waiting job of this size gets a new place",
+            "maximum number of waiting jobs per running job of the same size; if more jobs wait, one of them may start in a new place",
             |o| &mut o.patience,
         );
     Table::new("scheduler", [lazy])

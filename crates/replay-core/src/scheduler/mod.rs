@@ -17,16 +17,18 @@
 //!
 //! # Allocators that fold jobs
 //!
-//! When a job starts, it is decided whether the job is [folded](crate::allocator::reduced) and by how much its run time
-//! then increases. All disciplines that accept refusals support folded jobs with every speed-up. `conservative` does
-//! not support folded jobs, because it reserves processors and time at the arrival of a job. On hosts that jobs share,
-//! `easy` and the orders by estimate are also unsupported, because the run time of a job is not known in advance.
+//! At the start of a job, the allocator decides whether the job is [folded](crate::allocator::reduced) and by how much
+//! its run time then increases. All disciplines that accept refusals support folded jobs with every speed-up.
+//! `conservative` does not support folded jobs, because it reserves processors and time at the arrival of a job. On
+//! hosts that jobs share, `easy` and the orders by estimate are also unsupported, because the run time of a job is not
+//! known in advance.
 //!
 //! # Run to the end of the phase
 //!
 //! Turner 1995 mentions a rule by Setia et al. for shared hosts: a job continues to the end of a phase of computing and
 //! communicating, then another job may run. `replay` does not implement this rule, because traces and streams do not
-//! contain the ends of phases, and the single sentence in the thesis does not define which job runs next.
+//! contain the ends of phases, and the thesis, which describes the rule in a single sentence, does not define which job
+//! runs next.
 //!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 //!
@@ -66,13 +68,13 @@ pub use strict::Strict;
 
 use crate::workload::JobId;
 
-/// A waiting job as schedulers see it.
+/// A waiting job, as passed to schedulers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueuedJob {
     /// The job.
     pub id: JobId,
-    /// Number of requested processors; if the allocator [folds](crate::allocator::reduced) jobs, the minimum on which
-    /// the job can run.
+    /// Number of requested processors; if the allocator [folds](crate::allocator::reduced) jobs, the minimum number on
+    /// which the job can run.
     pub size: u32,
     /// Maximum number of processors that the allocator can give to the job. The maximum exceeds `size` if the allocator
     /// rounds up.
@@ -104,13 +106,13 @@ pub struct System<'a> {
     pub now: i64,
     /// Free processors.
     pub free: u32,
-    /// The number of the round. Within a round the state changes only by the jobs that start.
+    /// The number of the round. Within a round, the state changes only when jobs start.
     pub round: u64,
     /// The running jobs.
     pub running: &'a RunningJobs,
 }
 
-/// Statistics of the guaranteed start times of heads of the queue.
+/// Statistics of the start times that a scheduler guarantees to heads of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Promises {
     /// Number of jobs that had to wait at the head of the queue and got a guaranteed start. Only the first guaranteed
@@ -166,10 +168,11 @@ pub trait Scheduler: Send {
 
 /// A scheduler that guarantees a start time to the head of the queue.
 pub trait Reservation {
-    /// Returns the job that needs a reservation before [`next_job`](Scheduler::next_job) is called. The simulation then
-    /// calls [`set_reservation`](Self::set_reservation) with the earliest time at which the allocator finds a place on
-    /// a copy of the machine. On the copy, running jobs end at their estimated ends. The simulation calls this function
-    /// only if the scheduler [reserves places](Capabilities::reserves_places_for) for this allocator.
+    /// Returns the job that needs a reservation before [`next_job`](Scheduler::next_job) is called; `None` if no job
+    /// needs a reservation. The simulation then calls [`set_reservation`](Self::set_reservation) with the earliest time
+    /// at which the allocator finds a place on a copy of the machine. On the copy, running jobs end at their estimated
+    /// ends. The simulation calls this function only if the scheduler [reserves
+    /// places](Capabilities::reserves_places_for) for this allocator.
     fn reservation_request(&mut self, system: System<'_>) -> Option<JobId>;
 
     /// Reserves a place from time `at` for the job that [`reservation_request`](Self::reservation_request) returned.
@@ -186,13 +189,13 @@ pub struct Capabilities {
     /// schedule](crate::allocator::Capabilities::keeps_schedule). Such an allocator can refuse jobs or give more
     /// processors than requested.
     pub takes_refusals: bool,
-    /// What the discipline reserves for the head of the queue. If this may be a place, [`Scheduler::reservation`] returns
-    /// `Some`.
+    /// What the discipline reserves for the head of the queue. If the discipline may reserve a place,
+    /// [`Scheduler::reservation`] returns `Some`.
     pub guard: Guard,
 }
 
 impl Capabilities {
-    /// Returns whether the discipline reserves places if it runs with an allocator of these capabilities.
+    /// Returns whether the discipline reserves places when it runs with an allocator of the given capabilities.
     pub fn reserves_places_for(&self, allocator: &crate::allocator::Capabilities) -> bool {
         let reserves_places = match self.guard {
             Guard::Count => false,
@@ -285,7 +288,7 @@ impl Selection {
     }
 }
 
-/// The reason for which a selected job does not start.
+/// The reason why a selected job does not start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rejection {
     /// The allocator has refused the job.
@@ -294,8 +297,8 @@ pub enum Rejection {
         /// another job has started.
         lasts: bool,
     },
-    /// The job would have taken processors of the reserved place. When other processors become free, the allocator may
-    /// choose these processors instead.
+    /// The job would have taken processors of the reserved place. Once other processors become free, the allocator may
+    /// choose those for the job.
     TakesReserved {
         /// Whether the allocator's choice depends only on the free processors. Otherwise the allocator may choose other
         /// processors as soon as time passes.

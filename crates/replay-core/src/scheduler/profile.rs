@@ -58,7 +58,7 @@ impl Profile {
     pub fn earliest(&mut self, now: i64, size: u32, duration: i64) -> i64 {
         let last = self.blocks.len() - 1;
         let end = (last, self.blocks[last].times.len());
-        // After the last step all processors are free.
+        // From the last step on, all processors are free.
         self.first_hole(now, size, duration, end).unwrap_or(i64::MAX)
     }
 
@@ -149,7 +149,8 @@ impl Profile {
         Err(longest)
     }
 
-    /// Returns the time until which `size` processors are free from the start of a block.
+    /// Returns the end of the interval that begins at the start of `block` and in which at least `size` processors are
+    /// free.
     fn end_of_run(&self, block: usize, size: i64) -> i64 {
         for block in &self.blocks[block..] {
             let size = size - block.raised;

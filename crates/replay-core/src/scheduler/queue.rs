@@ -11,7 +11,7 @@ use index::Index;
 pub struct Waiting {
     /// The job.
     pub job: QueuedJob,
-    /// Rank in the order, and arrival turn among jobs of equal rank.
+    /// Rank in the queue order, and position in the order of arrival, which decides between jobs of equal rank.
     rank: (i128, u64),
     /// The event after which the job may be tried again; `None` if the job was not refused.
     pub refused: Option<Until>,
@@ -83,7 +83,7 @@ pub struct Queue {
     any_refused: [bool; 3],
 }
 
-/// Minimum length of the list beyond which its jobs are moved to the index.
+/// Length of the list beyond which its jobs are moved to an empty index; the limit grows with the index.
 const LIST_LENGTH: usize = 128;
 
 impl Queue {
@@ -102,7 +102,7 @@ impl Queue {
         let rank = (self.order.rank(&job), job.turn);
         let at = self.list.partition_point(|other| other.rank < rank);
         self.list.insert(at, Waiting { job, rank, refused: None });
-        // Rebuilding the index takes time proportional to its length.
+        // The limit grows with the index, because rebuilding the index takes time proportional to its length.
         if self.list.len() > LIST_LENGTH + 2 * self.index.len().isqrt() {
             self.index.absorb(&mut self.list);
         }
@@ -166,7 +166,7 @@ impl Queue {
         }
     }
 
-    /// Makes jobs available again that were refused until this event.
+    /// Makes the jobs that were refused until this event available again.
     pub fn retry(&mut self, until: Until) {
         if !std::mem::take(&mut self.any_refused[until as usize]) {
             return;

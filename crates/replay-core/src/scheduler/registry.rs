@@ -21,7 +21,7 @@ pub trait SchedulerOptions: Send + Sync {
         None
     }
 
-    /// Builds the scheduler with an empty queue, for a machine of `processors`.
+    /// Builds the scheduler with an empty queue, for a machine with `processors` processors.
     fn build(&self, processors: u32) -> Box<dyn Scheduler>;
 }
 
@@ -109,7 +109,7 @@ impl SchedulerSpec {
         self.capabilities
     }
 
-    /// Builds the scheduler with an empty queue, for a machine of `processors`.
+    /// Builds the scheduler with an empty queue, for a machine with `processors` processors.
     pub fn build(&self, processors: u32) -> Box<dyn Scheduler> {
         self.options.build(processors)
     }

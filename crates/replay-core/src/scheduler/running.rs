@@ -1,6 +1,6 @@
 use crate::workload::JobId;
 
-/// A running job as schedulers see it.
+/// A running job, as passed to schedulers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Running {
     /// Start plus estimate, in trace seconds.

@@ -7,7 +7,7 @@ use crate::workload::JobId;
 /// computers", ICDCS 1991.
 ///
 /// Turner 1995 and Chang and Mohapatra mention Scan, but state only that jobs of one size are grouped. The
-/// implementation in `replay` follows the general literature: jobs wait in one queue per dimension; one queue is served
+/// implementation in `replay` follows the general literature. Jobs wait in one queue per dimension; one queue is served
 /// in order of arrival until it is empty, then the next non-empty queue is served. The queues are served cyclically, by
 /// ascending or descending dimension. A head that cannot start blocks all other jobs. The sources do not state whether
 /// a queue is served until it is empty or only for the jobs that waited when its turn began.

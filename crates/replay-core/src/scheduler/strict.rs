@@ -47,8 +47,8 @@ impl Queue {
         }
     }
 
-    /// Inserts a job. In the order of arrival the position is nearly always the end, or the front if the job returns
-    /// after an interruption.
+    /// Inserts a job. In the order of arrival, the position of a job is nearly always the end of the queue, or the
+    /// front if the job returns after an interruption.
     fn insert(&mut self, Waiting { rank, turn, id, size }: Waiting) {
         match self {
             Queue::Arrival(queue) => {

@@ -20,8 +20,8 @@ pub struct Arrivals<'a> {
 }
 
 impl<'a> Arrivals<'a> {
-    /// Creates the arrivals of `jobs`, in order of submission; `follows` contains the predecessor
-    /// of each job, without cycles, or is empty.
+    /// Creates the arrivals of `jobs`, which must be in order of submission. `follows` contains the predecessor of each
+    /// job, without cycles, or is empty.
     pub fn new(jobs: &'a [Job], follows: &'a [Option<Follows>]) -> Self {
         let edges = follows.iter().zip((0..).map(JobId));
         let mut followers: Vec<_> =

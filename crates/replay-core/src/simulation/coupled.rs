@@ -334,7 +334,7 @@ impl Coupled<'_> {
         }
     }
 
-    /// Returns the time at which the head of the queue will have a place.
+    /// Reserves a place for the head of the queue and returns the time at which the place is free.
     fn reserve(
         &mut self,
         head: JobId,
@@ -414,7 +414,7 @@ impl Coupled<'_> {
             None => true,
         };
         if !admitted {
-            // Undo the allocation. For the allocator the job started and ended at the same time.
+            // Undo the allocation. The allocator is notified as if the job had started and ended at the same time.
             self.machine.occupy(nodes);
             self.machine.release(nodes);
             allocator.on_event(&self.machine, MachineEvent::Released(nodes));

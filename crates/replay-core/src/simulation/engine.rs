@@ -45,14 +45,15 @@ pub struct Simulation<'a> {
 
 /// The source of start times.
 pub enum Starts<'s> {
-    /// A scheduler with an empty queue selects jobs, and the allocator places them.
+    /// A scheduler, whose queue must be empty, selects the jobs, and the allocator places them.
     Scheduler(&'s mut dyn Scheduler),
-    /// A timeline of these jobs on this machine. The allocator must place every job at its start time.
+    /// A timeline that was computed for these jobs on this machine. The allocator must place every job at its start
+    /// time.
     Timeline(&'s Timeline),
 }
 
-/// Returns whether every run with this allocator is [coupled](Simulation::is_coupled): the allocator may change the
-/// schedule, or it allocates whole units, and its use of units is measured over time.
+/// Returns whether every run with this allocator is [coupled](Simulation::is_coupled). This is the case if the
+/// allocator may change the schedule, or if it allocates whole units, because the use of units is measured over time.
 pub fn is_always_coupled(allocator: &dyn Allocator) -> bool {
     !allocator.capabilities().keeps_schedule || allocator.stats().census.is_some()
 }
@@ -85,7 +86,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Reports every event to the observer, even if a replay would suffice.
+    /// Makes the run coupled, so that every event is reported to the observer, even if a replay would suffice.
     pub fn with_every_event(self) -> Self {
         Self { every_event: true, ..self }
     }
@@ -117,7 +118,7 @@ impl<'a> Simulation<'a> {
             || is_always_coupled(allocator)
     }
 
-    /// Computes the schedule for an allocator that does not influence the schedule.
+    /// Computes the schedule of `scheduler`, which is valid for every allocator that does not influence the schedule.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine or never starts, or on cancellation.
@@ -222,7 +223,7 @@ mod tests {
             ("mc1x1", plain().with_outages(&outages), true),
             ("mc1x1", plain().with_service(&mut service), true),
             ("hilbert-best-fit", plain(), false),
-            // `first-fit` may refuse jobs; `mbs` allocates whole units.
+            // Both runs are coupled: `first-fit` may refuse jobs, and `mbs` allocates whole units.
             ("first-fit", plain(), true),
             ("mbs", plain(), true),
         ] {

@@ -19,14 +19,14 @@ pub enum SimulationError {
     )]
     Refused(i64, Refusal),
     /// The scheduler requires an allocator that does not change the schedule.
-    #[error("this scheduler does not support allocators that refuse jobs or round up")]
+    #[error("this scheduler does not support allocators that refuse jobs or round their sizes up")]
     Scheduler,
-    /// The scheduler reserves places, and the allocator cannot be copied to search for a place.
+    /// The scheduler reserves places, but the allocator cannot be copied, so no place can be searched for.
     #[error(
-        "this scheduler reserves places on a copy of the machine, which the allocator does not support"
+        "this scheduler searches for reserved places on a copy of the allocator, but the allocator cannot be copied"
     )]
     NoCopies,
-    /// The scheduler reserves places, and the allocator may refuse a job although its place is free.
+    /// The scheduler reserves places, but the allocator may refuse a job although its place is free.
     #[error(
         "this scheduler reserves places, but the allocator may refuse a job although its place is free"
     )]
@@ -40,7 +40,7 @@ pub enum SimulationError {
          processors): {}",
         match line { 0 => String::new(), line => format!(" (line {line})") },
         match refusal {
-            // The request fits, but not after the strategy rounds it up.
+            // The request fits into the machine, but the size to which the strategy rounds it up does not.
             Refusal::TooFewFree if *size as usize <= *processors => {
                 "the strategy has no place for this size or shape (with a menu of boxes, fit=up uses the next larger box)".to_string()
             }
@@ -69,7 +69,7 @@ pub enum SimulationError {
     /// jobs.
     #[error("{} never started: too many processors remain out of service", if *.0 == 1 { "1 job".to_string() } else { format!("{} jobs", .0) })]
     Down(usize),
-    /// A part of the simulation does not support outages.
+    /// Outages are not supported by a part of the simulation, which the value names.
     #[error("outages are not supported by {0}")]
     NoOutages(&'static str),
     /// The service failed.

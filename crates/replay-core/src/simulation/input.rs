@@ -27,8 +27,9 @@ pub struct Input<'a> {
 pub struct Overhead {
     /// Number of jobs selected by the scheduler, including refused jobs.
     pub attempts: u64,
-    /// Number of allocator calls. No call is needed if the allocator has decided on an equal request on the same free
-    /// processors, or if an earlier [refusal covers the request](crate::allocator::Allocator::refusal_covers).
+    /// Number of allocator calls. No call is needed if the allocator has already decided on an equal request with the
+    /// same free processors, or if an earlier [refusal covers the
+    /// request](crate::allocator::Allocator::refusal_covers).
     pub allocator_calls: u64,
     /// Number of selected jobs that were refused because too few processors were free.
     pub too_few_free: u64,
@@ -44,11 +45,11 @@ pub struct Overhead {
     pub time: Duration,
 }
 
-/// Use of processors that several jobs share: the hosts of a cluster.
+/// Model of processors that several jobs share, such as the hosts of a cluster.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shared {
     /// Number of slots of all hosts.
     pub slots: usize,
-    /// Processor time that all jobs have used.
+    /// Processor time that all jobs together have used.
     pub computed: f64,
 }

@@ -1,6 +1,6 @@
 //! Replay of one timeline with many tie configurations at once, by a [`BatchReplay`].
 //!
-//! Each configuration gets the same placements as in a separate [replay](Simulation::run). A test compares the
+//! Each configuration makes the same placements as in a separate [replay](Simulation::run). A test compares the
 //! placements of every job.
 
 use super::input::Input;
@@ -9,9 +9,9 @@ use crate::allocator::centre::{BatchPlacement, BatchReplay};
 use crate::workload::JobId;
 
 impl Simulation<'_> {
-    /// Replays a timeline with each configuration of a batch. The batch must have the machine of the simulation.
-    /// `observe` gets each job and its allocation with the configurations that make it. Several calls may report the
-    /// same allocation. Returns the number of decisions, which is at most the product of configurations and jobs.
+    /// Replays a timeline with each configuration of a batch. The batch must have been created for the machine of the
+    /// simulation. `observe` gets each job and its allocation with the configurations that make it. Several calls may
+    /// report the same allocation. Returns the number of decisions, which is at most one per job and configuration.
     ///
     /// # Errors
     /// [`SimulationError`] if a job finds too few free processors, or on cancellation.

@@ -10,32 +10,32 @@
 //! 3. a *round*: the scheduler is called until it does not start a job.
 //!
 //! A job of run time 0 completes at its start time, after the round that started it, and another round follows. The
-//! order matters. If the scheduler were called after every single event, other jobs would start, and published means
-//! would change in the fourth digit.
+//! order matters. If the scheduler were called after every single event, it would start different jobs, and published
+//! means would change in the fourth digit.
 //!
 //! # Replay and coupled simulation
 //!
 //! [`Simulation::run`] takes jobs, a machine, a scheduler, an allocator and an [`Observer`]. An allocator that never
 //! refuses a job does not influence the schedule: the run then replays a [`Timeline`], which is computed once per
-//! trace, machine size and scheduler for any number of allocators. A *coupled* event loop runs scheduler, allocator and
-//! service together if the allocator may refuse jobs, takes more processors than requested, or allocates whole units;
-//! if there are outages ([`outages`]); or if a [`Service`] determines run times from the jobs' traffic.
-//! [`Simulation::is_coupled`] returns whether a run is coupled. A test checks that replay and coupled simulation agree
-//! for allocators that never refuse a job.
+//! trace, machine size and scheduler for any number of allocators. In a *coupled* run, one event loop runs scheduler,
+//! allocator and service together. A run is coupled if the allocator may refuse jobs, takes more processors than
+//! requested, or allocates whole units; if there are outages ([`outages`]); or if a [`Service`] determines run times
+//! from the jobs' traffic. [`Simulation::is_coupled`] returns whether a run is coupled. A test checks that replay and
+//! coupled simulation agree for allocators that never refuse a job.
 //!
 //! [`Simulation::lockstep`] replays a timeline for many tie vectors at once.
 //!
 //! # Jobs with predecessors
 //!
 //! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when the predecessor has ended *in this
-//! replay*. The wait of the job is measured from this arrival ([`Simulation::with_chains`]). The timeline still does
-//! not depend on the allocator. Arrivals at the same time are in file order.
+//! replay*. The wait of the job is measured from this arrival ([`Simulation::with_chains`]). Even with predecessors,
+//! the timeline does not depend on the allocator. Arrivals at the same time are in file order.
 //!
 //! # Recorded schedules
 //!
 //! [`Timeline::recorded`] builds the schedule of a log from the wait times in the log. If the log oversubscribes the
-//! machine, the affected jobs get no processors, and their number is reported. A job without a recorded start has no
-//! events. [`Simulation::replay_recorded`] replays a log with its recorded placements.
+//! machine, the affected jobs get no processors, and the number of these jobs is reported. A job without a recorded
+//! start has no events. [`Simulation::replay_recorded`] replays a log with its recorded placements.
 
 mod arrivals;
 mod coupled;

@@ -18,13 +18,13 @@ pub struct State {
     pub requested: u32,
     /// Number of waiting jobs.
     pub waiting: u32,
-    /// Whether a waiting job was refused since the last completion although enough processors were free (external
+    /// Whether, since the last completion, a waiting job was refused although enough processors were free (external
     /// fragmentation).
     pub fragmented: bool,
     /// Counts of the allocator's units; `None` if the allocator does not allocate whole units.
     pub census: Option<Census>,
-    /// The [blocked](crate::allocator::Stats::menu_fragmentation) part of the allocator's menu of boxes, and the
-    /// maximum of this value.
+    /// Current and largest possible [fragmentation](crate::allocator::Stats::menu_fragmentation) of the allocator's
+    /// menu of boxes; `None` for strategies without a menu.
     pub blocked: Option<[u64; 2]>,
 }
 
@@ -39,8 +39,8 @@ pub struct Decision<'a> {
     pub nodes: &'a [NodeId],
     /// Counts of the allocator's units in a coupled run; `None` if the allocator does not allocate whole units.
     pub census: Option<Census>,
-    /// Number of distinct processor sets with the best score, if [ties are counted](super::Simulation::counting_ties)
-    /// and the strategy can count them.
+    /// Number of distinct processor sets that share the best score, if [ties are
+    /// counted](super::Simulation::counting_ties) and the strategy can count them.
     pub tied: Option<u32>,
 }
 
@@ -68,8 +68,8 @@ pub trait Observer {
         let _ = (job, now);
     }
 
-    /// Called when a job could not be placed although enough processors are free: at least the minimum number that the
-    /// job accepts at this time.
+    /// Called when a job could not be placed although enough processors were free, that is, at least the minimum number
+    /// that the job accepts at this time.
     fn refused(&mut self, job: JobId, refusal: Refusal) {
         let _ = (job, refusal);
     }
@@ -114,7 +114,7 @@ macro_rules! to_both {
 /// Ignores all events.
 impl Observer for () {}
 
-/// Calls a function with every decision.
+/// An observer that calls a function with every decision.
 #[derive(Debug)]
 pub struct Decisions<F>(pub F);
 
@@ -124,8 +124,8 @@ impl<F: FnMut(Decision<'_>)> Observer for Decisions<F> {
     }
 }
 
-/// Calls two observers in this order. The pair is done when both observers are done.
-// `Observer` methods added later must be forwarded here.
+/// Calls the first observer of the pair, then the second. The pair is done when both observers are done.
+// Methods that are added to `Observer` must be forwarded here.
 #[deny(clippy::missing_trait_methods)]
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn is_done(&self) -> bool {

@@ -26,8 +26,8 @@ pub struct Overfull {
     /// Number of jobs that started with too few processors free, assuming that all jobs hold their recorded number of
     /// processors.
     pub all_counted: u64,
-    /// Number of maximal time spans in which too many processors were busy. Processors of jobs of run time 0 are not
-    /// counted as busy.
+    /// Number of maximal time spans in which more processors were busy than the machine has. Processors of jobs of run
+    /// time 0 are not counted as busy.
     pub spans: u64,
     /// Length of the longest span in seconds.
     pub longest: i64,
@@ -65,10 +65,10 @@ impl fmt::Display for Overfull {
 }
 
 impl Timeline {
-    /// Builds the schedule in which each job starts at the time that `start` returns, on a machine of `processors`. At
-    /// equal times completions come first, then the start and end of each job of run time 0, then the other starts.
-    /// Within each group events are in the order of jobs. A job for which too few processors are free keeps its start
-    /// time but has no events: it is [unplaced](Timeline::unplaced). A job for which `start` returns `None` is
+    /// Builds the schedule of a machine with `processors` processors in which each job starts at the time that `start`
+    /// returns. At equal times completions come first, then the start and end of each job of run time 0, then the other
+    /// starts. Within each group events are in the order of jobs. A job for which too few processors are free keeps its
+    /// start time but has no events: it is [unplaced](Timeline::unplaced). A job for which `start` returns `None` is
     /// unplaced, too; its start time is `i64::MIN`.
     ///
     /// # Errors

@@ -25,8 +25,8 @@ pub struct Conflicts {
     pub without_placement: u64,
     /// Number of jobs for which the number of recorded nodes differs from the number of processors.
     pub size_mismatches: u64,
-    /// Each entry is a peak number of processors in use on a point, and the number of points with this peak. Peaks are
-    /// in ascending order.
+    /// Each entry contains a peak, the largest number of processors in use on a point at one time, and the number of
+    /// points with this peak. Peaks are in ascending order.
     pub peaks: Vec<(u32, u64)>,
 }
 
@@ -47,7 +47,10 @@ impl fmt::Display for Conflicts {
         }
         if *size_mismatches > 0 {
             let jobs = counted(*size_mismatches, "job");
-            write!(f, "; {jobs} with different numbers of nodes and processors")?;
+            write!(
+                f,
+                "; {jobs} whose number of recorded nodes differs from the number of processors"
+            )?;
         }
         let peaks: Vec<String> = peaks
             .iter()
@@ -64,7 +67,8 @@ impl Simulation<'_> {
     /// Replays the timeline of a log with the recorded nodes of each job. `places` returns one node per processor of
     /// the job, in any order, or `None` if the nodes are unknown. `points` contains the point of each node. The
     /// topology defines the number of processors per point. Processors in excess of this number are counted, and the
-    /// replay continues. `observe` gets each job with its points in scan order, without duplicates.
+    /// replay continues. `observe` is called for each job that starts with known nodes, with the job's points in scan
+    /// order, without duplicates.
     ///
     /// # Errors
     /// [`Cancelled`] on cancellation.

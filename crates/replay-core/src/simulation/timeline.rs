@@ -51,8 +51,8 @@ pub enum TimelineError {
 }
 
 impl Timeline {
-    /// Computes the schedule of `jobs` on a machine of `processors`. The jobs must be in order of submission, and the
-    /// queue of the scheduler must be empty. Raising `stop` cancels the computation.
+    /// Computes the schedule of `jobs` on a machine with `processors` processors. The jobs must be in order of
+    /// submission, and the queue of the scheduler must be empty. Raising `stop` cancels the computation.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine or never starts, or on cancellation.
@@ -154,9 +154,9 @@ impl Timeline {
         &self.events
     }
 
-    /// Returns the jobs without processors in ascending order. According to the log, these jobs started when too few
-    /// processors were free, or have no recorded start. Unplaced jobs have no events and are excluded from all metrics.
-    /// The list is empty unless the schedule is [`recorded`](Self::recorded).
+    /// Returns the jobs without processors in ascending order. These jobs have no recorded start, or the log starts
+    /// them when too few processors are free. Unplaced jobs have no events and are excluded from all metrics. The list
+    /// is empty unless the schedule is [`recorded`](Self::recorded).
     pub fn unplaced(&self) -> &[JobId] {
         &self.unplaced
     }

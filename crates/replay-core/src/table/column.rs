@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns whether the type is numeric, so that values can be compared and averaged.
+    /// Returns whether the type is numeric, so that its values can be compared and averaged.
     pub fn is_number(self) -> bool {
         matches!(self, Kind::I64 | Kind::U64 | Kind::F64)
     }
@@ -158,7 +158,7 @@ impl<Row> Column<Row> {
         Self { rises: true, ..self }
     }
 
-    /// Creates a column of text that the row contains.
+    /// Creates a column of text that is borrowed from the row.
     pub fn text(
         name: Name,
         meaning: &'static str,
@@ -199,8 +199,8 @@ impl<Row> Column<Row> {
 }
 
 impl<Part: 'static> Column<Part> {
-    /// Converts the column to a column of rows that contain this row type as a part. Values are null for rows without
-    /// the part.
+    /// Converts the column to a column of a table whose rows contain, as a part, a row of the current table. Values are
+    /// null for rows without this part.
     pub fn of<Row>(
         self,
         part: impl for<'a> Fn(&'a Row) -> Option<&'a Part> + Send + Sync + 'static,

@@ -29,7 +29,8 @@ impl Fitted {
             notes.push(format!("in all rows: {}", self.constant.join(", ")));
         }
         if !self.left_out.is_empty() {
-            notes.push(format!("left out (--wide shows all): {}", self.left_out.join(", ")));
+            notes
+                .push(format!("columns left out (--wide shows all): {}", self.left_out.join(", ")));
         }
         notes
     }
@@ -39,8 +40,8 @@ impl Sheet {
     /// Fits the table to lines of at most `width` characters, as far as this is possible by omitting columns and
     /// wrapping text. Columns with the same value in every row are omitted first, then the columns with the lowest
     /// [rank](Sheet::ranked). Among columns of equal rank, number columns are omitted first, from last to first, then
-    /// text columns. The first column is never omitted. If no number column has a rank, the first number column is not
-    /// omitted before the text columns. Before a column with a rank is omitted, text is wrapped.
+    /// text columns. The first column is never omitted. If no number column has a rank, the first number column is
+    /// omitted only if it has the same value in every row. Before a column with a rank is omitted, text is wrapped.
     pub fn fitted(&self, width: usize) -> Fitted {
         let mut widths = self.widths();
         let columns = self.header.len();
@@ -220,7 +221,7 @@ mod tests {
                 assert_eq!(words(line), words(expected), "{text}");
             }
         }
-        // The width is too small for wrapped text, so the text column is omitted before the number columns.
+        // The width is too small even for wrapped text, so the text column is omitted before the number columns.
         assert_eq!(plain(30).1, "jobs what it is base");
         assert_eq!(plain(3).1, "jobs what it is base change % verdict");
     }

@@ -1,4 +1,4 @@
-/// Declares a struct of metrics. Each metric is declared in one place, with its type, unit and
+/// Declares a struct of metrics. Each metric is declared in one place: its type, its unit, its
 /// meaning and the expression that computes it. The struct gets a constructor `of` and a function
 /// `columns` that returns the columns of a table.
 ///
@@ -13,7 +13,8 @@
 /// }
 /// ```
 ///
-/// `rising` declares that larger values are better. Fields after `with` are not columns.
+/// `rising` declares that larger values of the metric are better. Fields after `with` are not
+/// columns.
 #[macro_export]
 macro_rules! measures {
     (

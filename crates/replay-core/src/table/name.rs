@@ -1,7 +1,7 @@
 //! The names of the columns of all tables. Names are constants, so code with a wrong name does not
 //! compile.
 
-// The constants have the names of the columns.
+// The constants have the same names as the columns, which are in lower case.
 #![allow(non_upper_case_globals)]
 
 use std::fmt;
@@ -12,8 +12,8 @@ use std::fmt;
 pub struct Name(&'static str);
 
 impl Name {
-    /// Creates a column name that is not declared in this module: for a table outside the project,
-    /// or for a name composed of other names.
+    /// Creates a column name that is not declared in this module, for a table outside the project
+    /// or for a name that is composed of other names.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
@@ -42,7 +42,8 @@ macro_rules! names {
     };
 }
 
-// In alphabetical order. A test of the listing checks that each name occurs in a table.
+// In alphabetical order. A test of the column listing checks that each name belongs to a column of
+// a table.
 names! {
     about absent af allocated_utilization allocated_utilization_percent allocator
     allocator_seconds alone_cycles arrival arrivals asked_per_job at attempts_per_job base

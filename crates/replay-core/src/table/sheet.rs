@@ -30,9 +30,9 @@ pub(super) struct Heading {
 pub struct Sheet {
     pub(super) header: Vec<Heading>,
     pub(super) rows: Vec<Vec<String>>,
-    /// Line above the table, which describes all rows.
+    /// Line that is printed above the table and describes all rows.
     pub(super) lead: Option<String>,
-    /// Line below the table that explains marks in the fields.
+    /// Line that is printed below the table and explains marks in the fields.
     pub(super) legend: Option<String>,
 }
 
@@ -54,12 +54,12 @@ impl Sheet {
         self
     }
 
-    /// Sets the line above the table, which describes all rows.
+    /// Sets the line that is printed above the table and describes all rows.
     pub fn led_by(self, lead: Option<String>) -> Self {
         Self { lead, ..self }
     }
 
-    /// Sets the line below the table that explains marks in its fields.
+    /// Sets the line that is printed below the table and explains marks in the fields.
     pub fn explained_by(self, legend: Option<String>) -> Self {
         Self { legend, ..self }
     }
@@ -264,7 +264,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self { rank, ..self }
     }
 
-    /// Omits the column if no row has a value.
+    /// Makes the column optional: it is omitted if no row has a value in it.
     pub fn optional(self) -> Self {
         Self { optional: true, ..self }
     }

@@ -43,8 +43,7 @@ pub fn csv<Row: Table>(rows: &[Row]) -> io::Result<String> {
     String::from_utf8(text).map_err(io::Error::other)
 }
 
-/// Formats a list of integers as numbers and ascending ranges, such as `4,7-9,2`. The order is
-/// kept.
+/// Formats a list of integers as single numbers and ascending ranges, such as `4,7-9,2`. The order is kept.
 pub fn ranges(values: &[i64]) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for &value in values {

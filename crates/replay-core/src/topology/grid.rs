@@ -27,15 +27,15 @@ impl Axis {
 
     /// Returns whether the dimension has walls: it does not wrap and has more than two positions.
     ///
-    /// In a dimension of one or two positions every position would touch a wall, so walls would not
-    /// distinguish positions.
+    /// In a dimension of one or two positions, every position would touch a wall, so the number of
+    /// walls would be the same everywhere.
     pub fn has_walls(&self) -> bool {
         !self.wrapped && self.extent > 2
     }
 
     /// Returns the first position and the length of the interval of radius `r` around `p`. On a
-    /// wrapped dimension the first position may be negative, and an interval that would be longer
-    /// than the dimension is cut to the length of the dimension.
+    /// wrapped dimension, the first position may be negative, and the length is at most the extent
+    /// of the dimension.
     #[inline]
     pub fn interval(&self, p: u16, r: u32) -> (i32, u32) {
         let (p, n) = (i32::from(p), i32::from(self.extent));
@@ -49,8 +49,8 @@ impl Axis {
     }
 }
 
-/// A mesh or torus in two or three dimensions. Each dimension is wrapped or not. Every point has
-/// one processor, or [several processors](Grid::per_point) that are allocated together.
+/// A mesh or torus in two or three dimensions. Each dimension may be wrapped. Every point has one
+/// processor, or [several processors](Grid::per_point) that are allocated together.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
     axes: [Axis; 3],
@@ -59,8 +59,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Creates a grid of the given axes. Returns `None` if the number of axes is not two or three,
-    /// if an extent is zero, or if there would be more than [`MAX_POINTS`] points.
+    /// Creates a grid with the given axes. Returns `None` if the number of axes is not two or
+    /// three, if an extent is zero, or if there would be more than [`MAX_POINTS`] points.
     pub fn new(axes: &[Axis]) -> Option<Self> {
         let dimensions = axes.len();
         if !(2..=3).contains(&dimensions) || axes.iter().any(|axis| axis.extent == 0) {

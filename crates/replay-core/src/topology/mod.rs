@@ -151,10 +151,10 @@ impl Topology {
         }
     }
 
-    /// Returns the maximum sides of a job's request; the side is 1 along a missing dimension. On a grid the result
-    /// contains the sides of the grid. On a hypercube of n dimensions it contains the sides of the embedded mesh,
-    /// 2^(n/2) x 2^((n+1)/2). On a cluster it is a row of all hosts. On several tori it contains the largest side along
-    /// each axis. On a tree or blocks all sides are 1.
+    /// Returns, for each dimension, the largest side that a job may request; 1 for a missing dimension. On a grid the
+    /// result contains the sides of the grid. On a hypercube of n dimensions it contains the sides of the embedded
+    /// mesh, 2^(n/2) x 2^((n+1)/2). On a cluster the result is a row of all hosts. On several tori it contains the
+    /// largest side along each axis. On a tree or blocks all sides are 1.
     pub fn extents(&self) -> [u16; 3] {
         match self {
             Topology::Grid(grid) => grid.axes().map(|axis| axis.extent),

@@ -8,9 +8,9 @@ use super::{Axis, Coord, Grid, MAX_POINTS, NodeId, Topology};
 /// Tori in three dimensions. A cell without a processor is a *hole*. Processors are numbered torus by torus, skipping
 /// holes; within a torus x varies fastest, then y, then z.
 ///
-/// The links between the tori are unknown; a job within one torus does not need them. The distance between two tori
-/// is defined as 1 plus the sum of their diameters: the maximum distance if a single link joins the tori. Paths may
-/// cross a hole, because a hole has a router but no node.
+/// The links between the tori are unknown; a job within one torus does not need them. The distance between processors
+/// of two different tori is defined as 1 plus the sum of the diameters of these tori, which is the maximum distance if
+/// a single link joins the tori. Paths may cross a hole, because a hole has a router but no node.
 ///
 /// ```
 /// use replay_core::topology::{NodeId, Topology};
@@ -57,7 +57,7 @@ impl Part {
         (0..).zip(&self.nodes).filter(|(_, node)| node.is_none()).map(|(cell, _)| cell)
     }
 
-    /// The largest distance along each axis.
+    /// Returns the largest distance along each axis.
     fn diameters(&self) -> [u32; 3] {
         self.grid.axes().map(|axis| axis.diameter().into())
     }
@@ -65,7 +65,7 @@ impl Part {
 
 impl Topology {
     /// Creates a machine of tori. Each torus is given by its sides and the cell numbers of its holes. A single torus
-    /// without holes becomes a plain torus. Returns `None` if there is no processor, if there are more than
+    /// without holes becomes a `Topology::Grid`. Returns `None` if there is no processor, if there are more than
     /// [`MAX_POINTS`] cells, or if a hole is not a cell of its torus.
     pub(crate) fn from_tori(toruses: &[([u16; 3], Vec<u32>)]) -> Option<Self> {
         let (mut all, mut places, mut cells) = (Vec::new(), Vec::new(), 0);
@@ -105,7 +105,7 @@ impl MultiTorus {
         self.0.places.len()
     }
 
-    /// Returns the torus of a processor and the coordinates in that torus.
+    /// Returns the torus of a processor, and the coordinates of the processor in this torus.
     pub fn place(&self, node: NodeId) -> (usize, Coord) {
         let (torus, at) = self.0.places[node.index()];
         (torus as usize, at)
@@ -196,7 +196,11 @@ pub(super) fn parse(text: &str) -> Result<Topology, String> {
             let ends = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
             match ends.filter(|&(first, last)| first <= last && u64::from(last) < cells) {
                 Some((first, last)) if cells <= MAX_POINTS as u64 => empty.extend(first..=last),
-                _ => return Err(format!("\"{part}\" is neither a cell below {cells} nor a range")),
+                _ => {
+                    return Err(format!(
+                        "\"{part}\" is neither a cell number below {cells} nor a range of cell numbers"
+                    ));
+                }
             }
         }
         toruses.push((sides, empty));
@@ -221,7 +225,7 @@ mod tests {
             read("toruses: 4x4x2 [7, 3,5-6] + 4X2x2"),
             Ok("toruses:4x4x2[3,5-7]+4x2x2".into())
         );
-        // A single torus without holes is a plain torus.
+        // A single torus without holes is parsed as an ordinary torus.
         assert_eq!(read("toruses:4x4x2"), Ok("torus:4x4x2".into()));
         for bad in [
             "4x4",

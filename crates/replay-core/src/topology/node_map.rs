@@ -6,8 +6,8 @@
 //! 27,0,0,13
 //! ```
 //!
-//! The header has one coordinate per dimension of the machine. Alternatively it has a single coordinate, the number of
-//! the point in scan order. Several nodes may share a point. Lines that begin with `#` are comments.
+//! The header names one coordinate per dimension of the machine. Alternatively, it names a single coordinate: the
+//! number of the point in scan order. Several nodes may share a point. Lines that begin with `#` are comments.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -35,7 +35,7 @@ pub struct NodeMap {
 type FieldProblem = (&'static str, String);
 
 impl NodeMap {
-    /// Reads a map of nodes; `file` names it in messages.
+    /// Reads a map of nodes; `file` is the file name in messages.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] with line and field: no header, a field that is not a number, or a repeated node.

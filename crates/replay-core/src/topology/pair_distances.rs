@@ -6,8 +6,8 @@ use super::{Coord, Grid, NodeId, Topology};
 /// mesh (with wrap-around on a torus), Hamming on a hypercube. Reuses its buffers.
 ///
 /// Distances are sums over dimensions, so a histogram of coordinates along each dimension suffices:
-/// the cost is O(k + extents) for k processors on a mesh. A wrapped dimension costs the square of
-/// its extent. On several tori the computation is repeated for each torus.
+/// the cost is O(k + extents) for k processors on a mesh. The cost of a wrapped dimension grows
+/// with the square of its extent. On several tori the computation is repeated for each torus.
 #[derive(Clone, Debug)]
 pub struct PairDistances {
     topology: Topology,
@@ -96,8 +96,8 @@ fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
             })
             .sum()
     } else {
-        // A cut between two neighbouring positions separates pairs of processors. The path of each
-        // separated pair crosses the cut once.
+        // A cut between two neighbouring positions separates pairs of processors. The path between
+        // two separated processors crosses the cut once.
         let (mut before, all) = (0, all as u64);
         let mut sum = 0;
         for &count in histogram {

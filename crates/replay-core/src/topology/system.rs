@@ -17,8 +17,8 @@ pub struct System {
     pub source: &'static str,
 }
 
-/// Systems with a known network of up to three dimensions, which may consist of several parts. The list also contains
-/// systems for which only the size is known; their `about` states this.
+/// Systems whose network is known and has up to three dimensions; the network may consist of several parts. The list
+/// also contains systems for which only the size is known; their `about` states this.
 pub const SYSTEMS: [System; 7] = [
     System {
         name: "blue-waters",

@@ -52,13 +52,13 @@ pub struct TopologyFile {
 /// Node names of a file that are out of natural order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Misordered {
-    /// Number of names that are smaller than the name before them.
+    /// Number of names that come before their predecessor in natural order.
     pub count: usize,
-    /// The name before the first of these names, and the first of these names.
+    /// The first of these names, preceded by its predecessor in the file.
     pub first: [String; 2],
 }
 
-/// Compares each name with the previous name.
+/// Compares each name with the previous name; returns `None` if all names are in natural order.
 fn misordered<'a>(names: impl Iterator<Item = &'a String>) -> Option<Misordered> {
     let mut found: Option<Misordered> = None;
     let mut before: Option<&String> = None;
@@ -104,12 +104,12 @@ pub fn split_name(name: &str) -> Option<(&str, Option<&str>)> {
 }
 
 /// Returns the digest of the switches, blocks, sizes and nodes of a machine that was read from a file. Returns `None`
-/// for other machines, because their names determine them.
+/// for other machines, because the name of such a machine describes it completely.
 pub fn content_digest(machine: &Topology) -> Option<String> {
     let machine = machine.hierarchy()?;
     split_name(&machine.to_string())?;
     let mut digest = blake3::Hasher::new();
-    // Every name is preceded by its length.
+    // Every name is preceded by its length, so that the boundaries between names are unambiguous.
     let mut add = |name: &str| _ = digest.update(format!("{} {name}\n", name.len()).as_bytes());
     let of_nodes = |nodes: &[NodeId], add: &mut dyn FnMut(&str)| {
         add(&format!("nodes {}", nodes.len()));
@@ -155,8 +155,8 @@ pub fn text_of(path: &Path) -> Result<String, String> {
 
 impl TopologyFile {
     /// Parses the text of the file `path`: a `topology.conf` if `path` ends in `.conf`, otherwise a `topology.yaml`. In
-    /// a YAML file, `entry` is the name of the topology to read. Without `entry` the topology with `cluster_default:
-    /// true` is read, otherwise the first topology.
+    /// a YAML file, `entry` is the name of the topology to read. Without `entry`, the topology with `cluster_default:
+    /// true` is read, or the first topology if there is no such topology.
     ///
     /// # Errors
     /// [`TopologyFileError`] with the line and the name of the switch or block.

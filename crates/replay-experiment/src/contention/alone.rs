@@ -25,7 +25,7 @@ pub(super) struct Alone<'a> {
 type Positions = Vec<Coord>;
 
 impl<'a> Alone<'a> {
-    /// Prepares the empty machine; `seed` determines the random choices of jobs.
+    /// Prepares the empty machine; `seed` determines the random choices that jobs make.
     ///
     /// # Errors
     /// [`TraceError`] if the machine has no network.
@@ -35,8 +35,8 @@ impl<'a> Alone<'a> {
         Ok(Self { input, seed, empty, known: Mutex::default() })
     }
 
-    /// Returns the number of cycles that a job needs to send `packets` packets if it runs alone on the processors
-    /// `nodes`, which are in the order of allocation.
+    /// Returns the number of cycles in which a job sends `packets` packets if it runs alone on the processors `nodes`,
+    /// given in the order of allocation.
     ///
     /// # Errors
     /// [`TraceError`] if a packet cannot be sent, the network is deadlocked, or the run is cancelled.
@@ -74,7 +74,7 @@ impl<'a> Alone<'a> {
         positions.map(|place| std::array::from_fn(|i| place[i] - corner[i])).collect()
     }
 
-    /// Network of the empty machine.
+    /// Returns the network of the empty machine.
     pub fn network(&self) -> &Network {
         self.empty.network()
     }

@@ -36,10 +36,10 @@ pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
     Ok(jobs.iter().map(scaled).collect())
 }
 
-/// Returns candidate placements of a job on the empty machine. A job with a shape has this shape, at the first corner.
-/// For a job without a shape, the most compact box is tried in every orientation that fits. On a hypercube, the box is
-/// a mesh that is embedded into the first subcube by Gray codes; if the mesh needs more dimensions than the machine
-/// has, the first processors are used.
+/// Returns candidate placements of a job on the empty machine. A job with a shape is placed in this shape at the first
+/// corner of the machine. For a job without a shape, the most compact box is tried in every orientation that fits. On a
+/// hypercube, the box is a mesh that is embedded into the first subcube by Gray codes; if the mesh needs more
+/// dimensions than the machine has, the first processors are used.
 pub(super) fn compact(topology: &Topology, place: PlacementKey) -> Vec<Vec<NodeId>> {
     let mut places = match topology {
         Topology::Grid(grid) => {

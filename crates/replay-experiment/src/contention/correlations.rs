@@ -18,7 +18,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Returns the points of the jobs that send packets.
+    /// Returns one point for each job that sends packets.
     pub(super) fn of_jobs(run: &TraceRun) -> Vec<Self> {
         let point = |job: &super::JobContention| {
             Some(Self {
@@ -59,12 +59,12 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Values of the two measures at every point.
+    /// Returns the values of the two measures at every point.
     pub fn points(&self, points: &[Point]) -> Vec<(f64, f64)> {
         points.iter().map(self.of).collect()
     }
 
-    /// Title of a panel: the number of points, and the two coefficients if there are enough points.
+    /// Returns the title of a panel: the number of points, and the two coefficients if there are enough points.
     pub fn summary(&self, points: &[Point]) -> String {
         let pairs = self.points(points);
         let count = pairs.len();
@@ -160,7 +160,8 @@ fn columns<Row>(
     ]
 }
 
-/// Columns of the correlations of distance and dispersal with stretch.
+/// Returns the columns of four correlations: distance with stretch and dispersal with stretch, by Spearman and by
+/// Pearson.
 pub(super) fn distance_columns<Row>(
     points: impl Fn(&Row) -> Vec<Point> + Copy + Send + Sync + 'static,
 ) -> [Column<Row>; 4] {
@@ -174,7 +175,7 @@ pub(super) fn distance_columns<Row>(
 pub struct Correlations<'a> {
     /// Key of the run that contains the jobs, or of the run of the first allocator.
     pub key: &'a RunKey,
-    /// Whether the points are jobs.
+    /// Whether the points are jobs; otherwise they are allocators.
     pub over_jobs: bool,
     /// The points.
     pub points: Vec<Point>,

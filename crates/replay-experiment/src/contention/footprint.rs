@@ -10,8 +10,8 @@ use replay_network::Network;
 use replay_network::links::{Footprint, Reserved, Stream};
 use replay_network::traffic::{Barrier, JobTraffic};
 
-/// Number of sending processes that are examined to find the slowest process. The number is smaller for larger jobs,
-/// because the processes of larger jobs send more packets.
+/// Returns the number of sending processes that are examined to find the slowest process. The number is smaller for
+/// larger jobs, because the processes of larger jobs send more packets.
 fn senders(processes: usize) -> usize {
     (8192 / processes.max(1)).clamp(16, 64).min(processes)
 }
@@ -62,7 +62,8 @@ pub fn footprint(
     let mut all = Stream::default();
     for (link, busy, carried) in network.carried() {
         let packets = carried as f64 / flits;
-        // The last packets leave their links shortly after their delivery.
+        // Limit the share to 1: the last packets leave their links shortly after their delivery, when the job has
+        // already ended.
         let share = (busy as f64 / cycles).min(1.0);
         all.weights.push((links.len() as u32, packets / total.latency.max(1) as f64));
         links.push(Reserved { link, share, hold: busy as f64 / packets });
@@ -72,7 +73,8 @@ pub fn footprint(
     Ok((total, Footprint { links, streams }))
 }
 
-/// Creates the stream of one sender from its number of packets for each receiver. `cycles` is the duration of the job.
+/// Creates the stream of one sender; `to` contains the number of packets for each receiver. `cycles` is the duration of
+/// the job.
 fn stream(
     network: &Network,
     links: &[Reserved],

@@ -1,10 +1,10 @@
-//! Chooses the number of packets of each job of a trace such that the job takes its run time if it runs alone.
+//! Chooses, for each job of a trace, the number of packets with which the job takes its run time if it runs alone.
 //!
 //! The quota of a job is its number of packets, and the target is its run time in cycles. The time that a job takes
-//! alone increases with its quota. [`isolate`] searches for the quota with the time that is nearest to the target. For
-//! each quota, it simulates the job alone in the most compact box, in the orientation in which the job is fastest. The
-//! quota is doubled until the time exceeds the target. Then the bracket is narrowed until a time is within
-//! [`TOLERANCE`] of the target, or until the bracket contains no further quota.
+//! alone increases with its quota. [`isolate`] searches for the quota whose time is nearest to the target. For each
+//! quota, it simulates the job alone in the most compact box, in the orientation in which the job is fastest. The quota
+//! is doubled until the time exceeds the target. Then the bracket between the last two quotas is narrowed until a time
+//! is within [`TOLERANCE`] of the target, or until no quota remains inside the bracket.
 //!
 //! Each additional packet can increase the time by the duration of a packet or of a whole step of the pattern. This
 //! *granularity* of the pattern matters for jobs of few packets: such a job may miss its target by more than the
@@ -40,24 +40,24 @@ pub struct Isolation {
 }
 
 impl Isolation {
-    /// Number of times that a job sends its packets.
+    /// Returns the number of times that a job sends its packets.
     pub fn times(&self, job: usize) -> f64 {
         self.times[job]
     }
 
-    /// Number of jobs that send packets.
+    /// Returns the number of jobs that send packets.
     pub fn sending(&self) -> usize {
         self.quotas.iter().filter(|&&quota| quota > 0).count()
     }
 
-    /// Number of jobs that miss their target by more than [`TOLERANCE`].
+    /// Returns the number of jobs that miss their target by more than [`TOLERANCE`].
     pub fn off_target(&self) -> usize {
         let times = self.jobs.iter().zip(&self.service);
         times.filter(|(job, service)| !is_near(**service, job.run as u64)).count()
     }
 }
 
-/// Whether the time that a job takes alone is within the tolerance of its target.
+/// Returns whether the time that a job takes alone is within the tolerance of its target, both in cycles.
 pub fn is_near(time: u64, target: u64) -> bool {
     time.abs_diff(target) as f64 <= TOLERANCE * target as f64
 }
@@ -67,13 +67,13 @@ pub fn is_near(time: u64, target: u64) -> bool {
 struct QuotaKey {
     target: u64,
     place: PlacementKey,
-    /// Index of the job if its pattern is random.
+    /// Index of the job if its pattern is random; `None` if equal jobs have equal quotas.
     job: Option<usize>,
 }
 
 /// Converts the jobs of a trace to jobs that send messages, with `scale` cycles per second. `seed` determines the
-/// random choices of jobs. Jobs are measured in parallel on the current rayon pool. The quota of a job does not depend
-/// on other jobs.
+/// random choices that jobs make. Jobs are measured in parallel on the current rayon pool. The quota of a job does not
+/// depend on other jobs.
 ///
 /// # Errors
 /// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), or the number of
@@ -106,7 +106,7 @@ pub fn isolate(input: ContentionInput<'_>, scale: f64, seed: u64) -> Result<Isol
     Ok(Isolation { quotas: quotas.into(), service, times, jobs })
 }
 
-/// Returns the quota of a job, and the number of cycles that the job with this quota takes if it runs alone.
+/// Returns the quota of a job, and the number of cycles that the job takes with this quota if it runs alone.
 fn quota(
     input: ContentionInput<'_>,
     alone: &Alone<'_>,
@@ -125,10 +125,10 @@ fn quota(
     })
 }
 
-/// Returns the quota with the time that is nearest to the target, and this time. `time` must increase with the quota.
-/// The number of calls of `time` is bounded, because every third call halves the bracket.
+/// Returns the quota whose time is nearest to the target, and this time. `time` must increase with the quota. The
+/// number of calls of `time` is bounded, because every third call halves the bracket.
 fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Result<(u64, u64), E> {
-    // Quotas are powers of two, so jobs with equal placements have their first measurements in common.
+    // The first quotas are powers of two, so jobs with equal placements have their first measurements in common.
     let mut quota = 1 << (target / 1024).max(1).ilog2();
     let mut low = (0, 0);
     let mut high = loop {

@@ -30,7 +30,7 @@ pub(super) struct LinkService<'a> {
     /// For each job, the totals of its packets, and the number of cycles that the job takes if it runs alone on the
     /// same processors.
     by_job: Vec<(JobTraffic, u64)>,
-    /// Number of cycles for which each channel was reserved.
+    /// Returns the number of cycles for which each channel was reserved.
     reserved: Vec<f64>,
 }
 
@@ -44,7 +44,7 @@ struct Running {
     alone: u64,
     /// Cycles of `alone` that remain until the job ends.
     left: f64,
-    /// Totals of the packets in the simulation of the job without other jobs.
+    /// Totals of the job's packets in the simulation of the job alone.
     simulated: JobTraffic,
 }
 
@@ -98,7 +98,7 @@ impl<'a> LinkService<'a> {
         Ok(())
     }
 
-    /// Advances all jobs to a cycle.
+    /// Advances all jobs to cycle `to`.
     fn pass(&mut self, to: i64) {
         let passed = (to - self.now) as f64;
         if passed > 0.0 {

@@ -54,7 +54,7 @@ pub struct Messages {
     pub program: Arc<Program>,
     /// Number of messages.
     pub quota: Quota,
-    /// Number of cycles for which each job is simulated without other jobs, if contention is computed from [link
+    /// Number of cycles for which each job is simulated alone if contention is computed from [link
     /// loads](replay_network::links); `None` if every flit is simulated.
     pub window: Option<u64>,
 }
@@ -71,13 +71,13 @@ impl Messages {
         Ok(Self { network: preset.network(), options, program, quota, window: None })
     }
 
-    /// Returns the number of cycles for which a job with a target of `target` cycles is simulated without other jobs.
+    /// Returns the number of cycles for which a job with a target of `target` cycles is simulated alone.
     fn simulated_cycles(&self, target: u64) -> u64 {
         self.window.map_or(target, |window| window.min(target))
     }
 
-    /// Returns the BLAKE3 digest, in hexadecimal, of the canonical names and of the content of the pattern's file, if
-    /// the pattern has a file.
+    /// Returns the BLAKE3 digest, in hexadecimal, of the canonical names of all settings and of the content of the
+    /// pattern's file, if the pattern has a file.
     pub fn digest(&self) -> String {
         let Self { network, options: TrafficOptions { mapping, flits }, program, quota, window } =
             self;
@@ -154,18 +154,19 @@ impl Communication {
         slices.advance(traffic, until, ended, stop).map_err(SliceError::into_inner)
     }
 
-    /// Sums over all jobs that have ended.
+    /// Returns the sums over all jobs that have ended.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// Totals of the packets of each job; empty unless recording was requested.
+    /// Returns the totals of the packets of each job; empty unless recording was requested.
     pub fn by_job(&self) -> &[JobTraffic] {
         self.by_job.as_deref().unwrap_or_default()
     }
 }
 
-/// Returns the processors of a job that run its processes, without processors that are lost to internal fragmentation.
+/// Returns the processors on which a job runs its processes, without the processors that are lost to internal
+/// fragmentation.
 fn processes<'a>(job: &Job, nodes: &'a [NodeId]) -> &'a [NodeId] {
     &nodes[..job.size as usize]
 }

@@ -39,14 +39,15 @@ impl ContentionRun {
         Self { run, key, trace, pattern, result, means }
     }
 
-    /// Whether the run is on an unperturbed trace.
+    /// Returns whether the trace of the run is unperturbed.
     pub fn is_unshaken(&self) -> bool {
         self.key.copy == 0
     }
 
-    /// Rows of the table of jobs.
+    /// Returns the rows of the table of jobs.
     pub fn job_rows(&self) -> impl Iterator<Item = ContentionJobRow<'_>> {
-        // The two lists are in order of submission. Some jobs of the trace may be missing in the run.
+        // The jobs of the trace and the jobs of the run are in order of submission. Some jobs of the trace may be
+        // missing in the run.
         let workload = &self.trace.workload;
         let mut jobs = workload.jobs.iter();
         self.result.jobs.iter().map(move |job| {
@@ -63,18 +64,18 @@ impl ContentionRun {
     }
 }
 
-/// Mean over the jobs that have a value.
+/// Returns the mean over the jobs that have a value; `None` if no job has a value.
 fn mean(run: &TraceRun, of: impl Fn(&JobContention) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = run.jobs.iter().filter_map(of).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Mean over the jobs that send packets.
+/// Returns the mean over the jobs that send packets; `None` if no job sends packets.
 fn sending(run: &TraceRun, of: fn(&JobContention) -> f64) -> Option<f64> {
     mean(run, |job| (job.packets > 0).then(|| of(job)))
 }
 
-/// Mean over packets: each job is weighted by its number of packets.
+/// Returns the mean over packets: each job is weighted by its number of packets.
 fn over_packets(run: &TraceRun, of: fn(&JobContention) -> f64) -> Option<f64> {
     let packets: u64 = run.jobs.iter().map(|job| job.packets).sum();
     let sum: f64 = run.jobs.iter().map(|job| of(job) * job.packets as f64).sum();
@@ -115,23 +116,23 @@ measures! {
     pub struct Contention, from distributions: &RunDistributions<'_> {
         jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = distributions.run.jobs.len() as u64;
         sending_jobs: u64 ["jobs"] "number of jobs that send packets; all other jobs hold their processors for their run time" = count(distributions.run, |job| job.packets > 0);
-        off_target_jobs: u64 ["jobs"] "number of sending jobs that take, if they run alone, a time that differs from run time x scale by more than 1 %" = count(distributions.run, JobContention::is_off_target);
+        off_target_jobs: u64 ["jobs"] "number of sending jobs whose time without other jobs differs from run time x scale by more than 1 %" = count(distributions.run, JobContention::is_off_target);
         packets: u64 ["packets"] "number of packets sent" = distributions.run.jobs.iter().map(|job| job.packets).sum();
         median_stretch: Option<f64> [""] "median over the sending jobs of stretch, the ratio of the time among the other jobs to the time alone in the most compact box; null if no job sends packets" = distributions.stretch.map(|of| of.median);
         median_stretch_low: Option<f64> [""] "lower end of the 95 % interval of median_stretch: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.stretch.and_then(|of| Some(of.interval?[0]));
         median_stretch_high: Option<f64> [""] "upper end of the 95 % interval of median_stretch" = distributions.stretch.and_then(|of| Some(of.interval?[1]));
         p95_stretch: Option<f64> [""] "95th percentile over the sending jobs of stretch, interpolated between ranks; null if no job sends packets" = distributions.stretch.map(|of| of.p95);
-        trimmed_mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, without the lowest and highest 5 % of the values, rounded down; null if no job sends packets" = distributions.stretch.map(|of| of.trimmed_mean);
+        trimmed_mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, without the lowest and highest 5 % of the values (numbers of values rounded down); null if no job sends packets" = distributions.stretch.map(|of| of.trimmed_mean);
         median_placement_factor: Option<f64> [""] "median over the sending jobs of the placement factor, the ratio of the time alone on the job's processors to the time alone in the most compact box; null if no job sends packets" = distributions.placement.map(|of| of.median);
         median_placement_factor_low: Option<f64> [""] "lower end of the 95 % interval of median_placement_factor: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.placement.and_then(|of| Some(of.interval?[0]));
         median_placement_factor_high: Option<f64> [""] "upper end of the 95 % interval of median_placement_factor" = distributions.placement.and_then(|of| Some(of.interval?[1]));
         p95_placement_factor: Option<f64> [""] "95th percentile over the sending jobs of the placement factor, interpolated between ranks; null if no job sends packets" = distributions.placement.map(|of| of.p95);
-        trimmed_mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, without the lowest and highest 5 % of the values, rounded down; null if no job sends packets" = distributions.placement.map(|of| of.trimmed_mean);
+        trimmed_mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, without the lowest and highest 5 % of the values (numbers of values rounded down); null if no job sends packets" = distributions.placement.map(|of| of.trimmed_mean);
         median_contention_factor: Option<f64> [""] "median over the sending jobs of the contention factor, the ratio of the time among the other jobs to the time alone on the same processors; null if no job sends packets" = distributions.contention.map(|of| of.median);
         median_contention_factor_low: Option<f64> [""] "lower end of the 95 % interval of median_contention_factor: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.contention.and_then(|of| Some(of.interval?[0]));
         median_contention_factor_high: Option<f64> [""] "upper end of the 95 % interval of median_contention_factor" = distributions.contention.and_then(|of| Some(of.interval?[1]));
         p95_contention_factor: Option<f64> [""] "95th percentile over the sending jobs of the contention factor, interpolated between ranks; null if no job sends packets" = distributions.contention.map(|of| of.p95);
-        trimmed_mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, without the lowest and highest 5 % of the values, rounded down; null if no job sends packets" = distributions.contention.map(|of| of.trimmed_mean);
+        trimmed_mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, without the lowest and highest 5 % of the values (numbers of values rounded down); null if no job sends packets" = distributions.contention.map(|of| of.trimmed_mean);
         mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, the ratio of the time among the other jobs to the time alone in the most compact box; a single job can dominate this mean; null if no job sends packets" = mean(distributions.run, JobContention::stretch);
         mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, the ratio of the time alone on the job's processors to the time alone in the most compact box; null if no job sends packets" = mean(distributions.run, JobContention::placement_factor);
         mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, the ratio of the time among the other jobs to the time alone on the same processors; null if no job sends packets" = mean(distributions.run, JobContention::contention_factor);

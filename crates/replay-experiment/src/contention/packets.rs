@@ -11,19 +11,20 @@ use super::compact::{PlacementKey, compact, scaled};
 use super::input::{ContentionInput, TraceError};
 use replay_core::workload::Job;
 
-/// Largest number of packets of one simulation, which takes about an hour on one thread. On windows of KTH-SP2 (300 to
-/// 1,000 jobs, all-to-all and n-body, scales 1 to 10), `contend` simulates 160,000 to 360,000 packets per second on one
-/// thread, including the simulations of single jobs. This rate is 6e8 to 1.3e9 packets per hour.
+/// Largest accepted number of packets of one simulation; to simulate this number takes about an hour on one thread. On
+/// windows of KTH-SP2 (300 to 1,000 jobs, all-to-all and n-body, scales 1 to 10), `contend` simulates 160,000 to
+/// 360,000 packets per second on one thread, including the simulations of single jobs. This rate is 6e8 to 1.3e9
+/// packets per hour.
 pub const MOST_SENT: f64 = 1e9;
 
-/// Number of packets per process in the short simulation of a job for the estimate.
+/// Number of packets per process in the short simulation from which the packet rate of a job is estimated.
 const PER_PROCESS: u64 = 4;
 /// Smallest number of packets in the short simulation of a job.
 const FEWEST: u64 = 64;
 /// Largest number of packets in the short simulation of a job.
 const MOST: u64 = 4096;
 
-/// Estimated packets of a run.
+/// Estimated number of packets of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EstimatedPackets {
     /// Number of packets of all jobs.
@@ -69,7 +70,7 @@ fn estimate(
     jobs: &[Job],
 ) -> Result<EstimatedPackets, TraceError> {
     let ContentionInput { messages, topology, .. } = input;
-    // Sum of the cycles of jobs by placement. Jobs without receivers are excluded.
+    // For each placement, the sum of the cycles of its jobs. Jobs without receivers are excluded.
     let mut cycles: BTreeMap<PlacementKey, f64> = BTreeMap::new();
     for job in jobs.iter().filter(|job| messages.program.iteration(job.size) > 0) {
         let place = PlacementKey { size: job.size, shape: job.shape };
@@ -92,8 +93,8 @@ fn estimate(
     Ok(EstimatedPackets { packets, is_upper_bound: false })
 }
 
-/// Returns the number of packets of jobs with random quotas, as in a replication of a stream. The jobs must be in
-/// order.
+/// Returns the number of packets of jobs with random quotas, as in a replication of a stream. The job at index i is job
+/// number i of the stream.
 pub fn stream_packets(messages: &Messages, jobs: &[Job], seed: u64) -> f64 {
     let quota = |(number, job): (u64, &Job)| match messages.program.iteration(job.size) {
         0 => 0.0,

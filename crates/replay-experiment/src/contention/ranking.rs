@@ -1,10 +1,10 @@
-//! Order of strategies by stretch, and detection of orders that depend on two jobs.
+//! Ranking of strategies by stretch, and detection of rankings that depend on two jobs.
 //!
 //! A job with a single packet that waits for packets of other jobs can have a stretch of 80. Two such jobs can dominate
-//! the mean over hundreds of jobs. Strategies are therefore ranked by the *median*. If medians are equal (for example,
-//! if most jobs have no contention), they are ranked by the
-//! [trimmed mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] removes the two jobs in which two
-//! strategies differ most, and finds the pairs of strategies for which this removal reverses the order by a mean.
+//! the mean over hundreds of jobs. Strategies are therefore ranked by the *median*. Strategies with equal medians (for
+//! example, if most jobs have no contention) are ranked by the [trimmed
+//! mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] finds the pairs of strategies whose order
+//! by a mean is reversed if the two jobs in which the strategies differ most are removed.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -44,7 +44,7 @@ impl Mean {
         }
     }
 
-    /// Number of values that are removed at each end if there are `count` values.
+    /// Returns the number of values that are removed at each end if there are `count` values.
     fn trimmed(self, count: usize) -> usize {
         match self {
             Mean::Plain => 0,
@@ -52,7 +52,7 @@ impl Mean {
         }
     }
 
-    /// Mean of values after trimming. The number of values that are removed at each end is the number for `count`
+    /// Returns the mean of the values that remain after trimming. As many values are removed at each end as for `count`
     /// values.
     fn of(self, mut values: Vec<f64>, count: usize) -> f64 {
         values.sort_by(f64::total_cmp);
@@ -94,7 +94,7 @@ impl From<&ContentionRun> for Stretches {
     }
 }
 
-/// Two strategies, and two jobs without which the order of the strategies by a mean is reversed.
+/// Two strategies whose order by a mean is reversed if two jobs are removed, and these jobs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TwoJobReversal {
     /// The mean by which the strategies are ordered.
@@ -116,18 +116,18 @@ impl fmt::Display for TwoJobReversal {
         let [values, without] = [values, without].map(|pair| pair.map(|one| fixed(one, 3)));
         write!(
             f,
-            "{first} ({}) is before {later} ({}), but without jobs {} and {} it is behind ({} and {})",
+            "{first} ({}) ranks before {later} ({}), but without jobs {} and {} it ranks behind ({} and {})",
             values[0], values[1], jobs[0], jobs[1], without[0], without[1],
         )
     }
 }
 
-/// Finds pairs of strategies of one trace with an order that is reversed if two jobs are removed. The removed jobs are
-/// the two common jobs with the largest contribution to the difference of the means. For each strategy
-/// and mean, at most one pair is returned. It consists of this strategy and the best-ranked strategy that this strategy
-/// precedes after the removal. For the plain
-/// mean, no other two jobs reverse an order that these two jobs do not reverse. For the trimmed mean, the contributions
-/// are computed after the trimmed values have been replaced.
+/// Finds pairs of strategies of one trace whose order is reversed if two jobs are removed. The removed jobs are the two
+/// common jobs with the largest contribution to the difference of the means. For each strategy and mean, at most one
+/// pair is returned. The pair consists of the strategy and the best-ranked strategy that ranks before it with all jobs
+/// and behind it without the two jobs. For the plain mean, if these two jobs do not reverse an order, no other two jobs
+/// reverse it. For the trimmed mean, the contributions are computed after each trimmed value has been replaced by the
+/// nearest value that is not trimmed.
 pub fn two_job_reversals(strategies: &[Stretches]) -> Vec<TwoJobReversal> {
     let sending: Vec<&Stretches> =
         strategies.iter().filter(|strategy| !strategy.jobs.is_empty()).collect();
@@ -149,7 +149,7 @@ pub fn two_job_reversals(strategies: &[Stretches]) -> Vec<TwoJobReversal> {
     reversals
 }
 
-/// Checks whether removing two jobs reverses the order of two strategies.
+/// Returns the reversal if removing two jobs reverses the order of two strategies; `None` otherwise.
 fn reversal(
     mean: Mean,
     first: (f64, &Stretches),
@@ -229,7 +229,7 @@ mod tests {
         b[20] = 18.0;
         let found = two_job_reversals(&[strategy("b", &b), strategy("a", &a)]);
         assert!(found.iter().all(|one| one.mean == Mean::Trimmed), "{found:?}");
-        // If all jobs differ equally, the order does not depend on two jobs.
+        // If the strategies differ equally in all jobs, their order does not depend on two jobs.
         let c = vec![1.3; 40];
         assert!(two_job_reversals(&[strategy("c", &c), strategy("a", &a)]).is_empty());
         assert!(two_job_reversals(&[strategy("a", &a), strategy("a", &a)]).is_empty());

@@ -11,9 +11,9 @@ const LONG: Duration = Duration::from_millis(40);
 /// Largest number of cycles in a slice.
 const MOST: u64 = 1 << 24;
 
-/// Runs a network in slices of cycles, and checks for cancellation between slices. The number of cycles in a slice
-/// adapts to the elapsed time, because the cost of a cycle depends on the number of senders. The results do not depend
-/// on the slices.
+/// A runner that advances a network in slices of cycles and checks for cancellation between slices. The number of
+/// cycles in a slice adapts to the elapsed time, because the cost of a cycle depends on the number of senders. The
+/// results do not depend on the slices.
 #[derive(Clone, Debug)]
 pub struct Slices {
     cycles: u64,
@@ -68,7 +68,7 @@ impl Slices {
     ) -> Result<Option<u64>, SliceError> {
         loop {
             stop.check()?;
-            // An empty network advances by any time in one step.
+            // If no job is running, the network advances by any time in one step.
             let slice = (traffic.running() > 0).then(|| traffic.now() + self.cycles);
             let part = slice.into_iter().chain(until).min();
             let begin = Instant::now();

@@ -1,21 +1,21 @@
 //! Contention in a trace: the effect of the allocation on the run times of jobs.
 //!
 //! A cycle corresponds to `1 / scale` seconds of the trace. The target of a job is `run time x scale` cycles. The quota
-//! of packets of a job is chosen such that the job takes its target if it runs alone on the empty machine: in its own
-//! shape if the trace has shapes, otherwise in the most compact box, in the orientation in which the job is fastest.
-//! The module [`isolation`](super::isolate) describes the accuracy. Among other jobs and on other processors, the same
-//! packets take longer. The *stretch* of the job is the ratio of this longer time to the time that the job takes if it
-//! runs alone in the box. The stretch is the product of two factors.
+//! of a job, its number of packets, is chosen such that the job takes its target if it runs alone on the empty machine.
+//! It then runs in its own shape if the trace has shapes, otherwise in the most compact box, in the orientation in
+//! which the job is fastest. The module [`isolation`](super::isolate) describes the accuracy. Among other jobs and on
+//! other processors, the same packets take longer. The *stretch* of the job is the ratio of this longer time to the
+//! time that the job takes if it runs alone in the box. The stretch is the product of two factors.
 //!
 //! * The *placement factor* is the ratio of the time that the job takes alone on the allocated processors to the time
-//!   that it takes alone in the box. This factor measures the effect of the allocator. For five processors in a row,
-//!   the factor is above 1. The factor can be below 1 if the order of the processors suits the pattern better than the
-//!   order in the box.
+//!   that it takes alone in the box. This factor measures the effect of the allocator. For example, this factor is
+//!   above 1 for five processors in a row. The factor can be below 1 if the order of the processors suits the pattern
+//!   better than the order in the box.
 //! * The *contention factor* is the ratio of the time that the job takes among the other jobs to the time that it takes
 //!   alone on the same processors. This factor measures the effect of other jobs. The factor is exactly 1 for a job
 //!   that runs alone on the machine.
 //!
-//! Arrivals and estimates are scaled in the same way. A job without receivers holds its processors for its target.
+//! Arrivals and estimates are scaled like run times. A job without receivers holds its processors for its target.
 //! Without contention, the load therefore equals the load of the trace.
 
 use rayon::prelude::*;
@@ -66,31 +66,31 @@ pub struct JobContention {
 }
 
 impl JobContention {
-    /// Ratio of the time that the job takes among the other jobs to the time that it takes alone in the box; `None` for
-    /// a job that sends no packets.
+    /// Returns the ratio of the time that the job takes among the other jobs to the time that it takes alone in the
+    /// box; `None` for a job that sends no packets.
     pub fn stretch(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.isolated as f64)
     }
 
-    /// Ratio of the time that the job takes alone on the same processors to the time that it takes alone in the box;
-    /// `None` for a job that sends no packets.
+    /// Returns the ratio of the time that the job takes alone on the same processors to the time that it takes alone in
+    /// the box; `None` for a job that sends no packets.
     pub fn placement_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.alone as f64 / self.isolated as f64)
     }
 
-    /// Ratio of the time that the job takes among the other jobs to the time that it takes alone on the same
-    /// processors; `None` for a job that sends no packets.
+    /// Returns the ratio of the time that the job takes among the other jobs to the time that it takes alone on the
+    /// same processors; `None` for a job that sends no packets.
     pub fn contention_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.alone as f64)
     }
 
-    /// Whether the job sends packets and misses its target by more than [`TOLERANCE`](super::TOLERANCE) if it runs
-    /// alone. The cause is the granularity of the pattern.
+    /// Returns whether the job sends packets and misses its target by more than [`TOLERANCE`](super::TOLERANCE) if it
+    /// runs alone. The cause is the granularity of the pattern.
     pub fn is_off_target(&self) -> bool {
         self.packets > 0 && !is_near(self.isolated, self.target)
     }
 
-    /// Mean hop distance over the pairs of the job's processors.
+    /// Returns the mean hop distance over the pairs of the job's processors.
     pub fn distance(&self) -> f64 {
         self.placement.distance(self.size)
     }
@@ -108,8 +108,8 @@ pub struct TraceRun {
 }
 
 /// Runs all jobs together on this thread. Then runs each job alone, in parallel on the threads of the current rayon
-/// pool. The result does not depend on the number of threads. `seed` determines the random choices of jobs. The seed must
-/// equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
+/// pool. The result does not depend on the number of threads. `seed` determines the random choices of jobs. The seed
+/// must equal the seed with which the isolation was computed, so that jobs send the same packets alone and together.
 ///
 /// # Errors
 /// [`TraceError`] if the scheduler repeats recorded starts, if the network or the simulation fails, or if cancelled.
@@ -187,14 +187,14 @@ pub fn run_trace(
     })
 }
 
-/// For each outgoing link of a processor, the share of the time for which it was reserved. On a grid, the links are
-/// ordered by direction: -x, +x, -y, +y and so on. On a hypercube, they are ordered by bit. `None` for a missing link:
-/// processors at the boundary of a mesh lack links.
+/// For each outgoing link of a processor, the share of the time for which the link was reserved. On a grid, the links
+/// are ordered by direction: -x, +x, -y, +y and so on. On a hypercube, the links are ordered by bit. `None` for a
+/// missing link: processors at the boundary of a mesh lack links.
 pub type LinkUse = Vec<Option<f64>>;
 
 /// Computes the utilization of the links of each processor. `used` contains the number of cycles for which each channel
-/// was reserved, out of `cycles` cycles. The two virtual channels of a link in a torus are added. A share can exceed 1,
-/// because the two channels share the link but may be reserved at the same time.
+/// was reserved, out of `cycles` cycles. The shares of the two virtual channels of a link in a torus are added. A share
+/// can exceed 1, because the two channels share the link but may be reserved at the same time.
 pub fn link_use(
     network: &Network,
     processors: usize,
@@ -218,7 +218,7 @@ pub fn link_use(
     links
 }
 
-/// Mean over the existing links; `None` without links.
+/// Returns the mean over the existing links; `None` if there are no links.
 pub fn mean_use(links: &LinkUse) -> Option<f64> {
     let existing: Vec<f64> = links.iter().flatten().copied().collect();
     (!existing.is_empty()).then(|| existing.iter().sum::<f64>() / existing.len() as f64)

@@ -15,8 +15,8 @@ use replay_core::workload::JobId;
 /// describe the first start: `scheduler` is the history in the queue (null if the job started as recorded in the log);
 /// `decisions` contains the decision that first refused the job, if there is one, and the decision that allocated its
 /// processors; `result` is the allocation. The array `later` contains the same three members for each restart after an
-/// outage. Times are in seconds of the trace; processors and jobs are numbers. The result is null if the job never
-/// started.
+/// outage. Times are in seconds of the trace; processors and jobs are numbers. The returned value is null if the job
+/// never started.
 pub fn data(starts: &[Explained], topology: &Topology) -> Value {
     let Some((first, later)) = starts.split_first() else { return Value::Null };
     let job = &first.job;

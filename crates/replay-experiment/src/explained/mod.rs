@@ -1,4 +1,4 @@
-//! Explains, step by step, the decisions of a run that start a given job.
+//! Explains, step by step, why a run starts a given job at its start time and on its processors.
 //!
 //! The run is simulated twice. The first simulation finds the reason why the scheduler selected the job, and the
 //! decisions of the allocator that allocated processors to the job. There is one decision, unless outages interrupted
@@ -166,7 +166,7 @@ struct StartObserver {
     target: JobId,
     /// Number of points that the job requests.
     requested: usize,
-    /// Number of points that the next start allocates.
+    /// Number of points that the job gets at its next start.
     points: usize,
     decisions: Arc<AtomicU64>,
     /// Whether the job can return to the queue.

@@ -37,7 +37,7 @@ pub struct Moment {
 pub struct JobHistory {
     /// Time at which the job arrived or returned, and the number of jobs that were waiting at that time.
     pub arrived: Option<(i64, usize)>,
-    /// Number of free processors when the scheduler was next called.
+    /// Number of free processors at the first call of the scheduler after this arrival or return.
     pub free: Option<u32>,
     /// Jobs that arrived earlier than the job and started while it waited.
     pub before: Vec<JobId>,
@@ -88,7 +88,7 @@ impl RecordingScheduler {
         self.earlier
     }
 
-    /// Returns the job selected last to the queue.
+    /// Puts the job that was selected last back into the queue.
     fn return_to_queue(&mut self, id: JobId) {
         if let Some((job, decisions)) = self.named.take() {
             self.waiting.insert(job.turn, job);
@@ -172,9 +172,9 @@ impl Decorator for RecordingScheduler {
 /// A decision of an allocator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordedDecision {
-    /// Free processors before the decision in ascending order.
+    /// Free processors before the decision, in ascending order.
     pub free: Vec<NodeId>,
-    /// Processors out of service in ascending order.
+    /// Processors out of service, in ascending order.
     pub down: Vec<NodeId>,
     /// Explanation by the strategy.
     pub explanation: Explanation,

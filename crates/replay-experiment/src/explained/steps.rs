@@ -50,19 +50,20 @@ pub fn parts(starts: &[Explained], topology: &Topology) -> Vec<(&'static str, Pa
         parts.extend(start_parts(explained, place > 0, topology));
         if let Some(at) = explained.cut {
             let then = match starts.get(place + 1) {
-                Some(_) => "it goes back to the queue, to run anew",
-                None => "it goes back to the queue, and does not start again",
+                Some(_) => "the job returns to the queue and runs again",
+                None => "the job returns to the queue, but does not start again",
             };
             let at = grouped(at);
-            let words =
-                format!("at {at} s it is cut off: processors of it go out of service; {then}");
+            let words = format!(
+                "at {at} s the job is interrupted, because some of its processors go out of service; {then}"
+            );
             parts.push(("job", Part::Words(words)));
         }
     }
     parts
 }
 
-/// Parts of one start of a job.
+/// Returns the parts of the explanation of one start of a job.
 fn start_parts(
     explained: &Explained,
     anew: bool,
@@ -76,7 +77,7 @@ fn start_parts(
             .as_ref()
             .and_then(|history| history.refused.iter().find(|r| r.1.is_some()));
         let at = first.map_or(String::new(), |(at, _)| {
-            format!("at {} s, when the strategy itself was asked first: ", grouped(*at))
+            format!("at {} s, when the scheduler first called the strategy: ", grouped(*at))
         });
         parts.extend(allocator(refusal, &at).into_iter().map(|part| ("allocator", part)));
     }
@@ -116,7 +117,7 @@ pub fn steps(parts: &[(&'static str, Part)]) -> Vec<Step> {
 fn job(explained: &Explained) -> String {
     let job = &explained.job;
     format!(
-        "job {} asks for {}, is to run {} s by its estimate, and runs {} s",
+        "job {} requests {}, has an estimate of {} s, and runs for {} s",
         job.number,
         count(job.size as usize, "processor"),
         grouped(job.estimate),
@@ -144,13 +145,13 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
     let mut add = |words: String| parts.push(Part::Words(words));
     if let Some((at, waiting)) = arrived {
         let free = free.map_or(String::new(), |free| {
-            format!("; when the queue is looked at next, {} free", processors_are(free))
+            format!("; when the scheduler next examines the queue, {} free", processors_are(free))
         });
         let (at, waiting) = (grouped(*at), jobs_wait(*waiting));
         match anew {
-            false => add(format!("it comes at {at} s; {waiting} before it{free}")),
+            false => add(format!("the job arrives at {at} s; {waiting} before it{free}")),
             true => add(format!(
-                "it is back in its place of the queue at {at} s; {waiting} beside it{free}"
+                "the job returns to its position in the queue at {at} s; {waiting} besides it{free}"
             )),
         }
     }
@@ -162,7 +163,7 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
             if !ids.is_empty() {
                 let jobs = count(ids.len(), "job");
                 add(format!(
-                    "meanwhile {jobs} that came {came} it start: {}",
+                    "meanwhile, {jobs} that arrived {came} it start: {}",
                     numbers(explained, ids)
                 ));
             }
@@ -174,12 +175,12 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
         let times = count(refused.len(), "time");
         let asked = refused.iter().filter(|(_, decision)| decision.is_some()).count();
         add(format!(
-            "the scheduler named it before, {times}, at {} s first: it did not get processors then{}",
+            "the scheduler selected the job {times} before, first at {} s, but the job got no processors{}",
             grouped(*first),
             match refused.len() - asked {
                 0 => String::new(),
                 known => format!(
-                    "; {} of them the strategy was not asked, as it was known that it would refuse",
+                    "; {} the strategy was not called, because its refusal was already known",
                     count(known, "time")
                 ),
             }
@@ -201,17 +202,17 @@ fn processors_are(number: u32) -> String {
     format!("{} {}", count(number as usize, "processor"), if number == 1 { "is" } else { "are" })
 }
 
-/// Reason of the final selection of the job.
+/// Returns the reason for the final selection of the job.
 fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
     let number = |id: JobId| explained.numbers[id.index()];
     let now = grouped(moment.now);
     let mut parts = Vec::new();
     let overtaken = match moment.before.len() {
-        0 => "no job that came before it waits".to_string(),
+        0 => "no job that arrived before it is waiting".to_string(),
         jobs => {
             let ids: Vec<JobId> = moment.before.iter().map(|job| job.id).collect();
             format!(
-                "it starts before {} that came before it: {}",
+                "it starts before {} that arrived before it: {}",
                 count(jobs, "job"),
                 numbers(explained, &ids)
             )
@@ -221,10 +222,10 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
         Some(Reason::First { promised }) => {
             let promise = match promised {
                 Some(at) if at < moment.now => format!(
-                    "; it was to start at {} s at the latest: the promise is broken",
+                    "; its guaranteed latest start was {} s: the guarantee is broken",
                     grouped(at)
                 ),
-                Some(at) => format!("; it was to start at {} s at the latest", grouped(at)),
+                Some(at) => format!("; its guaranteed latest start is {} s", grouped(at)),
                 None => String::new(),
             };
             format!("it is the first of the queue{promise}")
@@ -233,15 +234,15 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
             let ends = moment.now + moment.job.estimate;
             let by = grouped(ends);
             let why = match extra {
-                _ if ends <= shadow => format!("it ends by {by} s, by its estimate"),
+                _ if ends <= shadow => format!("by its estimate, it ends by {by} s"),
                 Some(extra) => format!(
-                    "it ends after that, at {by} s by its estimate, but then {} free beside job {}, and it takes no more than {}",
+                    "by its estimate, it ends later, at {by} s, but at the shadow time {} free in addition to the processors for job {}, and it takes no more than {}",
                     processors_are(extra),
                     number(head),
                     moment.job.takes
                 ),
                 None => format!(
-                    "it ends after that, at {by} s by its estimate, but leaves what job {} needs then",
+                    "by its estimate, it ends later, at {by} s, but leaves what job {} needs at the shadow time",
                     number(head)
                 ),
             };
@@ -252,9 +253,11 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
                 grouped(shadow)
             )
         }
-        Some(Reason::Reserved { at }) => format!("its reservation, for {} s, is due", grouped(at)),
+        Some(Reason::Reserved { at }) => {
+            format!("its reservation, which starts at {} s, is due", grouped(at))
+        }
         Some(Reason::FirstThatFits) => {
-            "it is the first in the order of the queue that fits".to_string()
+            "it is the first job in the order of the queue that fits".to_string()
         }
         None => "it is next by the rule of the scheduler (replay list schedulers)".to_string(),
     };
@@ -264,7 +267,7 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
     parts
 }
 
-/// Lists the running jobs by estimated end, with the number of processors that are free at that time.
+/// Lists the running jobs by estimated end, each with the number of processors that are free at its estimated end.
 fn running(explained: &Explained, moment: &Moment) -> Listing {
     let mut free = moment.free;
     let rows: Vec<Vec<String>> = moment
@@ -288,7 +291,7 @@ fn running(explained: &Explained, moment: &Moment) -> Listing {
     )
 }
 
-/// Parts of a recorded decision.
+/// Returns the parts that explain a recorded decision.
 fn allocator(decision: &RecordedDecision, at: &str) -> Vec<Part> {
     let down = match decision.down.len() {
         0 => String::new(),
@@ -323,7 +326,7 @@ fn result(explained: &Explained, topology: &Topology) -> String {
     let more = explained.nodes.len() as u64 * u64::from(topology.per_point());
     let lost = match more.saturating_sub(u64::from(size)) {
         0 => String::new(),
-        lost => format!(", {lost} more than it asks for"),
+        lost => format!(", {lost} more than requested"),
     };
     if let Some(machine) = hierarchy {
         let leaves = match machine.blocks() {

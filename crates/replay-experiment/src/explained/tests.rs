@@ -59,7 +59,7 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
         assert_eq!(explained.start, allocation.start, "{name}");
         let measures = run.jobs.iter().find(|job| job.number == number).expect("a row");
         assert_eq!(Some(explained.placement), measures.placement, "{name}");
-        // The best candidate by definition equals the candidate that the optimized code chooses.
+        // The candidate that is best by definition equals the candidate that the optimized code chooses.
         if let Some(mut winner) = explained.decision.explanation.winner.clone() {
             let mut nodes = explained.nodes.clone();
             winner.sort_unstable();
@@ -90,10 +90,10 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
     refusals
 }
 
-/// A strategy with candidates that use all terms of the sum.
+/// A strategy whose candidates use all terms of the sum.
 const WEIGHED: &str = "placements[tie=3,1,2,1,2,1]";
 
-/// Checks that the terms of each candidate add up to its sum, and that the winner has the smallest sum.
+/// Checks that the terms of each candidate add up to the candidate's sum, and that the winner has the smallest sum.
 fn check_terms(decision: &RecordedDecision) -> bool {
     let mut listings = decision.explanation.parts.iter().filter_map(|part| match part {
         Part::Listing(listing) if listing.columns.contains(&"sum") => Some(listing),
@@ -128,7 +128,7 @@ fn check_candidates(candidates: &CandidateSet, decision: &RecordedDecision, node
     assert!(candidates.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
     for (place, one) in candidates.first.iter().enumerate() {
         assert!(one.nodes.iter().all(|node| decision.free.binary_search(node).is_ok()));
-        // Boxes have weights that do not come from a vector, or no weights.
+        // The weights of boxes, if any, do not come from a vector.
         assert!(one.is_box() || one.tie.is_some() == candidates.vector.is_some());
         assert!(!one.is_box() || candidates.vector.is_none());
         let Some((vector, tie)) = candidates.vector.zip(one.tie) else { continue };
@@ -150,7 +150,7 @@ fn check_candidates(candidates: &CandidateSet, decision: &RecordedDecision, node
     }
 }
 
-/// Computes shadow time and spare processors by a plain loop over the running jobs.
+/// Checks the shadow time and the spare processors of a backfilled job by a direct loop over the running jobs.
 fn check_reason(moment: &Moment, exact: bool) {
     let Some(Reason::Backfilled { head, shadow, extra: Some(extra) }) = moment.reason else {
         return;
@@ -265,7 +265,7 @@ fn explains_a_backfilled_job() {
     assert!(unknown.expect("it runs").is_empty());
 }
 
-/// An interrupted and requeued job has one explained start for each of its rows in the run, with equal processors.
+/// An interrupted and requeued job has one explained start, on the same processors, for each of its rows in the run.
 #[test]
 fn explains_every_start_of_an_interrupted_job() {
     let text = swf(90, 64, 3);

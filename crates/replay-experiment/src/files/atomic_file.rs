@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::unfinished;
 
-/// Number of names tried for an incomplete file.
+/// Maximum number of temporary names that are tried for an incomplete file.
 pub(super) const ATTEMPTS: u32 = 100;
 
-/// Temporary name of an incomplete file. Each `attempt` gives a different name, because a foreign file may already have
-/// the name of an earlier attempt.
+/// Returns the temporary name of an incomplete file. Each `attempt` gives a different name, because a foreign file may
+/// already have the name of an earlier attempt.
 pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
     let mut part = name.to_os_string();
     match attempt {
@@ -25,8 +25,8 @@ pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
 /// unchanged until the rename; if writing fails, it remains unchanged. A terminal, a pipe or any other non-regular file
 /// is written directly.
 ///
-/// Clones share the same file. This supports libraries that take a writer and do not return the writer. The first error
-/// is stored, because some libraries report an error without its cause or do not report the error.
+/// Clones share the same file. A clone can therefore be passed to a library that takes a writer and does not return the
+/// writer. The first error is stored, because some libraries report an error without its cause or not at all.
 #[derive(Clone, Debug)]
 pub struct AtomicFile(Arc<Mutex<Part>>);
 
@@ -87,7 +87,7 @@ impl AtomicFile {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the first error of a write, if there was an error.
+    /// Returns the first write error; `None` if no write has failed.
     pub fn failure(&self) -> Option<io::Error> {
         self.part().failed.as_ref().map(copy)
     }
@@ -187,7 +187,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
-/// Whether two paths lead to the same file, which must exist.
+/// Returns whether two paths lead to the same file, which must exist.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     let place = |path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
     place(one).is_some_and(|one| place(other) == Some(one))

@@ -56,7 +56,7 @@ impl Dir {
         Ok(Self { handle, path: path.to_path_buf() })
     }
 
-    /// Path as named by the user.
+    /// Returns the path as named by the user.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -111,7 +111,7 @@ impl Dir {
         Ok((self.below(folder)?, last))
     }
 
-    /// Whether a file, a directory or a link with this name exists. The target of the link need not exist.
+    /// Returns whether a file, a directory or a link with this name exists. The target of the link need not exist.
     ///
     /// # Errors
     /// Errors of the file system, except for a missing parent directory.
@@ -237,14 +237,14 @@ impl Dir {
         }
         if named.is_ok() {
             for part in left.iter().filter(|part| folder.begins(part, bytes)) {
-                // A process that was killed while it wrote the same content has left this file.
+                // This file was left by a process that was killed while it wrote the same content.
                 let _ = rustix::fs::unlinkat(&folder.handle, part, AtFlags::empty());
             }
         }
         named
     }
 
-    /// Whether a file is regular and not empty, and its content is a prefix of `bytes`.
+    /// Returns whether a file is regular and not empty, and its content is a prefix of `bytes`.
     fn begins(&self, name: &OsStr, bytes: &[u8]) -> bool {
         let text = name.to_str().and_then(|name| self.read(name, bytes.len() as u64).ok()?);
         text.is_some_and(|text| !text.is_empty() && bytes.starts_with(&text))
@@ -296,7 +296,7 @@ impl Dir {
         }
     }
 
-    /// Whether all names in the directory start with `prefix`.
+    /// Returns whether all names in the directory start with `prefix`.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -322,7 +322,7 @@ impl Dir {
         Ok(rustix::fs::unlinkat(&above.handle, last, AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes the content of the directory as [`remove_all`](Self::remove_all) does, except for one file.
+    /// Removes the content of the directory, except for one file, as [`remove_all`](Self::remove_all) does.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -375,7 +375,7 @@ fn parts(name: &str) -> io::Result<Vec<&OsStr>> {
     parts.collect::<Option<_>>().ok_or_else(|| irregular("the path leads outside its directory"))
 }
 
-/// Injects failures into steps of this thread, to simulate a failing disk or a killed process.
+/// Injects failures into file-system steps of this thread, to simulate a failing disk or a killed process.
 #[cfg(test)]
 pub(super) mod faults {
     use std::cell::Cell;

@@ -78,7 +78,7 @@ impl DirLock {
         check_lock(&dir, alone)?;
         let path = dir.path().join(LOCK);
         let io = || FolderError::io(&path);
-        // Remove the temporary lock file of a process that was killed while it wrote this file.
+        // Remove the temporary lock file of a process that was killed while it wrote the lock file.
         let part = atomic_file::part_name(LOCK.as_ref(), 0);
         let part = part.to_string_lossy();
         if is_exclusive && dir.read(&part, LARGEST).is_ok_and(|content| is_lock(&content)) {
@@ -143,12 +143,12 @@ impl Drop for DirLock {
     }
 }
 
-/// Whether a file has the content of a lock file.
+/// Returns whether `content` is the content of a lock file.
 fn is_lock(content: &Option<Vec<u8>>) -> bool {
     content.as_ref().is_some_and(|content| content.starts_with(PREFIX))
 }
 
-/// Converts the result of a lock operation. If the file system does not support locks, the operation succeeds.
+/// Converts the result of a lock operation. It is not an error if the file system does not support locks.
 fn check_lock(dir: &Dir, outcome: Result<(), TryLockError>) -> Result<(), FolderError> {
     let Err(TryLockError::WouldBlock) = outcome else { return Ok(()) };
     let content = dir.read(LOCK, LARGEST).ok().flatten().unwrap_or_default();
@@ -159,7 +159,7 @@ fn check_lock(dir: &Dir, outcome: Result<(), TryLockError>) -> Result<(), Folder
     Err(FolderError::Held { dir: dir.path().to_path_buf(), holder })
 }
 
-/// Whether an opened lock file still exists under its name.
+/// Returns whether an opened lock file still exists under its name.
 fn has_its_name(file: &File, dir: &Dir) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let identity = |file: &File| file.metadata().map(|meta| (meta.dev(), meta.ino()));
@@ -178,8 +178,9 @@ pub struct Folder {
 
 impl Folder {
     /// Locks a directory for writing results, and creates it if it is missing. If an earlier replacement of results was
-    /// interrupted, it is completed or undone, and `recovered` is called. With `force`, results are replaced even if
-    /// they were changed. If this call creates the directory and the directory remains empty, it is removed on drop.
+    /// interrupted, the replacement is completed or undone, and `recovered` is called. With `force`, results are
+    /// replaced even if they were changed. If this call creates the directory and the directory remains empty, it is
+    /// removed on drop.
     ///
     /// # Errors
     /// [`FolderError`] if the directory is in use, or if it cannot be read, written or recovered.
@@ -205,17 +206,17 @@ impl Folder {
         self.lock.dir()
     }
 
-    /// Path as named by the user.
+    /// Returns the path as named by the user.
     pub fn path(&self) -> &Path {
         self.dir().path()
     }
 
-    /// Whether existing results may be replaced with `--force`.
+    /// Returns whether `--force` allows existing results to be replaced even if they were changed.
     pub fn is_forced(&self) -> bool {
         self.force
     }
 
-    /// Existing results as listed in their manifest.
+    /// Returns the existing results as listed in their manifest; `None` if there is no manifest.
     pub fn earlier(&self) -> Option<&Results> {
         self.earlier.as_ref()
     }
@@ -229,7 +230,8 @@ impl Folder {
         names.iter().try_for_each(|name| self.replaceable(name).map(drop))
     }
 
-    /// Returns the record of the file with this name, if the file may be replaced; `None` if there is no file.
+    /// Returns the record of the file with this name; `None` if there is no such file. Fails if the file must not be
+    /// replaced.
     pub(super) fn replaceable(&self, name: &str) -> Result<Option<FileRecord>, FolderError> {
         let path = self.path().join(name);
         if !self.dir().has(name).map_err(FolderError::io(&path))? {

@@ -11,9 +11,9 @@
 //!   progress of a sweep. Their content identifies them as files of this program.
 //!
 //! A result directory is opened once ([`Dir`]). All paths in it are resolved component by component from the opened
-//! directory, and symbolic links are not followed. Another program may replace a file between a check and the
-//! following operation. If the system supports it, a rename fails if the new name exists; on other systems the existing
-//! file would be lost. The lock excludes only other processes of this program.
+//! directory, and symbolic links are not followed. Another program may replace a file between a check and the following
+//! operation. Where the system supports it, a rename fails if the new name exists; on other systems, the existing file
+//! would be lost. The lock excludes only other processes of this program.
 //!
 //! All results that are read together belong to a single manifest, and their digests are checked ([`ResultFolder`]).
 //!

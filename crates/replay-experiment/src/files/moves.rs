@@ -62,7 +62,8 @@ impl State {
             let file: Option<StateFile> = text.and_then(|text| serde_json::from_slice(&text).ok());
             let ours = file.filter(|it| it.program == PROGRAM && it.format == FORMAT);
             let state = ours.map(|file| file.state);
-            // A process was killed before it wrote the state file.
+            // The directory is empty or contains only a temporary state file, because a process was killed before it
+            // wrote the state file.
             let begun = state.is_none() && dir.below(UNFINISHED)?.has_only(STATE)?;
             Ok(Some(if begun { Some(Self::Writing) } else { state }))
         };
@@ -92,7 +93,7 @@ impl PendingMoves {
         let (new, old) = new_and_old_dirs(dir)?;
         for file in &self.old {
             let name = &file.name;
-            // Otherwise the file with this name has already been replaced or is no longer needed.
+            // If this is false, the file with this name has already been replaced or is no longer needed.
             let is_pending = !self.replaces(name) || new.has(name)?;
             if !is_pending || old.has(name)? || !dir.has(name)? {
                 continue;
@@ -156,7 +157,7 @@ pub(super) struct Incomplete {
 }
 
 impl Incomplete {
-    /// Converts to an error in a directory.
+    /// Converts the failure to an error that names the directory.
     pub fn error(self, dir: &Dir) -> FolderError {
         let Self { cause, undone } = self;
         let source = match undone {
@@ -183,8 +184,7 @@ impl PendingMoves {
     }
 }
 
-/// Completes or undoes a move that an earlier process did not complete. Results that were not completely written
-/// are kept.
+/// Completes or undoes a move that an earlier process did not complete. Incomplete results are kept.
 pub(super) fn recover(dir: &Dir) -> Result<Option<Recovered>, FolderError> {
     let Some(State::Moving(moves)) = State::read(dir)? else { return Ok(None) };
     match moves.complete(dir, true) {

@@ -56,7 +56,7 @@ pub enum ResultError {
 }
 
 impl ResultError {
-    /// Whether a second attempt after a short pause may succeed.
+    /// Returns whether a second attempt after a short pause may succeed.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::BeingReplaced(_))
     }
@@ -127,17 +127,17 @@ impl ResultFolder {
         })
     }
 
-    /// Path as named by the user.
+    /// Returns the path as named by the user.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Text of the manifest; `None` if the directory has no manifest.
+    /// Returns the text of the manifest; `None` if the directory has no manifest.
     pub fn manifest(&self) -> Option<&[u8]> {
         self.manifest.as_ref().map(|(text, _)| text.as_slice())
     }
 
-    /// Files that the manifest lists; empty if the directory has no manifest.
+    /// Returns the files that the manifest lists; empty if the directory has no manifest.
     pub fn files(&self) -> &[FileRecord] {
         self.manifest.as_ref().map_or(&[], |(_, results)| &results.files)
     }
@@ -203,7 +203,7 @@ impl ResultFolder {
         }
     }
 
-    /// Returns `error`, the error of a file that does not match the manifest. If the manifest has changed after it was
+    /// Returns `error`, which reports that a file does not match the manifest. If the manifest has changed since it was
     /// read, returns [`ResultError::BeingReplaced`] instead.
     fn unless_replaced(&self, error: ResultError) -> ResultError {
         let now = Dir::open(&self.path).ok().and_then(|dir| Results::text(&dir).ok().flatten());

@@ -41,14 +41,14 @@ impl FileRecord {
         Ok(Some(Self { name: name.to_string(), bytes, blake3, sha256 }))
     }
 
-    /// Whether the file in the directory is unchanged; `None` if the file is missing.
+    /// Returns whether the file in the directory is unchanged; `None` if the file is missing.
     ///
     /// # Errors
     /// See [`Dir::file`].
     pub fn is_unchanged(&self, dir: &Dir) -> io::Result<Option<bool>> {
         match dir.file(&self.name)? {
             None => Ok(None),
-            // If the size differs, the file has changed, and the digest is not computed.
+            // If the size differs, the file has changed, and its digest need not be computed.
             Some(file) if file.metadata()?.len() != self.bytes => Ok(Some(false)),
             Some(_) => Ok(Self::of(dir, &self.name)?.map(|now| now.blake3 == self.blake3)),
         }
@@ -89,7 +89,7 @@ impl Results {
         ours.map(|results| Some((text, results))).ok_or(FolderError::Foreign(path))
     }
 
-    /// Record of a file; `None` if the manifest does not list the file.
+    /// Returns the record of a file; `None` if the manifest does not list the file.
     pub fn of(&self, name: &str) -> Option<&FileRecord> {
         self.files.iter().find(|file| file.name == name)
     }

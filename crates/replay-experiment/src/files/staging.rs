@@ -27,12 +27,12 @@ impl Staging {
         Ok(Self { dir_path: dir_path.join(NEW), folder })
     }
 
-    /// Whether a commit would replace earlier results without `--force`.
+    /// Returns whether a commit would replace earlier results although `--force` was not given.
     pub fn would_replace(&self) -> bool {
         self.folder.earlier.is_some() && !self.folder.force
     }
 
-    /// Directory into which the new results are written. The directory is new and contains no other files.
+    /// Returns the directory into which the new results are written. The directory is new and contains no other files.
     pub fn path(&self) -> &Path {
         &self.dir_path
     }
@@ -90,7 +90,8 @@ impl Staging {
         Ok(names.iter().map(|name| self.folder.path().join(name)).collect())
     }
 
-    /// Returns the files that the commit replaces or removes: the earlier results that are unchanged.
+    /// Returns the files that the commit replaces or removes: the old manifest, the earlier results that may be
+    /// replaced, and the files scheduled for removal.
     fn old(&self, new: &[FileRecord]) -> Result<Vec<FileRecord>, FolderError> {
         let folder = &self.folder;
         let mut old = Vec::new();

@@ -272,7 +272,7 @@ fn a_directory_has_one_writer() {
     assert!(!dir.join("lock").exists());
 }
 
-/// One, several or all steps after an arbitrary step fail. In each case, either all results are replaced or no
+/// From an arbitrary step on, one, several or all steps fail. In each case, either all results are replaced or no
 /// result is replaced, and the next command completes the move.
 #[test]
 fn results_are_never_replaced_partially() {

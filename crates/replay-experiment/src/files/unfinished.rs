@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The registry is global, because the exit of the program ends all threads.
+/// The registry is global, because all threads end when the program exits.
 static UNFINISHED: Unfinished =
     Unfinished { parts: Mutex::new(BTreeSet::new()), writes: Mutex::new(()) };
 
@@ -41,8 +41,8 @@ pub(super) fn unregister(part: &Path) {
     lock_parts().remove(part);
 }
 
-/// Removes all incomplete files before the program exits, and prevents the creation of further files. Waits for at most
-/// `patience` until a file that is being written as a whole is complete.
+/// Removes all incomplete files before the program exits, and prevents the creation of further files. If a file is
+/// being written as a whole, waits for at most `patience` until the file is complete.
 pub fn abandon(patience: Duration) {
     UNFINISHED.abandon(patience, CREATION);
 }

@@ -26,11 +26,11 @@ pub fn file_hierarchy(name: &str) -> Option<Result<Topology, String>> {
     Some(TopologyFile::of_machine(name.trim()).map(|file| Topology::Hierarchy(file.machine)))
 }
 
-/// Removes a machine file from the list of machines of a grid. The file becomes the parameter `file` of all allocators
-/// with boxes that have neither a `file` nor a `menu`, and its selected topology becomes the parameter `topology`. Returns the default machine that the file describes.
+/// Removes a machine file from the list of machines of a grid. The file becomes the parameter `file` of each allocator
+/// that has this parameter and does not set it, and its selected topology becomes the parameter `topology`. Returns the
+/// default machine that the file describes.
 ///
-/// # Errors
-/// An error with the key, if the grid also lists another machine, or if the file is invalid.
+/// # Errors An error with the key, if the grid also lists another machine, if an allocator has a `menu` but no `file`, or if the file is invalid.
 pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
     let Some(place) = file.machines.iter().position(|name| split_name(name).is_some()) else {
         return Ok(None);
@@ -38,7 +38,7 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
     let name = file.machines[place].trim().to_string();
     let (path, topology) = split_name(&name).unwrap_or((&name, None));
     let at = |problem: String| {
-        // Errors about a line of the file begin with its path.
+        // Errors about a line of the file begin with the path of the file.
         let is_complete = problem.strip_prefix(path).is_some_and(|rest| rest.starts_with(':'));
         let problem = if is_complete { problem } else { format!("{path}: {problem}") };
         GridError::at(&[Step::Key("machines"), Step::Item(place)], problem)
@@ -108,8 +108,9 @@ pub fn machine(strategies: &Strategies) -> Result<Option<Topology>, PathError> {
         let machine = strategy.described().map_err(|error| at(error.to_string()))?;
         match (machine, &described) {
             (Some(machine), Some(other)) if machine != *other => {
-                let problem =
-                    format!("{strategy} describes {machine}, another allocator describes {other}");
+                let problem = format!(
+                    "allocator {strategy} describes machine {machine}, but another allocator describes machine {other}"
+                );
                 return Err(at(problem));
             }
             (Some(machine), None) => described = Some(machine),

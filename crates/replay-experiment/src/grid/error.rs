@@ -123,7 +123,7 @@ impl PathError {
     }
 }
 
-/// Earlier names of keys, and option names that are not keys, each with the current key.
+/// Former keys, and names of options that are not keys, each with the current key.
 const RENAMED: [(&str, &str); 5] = [
     ("machine", "machines"),
     ("mesh", "machines"),
@@ -147,7 +147,9 @@ pub(super) fn of_toml(cause: &toml::de::Error, text: &str, file: &str) -> GridEr
             match (renamed, nearest(key, known.iter().copied())) {
                 (Some((_, new)), _) => format!("unknown key \"{key}\": it is now \"{new}\""),
                 (None, Some(near)) => format!("unknown key \"{key}\"; did you mean \"{near}\"?"),
-                (None, None) => format!("unknown key \"{key}\"; known are {}", known.join(", ")),
+                (None, None) => {
+                    format!("unknown key \"{key}\"; known keys are {}", known.join(", "))
+                }
             }
         }
     };

@@ -14,9 +14,9 @@ use replay_core::workload::Shake;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct GridFile {
-    /// Paths or names of traces. If empty, the trace that is part of the project is used.
+    /// Paths or names of traces. If the list is empty, the trace that is included in the project is used.
     pub traces: Vec<String>,
-    /// Machines. If empty, the machine in the header of each trace is used.
+    /// Machines. If the list is empty, the machine in the header of each trace is used.
     pub machines: Vec<String>,
     /// Schedulers.
     pub schedulers: Vec<String>,
@@ -36,7 +36,8 @@ pub struct GridFile {
     /// File that maps the nodes of logs to the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_map: Option<String>,
-    /// Whether to stop with an error if a log contradicts its machine or itself. Applies to the scheduler `recorded`.
+    /// Whether to stop with an error if a log contradicts itself or the description of its machine. This setting
+    /// affects only the scheduler `recorded`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
     /// Number of malformed lines to skip per trace.
@@ -48,10 +49,11 @@ pub struct GridFile {
     /// The part of the traces to run.
     #[serde(skip_serializing_if = "WindowFile::is_all")]
     pub window: WindowFile,
-    /// Offered loads to which arrivals are scaled. If empty, the load of each trace is not changed.
+    /// Offered loads; the arrival times are scaled to reach each of these loads. If the list is empty, the load of each
+    /// trace is not changed.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub loads: Values,
-    /// Number and kind of the perturbed copies of each trace that are run in addition to the trace.
+    /// Number and kind of perturbed copies; they are run in addition to each unperturbed trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
     /// Allocators with their parameters.
@@ -130,7 +132,7 @@ impl Default for GridFile {
             strict: false,
             max_errors: 0,
             ties: false,
-            // Commands that write result files have the same default.
+            // This is also the default of the commands that write result files.
             placements: true,
             window: WindowFile::default(),
             loads: Values::default(),
@@ -166,7 +168,7 @@ impl GridFile {
     /// Returns the grid file as TOML.
     ///
     /// # Errors
-    /// TOML errors. No value of this type causes an error.
+    /// TOML errors. In practice, no value of this type causes an error.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }

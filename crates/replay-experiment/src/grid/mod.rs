@@ -31,8 +31,8 @@
 //! Allocators without lists may also be written as one array: `allocator = ["mm", "random"]`.
 //!
 //! [`GridFile`] contains the file as written. [`ParameterGrid`] is the interpretation of the file: names are looked up,
-//! all combinations of the lists are formed, and equal strategies are removed (strategies with tie vectors of the same
-//! ratio are equal). Checking ten million combinations takes two seconds.
+//! all combinations of the lists are formed, and equal strategies are removed (tie vectors with the same ratio give
+//! equal strategies). Checking ten million combinations takes two seconds.
 
 mod described;
 mod distinct;
@@ -64,18 +64,18 @@ use replay_core::simulation::WhenDown;
 use replay_core::topology::Topology;
 use replay_core::workload::{Dependencies, Oversize, Policy, Shake, Window};
 
-/// The interpretation of a grid file. The traces are only named; they have not been read.
+/// The interpretation of a grid file. It contains only the names of the traces; the traces have not been read.
 #[derive(Clone, Debug)]
 pub struct ParameterGrid {
     /// The contents of the file, with all defaults filled in and with canonical names.
     pub file: GridFile,
-    /// Machines. If empty, the machine in the header of each trace is used.
+    /// Machines. If the list is empty, the machine in the header of each trace is used.
     pub machines: Vec<Topology>,
     /// Schedulers.
     pub schedulers: Vec<SchedulerSpec>,
     /// Cleaning policies.
     pub policies: Vec<Policy>,
-    /// Offered loads. If empty, the load of each trace is not changed.
+    /// Offered loads. If the list is empty, the load of each trace is not changed.
     pub loads: Vec<f64>,
     /// Distinct allocation strategies.
     pub strategies: Strategies,
@@ -87,11 +87,11 @@ pub struct ParameterGrid {
     pub deps: Dependencies,
     /// Treatment of jobs on processors that go out of service.
     pub when_down: WhenDown,
-    /// Number and kind of the perturbed copies of each trace that are run in addition to the trace.
+    /// Number and kind of perturbed copies; they are run in addition to each unperturbed trace.
     pub shake: Option<Shake>,
     /// Optional measurements of each run.
     pub measure: Measure,
-    /// Allocators that checks have built, for reuse by the cells.
+    /// Allocators that were built to check the grid; the cells reuse them.
     pub prepared: Prepared,
 }
 
@@ -168,7 +168,7 @@ impl ParameterGrid {
         let shake = file.shake;
         let strategies = Strategies::new(&file.allocator, &machines)?;
         if machines.is_empty() {
-            // The parameters of an allocator can select another topology of the file.
+            // A parameter of an allocator can select another of the topologies that a file describes.
             machines.extend(described::machine(&strategies)?.or(by_file));
         }
         let (schedulers, machines) = (once(schedulers), once(machines));

@@ -3,8 +3,8 @@
 //! Decimal fractions are computed as integers in units of their last digit: `0..0.3:0.1` has exactly the values 0,
 //! 0.1, 0.2 and 0.3, without binary rounding.
 
-/// Maximum number of values of a range. A larger range is probably a typing error, because so many cells could not be
-/// run.
+/// Maximum number of values of a range. A larger range is probably a typing error, because a grid with so many cells
+/// could not be run.
 const MOST_VALUES: i128 = 1_000_000;
 
 /// Maximum number of digits after the decimal point.
@@ -47,7 +47,8 @@ fn expand_parts(first: &str, rest: &str) -> Result<Vec<String>, String> {
     Ok((0..values).map(|i| format_decimal(first + i * step, decimals)).collect())
 }
 
-/// A number with `decimals` digits after the decimal point, as an integer.
+/// A decimal number, stored as an integer in units of its last digit; `decimals` is the number of digits after the
+/// decimal point.
 #[derive(Clone, Copy)]
 struct Decimal {
     digits: i128,
@@ -75,7 +76,7 @@ impl Decimal {
     }
 }
 
-/// Formats a number without trailing zeros of the fraction.
+/// Formats a number without trailing zeros after the decimal point.
 fn format_decimal(value: i128, decimals: usize) -> String {
     let unit = 10u128.pow(decimals as u32);
     let (whole, fraction) = (value.unsigned_abs() / unit, value.unsigned_abs() % unit);

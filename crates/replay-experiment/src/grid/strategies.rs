@@ -18,13 +18,13 @@ pub const MOST_COMBINATIONS: u64 = 10_000_000;
 #[derive(Clone, Debug)]
 pub struct Strategies {
     axes: Vec<Axis>,
-    /// The number of each distinct strategy in the sequence of all combinations, in ascending order.
+    /// For each distinct strategy, its number in the sequence of all combinations; in ascending order.
     distinct: Vec<u32>,
     combinations: u64,
 }
 
-/// An allocator and the lists of its parameters. A combination is encoded as a number in mixed radix. The tie rule is
-/// the least significant digit, followed by the last list.
+/// An allocator with the lists of values of its parameters. A combination is encoded as a number in mixed radix. The
+/// tie rule is the least significant digit, followed by the last list.
 #[derive(Clone, Debug)]
 struct Axis {
     base: AllocatorSpec,
@@ -36,7 +36,7 @@ struct Axis {
 /// The tie rules of an allocator.
 #[derive(Clone, Debug)]
 enum TieAxis {
-    /// The rule in the name of the allocator.
+    /// The tie rule that is part of the allocator's name.
     Own,
     /// A list of rules.
     Rules(Vec<TieRule>),
@@ -47,7 +47,7 @@ enum TieAxis {
 impl Strategies {
     /// Creates the strategies of these allocators. If several strategies always choose the same processors on all
     /// `machines`, only the first of them is kept. If `machines` is empty, the strategies are compared on a mesh,
-    /// because the headers of traces give meshes.
+    /// because the machine in the header of a trace is always a mesh.
     pub(super) fn new(
         entries: &[AllocatorEntry],
         machines: &[Topology],
@@ -105,7 +105,7 @@ impl Strategies {
         Ok(Self { axes, distinct, combinations })
     }
 
-    /// Creates a list with a single strategy, which may be from any registry.
+    /// Creates a list with a single strategy; the strategy need not be in the standard registry.
     #[cfg(test)]
     pub(crate) fn of(base: AllocatorSpec) -> Self {
         let axis = Axis { base, lists: Vec::new(), ties: TieAxis::Own, combinations: 1 };
@@ -129,8 +129,7 @@ impl Strategies {
 
     /// Returns the strategy with index `index`, which must be below [`len`](Self::len).
     ///
-    /// # Errors
-    /// No errors occur, because every strategy was already created once when the grid was resolved.
+    /// # Errors In practice none, because every strategy was already created once when the grid was resolved.
     pub fn get(&self, index: usize) -> Result<AllocatorSpec, NameError> {
         let (axis, index) = self.place(index);
         self.axes[axis].get(index)
@@ -208,12 +207,12 @@ impl Axis {
         };
         let mut lists = Vec::new();
         for (key, values) in &entry.parameters {
-            // Keys are normalized as in a typed name.
+            // Keys are normalized in the same way as in the name of a strategy.
             let name = key.to_ascii_lowercase().replace('_', "-");
             let texts = values.texts().map_err(|e| at(&[key], e.to_string()))?;
             let value = |text: &String| {
                 let value = base.value(&name, text)?;
-                // Each value is checked separately, so that the error can name its key.
+                // Each value is checked separately, so that an error can name the key of the value.
                 base.with([&value], None).map(|_| value)
             };
             let values = texts.iter().map(value).collect::<Result<Vec<_>, _>>();
@@ -267,7 +266,7 @@ impl Axis {
         self.build(index / ties, self.ties.get(index % ties))
     }
 
-    /// Creates the strategy with these values of its lists and a tie rule.
+    /// Creates the strategy with the given tie rule and the list values that `values` encodes.
     fn build(&self, mut values: u64, tie: Option<TieRule>) -> Result<AllocatorSpec, NameError> {
         let mut chosen: Vec<_> =
             self.lists.iter().rev().map(|list| &list[digit(&mut values, list.len())]).collect();

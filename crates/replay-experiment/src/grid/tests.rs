@@ -73,7 +73,7 @@ fn reads_the_window_and_lists() {
     assert_eq!(Ok(grid.window), Window::parse(Some("86400"), Some(10), Some(1.5)));
 }
 
-/// Text, line, column, and fragments of the message.
+/// Text of a grid, line and column of its error, and fragments of the error message.
 const WRONG: [(&str, usize, usize, &[&str]); 18] = [
     ("trces = []", 1, 1, &["unknown key \"trces\"", "did you mean \"traces\"?"]),
     ("mesh = '8x8'", 1, 1, &["unknown key \"mesh\": it is now \"machines\""]),
@@ -202,7 +202,7 @@ proptest! {
     fn print_and_parse_are_inverse(file in file()) {
         let text = file.to_toml().expect("TOML");
         prop_assert_eq!(GridFile::parse(&text, "grid.toml").expect("it parses"), file.clone());
-        // The resolved grid, written as TOML, resolves to the same strategies.
+        // If the resolved grid is written as TOML and resolved again, the strategies are the same.
         let grid = ParameterGrid::resolve(&file).expect("it resolves");
         let again = ParameterGrid::parse(&grid.file.to_toml().expect("TOML"), "again").expect("it resolves");
         prop_assert_eq!(&again.file, &grid.file);

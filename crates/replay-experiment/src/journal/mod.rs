@@ -90,8 +90,8 @@ pub enum JournalError {
     },
 }
 
-/// Whether a directory has a journal of any version. A journal always begins with a header line. A file without a
-/// complete header, such as an empty file, counts as a truncated journal only if `begun` is set, that is, if the
+/// Returns whether a directory has a journal of any version. A journal always begins with a header line. A file without
+/// a complete header, such as an empty file, counts as a truncated journal only if `begun` is set, that is, if the
 /// directory belongs to a command that writes a journal.
 ///
 /// # Errors
@@ -110,7 +110,8 @@ pub fn is_journal(dir: &Dir, begun: bool) -> io::Result<bool> {
 /// explains `begun`.
 ///
 /// # Errors
-/// [`JournalError`] if the journal cannot be removed, or if the file is not a journal. Such a file is kept.
+/// [`JournalError`] if the journal cannot be removed, or if the file is not a journal. A file that is not a journal is
+/// kept.
 pub fn discard(dir: &Dir, begun: bool) -> Result<(), JournalError> {
     let path = dir.path().join(JOURNAL_FILE);
     let discard = || match dir.has(JOURNAL_FILE)? && is_journal(dir, begun)? {
@@ -130,7 +131,8 @@ impl<R> Journal<R> {
     /// [lock](crate::files::DirLock) of the directory.
     ///
     /// # Errors
-    /// [`JournalError`] if the file cannot be read or written, or if the file is not a journal. Such a file is kept.
+    /// [`JournalError`] if the file cannot be read or written, or if the file is not a journal. A file that is not a
+    /// journal is kept.
     pub fn open(dir: &Dir, begun: bool) -> Result<Self, JournalError> {
         let path = dir.path().join(JOURNAL_FILE);
         let error = |source| JournalError::Io { verb: "write", path: path.clone(), source };
@@ -199,33 +201,33 @@ impl<R> Journal<R> {
         &self.path
     }
 
-    /// Number of cells with a record.
+    /// Returns the number of cells with a record.
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Whether no cell has a record.
+    /// Returns whether no cell has a record.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// Ids of the cells with a record, in arbitrary order.
+    /// Returns the ids of the cells with a record, in arbitrary order.
     pub fn ids(&self) -> impl Iterator<Item = CellId> + '_ {
         self.index.keys().copied()
     }
 
-    /// Line numbers (from 1) of the lines that were skipped because of a wrong checksum.
+    /// Returns the line numbers (from 1) of the lines that were skipped because of a wrong checksum.
     pub fn damaged(&self) -> &[u64] {
         &self.damaged
     }
 
-    /// Whether a cell failed; `None` if the cell has no record.
+    /// Returns whether a cell failed; `None` if the cell has no record.
     pub fn failed(&self, id: CellId) -> Option<bool> {
         self.index.get(&id).map(|record_position| record_position.failed)
     }
 
-    /// Appends the record of a cell: the result, or the reason for the failure. The record replaces an earlier record
-    /// of the cell.
+    /// Appends the record of a cell: the result, or the reason for the failure. If the cell already has a record, the
+    /// new record replaces it.
     ///
     /// # Errors
     /// [`JournalError`] if the record cannot be encoded or written. Earlier records are kept, and the call can be

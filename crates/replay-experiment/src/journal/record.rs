@@ -34,8 +34,8 @@ pub(super) fn encode(
     Ok(format!("{} {body}\n", checksum(body.as_bytes())))
 }
 
-/// Parses the beginning of a line, which has no line break. Returns the id of the cell, and whether the cell failed;
-/// `None` if the line is damaged.
+/// Parses the beginning of a line, which must not include the line break. Returns the id of the cell, and whether the
+/// cell failed; `None` if the line is damaged.
 pub(super) fn head(line: &[u8]) -> Option<(CellId, bool)> {
     let (sum, body) = line.split_at_checked(CHECKSUM_DIGITS)?;
     let body = body.strip_prefix(b" ")?;
@@ -46,7 +46,7 @@ pub(super) fn head(line: &[u8]) -> Option<(CellId, bool)> {
     Some((fields.next()?.parse().ok()?, fields.next()? == FAILED))
 }
 
-/// Decodes the outcome of a cell from a line, which has no line break.
+/// Decodes the outcome of a cell from a line, which must not include the line break.
 pub(super) fn decode<R: DeserializeOwned>(line: &str) -> Result<Outcome<R>, serde_json::Error> {
     let mut fields = line.splitn(4, ' ').skip(2);
     let (state, json) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());

@@ -46,7 +46,7 @@ pub(super) enum NotAJournal {
 pub(super) fn scan(mut input: impl BufRead) -> io::Result<Result<Scan, NotAJournal>> {
     let mut scan = Scan::default();
     let mut line = Vec::new();
-    // The first line of a foreign file may be very long.
+    // If the file is not a journal, its first line may be very long.
     input.by_ref().take(HEADER.len() as u64 + 8).read_until(b'\n', &mut line)?;
     if line != HEADER {
         scan.torn = !line.is_empty();

@@ -95,7 +95,8 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     (dir, text)
 }
 
-/// Whether the journal contains, among the first `cells` cells, exactly the cells in `expected` without damage.
+/// Returns whether, of the first `cells` cells, exactly those for which `expected` is true have a record, and these
+/// records are undamaged.
 fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),
@@ -192,7 +193,7 @@ proptest! {
         let (dir, text) = journal(CELLS);
         let cut = cut % (text.len() + 1);
         fs::write(dir.path().join(JOURNAL_FILE), &text[..cut]).expect("a file");
-        // Reference: the number of lines, without the header, that end before the truncation.
+        // Reference: the number of lines that end before the truncation, not counting the header.
         let lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count() as u32;
         let whole = lines.saturating_sub(1);
         let mut reader = Journal::<RunResult>::read_only(&folder(&dir)).expect("a journal");

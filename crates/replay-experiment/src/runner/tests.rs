@@ -42,7 +42,8 @@ fn run_under(
     run_cell(0, &cell, measure, RunContext::new(&CancelToken::new())).expect("it runs")
 }
 
-/// If a log has more busy processors than the machine has, jobs that get no processors are excluded from all metrics.
+/// If the log has more busy processors than the machine has, some jobs get no processors; these jobs are excluded from
+/// all metrics.
 #[test]
 fn metrics_cover_the_jobs_that_had_processors() {
     let swf =

@@ -42,14 +42,15 @@ impl Archive {
         &self.evaluations
     }
 
-    /// Returns the whole or stopped evaluation of a candidate. Candidates with the same ratio and slack are equal.
+    /// Returns the evaluation of a candidate, whether it is whole or was stopped. Candidates with the same ratio and
+    /// slack are equal.
     pub fn get(&self, candidate: Candidate) -> Option<&Evaluation> {
         self.known.get(&candidate.reduced()).map(|&number| &self.evaluations[number])
     }
 
     /// Returns the whole evaluations, best first. Feasible evaluations precede infeasible evaluations. Infeasible
-    /// evaluations are ordered by their excess over the constraints. After that, evaluations are ordered by
-    /// improvement, and equal evaluations are in the order of the requests.
+    /// evaluations are ordered by their excess over the constraints. Evaluations with equal excess are ordered by
+    /// improvement, and those with equal improvement by the order of the requests.
     pub fn ranked(&self) -> Vec<&Evaluation> {
         let mut ranked: Vec<_> =
             self.evaluations.iter().filter(|one| one.extent == Extent::Whole).collect();
@@ -104,7 +105,8 @@ impl Archive {
     }
 }
 
-/// Compares two evaluations in the order of [`Archive::ranked`], except that equal evaluations are not ordered.
+/// Compares two evaluations in the order of [`Archive::ranked`]; evaluations that differ only in the order of their
+/// requests compare as equal.
 pub fn better_first(a: &Evaluation, b: &Evaluation) -> Ordering {
     let excess = a.excess_percent.total_cmp(&b.excess_percent);
     excess.then(b.improvement_percent.total_cmp(&a.improvement_percent))

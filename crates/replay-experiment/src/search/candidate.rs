@@ -21,14 +21,15 @@ impl Candidate {
         Self { vector: self.vector.reduced(), ..self }
     }
 
-    /// Tie-breaking rule of an allocator for this candidate.
+    /// Returns the tie-breaking rule of an allocator for this candidate.
     pub fn tie_breaking(self) -> TieBreaking {
         TieBreaking { tie: TieRule::Vector(self.vector), slack: SlackRule::Fixed(self.slack) }
     }
 
-    /// Returns a sort key. In the sorted order, candidates that are likely to make the same decisions are close to each
-    /// other. The key consists of the slack, the group of three scan radii, the share of BF in the factors, and the
-    /// share of WF. The groups of radii are small, because each radius has its own sums.
+    /// Returns a sort key. Candidates that are likely to make the same decisions are close to each other when they are
+    /// sorted by this key. The key consists of the slack, the group of the scan radius (1 to 3, 4 to 6, ...), the share
+    /// of BF in the sum of the factors, and the share of WF in this sum. The groups of radii are small, because
+    /// candidates with different radii cannot share sums.
     pub fn similarity_key(self) -> impl PartialOrd + Copy {
         let TieVector { scan_radius, available, wall, border } = self.vector;
         let [available, wall, border] =
@@ -49,7 +50,7 @@ impl Candidate {
     }
 }
 
-/// Creates a candidate without slack, which compares only exact ties.
+/// Creates a candidate without slack, which applies only to exact ties.
 impl From<TieVector> for Candidate {
     fn from(vector: TieVector) -> Self {
         Self { vector, slack: Slack::NONE }

@@ -73,7 +73,7 @@ impl SearchColumn {
         })
     }
 
-    /// Value of the column; `None` if it was not measured.
+    /// Returns the value of the column; `None` if it was not measured.
     pub fn value(&self, metrics: &RunMetrics) -> Option<f64> {
         self.column.value(metrics).number()
     }

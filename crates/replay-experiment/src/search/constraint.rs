@@ -5,10 +5,10 @@
 //! SUBJECT    = worst-class | worst-class[jobs=N,sizes=A..B] | COLUMN
 //! ```
 //!
-//! A subject measures how much a quantity worsens compared with no tie-breaking, in percent. Negative values are
-//! improvements. `worst-class` considers the job sizes in the range A..B with at least N jobs (default 1), and is the
-//! largest increase of mean pairwise L1 among these sizes. Jobs of one processor and of the whole machine never change.
-//! `COLUMN` is a column that can also be an objective.
+//! A subject measures how much a quantity worsens in percent, compared with a replay without tie-breaking. Negative
+//! values are improvements. `worst-class` is the largest increase of mean pairwise L1 among the job sizes in the range
+//! A..B with at least N jobs (default 1). The pairwise L1 of jobs of one processor, and of jobs of the whole machine,
+//! never changes. `COLUMN` is a column that can also be an objective.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ const KIND: &str = "constraint";
 pub struct Constraint {
     /// Constrained quantity.
     pub subject: Subject,
-    /// Largest allowed worsening in percent.
+    /// Largest allowed increase of the measure, in percent.
     pub most_percent: f64,
 }
 
@@ -47,9 +47,12 @@ const WORST_CLASS: &str = "worst-class";
 fn worst_class() -> Table<(u64, Range)> {
     let all_sizes = Range { low: 1, high: u32::MAX };
     let entry = Entry::new(WORST_CLASS, (1, all_sizes))
-        .param("jobs", kind::integer(0..=u64::MAX), "least number of jobs of the size", |c| {
-            &mut c.0
-        })
+        .param(
+            "jobs",
+            kind::integer(0..=u64::MAX),
+            "minimum number of jobs of a size that is considered",
+            |c| &mut c.0,
+        )
         .param("sizes", kind::typed("A..B"), "job sizes considered, in processors", |c| &mut c.1);
     Table::new(KIND, [entry])
 }

@@ -11,7 +11,7 @@ use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{PATIENCE, SearchStrategy};
 use crate::RunContext;
 
-/// Number of evaluations with a common stopping threshold. This number is constant. Therefore the set of stopped
+/// Number of evaluations that share one stopping threshold. This number is constant. Therefore the set of stopped
 /// evaluations and their stopping points do not depend on the number of threads.
 const BLOCK: usize = 64;
 
@@ -25,7 +25,7 @@ pub struct Control<'a> {
     pub keep: Option<usize>,
     /// Earlier evaluations, which are not repeated.
     pub cache: Option<&'a EvaluationCache<'a>>,
-    /// Cancellation of the search and its running evaluations, and observation of their progress.
+    /// Cancels the search with its running evaluations, and reports their progress.
     pub watch: RunContext<'a>,
     /// Called after every block of evaluations.
     pub progress: &'a dyn Fn(&Archive),
@@ -42,7 +42,7 @@ pub enum End {
     Halted,
 }
 
-/// Runs a search: evaluates the candidates that the strategy requests on all threads of the current rayon pool, and
+/// Runs a search: evaluates the candidates that the strategy requests, using all threads of the current rayon pool, and
 /// adds the results to the archive. Candidates that are already in the archive or in the cache are not evaluated again.
 /// Unless the search is cancelled, the result does not depend on the number of threads.
 ///
@@ -67,7 +67,8 @@ pub fn search(
         let complete = unknown_candidates.len() as u64 <= left;
         unknown_candidates.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         left -= unknown_candidates.len() as u64;
-        // An evaluation does not depend on the group of its candidate, but it depends on the threshold.
+        // The result of an evaluation does not depend on the candidates that are evaluated with it, but it depends on
+        // the threshold.
         let threads = rayon::current_num_threads();
         let size = control.keep.map_or(unknown_candidates.len().max(1), |_| BLOCK);
         for block in unknown_candidates.chunks(size) {
@@ -129,9 +130,9 @@ pub fn search(
     }
 }
 
-/// Splits the candidates into parts and orders the parts such that the first thread gets the first group of parts, the
-/// second thread gets the next group, and so on. The direction of the assignment alternates between rounds, because the
-/// duration of parts changes gradually.
+/// Splits the candidates into parts and orders the parts by thread: the parts of the first thread, then the parts of
+/// the second thread, and so on. Parts are assigned to the threads in rounds, in ascending and descending order of the
+/// threads by turns, because the duration of parts changes gradually.
 fn alternating_parts<T>(candidates: &[T], together: usize, threads: usize) -> Vec<&[T]> {
     let parts: Vec<_> = candidates.chunks(together).collect();
     let parts_of_thread = |thread: usize| {

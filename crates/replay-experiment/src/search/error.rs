@@ -49,7 +49,7 @@ pub enum SearchError {
     Split {
         /// Name of the trace.
         part: String,
-        /// Share of the trace's time that is before the split.
+        /// Share of the trace's duration that lies before the split.
         share: f64,
         /// Number of jobs before the split.
         before: usize,

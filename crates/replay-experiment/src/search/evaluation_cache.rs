@@ -6,7 +6,7 @@ use super::candidate::Candidate;
 use super::problem::{Evaluation, Problem};
 use crate::journal::{CellId, Journal, JournalError, Outcome};
 
-/// Evaluations of a problem that are stored in journals.
+/// Cache of the evaluations of a problem, which are stored in journals.
 #[derive(Debug)]
 pub struct EvaluationCache<'a> {
     /// Digest of the problem, see [`Problem::identity`].
@@ -14,7 +14,7 @@ pub struct EvaluationCache<'a> {
     journals: &'a [Mutex<Journal<Evaluation>>],
     /// Whether new evaluations are appended to the first journal.
     grows: bool,
-    /// First error from appending, if there was an error.
+    /// First error that occurred while evaluations were appended; `None` if there was none.
     write_error: Mutex<Option<JournalError>>,
 }
 
@@ -23,7 +23,7 @@ pub struct EvaluationCache<'a> {
 pub struct Question {
     /// The reduced candidate.
     pub candidate: Candidate,
-    /// Threshold in percent: the evaluation may stop if the improvement is certain to be smaller.
+    /// Threshold in percent: the evaluation may stop if the improvement is certain to be smaller than the threshold.
     pub threshold: Option<f64>,
 }
 
@@ -33,7 +33,7 @@ impl Question {
         Self { candidate: candidate.reduced(), threshold: None }
     }
 
-    /// Id of the evaluation in the journal of a problem with this [identity](Problem::identity).
+    /// Returns the id of the evaluation in the journal of a problem with this [identity](Problem::identity).
     pub fn id(&self, problem: &str) -> CellId {
         let Self { candidate, threshold } = self;
         let threshold = threshold.map_or(String::new(), |threshold| threshold.to_string());
@@ -49,12 +49,12 @@ impl<'a> EvaluationCache<'a> {
         Self { problem: problem.identity(), journals, grows, write_error }
     }
 
-    /// Id of an evaluation in the journals.
+    /// Returns the id of an evaluation in the journals.
     pub fn id(&self, question: &Question) -> CellId {
         question.id(&self.problem)
     }
 
-    /// Looks up known evaluations. Returns the evaluations by candidate.
+    /// Looks up known evaluations. Returns the evaluations that are found, by candidate.
     ///
     /// # Errors
     /// [`SearchError::Journal`] if a journal cannot be read.
@@ -96,13 +96,13 @@ impl<'a> EvaluationCache<'a> {
         open(&self.write_error).is_some()
     }
 
-    /// Returns the error from appending, if there was an error.
+    /// Returns the first error that occurred while evaluations were appended, if there was one.
     pub fn write_error(self) -> Option<JournalError> {
         self.write_error.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn open<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panicking thread may have written an incomplete line. The next call of `open` removes this line.
+    // A panicking thread may have written an incomplete line. In that case, the next call of `open` removes this line.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,11 +6,11 @@ use replay_core::topology::{NodeId, PairDistances, Topology};
 /// processor has more than C(r) processors within distance r. For a job of k processors, the sum of the distances from
 /// one processor to the others is therefore at least the sum over r >= 0 of max(0, k - C(r)). The bound is k times this
 /// sum, divided by 2 because each pair is counted twice. No closed form is known for the best shape of each job size;
-/// the bound avoids searching for it. The value for the whole machine is exact. For several tori, all values are 0.
+/// the bound does not require this shape. The value for the whole machine is exact. For several tori, all values are 0.
 pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     let processors = topology.processors();
     if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
-        // There is no processor that has the most processors within every distance.
+        // These machines have no processor that has the most processors within every distance.
         return vec![0; processors + 1];
     }
     let middle = middle(topology);
@@ -39,8 +39,9 @@ pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     least
 }
 
-/// Returns a processor that has, for every distance, the most processors within this distance. On a grid it is in the
-/// middle of each axis, because distances add up over axes. On a hypercube all processors are equivalent.
+/// Returns a processor that has, for every distance, the most processors within this distance. On a grid, this
+/// processor is in the middle of each axis, because distances add up over the axes. On a hypercube all processors are
+/// equivalent.
 fn middle(topology: &Topology) -> NodeId {
     match topology.grid() {
         Some(grid) => grid.node(grid.axes().map(|axis| axis.extent / 2)),
@@ -72,7 +73,7 @@ mod tests {
             let topology: Topology = machine.parse().expect("a machine");
             let least = least_pairwise_l1(&topology);
             let any: Vec<_> = topology.nodes().filter(|n| members[n.index()]).collect();
-            // The processors that are nearest to a centre have a sum that is close to the minimum.
+            // The set of the processors that are nearest to a centre has a sum that is close to the minimum.
             let mut near: Vec<_> = topology.nodes().collect();
             let centre = middle(&topology);
             near.sort_by_key(|&node| topology.hops(centre, node));

@@ -13,17 +13,17 @@
 //! A problem may contain [perturbed copies](replay_core::workload::shake) of each trace instead of the trace.
 //! Candidates are then ranked by their mean improvement over the copies. [`GapToBest`] shows which candidates differ
 //! significantly from the best candidate. The best of many candidates is best partly by chance: its mean over the
-//! copies on which it was found is too high, so it should be evaluated on other copies. Each copy is in memory once,
-//! regardless of the number of candidates.
+//! copies on which it was found is too high, so it should be evaluated on other copies. Each copy is stored in memory
+//! only once, regardless of the number of candidates.
 //!
 //! # Skipped work
 //!
 //! * Vectors with equal ratios are equivalent. [`Space::grid`] contains one vector for each ratio, and the archive
 //!   answers requests for equivalent vectors without an evaluation. The results are exact.
 //! * With [`Control::keep`], an evaluation can stop early. The evaluation stops when its sum so far, plus a lower bound
-//!   for the remaining jobs (see `lower_bound`), exceeds the sum of the last candidate to be kept. The results are
-//!   exact, because sums only increase. The threshold is the same for all evaluations of a block, so that the number of
-//!   threads does not affect which evaluations stop.
+//!   for the remaining jobs (see `lower_bound`), exceeds the sum of the worst candidate that would be kept. The results
+//!   are exact, because sums only increase. The threshold is the same for all evaluations of a block, so that the
+//!   number of threads does not affect which evaluations stop.
 //!
 //! # Resuming
 //!

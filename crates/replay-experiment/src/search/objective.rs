@@ -5,9 +5,9 @@
 //! CLASSES   = RANGE:WEIGHT,RANGE:WEIGHT,...      RANGE = A..B or A, in processors
 //! ```
 //!
-//! The weights apply to the jobs in the mean of `mean_pairwise_l1`. All jobs have the same weight (`jobs`), the weight
-//! is the number of processors (`size`), or each size class has a weight. If several classes contain a size, the first
-//! of these classes applies. If no class contains a size, its weight is 0.
+//! Weights apply to the jobs over which the mean `mean_pairwise_l1` is computed. The weight of a job is 1 (`jobs`), its
+//! number of processors (`size`), or the weight of its size class. If several classes contain a size, the first of
+//! these classes applies. If no class contains a size, jobs of this size have weight 0.
 
 use replay_core::table::name;
 use std::fmt;
@@ -69,13 +69,13 @@ pub struct Objective {
     pub search_column: &'static SearchColumn,
     /// Direction of optimization.
     pub goal: Goal,
-    /// Weights of jobs. For columns other than `mean_pairwise_l1`, they are always [`Weights::Jobs`].
+    /// Weights of jobs. For all columns except `mean_pairwise_l1`, the weights are [`Weights::Jobs`].
     pub weights: Weights,
 }
 
 impl Objective {
-    /// Whether the objective is to minimize a weighted sum of pairwise L1 sums. This sum cannot decrease with further
-    /// decisions.
+    /// Returns whether the objective is to minimize the weighted sum of the pairwise L1 distances of the jobs. This sum
+    /// cannot decrease as further decisions are replayed.
     pub fn is_monotonic(&self) -> bool {
         self.search_column.needs == Needs::Pairwise && self.goal == Goal::Min
     }
@@ -134,13 +134,15 @@ impl FromStr for Weights {
         let class = |part: &str| {
             let error = || {
                 format!(
-                    "weights: \"{part}\" is not RANGE:WEIGHT such as 2..16:1 (or write jobs, size)"
+                    "weights: \"{part}\" is not RANGE:WEIGHT; write, for example, 2..16:1, or one of the words jobs and size"
                 )
             };
             let (sizes, weight) = part.split_once(':').ok_or_else(error)?;
             let weight = weight.trim().parse::<u64>().map_err(|_| error())?;
             if weight > LARGEST_WEIGHT {
-                return Err(format!("weights: \"{part}\": at most {LARGEST_WEIGHT}"));
+                return Err(format!(
+                    "weights: \"{part}\": the weight must be at most {LARGEST_WEIGHT}"
+                ));
             }
             Ok((sizes.parse::<Range>().map_err(|_| error())?, weight))
         };

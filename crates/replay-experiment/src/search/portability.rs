@@ -15,8 +15,8 @@ use replay_core::topology::Topology;
 /// Value of [`Found::on`] for candidates that the user has given.
 pub const GIVEN: &str = "given";
 
-/// Improvements by candidates on traces other than the traces on which they were found (Johnson, Bunde, Leung, Fig.
-/// 15).
+/// Improvements that candidates achieve on traces other than those on which they were found (Johnson, Bunde, Leung,
+/// Fig. 15).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Portability {
     /// Candidates, each with the names of the traces on which it was found.
@@ -30,7 +30,7 @@ pub struct Portability {
 /// A candidate and its origin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
-    /// The candidate as it was found.
+    /// The candidate as it was found, before its scan radius is scaled.
     pub candidate: Candidate,
     /// Names of the traces on which the candidate was found, or "given".
     pub on: String,
@@ -66,7 +66,7 @@ pub struct PortabilityCell {
 
 impl Portability {
     /// Evaluates every candidate on every problem in parallel. Each problem contains a trace or its perturbed copies.
-    /// Returns `None` if `stop` is raised before the end.
+    /// Returns `None` if the computation is cancelled through `stop`.
     ///
     /// # Errors
     /// Errors of [`Problem::evaluate`].
@@ -116,19 +116,19 @@ impl Portability {
 }
 
 impl PortabilityCell {
-    /// Mean improvement over the perturbed copies, with a confidence interval.
+    /// Returns the mean improvement over the perturbed copies, with a confidence interval.
     pub fn estimate(&self) -> Option<Estimate> {
         self.copies.as_deref().map(shaken::mean)
     }
 }
 
-/// Mean improvement of a candidate over several traces in percent.
+/// Returns the mean improvement of a candidate over several traces in percent.
 pub fn improvement(cells: &[PortabilityCell]) -> f64 {
     cells.iter().map(|cell| cell.improvement_percent).sum::<f64>() / cells.len() as f64
 }
 
-/// Mean improvement of a candidate over several traces and their perturbed copies, with a confidence interval;
-/// `None` if there are no perturbed copies.
+/// Returns the mean improvement of a candidate over several traces and their perturbed copies, with a confidence
+/// interval; `None` if there are no perturbed copies.
 pub fn shaken_improvement(cells: &[PortabilityCell]) -> Option<Estimate> {
     let copies = cells.first()?.copies.as_ref()?.len();
     let all: Vec<f64> =
@@ -168,7 +168,7 @@ impl Table for PortabilityRow<'_> {
         let [value, improvement] = objective_columns(|r: &Self| Some(r.cell.value), |r| r.cell.improvement_percent);
         vec![
             Column::new(name::found, "", "the candidate as it was found: SR,AF,WF,BF, or SR,AF,WF,BF@SLACK if it has a slack", |r: &Self| r.found.candidate.to_string()),
-            Column::text(name::found_on, "traces on which the candidate was found, joined by +, or given", |r: &Self| Some(&r.found.on)),
+            Column::text(name::found_on, "traces on which the candidate was found, joined by +; or the word given, if the search did not find the candidate", |r: &Self| Some(&r.found.on)),
             Column::text(name::trace, "name of the trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
             Column::text(name::topology, "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
             Column::new(name::candidate, "", "candidate that was evaluated: the candidate as it was found; with --scale-sr, its scan radius is scaled in proportion to the machine", |r: &Self| r.cell.candidate.to_string()),

@@ -13,15 +13,15 @@ use crate::{RunContext, batched_run};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::Cancelled;
 
-/// Format number of identities. Increase this number if an evaluation of the same problem would give other results.
+/// Format number of identities. Increase this number whenever a change of the code alters the results of evaluations.
 const FORMAT: u32 = 1;
 
 /// A search problem: find the tie vector and the slack of a strategy for one or several traces or their perturbed
 /// copies.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// The traces. If they are perturbed, the list contains the same number of perturbed copies, numbered from 1, of
-    /// each trace instead of the trace.
+    /// The traces. If perturbed copies are used, the list contains the copies of each trace, numbered from 1, instead
+    /// of the trace; the number of copies is the same for each trace.
     pub parts: Vec<SearchTrace>,
     /// Allocation strategy without a tie vector. The slack of this strategy is ignored.
     pub allocator: AllocatorSpec,
@@ -30,7 +30,7 @@ pub struct Problem {
     /// Constraints on vectors.
     pub constraints: Vec<Constraint>,
     needs: Needs,
-    /// Results without tie-breaking for comparison, one for each part.
+    /// Results without tie-breaking, with which candidates are compared; one for each part.
     baselines: Vec<Tally>,
 }
 
@@ -66,7 +66,8 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Whether all constraints are satisfied. If the evaluation stopped, this is unknown, and the result is `true`.
+    /// Returns whether all constraints are satisfied. For a stopped evaluation this is unknown, and the function
+    /// returns `true`.
     pub fn is_feasible(&self) -> bool {
         self.excess_percent == 0.0
     }
@@ -75,10 +76,7 @@ impl Evaluation {
 impl Problem {
     /// Creates a problem and measures the allocator without tie-breaking on all parts.
     ///
-    /// # Errors
-    /// [`SearchError`] if the allocator has no tie vector, its tie vector is already set, it does not support a
-    /// machine, the objective is 0 or unknown without tie-breaking, a constraint does not apply to any job size, or if
-    /// cancelled.
+    /// # Errors [`SearchError`] if the allocator has no tie vector, or its tie vector is already set; if the allocator does not support a machine; if the objective without tie-breaking is 0 or unknown; if a constraint does not apply to any job size; or if cancelled.
     pub fn new(
         parts: Vec<SearchTrace>,
         allocator: AllocatorSpec,
@@ -126,7 +124,7 @@ impl Problem {
         measured.into_iter().collect()
     }
 
-    /// The most efficient number of candidates to evaluate together.
+    /// Returns the number of candidates for which joint evaluation is most efficient.
     pub fn batch_size(&self) -> usize {
         self.parts
             .iter()
@@ -135,7 +133,7 @@ impl Problem {
             .unwrap_or(1)
     }
 
-    /// Names of the traces, joined by `+`.
+    /// Returns the names of the traces, joined by `+`.
     pub fn name(&self) -> String {
         let names: Vec<&str> = self.traces().map(|copies| copies[0].name.as_str()).collect();
         names.join("+")
@@ -146,8 +144,8 @@ impl Problem {
         self.parts.chunk_by(|part, next| next.follows(part))
     }
 
-    /// Returns a digest of everything that determines evaluations: jobs, start times, machines, the strategy, the
-    /// objective and the constraints. Names are ignored.
+    /// Returns a digest of everything that determines the results of evaluations: jobs, start times, machines, the
+    /// strategy, the objective and the constraints. Names are ignored.
     pub fn identity(&self) -> String {
         let mut text = format!("replay search {FORMAT}\n{}\n", self.allocator.identity());
         let constraints = self.constraints.iter().map(ToString::to_string);
@@ -159,12 +157,12 @@ impl Problem {
         text_digest(&text)
     }
 
-    /// Number of parts per trace: the number of perturbed copies, or 1 if there are no perturbed copies.
+    /// Returns the number of parts per trace: the number of perturbed copies, or 1 if there are no perturbed copies.
     pub fn copies(&self) -> usize {
         self.traces().next().map_or(1, <[SearchTrace]>::len)
     }
 
-    /// Value of the objective without tie-breaking for each part.
+    /// Returns the value of the objective without tie-breaking for each part.
     pub fn baseline_values(&self) -> Vec<f64> {
         let parts = self.parts.iter().zip(&self.baselines);
         parts
@@ -172,7 +170,7 @@ impl Problem {
             .collect()
     }
 
-    /// Number of decisions of a whole evaluation.
+    /// Returns the number of decisions of a whole evaluation, over all parts.
     pub fn decisions(&self) -> u64 {
         self.parts.iter().map(|part| part.decisions() as u64).sum()
     }
@@ -230,7 +228,7 @@ impl Problem {
         Ok(states.into_iter().map(CandidateProgress::end).collect())
     }
 
-    /// Creates the progress of a candidate before its first part.
+    /// Creates the state of a candidate's evaluation before its first part.
     fn begin(
         &self,
         candidate: Candidate,
@@ -320,15 +318,15 @@ impl Problem {
         }
     }
 
-    /// Returns an upper bound, in percent, of the improvement on a part.
+    /// Returns an upper bound, in percent, of the improvement that a candidate can achieve on a part.
     fn improvement_bound(&self, part: usize) -> f64 {
         let baseline = &self.baselines[part];
         let lower_bound = self.parts[part].lower_bound() as f64;
         100.0 * (1.0 - lower_bound / baseline.weighted_sum(&self.objective.weights) as f64)
     }
 
-    /// Returns the largest weighted sum for which the improvement over the baseline may reach `percent`. The sum is
-    /// rounded up, so that no candidate is stopped by a rounding error.
+    /// Returns the largest weighted sum with which a candidate can still improve on the baseline by `percent`. The sum
+    /// is rounded up, so that no candidate is stopped by a rounding error.
     fn largest_sum(&self, baseline: &Tally, percent: f64) -> u128 {
         let sum = baseline.weighted_sum(&self.objective.weights) as f64;
         ((sum * (1.0 - percent / 100.0)) * (1.0 + 1e-12) + 1.0).max(0.0) as u128
@@ -341,7 +339,8 @@ struct CandidateProgress {
     evaluation: Evaluation,
     /// Improvement by part in percent. For parts that have not been replayed yet, this is an upper bound.
     improvements: Vec<f64>,
-    /// Sums over the copies of the current trace that have been replayed so far, and the baseline of these copies.
+    /// Two sums over those copies of the current trace that have been replayed so far: of the candidate, and of the
+    /// baseline.
     copies: Option<(Tally, Tally)>,
 }
 

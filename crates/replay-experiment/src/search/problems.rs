@@ -66,7 +66,7 @@ impl Problems {
             return settings("--each: needs several traces to search");
         }
         if spec.scale_sr && singles.len() < 2 {
-            return settings("--scale-sr: needs another trace on which vectors are tried");
+            return settings("--scale-sr: needs another trace on which the vectors are evaluated");
         }
         let seed = grid.seeds[0];
         Ok(Self { searches, singles, tests: held.len(), grid: space, free, seed })

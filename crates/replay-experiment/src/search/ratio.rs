@@ -32,8 +32,8 @@ impl Ratio {
     }
 }
 
-/// Returns the reduced vector with integer factors up to `largest` that has the ratio nearest to the ratio of the real
-/// numbers `factors`. Returns `None` if no factor is positive and finite.
+/// Returns the reduced vector whose ratio is nearest to the ratio of the real numbers `factors`; its factors are
+/// integers up to `largest`. Returns `None` if no factor is positive and finite.
 ///
 /// A factor becomes 0 if its ratio to the largest factor is below half of `1 / largest`. If several vectors are equally
 /// near, the vector with the smallest numbers is chosen.
@@ -85,7 +85,8 @@ mod tests {
             let vector = TieVector { scan_radius: 3, available: a, wall: w, border: b }.reduced();
             let factors = [a, w, b].map(|factor| f64::from(factor) * scale);
             let found = nearest_vector(3, factors, 100).expect("a vector");
-            // If two vectors are equally near within the precision, the vector with smaller numbers may be chosen.
+            // If two vectors are equally near within floating-point precision, the vector with the smaller numbers may
+            // be chosen.
             let (x, y) = (Ratio::of(vector), Ratio::of(found));
             prop_assert!((x.wall - y.wall).abs() < 1e-9 && (x.border - y.border).abs() < 1e-9);
         }

@@ -12,7 +12,7 @@ use replay_core::table::{Column, Table, name};
 /// Origin of the candidate in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// The row is for no tie-breaking.
+    /// The row contains the result without tie-breaking.
     None,
     /// The search requested the candidate.
     Found,
@@ -29,7 +29,7 @@ pub struct SearchRow {
     pub origin: Origin,
     /// Rank among the whole evaluations, from 1. Feasible evaluations precede infeasible evaluations.
     pub rank: Option<u64>,
-    /// Vector and slack; `None` for no tie-breaking.
+    /// Vector and slack; `None` for the row without tie-breaking.
     pub candidate: Option<Candidate>,
     /// Objective averaged over traces; `None` if the evaluation stopped.
     pub value: Option<f64>,
@@ -53,15 +53,16 @@ pub struct SearchRow {
     pub worst: Option<(u32, u64, f64, String)>,
     /// Extent of the evaluation.
     pub extent: Extent,
-    /// Number of the search's request for this candidate, from 1; `None` if the search did not request it.
+    /// Position of the evaluation among all evaluations of the search, in the order of the requests, from 1; `None` if
+    /// the search did not request the candidate.
     pub evaluation: Option<u64>,
     /// Number of decisions replayed.
     pub decisions: u64,
 }
 
-/// Returns the rows of a search: no tie-breaking, whole evaluations from best to worst, and stopped evaluations in
-/// the order of the requests. Vectors in `given` that the search did not evaluate are listed among the whole
-/// evaluations without a rank.
+/// Returns the rows of a search: the result without tie-breaking, the whole evaluations from best to worst, and the
+/// stopped evaluations in the order of the requests. Vectors in `given` that the search did not evaluate are listed
+/// among the whole evaluations without a rank.
 pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<SearchRow> {
     let builder = RowBuilder { problem, searched: problem.name(), best: archive.best() };
     let numbered = |archive: &Archive| -> HashMap<_, u64> {
@@ -152,14 +153,14 @@ fn yes_or_no(flag: bool) -> String {
     (if flag { "yes" } else { "no" }).to_string()
 }
 
-/// Column of the searched traces.
+/// Creates the column with the names of the searched traces.
 pub(super) fn searched<Row>(
     read: impl for<'a> Fn(&'a Row) -> Option<&'a str> + Send + Sync + 'static,
 ) -> Column<Row> {
     Column::text(name::searched, "searched traces, joined by +", read)
 }
 
-/// Columns of the objective and the improvement.
+/// Creates the columns of the objective and of the improvement.
 #[rustfmt::skip]
 pub(super) fn objective_columns<Row>(
     value: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
@@ -171,7 +172,7 @@ pub(super) fn objective_columns<Row>(
     ]
 }
 
-/// Column of the constraint excess.
+/// Creates the column of the constraint excess.
 pub(super) fn excess<Row>(
     read: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
 ) -> Column<Row> {
@@ -237,13 +238,14 @@ pub struct SkippedWorkRow {
 }
 
 impl SkippedWorkRow {
-    /// Returns the avoided work of a search. `equal_ratios` is the number of vectors that were removed from the grid.
+    /// Returns the work that a search avoided, with one row for each reason. `equal_ratios` is the number of vectors
+    /// that the grid omits because they break no tie or have the same ratio as another vector.
     #[rustfmt::skip]
     pub fn of(problem: &Problem, skipped: &SkippedWork, equal_ratios: u64) -> [Self; 3] {
         let whole = problem.decisions();
         [
-            ("equal-ratio", equal_ratios, equal_ratios * whole, "vectors of the grid that break no tie or have the ratio of another"),
-            ("repeated", skipped.repeats, skipped.repeats * whole, "vectors that were asked for again"),
+            ("equal-ratio", equal_ratios, equal_ratios * whole, "vectors of the grid that break no tie or have the same ratio as another vector"),
+            ("repeated", skipped.repeats, skipped.repeats * whole, "vectors that were requested again"),
             ("stopped", skipped.stopped, skipped.stopped_decisions, "evaluations stopped because their candidate was certain not to be among the best"),
         ]
         .map(|(reason, evaluations, decisions, about)| {
@@ -270,8 +272,8 @@ impl Table for SkippedWorkRow {
 }
 
 impl SearchRow {
-    /// Whether the search found this candidate, and the candidate does not differ significantly from the best
-    /// candidate.
+    /// Returns whether the search found this candidate, and the candidate satisfies all constraints and does not differ
+    /// significantly from the best candidate.
     pub fn is_as_good(&self) -> bool {
         let is_not_separated =
             self.behind.is_some_and(|behind| behind.verdict != Significance::Yes);

@@ -39,12 +39,12 @@ pub struct SearchTrace {
 pub struct ReplayLimit {
     /// Weighted pairwise L1 sum above which the replay may stop. Only monotonic objectives have this limit.
     pub most: Option<u128>,
-    /// Number of decisions of all replays of the evaluation, from which its remaining time is estimated.
+    /// Number of decisions of the whole evaluation, over all its replays; used to estimate the remaining time.
     pub of: usize,
 }
 
 impl SearchTrace {
-    /// Creates a trace of a search and schedules it, unless `stop` is raised.
+    /// Creates a trace of a search and schedules it, unless cancelled through `stop`.
     ///
     /// # Errors
     /// [`SearchError::Simulation`] if a job does not fit the machine; [`SearchError::Cancelled`] if cancelled.
@@ -75,12 +75,12 @@ impl SearchTrace {
         Ok(Self { name, trace, schedule, scheduler: scheduler.to_string(), weights, lower_bounds })
     }
 
-    /// Whether this is the perturbed copy that follows the copy `other` of the same trace.
+    /// Returns whether this trace is the next perturbed copy after `other`, of the same trace.
     pub fn follows(&self, other: &Self) -> bool {
         other.trace.copy > 0 && self.trace.copy == other.trace.copy + 1 && self.name == other.name
     }
 
-    /// Number of decisions of a whole replay.
+    /// Returns the number of decisions of a whole replay.
     pub fn decisions(&self) -> usize {
         self.lower_bounds.len() - 1
     }
@@ -94,12 +94,12 @@ impl SearchTrace {
         format!("{jobs_digest} {starts} {topology} {}", self.scheduler)
     }
 
-    /// Metrics that depend only on the schedule.
+    /// Returns the metrics that depend only on the schedule.
     pub fn schedule_metrics(&self) -> &ScheduleMetrics {
         &self.schedule.metrics
     }
 
-    /// Lower bound of the weighted sum.
+    /// Returns a lower bound of the weighted sum over all jobs.
     pub fn lower_bound(&self) -> u128 {
         self.lower_bounds[0]
     }
@@ -252,7 +252,7 @@ struct Tallies<'a> {
     weighted: Vec<u128>,
     /// Number of decisions made so far.
     made: usize,
-    /// For each configuration, the number of decisions at which it stopped; `None` if it has not stopped.
+    /// For each configuration, the number of decisions after which it stopped; `None` if it has not stopped.
     ended: Vec<Option<usize>>,
     latest: Option<JobId>,
 }

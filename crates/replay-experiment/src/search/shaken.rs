@@ -4,7 +4,7 @@ use super::problem::{Evaluation, Extent, Problem};
 use crate::shaken::{CONFIDENCE, Significance};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
 
-/// Difference between a candidate and the best candidate on the same perturbed copies.
+/// Difference in improvement between a candidate and the best candidate on the same perturbed copies.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GapToBest {
     /// Difference of the improvements in percentage points: the mean over the copies, with a confidence interval.

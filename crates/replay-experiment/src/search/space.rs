@@ -22,7 +22,7 @@ pub struct Space {
 
 impl Space {
     /// Returns the space of the brute-force search of Johnson, Bunde, Leung (section III): SR 1 to 9, factors 0 to 10,
-    /// exact ties. In their supplementary search, factors are at most 90; in this space, they are at most 100.
+    /// exact ties. The supplementary search in the paper allows factors up to 90; this space allows factors up to 100.
     pub fn johnson() -> Self {
         Self {
             scan_radii: (1..=9).collect(),
@@ -58,8 +58,8 @@ impl Space {
             .collect()
     }
 
-    /// Number of candidates of the grid before vectors with equal ratios are merged. The number saturates at
-    /// `u64::MAX`.
+    /// Returns the number of candidates of the grid before vectors with equal ratios are merged. The number saturates
+    /// at `u64::MAX`.
     pub fn grid_points(&self) -> u64 {
         let lists = self.factors.iter().chain([&self.scan_radii]).map(Numbers::len);
         lists.fold(self.slacks.len() as u64, u64::saturating_mul)
@@ -77,23 +77,23 @@ impl Space {
 pub struct Numbers(Vec<u32>);
 
 impl Numbers {
-    /// The numbers in ascending order.
+    /// Returns the numbers in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.iter().copied()
     }
 
-    /// The length of the list. There is no `is_empty`, because the list is never empty.
+    /// Returns the number of integers in the list. There is no `is_empty`, because the list is never empty.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// The smallest and the largest number.
+    /// Returns the smallest and the largest number of the list.
     pub fn ends(&self) -> [u32; 2] {
         [self.0[0], self.0[self.0.len() - 1]]
     }
 
-    /// Whether a number is in the list.
+    /// Returns whether a number is in the list.
     pub fn contains(&self, number: u32) -> bool {
         self.0.binary_search(&number).is_ok()
     }
@@ -106,9 +106,9 @@ impl Numbers {
         self.0[position as usize]
     }
 
-    /// Returns the number that is `steps` positions after `number` in the list; before `number` if `steps` is negative.
-    /// Returns `None` beyond the ends of the list. If `number` is not in the list, returns `number + steps` if this sum
-    /// is in the list.
+    /// Returns the number that is `steps` positions after `number` in the list, or before `number` if `steps` is
+    /// negative. Returns `None` if this position is beyond an end of the list. If `number` is not in the list, returns
+    /// `number + steps` if this sum is in the list.
     pub fn neighbour(&self, number: u32, steps: i64) -> Option<u32> {
         match self.0.binary_search(&number) {
             Ok(position) => {
@@ -122,8 +122,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the distance between two numbers in positions of the list. If one of the numbers is not in the list,
-    /// returns the absolute difference of the numbers.
+    /// Returns the distance between two numbers, counted in positions of the list. If one of the numbers is not in the
+    /// list, returns the absolute difference of the numbers.
     pub fn distance(&self, one: u32, other: u32) -> u32 {
         match (self.0.binary_search(&one), self.0.binary_search(&other)) {
             (Ok(one), Ok(other)) => one.abs_diff(other) as u32,
@@ -133,7 +133,8 @@ impl Numbers {
 }
 
 impl FromIterator<u32> for Numbers {
-    /// Creates the list of the distinct numbers of an iterator. If the iterator is empty, the list contains only 0.
+    /// Creates a list from the numbers of an iterator, without repetitions. If the iterator is empty, the list contains
+    /// only 0.
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
         let mut numbers: Vec<u32> = numbers.into_iter().collect();
         numbers.sort_unstable();
@@ -176,12 +177,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// The integers in ascending order.
+    /// Returns the integers in ascending order.
     pub fn iter(self) -> RangeInclusive<u32> {
         self.low..=self.high
     }
 
-    /// Whether a number is in the range.
+    /// Returns whether a number is in the range.
     pub fn contains(self, number: u32) -> bool {
         self.iter().contains(&number)
     }
@@ -218,8 +219,8 @@ mod tests {
     #[test]
     fn grid_of_the_paper_has_each_ratio_once() {
         let grid = Space::johnson().grid();
-        // There are 1,331 combinations of factors. Without the combination of zeros and with one vector per ratio,
-        // 1,033 remain.
+        // There are 1,331 combinations of factors. If the combination of zeros is removed and one vector is kept per
+        // ratio, 1,033 combinations remain.
         assert_eq!((Space::johnson().grid_points(), grid.len()), (11_979, 9 * 1033));
         let all: HashSet<_> = grid.iter().map(|one| one.reduced()).collect();
         assert_eq!(all.len(), grid.len());

@@ -227,7 +227,7 @@ impl SearchSpec {
                 let Start::Candidate(Candidate { vector, .. }) = start else { continue };
                 if vector.factors().iter().any(|&factor| factor < 0) || vector.is_indifferent() {
                     return refuse(format!(
-                        "--start {vector}: local needs factors that are not negative and break ties"
+                        "--start {vector}: --strategy local needs factors that are not negative and break ties"
                     ));
                 }
             }
@@ -240,7 +240,9 @@ impl SearchSpec {
         let space = self.space();
         let largest = |list: &Numbers| list.ends()[1];
         if let [0, _] = space.scan_radii.ends() {
-            return refuse("--sr: scan radii are 1 to 1,000,000; 0 breaks no tie");
+            return refuse(
+                "--sr: scan radii must be from 1 to 1,000,000; a scan radius of 0 breaks no tie",
+            );
         }
         if space.factors.iter().all(|list| largest(list) == 0) {
             return refuse("--factors: all factors are 0, so no vector breaks a tie");

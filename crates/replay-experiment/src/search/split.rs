@@ -5,8 +5,9 @@ use crate::Trace;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Workload;
 
-/// Splits a trace into two parts at a share of the time from its first to its last submission. Each part is scheduled
-/// separately and begins on an empty machine. The names of the parts end in `[before SHARE]` and `[after SHARE]`.
+/// Splits a trace into two parts; `share` is the share of the time from the first to the last submission that belongs
+/// to the first part. Each part is scheduled separately and begins on an empty machine. The names of the parts end in
+/// `[before SHARE]` and `[after SHARE]`.
 ///
 /// # Errors
 /// [`SearchError::Split`] if one of the parts has no jobs.

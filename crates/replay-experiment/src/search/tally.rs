@@ -10,7 +10,7 @@ use replay_core::table::name;
 /// Sums over all decisions of a replay, or over its first decisions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tally {
-    /// Sums by job size. The index is the size.
+    /// Sums by job size. The sums are indexed by job size.
     pub classes: Vec<ClassSum>,
     /// Number of decisions made.
     pub decisions: usize,
@@ -40,8 +40,8 @@ pub struct WorstClass {
     pub size: u32,
     /// Number of jobs of this size.
     pub jobs: u64,
-    /// Increase of the mean pairwise L1 of these jobs over no tie-breaking, in percent. The increase is negative if
-    /// this size improves.
+    /// Increase of the mean pairwise L1 of these jobs over a replay without tie-breaking, in percent. The increase is
+    /// negative if this size improves.
     pub worsened_percent: f64,
 }
 
@@ -58,7 +58,7 @@ impl Tally {
         self.others += 1 + other.others;
     }
 
-    /// Weighted sum of the pairwise L1 sums of all jobs.
+    /// Returns the weighted sum of the pairwise L1 distances of all jobs.
     pub fn weighted_sum(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes
@@ -66,13 +66,13 @@ impl Tally {
             .sum()
     }
 
-    /// Sum of the weights of all jobs.
+    /// Returns the sum of the weights of all jobs.
     pub fn weight(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes.map(|(size, class)| u128::from(weights.of(size)) * u128::from(class.jobs)).sum()
     }
 
-    /// Value of a column; NaN if the column was not measured.
+    /// Returns the value of a column; NaN if the column was not measured.
     pub fn column(&self, search_column: &SearchColumn, schedule: &ScheduleMetrics) -> f64 {
         let total = self.classes.iter().map(|class| class.pairwise_l1).sum();
         let ties = (self.ties.decisions > 0).then_some(self.ties);
@@ -80,7 +80,7 @@ impl Tally {
         search_column.value(&metrics).unwrap_or(f64::NAN)
     }
 
-    /// Value of an objective; NaN if the total weight is 0.
+    /// Returns the value of an objective; NaN if the total weight is 0.
     pub fn objective(&self, objective: &Objective, schedule: &ScheduleMetrics) -> f64 {
         if objective.search_column.column.name == name::mean_pairwise_l1 {
             // The average is over the replayed jobs, which may be only the first jobs of the trace.
@@ -91,7 +91,7 @@ impl Tally {
         }
     }
 
-    /// Whether a constraint on `subject` applies to any job size.
+    /// Returns whether a constraint on `subject` applies to any job size.
     pub fn has(&self, subject: &Subject, processors: usize) -> bool {
         match *subject {
             Subject::WorstClass { jobs, sizes } => {
@@ -102,7 +102,7 @@ impl Tally {
         }
     }
 
-    /// Returns how much a constrained quantity is worse than in `baseline`, in percent.
+    /// Returns the worsening of a constrained quantity relative to `baseline`, in percent.
     pub fn worsening(
         &self,
         baseline: &Tally,
@@ -134,7 +134,7 @@ impl Tally {
         }
     }
 
-    /// Returns the job size, among the admitted sizes, with the largest increase of mean pairwise L1 over `baseline`.
+    /// Returns, among the admitted job sizes, the size whose mean pairwise L1 has the largest increase over `baseline`.
     /// If two sizes have the same increase, the smaller size is returned. Jobs of one processor and of the whole
     /// machine are skipped, because no allocator can change them.
     pub fn worst_class(
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_worst_class_can_be_changed_by_an_allocator() {
-        // The sizes are 0 to 4 on a machine of 4 processors. Only the sizes 2 and 3 can change.
+        // The sizes are 0 to 4 on a machine of 4 processors. Only the values of sizes 2 and 3 can change.
         let before = tally(&[(0, 0), (9, 0), (20, 100), (2, 10), (1, 8)]);
         let after = tally(&[(0, 0), (9, 0), (20, 101), (2, 12), (1, 8)]);
         let worst = |least| {

@@ -127,7 +127,7 @@ fn creates_a_copy_once_while_in_use() {
     assert!(Arc::ptr_eq(&trace.shaken(&Shake::of(3), 2), &second));
     let other = trace.shaken(&Shake { seed: 1, ..shake }, 1);
     assert_ne!(other.workload.jobs, first.workload.jobs);
-    // An unused copy is kept only if it is the latest copy.
+    // A copy that is no longer used is kept only if it is the latest copy.
     let weak = Arc::downgrade(&first);
     drop((first, second));
     assert!(weak.upgrade().is_none());

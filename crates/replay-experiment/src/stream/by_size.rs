@@ -18,7 +18,7 @@ pub struct SizeEstimate {
 }
 
 impl Estimates {
-    /// Returns the estimates in order of ascending size; empty unless the point requests them.
+    /// Returns the estimates in order of ascending size; empty unless the point keeps turnaround times by size.
     pub fn by_size(&self) -> Vec<SizeEstimate> {
         let mut sizes: BTreeMap<u32, (u64, Accumulator)> = BTreeMap::new();
         for (&size, of) in self.samples.iter().flat_map(|sample| &sample.by_size) {
@@ -34,8 +34,8 @@ impl Estimates {
         sizes.into_iter().map(estimate).collect()
     }
 
-    /// Ratio of the mean turnaround of `size` to the mean turnaround of `base`, with a confidence interval over the
-    /// replications that contain jobs of both sizes.
+    /// Returns the ratio of the mean turnaround of jobs of size `size` to that of jobs of size `base`, with a
+    /// confidence interval over the replications that contain both sizes.
     pub fn size_ratio(&self, size: u32, base: u32) -> Estimate {
         let both = self.samples.iter().filter_map(|sample| {
             let (own, other) = (sample.by_size.get(&size)?, sample.by_size.get(&base)?);
@@ -55,7 +55,7 @@ pub struct StreamSizeRow<'a> {
 }
 
 impl StreamSizeRow<'_> {
-    /// Rows of all sizes at the given points.
+    /// Returns one row for each size at each of the given points.
     pub fn rows(results: &[StreamRow]) -> Vec<StreamSizeRow<'_>> {
         let rows = results.iter().flat_map(|StreamRow(point, estimates)| {
             estimates.by_size().into_iter().map(move |of| StreamSizeRow { point, of })

@@ -24,7 +24,8 @@ pub(super) struct Replication<'a> {
     /// Totals of all messages, and the sum of the weighted dispersals of the jobs; `None` unless messages determine the
     /// run times.
     pub messages: Option<(Totals, f64)>,
-    /// Two sums over all jobs, in hops: the pairwise L1 sum, and the mean distance of a pair.
+    /// Two sums over all jobs, in hops: of each job's pairwise L1 sum, and of the mean distance between two of its
+    /// processors.
     pub distances: [f64; 2],
 }
 
@@ -55,7 +56,7 @@ impl Replication<'_> {
         ticks / (self.counted.len().max(1) as f64 * f64::from(self.stream.ticks_per_unit))
     }
 
-    /// Turnaround of the counted jobs by size.
+    /// Returns the turnaround of the counted jobs by size.
     pub fn by_size(&self) -> BTreeMap<u32, SizeSample> {
         let mut sizes: BTreeMap<u32, SizeSample> = BTreeMap::new();
         for &job in &self.counted {
@@ -69,17 +70,18 @@ impl Replication<'_> {
         sizes
     }
 
-    /// Mean over packets; NaN without messages.
+    /// Returns the mean over all packets; NaN without messages.
     fn mean_over_packets(&self, sums: fn(&Totals) -> Sums) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_packets(sums(all)))
     }
 
-    /// Mean over the sending jobs. Each job contributes the mean over its packets. NaN without messages.
+    /// Returns the mean over the jobs that send messages. Each job contributes the mean over its packets. NaN without
+    /// messages.
     fn mean_over_senders(&self, sums: fn(&Totals) -> Sums) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_jobs(sums(all)))
     }
 
-    /// Mean over all jobs of a total of the messages; NaN without messages.
+    /// Returns the mean, over all jobs, of a total of the messages; NaN without messages.
     fn mean_over_jobs(&self, sum: fn(&(Totals, f64)) -> f64) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |messages| sum(messages) / self.jobs())
     }
@@ -100,7 +102,7 @@ macro_rules! metrics {
             /// All metrics.
             pub const ALL: [Metric; [$(name::$name),*].len()] = [$(Metric::$Metric),*];
 
-            /// Names, units and titles of the metric.
+            /// Returns the names, units and titles of the metric.
             pub const fn caption(self) -> Caption {
                 match self {$(
                     Metric::$Metric => Caption {
@@ -192,7 +194,7 @@ pub struct SizeSample {
 /// Names, units and titles of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caption {
-    /// Name in lowercase words, such as `finish time`. Names of files contain this name.
+    /// Returns the name in lowercase words, such as `finish time`. Names of files contain this name.
     pub words: &'static str,
     /// Column name.
     pub column: Name,

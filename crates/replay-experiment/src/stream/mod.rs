@@ -58,13 +58,14 @@ pub struct Point {
 /// Selects the jobs that are included in mean times, and the details that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counting {
-    /// Number of first completions that are excluded from mean times, because the system is not yet full.
+    /// Number of completions at the beginning that are excluded from mean times, because the system is not yet full.
     pub warm_up: u32,
     /// Whether to keep turnaround times by job size.
     pub by_size: bool,
     /// Number of completions after which measuring ends; `None` to measure until the end of the stream. Further jobs
-    /// continue to arrive. Times, utilizations, fragmentation, units and busy lists are measured until this completion.
-    /// Packets, distances, attempts, operations and searches are measured over all jobs of the stream.
+    /// continue to arrive after measurement has ended. Times, utilizations, fragmentation, units and busy lists are
+    /// measured until this completion. Packets, distances, attempts, operations and searches are measured over all jobs
+    /// of the stream.
     pub completions: Option<u32>,
 }
 
@@ -104,8 +105,9 @@ pub fn arrivals_at(
 }
 
 impl Point {
-    /// Arrivals per time unit. Several numbers can have the mean time between arrivals as their inverse. The number
-    /// with the fewest digits is returned, which is the number that the user gave.
+    /// Arrivals per time unit. The point stores only the inverse, the mean time between arrivals, and several numbers
+    /// can have the same inverse. Of these, the number with the fewest digits is returned, which is the number that the
+    /// user gave.
     pub fn arrivals(&self) -> f64 {
         let mean = self.stream.arrivals.mean();
         let load = 1.0 / mean;
@@ -113,8 +115,8 @@ impl Point {
         written.into_iter().find(|&short: &f64| 1.0 / short == mean).unwrap_or(load)
     }
 
-    /// Ratio of the requested processor-time to the available processor-time; `None` if messages determine the run
-    /// times.
+    /// Returns the ratio of the requested processor-time to the available processor-time; `None` if messages determine
+    /// the run times.
     pub fn offered_load(&self) -> Option<f64> {
         match self.life {
             Life::RunTimes => self.stream.offered_load().ok(),
@@ -208,7 +210,7 @@ impl Point {
         }
     }
 
-    /// Messages of the jobs, if they determine the run times.
+    /// Returns the messages of the jobs, if they determine the run times.
     pub fn messages(&self) -> Option<&Messages> {
         match &self.life {
             Life::RunTimes => None,
@@ -278,27 +280,28 @@ impl Estimates {
     }
 
     /// Returns the estimates without the replications of one group. The replications are divided into `of` groups;
-    /// group `group` consists of every `of`-th replication from index `group` on. The uncertainty of a derived number
-    /// is estimated from its changes when groups are left out (jackknife).
+    /// group `group` consists of the replication with index `group` and every `of`-th replication after it. The
+    /// uncertainty of a derived number is estimated from how much it changes when one group is left out (jackknife).
     pub fn without(&self, group: usize, of: usize) -> Self {
         let kept = self.samples.iter().enumerate().filter(|(at, _)| at % of != group);
         let kept = kept.map(|(_, sample)| sample.clone()).collect();
         Self::new(Replicated::of(kept, self.met), self.confidence)
     }
 
-    /// Whether the strategy runs jobs on fewer processors than requested, see [`comparable`].
+    /// Returns whether the strategy runs jobs on fewer processors than requested; see [`comparable`].
     pub fn folds(&self) -> bool {
         comparable::folds(Some(self.of(Metric::Folded).mean))
     }
 
-    /// Estimate of a metric with a confidence interval; NaN if the strategy does not provide the metric.
+    /// Returns the estimate of a metric with a confidence interval; NaN if the strategy does not provide the metric.
     pub fn of(&self, metric: Metric) -> Estimate {
         self.values[metric as usize]
     }
 
-    /// Ratio of the mean of a metric to its mean in `base`, which are estimates of another point with the same seed. In
-    /// each replication, both points have the same jobs. The confidence interval is therefore computed from paired
-    /// differences (delta method), and is much narrower than the intervals of the two means suggest.
+    /// Returns the ratio of the mean of a metric at this point to its mean in `base`, the estimates of another point
+    /// with the same seed. In each replication, both points have the same jobs. The confidence interval is therefore
+    /// computed from paired differences (delta method), and is much narrower than the intervals of the two means
+    /// suggest.
     pub fn ratio(&self, base: &Self, metric: Metric) -> Estimate {
         let at = metric as usize;
         let both = self.samples.iter().zip(&base.samples);
@@ -306,8 +309,8 @@ impl Estimates {
     }
 }
 
-/// Ratio of the mean of the first values to the mean of the second values, with a confidence interval from paired
-/// differences.
+/// Returns the ratio of the mean of the first values to the mean of the second values, with a confidence interval from
+/// paired differences.
 fn paired(pairs: impl Iterator<Item = (f64, f64)> + Clone, confidence: f64) -> Estimate {
     let (own, other): (Accumulator, Accumulator) =
         (pairs.clone().map(|(a, _)| a).collect(), pairs.clone().map(|(_, b)| b).collect());

@@ -64,7 +64,7 @@ pub fn sample(
         StochasticError::Cancelled(cancelled) => cancelled.into(),
         error => SampleError::from(error),
     })?;
-    // In every replication, random strategies and patterns have a different seed.
+    // Each replication uses a different seed for random strategies and patterns.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
     point.check_allocator(allocator.as_ref())?;
@@ -109,8 +109,8 @@ pub fn sample(
     Ok(Sample { metrics: replication.metrics(), by_size })
 }
 
-/// Returns the indices of all jobs except the first `warm_up` jobs to complete. Jobs that complete at the same time are
-/// ordered by index.
+/// Returns the indices of all jobs except the `warm_up` jobs that complete first. Jobs that complete at the same time
+/// are ordered by index.
 fn counted(ends: &[i64], warm_up: usize) -> Vec<usize> {
     let mut jobs: Vec<usize> = (0..ends.len()).collect();
     if (1..ends.len()).contains(&warm_up) {
@@ -132,7 +132,7 @@ impl<O: Observer> ForwardUntil<O> {
         Self { observer, completions, completed: Vec::new() }
     }
 
-    /// Returns the observer if events are still forwarded.
+    /// Returns the observer, or `None` if events are no longer forwarded.
     fn active_observer(&mut self) -> Option<&mut O> {
         (self.completed.len() < self.completions).then_some(&mut self.observer)
     }
@@ -205,7 +205,8 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Two sums over all jobs, in hops: the pairwise L1 sum, and the mean distance of a pair.
+    /// Returns two sums over all jobs, in hops: of each job's pairwise L1 sum, and of the mean distance between two of
+    /// its processors.
     fn sums(&self) -> [f64; 2] {
         [self.pairwise_l1 as f64, self.mean_pair]
     }

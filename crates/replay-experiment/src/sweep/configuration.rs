@@ -1,7 +1,7 @@
 use crate::journal::CellId;
 use replay_core::workload::{Follows, Job, Shake, Waits};
 
-/// Format number of ids. Increase this number if the same cell would give other results.
+/// Format number of ids. Increase this number whenever a change of the code alters the results of cells.
 const FORMAT: u32 = 2;
 
 /// The configuration of a cell, which determines its id.
@@ -11,7 +11,7 @@ pub struct CellConfiguration<'a> {
     pub jobs: &'a str,
     /// Canonical name of the machine.
     pub topology: &'a str,
-    /// Digest of the machine if a file describes it, see
+    /// Digest of the machine, if the machine is described by a file; see
     /// [`content_digest`](replay_core::topology_file::content_digest).
     pub machine: Option<&'a str>,
     /// Canonical name of the scheduler.
@@ -34,7 +34,7 @@ pub struct CellConfiguration<'a> {
     pub places: Option<&'a str>,
     /// Digest of the outages, if there are outages.
     pub outages: Option<&'a str>,
-    /// Digest of the set of jobs that the run with recorded start times lacks, if it lacks jobs.
+    /// Digest of the set of jobs that are missing from the run with recorded start times, if any jobs are missing.
     pub log_jobs: Option<&'a str>,
 }
 
@@ -52,7 +52,7 @@ impl CellConfiguration<'_> {
         let digests = [
             ("machine", self.machine),
             ("recorded", self.recorded),
-            // The key was introduced when jobs without a placement were included in time metrics.
+            // The key `placed` was introduced when time metrics began to include jobs without a placement.
             ("placed", self.places),
             ("down", self.outages),
             ("log jobs", self.log_jobs),
@@ -66,7 +66,7 @@ impl CellConfiguration<'_> {
     }
 }
 
-/// Returns the BLAKE3 digest, in hexadecimal, of jobs with dependencies.
+/// Returns the BLAKE3 digest, in hexadecimal, of jobs and the dependencies between them.
 pub fn chains_digest(jobs: &[Job], follows: &[Option<Follows>]) -> String {
     let mut text = jobs_digest(jobs);
     for (follows, job) in follows.iter().zip(0..) {
@@ -82,12 +82,12 @@ pub fn text_digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// Returns the BLAKE3 digest, in hexadecimal, of the recorded start times of jobs. The scheduler `recorded` depends on
-/// these times in addition to the jobs.
+/// Returns the BLAKE3 digest, in hexadecimal, of the recorded start times of jobs. In addition to the jobs, these times
+/// determine the schedule of the scheduler `recorded`.
 pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
     let mut digest = Digest::default();
     for job in jobs {
-        // `i64::MIN` does not occur in logs.
+        // The value `i64::MIN` marks an unknown start, because it does not occur in logs.
         digest.take(&waits.start(job).unwrap_or(i64::MIN).to_le_bytes());
     }
     digest.hex()
@@ -106,7 +106,7 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
         digest.take(&job.size.to_le_bytes());
     }
     if jobs.iter().any(|job| job.shape.is_some()) {
-        // If some jobs have shapes, a job without a shape is treated as a shape with sides of 0.
+        // If some jobs have shapes, a job without a shape is hashed as a shape with sides of 0.
         for side in jobs.iter().flat_map(|job| job.shape.unwrap_or_default()) {
             digest.take(&side.to_le_bytes());
         }

@@ -1,9 +1,10 @@
 //! Sweeps, which are grids that may be run in several sessions.
 //!
 //! A [`Plan`] numbers the cells of a [grid](super::grid). Each cell has a [`CellId`], which is a digest of everything
-//! that determines its result. [`run_sweep`] runs the cells that have no record in the [journal](super::journal). After
-//! an interruption, another call runs the remaining cells. A [`Shard`] is one of n parts of a plan; the parts can run
-//! on n independent machines. If the plan is saved as JSON, the journals of the parts can be merged without the traces.
+//! that determines its result. [`run_sweep`] runs the cells that have no record in the [journal](super::journal). If a
+//! sweep is interrupted, another call runs the remaining cells. A [`Shard`] is one of n parts of a plan; the parts can
+//! run on n independent machines. If the plan is saved as JSON, the journals of the parts can be merged without the
+//! traces.
 //!
 //! A finished cell occupies about forty bytes of memory, and a strategy occupies a few bytes. Results are not kept in
 //! memory.

@@ -6,7 +6,7 @@ use replay_core::naming::NameError;
 
 /// All compatible pairs of schedulers and strategies of a grid, in grid order. A strategy that repeats recorded
 /// placements is compatible only with a scheduler that repeats recorded start times, because the recorded processors
-/// need not be free at other times. Pairs are numbered without storing a list.
+/// need not be free at other times. Pairs have numbers, but no list of the pairs is stored.
 #[derive(Clone, Debug)]
 pub struct Pairs {
     /// One flag per scheduler: `true` if the scheduler repeats recorded start times.
@@ -29,12 +29,12 @@ impl Pairs {
         Ok(Self { repeats: repeats.collect(), strategies, bound })
     }
 
-    /// Whether a scheduler and a strategy are compatible.
+    /// Returns whether a scheduler and a strategy are compatible.
     pub fn are_compatible(&self, scheduler: usize, strategy: usize) -> bool {
         self.repeats[scheduler] || !self.bound.contains(&strategy)
     }
 
-    /// Number of strategies that are compatible with a scheduler.
+    /// Returns the number of strategies that are compatible with a scheduler.
     fn width(&self, scheduler: usize) -> usize {
         self.strategies - if self.repeats[scheduler] { 0 } else { self.bound.len() }
     }
@@ -60,7 +60,8 @@ impl Pairs {
             scheduler += 1;
         }
         if !self.repeats[scheduler] {
-            // Each skipped strategy, in ascending order, shifts the index by one.
+            // The index so far counts only compatible strategies; each strategy that is skipped, in ascending order,
+            // shifts it by one.
             for &bound in &self.bound {
                 strategy += usize::from(bound <= strategy);
             }
@@ -94,7 +95,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The numbering equals the numbering of an explicit list.
+        /// The numbers of the pairs are the same as their positions in an explicit list.
         #[test]
         fn pairs_match_an_explicit_list(
             repeats in proptest::collection::vec(any::<bool>(), 1..5),

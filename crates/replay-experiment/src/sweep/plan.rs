@@ -16,8 +16,8 @@ use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 use replay_core::topology_file::content_digest;
 
-/// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. It can therefore be
-/// saved and be read on another machine without the traces.
+/// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. A plan can therefore be
+/// saved, and read on another machine that does not have the traces.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The grid.
@@ -67,7 +67,7 @@ pub struct PlannedTrace {
     pub source: String,
     /// BLAKE3 digest of the uncompressed text of the file.
     pub digest: String,
-    /// Time 0 of the trace in seconds since 1970-01-01 UTC, if the header of the trace contains this time.
+    /// Time 0 of the trace, in seconds since 1970-01-01 UTC; `None` if the header of the trace does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unix_start_time: Option<i64>,
     /// BLAKE3 digest of the replayed jobs.
@@ -81,7 +81,7 @@ pub struct PlannedTrace {
     /// BLAKE3 digest of the outages, if there are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outages_digest: Option<String>,
-    /// BLAKE3 digest of the set of jobs that runs with recorded start times lack, if they lack jobs.
+    /// BLAKE3 digest of the set of jobs that are missing from runs with recorded start times, if any jobs are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_jobs_digest: Option<String>,
     /// Number of jobs that are replayed.
@@ -106,10 +106,10 @@ struct PlanFile {
     grid: GridFile,
 }
 
-/// Error from making or reading a plan.
+/// Error from creating or reading a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// The number of cells is too large.
+    /// The grid has more cells than can be numbered.
     #[error("the plan has {cells} cells, more than the limit of 2^32 - 1")]
     TooMany {
         /// Number of cells.
@@ -121,7 +121,7 @@ pub enum PlanError {
     /// The grid is not valid in this version.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// A strategy cannot be built, because the grid was not resolved.
+    /// A strategy cannot be built; this happens only if the grid was not resolved.
     #[error(transparent)]
     Strategy(#[from] NameError),
 }
@@ -144,7 +144,7 @@ impl PlannedTrace {
                 .map(|places| text_digest(&places.identity(&workload.jobs))),
             outages_digest: (!trace.outages().is_empty())
                 .then(|| text_digest(&trace.outages().identity())),
-            // This computation is never cancelled. Errors of the log are reported by the cells.
+            // This computation is never cancelled. Errors in the log are not reported here but by the cells.
             log_jobs_digest: trace
                 .log_jobs(&CancelToken::new())
                 .ok()
@@ -163,8 +163,7 @@ impl PlannedTrace {
 impl Plan {
     /// Creates the plan of a grid with loaded traces, for this build.
     ///
-    /// # Errors
-    /// [`PlanError::TooMany`] if the cells cannot be numbered, [`PlanError::Strategy`] for an unresolved grid.
+    /// # Errors [`PlanError::TooMany`] if there are too many cells to number them, [`PlanError::Strategy`] if the grid was not resolved.
     pub fn new(
         grid: ParameterGrid,
         traces: &[Arc<Trace>],
@@ -214,22 +213,22 @@ impl Plan {
         (self.traces.len() * self.copies() * self.of_a_copy()) as u32
     }
 
-    /// Number of copies of each trace, including the unperturbed trace.
+    /// Returns the number of copies of each trace, including the unperturbed trace.
     fn copies(&self) -> usize {
         1 + self.grid.copies() as usize
     }
 
-    /// Number of cells on one copy of a trace.
+    /// Returns the number of cells for one copy of one trace.
     fn of_a_copy(&self) -> usize {
         self.pairs.count() * self.grid.seeds.len()
     }
 
-    /// Whether the plan has no cells.
+    /// Returns whether the plan has no cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of cells before equal strategies were removed.
+    /// Returns the number of cells that the plan would have if equal strategies had not been removed.
     pub fn combinations(&self) -> u128 {
         let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
         let lists = [self.traces.len(), self.copies(), schedulers.len(), seeds.len()];
@@ -238,8 +237,8 @@ impl Plan {
         u128::from(self.len()) + times * removed
     }
 
-    /// Returns the indices of cell `run` in the lists of traces, copies, schedulers, strategies and seeds. The last
-    /// index varies fastest. Copy 0 is the unperturbed trace.
+    /// Returns the indices of the trace, copy, scheduler, strategy and seed of cell `run` in the respective lists. The
+    /// last index varies fastest. Copy 0 is the unperturbed trace.
     pub fn places(&self, run: u32) -> [usize; 5] {
         let mut rest = run as usize;
         let mut digit = |length: usize| {
@@ -264,9 +263,9 @@ impl Plan {
         (run * self.grid.seeds.len() + seed) as u32
     }
 
-    /// Returns the cell with which cell `run` is compared. The returned cell has the same copy of the trace and the
-    /// same seed. If the grid has several strategies, the returned cell has the same scheduler and the first strategy.
-    /// Otherwise the returned cell has the first scheduler.
+    /// Returns the number of the cell with which cell `run` is compared. The returned cell has the same copy of the
+    /// trace and the same seed. If the grid has several strategies, the returned cell has the same scheduler and the
+    /// first strategy. Otherwise the returned cell has the first scheduler.
     pub fn compared_with(&self, run: u32) -> u32 {
         let [trace, copy, scheduler, _, seed] = self.places(run);
         let scheduler = if self.grid.strategies.len() == 1 { 0 } else { scheduler };
@@ -279,7 +278,7 @@ impl Plan {
         trace * self.of_a_copy() + run as usize % self.of_a_copy()
     }
 
-    /// Number of jobs of cell `run`.
+    /// Returns the number of jobs of cell `run`.
     pub fn jobs(&self, run: u32) -> u64 {
         let [trace, ..] = self.places(run);
         self.traces[trace].jobs as u64
@@ -288,7 +287,7 @@ impl Plan {
     /// Returns the strategy with index `index`, adapted to the machine of a trace.
     fn strategy(&self, index: usize, trace: &PlannedTrace) -> Result<AllocatorSpec, NameError> {
         let allocator = self.grid.strategies.get(index)?;
-        // The machine names in a plan are valid.
+        // The names of machines in a plan are valid, so parsing does not fail.
         let machine = trace.topology.parse::<Topology>();
         Ok(machine.map_or(allocator.clone(), |machine| allocator.on(&machine)))
     }
@@ -367,7 +366,7 @@ impl Plan {
     }
 
     /// Returns the BLAKE3 digest, in hexadecimal, of the ids and the keys of all cells in order. Plans with equal
-    /// digests are equal. The computation takes a few microseconds per cell. The digest does not depend on the
+    /// digests are equal. Computing the digest takes a few microseconds per cell. The digest does not depend on the
     /// [build](Self::build).
     ///
     /// # Errors

@@ -96,8 +96,8 @@ pub fn run_plan<E: From<NameError>>(
     })
 }
 
-/// Splits `runs` into ranges of cells that share a replay: consecutive cells that differ only in the tie vector. Long
-/// ranges are split such that every thread gets cells.
+/// Splits `runs` into ranges of consecutive cells that differ only in the tie vector and therefore share a replay. Long
+/// ranges are split further, so that every thread receives cells.
 pub(super) fn bundles(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -131,8 +131,8 @@ pub(super) fn bundles(
 /// At most two results per thread are kept in memory before they are written to the journal.
 ///
 /// # Errors
-/// [`SweepError`] if a strategy cannot be built or the journal cannot be written. Every cell for which `finished` was
-/// called is in the journal.
+/// [`SweepError`] if a strategy cannot be built or the journal cannot be written. Even then, every cell for which
+/// `finished` was called is in the journal.
 pub fn run_sweep(
     plan: &Plan,
     traces: &[Arc<Trace>],

@@ -13,7 +13,7 @@ impl Shard {
     /// The whole plan.
     pub const WHOLE: Self = Self { number: 1, count: 1 };
 
-    /// Whether this is the whole plan.
+    /// Returns whether this part is the whole plan.
     pub fn is_whole(self) -> bool {
         self.count == 1
     }
@@ -23,12 +23,12 @@ impl Shard {
         self.count
     }
 
-    /// Returns the part `number` of the same plan and count; `None` if `number` is out of range.
+    /// Returns part `number` of the same division into parts; `None` if there is no such part.
     pub fn sibling(self, number: u32) -> Option<Self> {
         (1..=self.count).contains(&number).then_some(Self { number, ..self })
     }
 
-    /// Returns the part that contains a cell, with the same count.
+    /// Returns the part that contains a cell, for the same number of parts.
     pub fn of_cell(self, run: u32) -> Self {
         Self { number: run % self.count + 1, ..self }
     }

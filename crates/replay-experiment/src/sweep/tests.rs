@@ -48,7 +48,8 @@ fn ids_depend_on_the_computation_not_on_names() {
     let ids_a = ids(&plan_a);
     let distinct: std::collections::HashSet<_> = ids_a.iter().collect();
     assert_eq!(distinct.len(), 12);
-    // A grid with an equivalent vector, or a trace with an additional comment, gives the same cells.
+    // An additional vector with the same ratio in the grid, or an additional comment in the trace, does not change the
+    // cells.
     let again = GRID.replace("'1,2,3,4', ", "");
     assert_eq!(ids(&plan(&again, &format!("; Note: moved\n{SWF}")).0), ids_a);
     // A change of a job or of the measurements changes all ids.
@@ -101,7 +102,7 @@ fn a_sweep_resumes_after_an_interruption() {
     assert_eq!(pool.install(|| stop_after_three(&mut journal)), 3);
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     assert!(rest.iter().copied().eq(3..12));
-    // Without a single-threaded pool, cells that are already running finish.
+    // With several threads, cells that are already running finish.
     let count = stop_after_three(&mut journal);
     assert!(count >= 3 && journal.len() >= count, "{count}");
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
@@ -113,7 +114,8 @@ fn a_sweep_resumes_after_an_interruption() {
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(vec![5]));
 }
 
-/// The digest includes the users' limits: strategies that use them must not reuse results of a log with other limits.
+/// The digest includes the users' limits, because strategies that use these limits must not reuse results from a log
+/// with other limits.
 #[test]
 fn digests_cover_all_numbers_of_many_jobs() {
     let jobs: Vec<Job> = (0..5000i64)

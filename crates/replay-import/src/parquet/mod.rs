@@ -5,9 +5,9 @@
 //! row group -> packed bytes of the columns that are read -> batch of rows -> text of each field -> Jobs
 //! ```
 //!
-//! A field is converted to the text that it would have in a text table, so that a map has the same meaning for
-//! text and for Parquet: dates in ISO 8601, durations in seconds, lists with commas, and empty text if the value
-//! is null or NaN. At any time, one compressed row group and [`BATCH`] of its rows, decoded, are in memory.
+//! A field is converted to the text that it would have in a text table, so that a map has the same meaning for text and
+//! for Parquet: dates in ISO 8601, durations in seconds, lists with commas, and empty text if the value is null or NaN.
+//! At any time, one compressed row group and one decoded batch of [`BATCH`] rows are in memory.
 
 #[cfg(test)]
 mod tests;

@@ -158,7 +158,7 @@ fn imports_jobs_of_marconi100() {
             assert!(shown.contains(words), "{words} not in\n{shown}");
         }
     }
-    // The only completed job ran for 600 s, which exceeds 9 minutes.
+    // The only completed job ran for 600 s, which exceeds its limit of 9 if this limit is read in minutes.
     let seconds = made("pm100", None, &written(&pm100([9, 60, 300, 5]), 2));
     assert_eq!(jobs(&seconds)[1], [10, 0, 60, 1, 60, 0]);
     let words = "limit read in seconds, because too many jobs exceeded a limit in minutes";
@@ -377,7 +377,7 @@ fn reads_a_file_in_place() {
 }
 
 proptest! {
-    /// Any damage gives jobs or an error that names the file, never a panic.
+    /// For any damage, the reader returns jobs or an error that names the file; it never panics.
     #[test]
     fn damaged_files_give_jobs_or_an_error(
         at in any::<proptest::sample::Index>(),

@@ -25,7 +25,7 @@ pub(super) fn is_known(dtype: &ArrowDataType) -> bool {
     }
 }
 
-/// Writes the value at an index of an array as text.
+/// Function that writes the value at an index of an array as text.
 type Format<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
 
 /// The values of a column as text, in order.
@@ -63,7 +63,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Returns the function that writes an array's values as text; values of unsupported types give empty text.
+/// Returns a function that writes the values of an array as text; for unsupported types, the text is empty.
 fn format_of(array: &dyn Array) -> Format<'_> {
     use ArrowDataType as D;
     match array.dtype() {
@@ -169,7 +169,7 @@ fn number<T: NativeType + std::fmt::Display>(array: &dyn Array) -> Format<'_> {
     })
 }
 
-/// Appends a finite number. Appends nothing for other numbers, because pandas writes missing values as NaN.
+/// Appends a finite number. For NaN and infinity, appends nothing, because pandas writes missing values as NaN.
 fn real(value: f64, out: &mut String) {
     if value.is_finite() {
         let _ = write!(out, "{value}");

@@ -26,7 +26,7 @@ fn notes_contradictory_times() {
          4,100,110,890,11,9,4,5,ok\n\
          5,100,,900,10,9.5,4,5,ok\n",
     );
-    // Durations in minutes have a precision of one minute: 780 s are 13 minutes, and 14 minutes differ by one minute.
+    // Durations in minutes have a precision of one minute, so 14 minutes agree with 780 s, which are 13 minutes.
     let expected = [
         ("run time differs from end minus start; the recorded run time is used", 2, 5),
         ("wait differs from start minus submission; the recorded wait is used", 1, 3),
@@ -92,7 +92,8 @@ fn imports_cobalt_without_start_or_end() {
     assert_eq!(made.report.count("never started"), 1);
     let cut = COBALT.replace("2015-01-01 01:29:54.000000", "");
     assert_eq!(super::made("cobalt", &cut).report.count("not ended when the log was written"), 1);
-    // The elapsed time may differ by an hour from end minus start, after a change of the clocks or with a wrong zone.
+    // After a change of the clocks, or with a wrong zone, the elapsed time may differ by an hour from the difference
+    // between end and start.
     let header = COBALT.lines().next().unwrap_or_default();
     let row = "a,1,2015-01-01 00:00:00,2015-01-01 01:00:00,2015-01-01 02:00:00,4,q,9,512,512,,0";
     for (ran, count) in [("3600.4", 0), ("3599", 0), ("7200", 1), ("", 0)] {
@@ -106,7 +107,7 @@ fn imports_cobalt_without_start_or_end() {
 fn detects_a_job_in_two_files() {
     let again = "17|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n\
                  99|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n";
-    // The last two lines are copies of lines of the first file.
+    // The last two lines of the second file are copies of lines of the first file.
     let same: Vec<&str> = SACCT.lines().skip(10).collect();
     let second =
         format!("{}\n{again}{}\n", SACCT.lines().next().unwrap_or_default(), same.join("\n"));
@@ -120,7 +121,7 @@ fn detects_a_job_in_two_files() {
     let shown = report.to_string();
     for words in [
         "noted     repeated job id, kept: 1, first in line 12 of a",
-        "noted     job id of an earlier file with other values, kept: 1, first in line 2 of b",
+        "noted     job id that an earlier file has with other values, kept: 1, first in line 2 of b",
         "dropped   identical job in an earlier file: 2, first in line 4 of b",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");

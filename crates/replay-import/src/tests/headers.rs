@@ -4,7 +4,8 @@ use super::*;
 
 const FIRST: &str = "JobID|Submit|Start|End|AllocNodes|State\n1|0|5|65|4|COMPLETED\n";
 
-/// For each reason, the number of headers and the first line.
+/// For each reason: the number of headers that were counted for this reason, and the line of the
+/// first of them.
 type Headers = Vec<(&'static str, u64, u64)>;
 
 /// Returns submit time and size of each job, and the counts of headers.
@@ -24,7 +25,7 @@ fn counts_repeated_headers() {
     let (jobs, passed) = imported("sacct", None, &[FIRST, FIRST, FIRST].concat());
     assert_eq!(jobs, [[0, 4]; 3]);
     assert_eq!(passed, [("header", 1, 1), (AGAIN, 2, 3)]);
-    // With a delimiter at the end of each line.
+    // In this log, every line ends with a delimiter.
     let trailing = FIRST.replace('\n', "|\n");
     assert_eq!(imported("sacct", None, &trailing.repeat(2)).1, [("header", 1, 1), (AGAIN, 1, 3)]);
 }
@@ -37,7 +38,7 @@ fn another_header_holds_for_the_following_lines() {
     assert_eq!(passed, [("header", 1, 1), (OTHER, 2, 3)]);
     let lacks = [FIRST, "JobID|Submit|Start|End|AllocNodes\n"].concat();
     assert!(error("sacct", &lacks).starts_with("log:3: there is no column \"State\""));
-    // A line that is not a header is malformed as usual.
+    // A line that resembles a header but is not a header is malformed.
     let word = [FIRST, "JobID|0|5|65|4|COMPLETED\n"].concat();
     assert!(error("sacct", &word).contains("not a job id"));
 }

@@ -1,4 +1,4 @@
-//! Tests of lists of nodes that the nodes file cannot contain: their jobs are kept.
+//! Tests of jobs with lists of nodes that the nodes file cannot contain: the jobs are kept.
 
 use super::*;
 

@@ -71,7 +71,7 @@ impl Network {
         }
     }
 
-    /// Determines that the last channel that a worm still holds becomes free at `at`.
+    /// Sets the cycle `at` in which the rearmost channel that a worm still holds becomes free.
     #[inline(always)]
     fn close_behind(&mut self, slot: u32, place: u32, at: u64) {
         let i = slot as usize;
@@ -87,7 +87,7 @@ impl Network {
         }
     }
 
-    /// Completes a grant in a network for which the closed form does not hold.
+    /// Completes a grant if the closed form of the timing does not hold.
     fn grant_by_stairs(&mut self, slot: u32, at: u32, channel: u32) {
         let now = self.queue.now();
         let i = slot as usize;
@@ -128,7 +128,8 @@ impl Network {
             tails.clear();
             stairs
                 .drain(&latest, start, &mut rows, book, |place, start| tails.push((place, start)));
-            // If the tail has already started, its first start has been processed before.
+            // If a start of the tail was known before this call, this start is the first one in `tails` and has already
+            // been processed.
             let known = usize::from(latest.len() == flits as usize);
             for &(place, start) in &tails[known..] {
                 self.tail_starts(slot, place, start);

@@ -34,12 +34,13 @@ pub struct Reserved {
 pub struct Footprint {
     /// The links that the job reserves, without duplicates.
     pub links: Vec<Reserved>,
-    /// Streams of packets. The job ends when all streams have ended, so the slowest stream determines its slowdown.
+    /// Streams of packets. The job ends when all streams have ended, so the slowest stream determines the slowdown of
+    /// the job.
     pub streams: Vec<Stream>,
 }
 
-/// A sequence of packets, one after another. If every packet that crosses link number l of the job waits w_l cycles,
-/// the stream takes longer by the factor 1 + sum of weight_l w_l.
+/// A sequence of packets that are sent one after another. If every packet that crosses link number l of the job waits
+/// w_l cycles there, the duration of the stream grows by the factor 1 + sum of weight_l w_l.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Stream {
     /// Numbers of links, each with its weight in packets per cycle.
@@ -55,7 +56,7 @@ pub struct LinkLoads {
     links: Vec<Load>,
     /// The running job of each slot; `None` for a free slot.
     jobs: Vec<Option<Running>>,
-    /// Slots of the jobs with slowdowns that must be recomputed.
+    /// Slots of the jobs whose slowdowns must be recomputed.
     open: Vec<Slot>,
     shared: Shared,
 }
@@ -92,7 +93,7 @@ impl Sums {
     }
 
     /// Returns the time for which a header of a job waits at the link for the packets of the other jobs. `share` and
-    /// `hold` are the values of the job itself.
+    /// `hold` are the values of the waiting job.
     fn wait(self, share: f64, hold: f64) -> f64 {
         let queued = (self.residual * self.queueing - self.own) / (1.0 - self.queueing.min(FULL));
         ((self.residual - share * hold / 2.0 + queued) / (1.0 + share)).max(0.0)
@@ -104,7 +105,7 @@ struct Sharer {
     slot: Slot,
     share: f64,
     hold: f64,
-    /// Largest weight of the link in a stream of the job.
+    /// Largest weight of the link among the streams of the job.
     weight: f64,
 }
 
@@ -112,9 +113,9 @@ struct Sharer {
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     slot: Slot,
-    /// Estimated effect of this job on the neighbour's slowdown. It is the increase of the slowdown if a packet of the
-    /// neighbour waited for the whole hold time of each packet of this job that the neighbour's packet finds on its
-    /// path. Without other jobs the actual increase is half of this value.
+    /// Estimated effect of this job on the neighbour's slowdown. The effect is the increase of the neighbour's slowdown
+    /// that would result if each packet of the neighbour waited for the whole hold time of every packet of this job
+    /// that it finds on its path. Without further jobs, the actual increase is half of this value.
     effect: f64,
 }
 
@@ -255,7 +256,7 @@ impl LinkLoads {
 
     /// Propagates a change of a job's reservations. Each share of the job changes by the fraction `part`. A neighbour
     /// is marked if the accumulated changes may affect its slowdown. If jobs are slow, queues are long: one more packet
-    /// then delays a number of packets that is about the product of both slowdowns.
+    /// then delays about f g packets, where f and g are the slowdowns of the two jobs.
     fn propagate(&mut self, neighbours: &[Neighbour], part: f64, slowdown: f64) {
         for &Neighbour { slot, effect } in neighbours {
             let Some(job) = &mut self.jobs[slot] else { continue };
@@ -324,7 +325,7 @@ impl Shared {
         if (at_old - old).abs() <= AGREED * old {
             return old;
         }
-        // The root lies between f and implied(f). The excess is implied(f) - f.
+        // The solution lies between `old` and implied(`old`). The excess at f is implied(f) - f.
         let (mut low, mut high) = if at_old > old { (old, at_old) } else { (at_old.max(1.0), old) };
         let mut excess = |f: f64| self.implied(f, footprint) - f;
         let (mut at_low, mut at_high) = match at_old > old {

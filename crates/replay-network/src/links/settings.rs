@@ -12,8 +12,8 @@ use replay_core::naming::{Description, Entry, NameError, Registry, Table, kind};
 pub enum Model {
     /// Every flit of every packet is simulated.
     Flits(Settings),
-    /// Each job is simulated by flits without other jobs. The contention of jobs is computed from
-    /// the loads of their links.
+    /// Each job is simulated flit by flit, without other jobs. The contention of jobs is computed
+    /// from the loads of their links.
     Links(Links),
 }
 

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::ChannelId;
 
-/// Returns a reservation of a link, and the part of the packets that crosses the link.
+/// Returns a reservation of a link, and the fraction of the job's packets that cross the link.
 fn on(link: u32, share: f64, hold: f64, part: f64) -> (Reserved, f64) {
     (Reserved { link: ChannelId(link), share, hold }, part)
 }
@@ -119,7 +119,8 @@ fn footprints() -> impl Strategy<Value = Vec<Footprint>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// The sums by link give the same slowdowns as the rule, which is defined by pairs of jobs.
+    /// The slowdowns computed from sums over each link equal the slowdowns of the rule, which is defined for pairs of
+    /// jobs.
     #[test]
     fn slowdowns_are_those_of_the_rule(jobs in footprints()) {
         let mut loads = LinkLoads::new(5);

@@ -23,7 +23,7 @@ impl PacketListError {
     }
 }
 
-/// The reason for which a line is not a packet.
+/// The reason why a text is not a packet list.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
     /// The first line is not the header.

@@ -15,7 +15,7 @@ fn replayed(topology: &str, list: &str) -> String {
 }
 
 /// The list contains two packets back to back from one sender (vector V5), and two later packets
-/// that share a link (V6). The lines are not in the order of time.
+/// that share a link (V6). The lines are not sorted by time.
 #[test]
 fn replays_the_vectors_as_a_list() {
     let list = "id,src,dst,flits,inject_cycle\n\
@@ -39,7 +39,7 @@ fn nodes_are_numbered_x_fastest() {
     let place = |number| grid.grid().expect("a grid").coord(node(&grid, number));
     assert_eq!([0, 1, 3, 12, 23].map(place), [[0; 3], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 3, 1]]);
     assert_eq!(node(&machine("hypercube:3"), 5), NodeId(5));
-    // (0,0) to (2,1) on a mesh of width 16.
+    // On a mesh of width 16, nodes 0 and 18 are (0,0) and (2,1).
     let text = replayed("16x16", "id,src,dst,flits,inject_cycle\n0,0,18,8,0\n");
     assert!(text.ends_with("\n0,0,18,39,39,0,3\n"), "{text}");
 }
@@ -102,7 +102,7 @@ fn refuses_repeated_names() {
     assert_eq!(error.to_string(), "p.csv:4: id 7 already occurs in line 2 (field 1 of 5)");
 }
 
-/// A ring of four with a single virtual channel.
+/// The packets deadlock on a ring of four nodes with a single virtual channel.
 #[test]
 fn a_deadlock_names_packets_by_their_names_in_the_list() {
     let torus = machine("torus:4x1");
@@ -113,7 +113,8 @@ fn a_deadlock_names_packets_by_their_names_in_the_list() {
     assert!(message.contains("packet 93 waits for +x(0,0), held by packet 90"), "{message}");
 }
 
-/// The list has cycles far ahead of all events, and gaps longer than the ring of the event queue.
+/// Packets of the list are sent far after the last event, and the gaps between them are longer than
+/// the ring of the event queue.
 #[test]
 fn long_gaps_do_not_change_results() {
     let last = LAST_CYCLE - 3;

@@ -57,7 +57,7 @@ fn entry(name: &str, preset: Settings) -> Entry<Settings> {
         .param(
             "switching",
             kind::one_of(&SWITCHINGS),
-            "whether buffers hold depth flits or a packet, and whether packets are forwarded at once or when complete",
+            "whether a buffer holds a whole packet or as many flits as the parameter depth, and whether packets are forwarded at once or only when complete",
             |s| &mut s.switching,
         )
 }

@@ -1,4 +1,4 @@
-//! Tests of conservation, monotony, symmetry and order.
+//! Tests of conservation, monotonicity, symmetry and order.
 
 use super::*;
 use proptest::prelude::*;
@@ -63,7 +63,7 @@ fn flits_are_conserved() {
 }
 
 /// Beyond saturation only the senders' queues grow: the latency of packets, which does not include the time in the
-/// queues, stays constant. The time since packets were sent continues to rise.
+/// queues, stays constant. The time from sending to delivery continues to rise.
 #[test]
 fn latency_rises_with_load() {
     let topology = machine("8x8");
@@ -130,7 +130,8 @@ proptest! {
     }
 }
 
-/// A packet that is sent when the previous tail has left has the same timing as a queued packet.
+/// A packet that is sent as soon as the tail of the previous packet has left has the same timing as a packet that was
+/// already queued.
 #[test]
 fn packets_sent_on_an_event_are_sent_in_its_cycle() {
     let topology = machine("16x16");
@@ -199,7 +200,7 @@ fn illegal_packets_are_refused() {
 #[test]
 fn memory_does_not_grow_with_packets_sent() {
     let topology = machine("4x4");
-    // With the last settings a packet to its own sender is delivered before its tail has left.
+    // With the last of these settings, a packet whose receiver is its sender is delivered before its tail has left.
     let fast = Settings { route: 0, ..Settings::BANI_MOHAMMAD };
     for settings in [Settings::LO, Settings { depth: 3, ..Settings::LO }, fast] {
         let mut network = Network::new(&topology, settings).expect("legal");

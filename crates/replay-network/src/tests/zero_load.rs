@@ -20,7 +20,7 @@ fn alone(network: &mut Network, src: NodeId, dst: NodeId, flits: u32) -> (u64, u
     }
 }
 
-/// Compares every pair of different nodes with a closed form in the number of hops.
+/// Compares the latency between every two different nodes with a closed form in the number of hops.
 fn check(topology: &str, settings: Settings, flits: u32, expected: impl Fn(u64) -> u64) {
     let topology = machine(topology);
     let mut network = Network::new(&topology, settings).expect("legal");
@@ -59,11 +59,10 @@ fn store_and_forward_takes_a_packet_time_per_hop() {
     let stored = |base| Settings { switching: Switching::StoreAndForward, ..base };
     for flits in [1, 2, 8, 20] {
         let p = u64::from(flits);
-        // Injection takes p cycles, ejection 2 p, a link p. Routing takes 3 cycles before each
-        // channel except the first.
+        // A packet takes p cycles for injection, p cycles per link, and 2 p cycles for ejection.
+        // Routing takes 3 cycles before each channel except the first.
         check("5x5", stored(Settings::LO), flits, |d| p + d * (3 + p) + 3 + 2 * p);
-        // The last flit is injected p - 1 cycles after the first flit, and is also ejected p - 1
-        // cycles after it.
+        // The last flit is both injected and ejected p - 1 cycles after the first flit.
         check("5x5", stored(Settings::BANI_MOHAMMAD), flits, |d| {
             (p - 1) + d * (3 + p) + 3 + (p - 1)
         });

@@ -56,7 +56,7 @@ pub struct Traffic {
     /// The running job of each slot; `None` for a free slot.
     runs: Vec<Option<Run>>,
     vacant: Vec<u32>,
-    /// Jobs without packets that have not been reported yet.
+    /// Totals of jobs that sent no packets and have not been reported as ended yet.
     idle: Vec<JobTraffic>,
     events: Vec<NetworkEvent>,
 }

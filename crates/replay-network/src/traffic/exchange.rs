@@ -4,7 +4,7 @@
 
 use super::pattern::{Active, Cycle, Grid, Steps};
 
-/// A list of steps. In each step processes send along one or several axes. Ranks outside the grid send nothing.
+/// A list of steps. In each step, processes send along one or several axes. Ranks outside the grid send nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exchange {
     sides: [u32; 3],
@@ -21,7 +21,7 @@ struct Move {
     by: u32,
     up: bool,
     wraps: bool,
-    /// Whether all processes send, not only the processes of the level.
+    /// Whether all processes send; if not, only the processes with a point of the multigrid level send.
     all: bool,
 }
 
@@ -65,7 +65,7 @@ impl Exchange {
     pub fn neighbours(n: u32, dimensions: u8, wrap: bool) -> Self {
         let sides = balanced(n, dimensions);
         let axes = (0..3).filter(|&axis| sides[axis] > 1);
-        // On an axis of length two, both directions lead to the same neighbour.
+        // An axis of length two does not wrap around, because both directions would lead to the same neighbour.
         let moves = axes.flat_map(|axis| {
             let wraps = wrap && sides[axis] > 2;
             [true, false].map(|up| Move { axis, by: 1, up, wraps, all: true })
@@ -106,14 +106,14 @@ impl Exchange {
         let Move { axis, by, up, wraps, all } = along;
         let [x, y, z] = self.sides;
         let mut at = [rank % x, rank / x % y, rank / (x * y)];
-        // Fewer processes have a point of a coarser level.
+        // Unless all processes send, a process sends only if its coordinates are multiples of the stride.
         let takes_part = all || (0..3).all(|b| at[b].is_multiple_of(by.min(self.sides[b])));
         if at[2] >= z || !takes_part {
             return None;
         }
         let side = self.sides[axis];
         at[axis] += if up { by } else { side - by };
-        // For a downward move, the sum exceeds the side exactly if there is a neighbour below.
+        // For a downward move, the sum is at least the side exactly if there is a neighbour below.
         if !wraps && (at[axis] >= side) == up {
             return None;
         }
@@ -122,7 +122,8 @@ impl Exchange {
     }
 }
 
-/// Returns the sides of a grid of exactly `n` processes with the least sum of sides. The longest side is first.
+/// Returns the sides of the grid of exactly `n` processes for which the sum of the sides is smallest. The longest side
+/// is first.
 fn balanced(n: u32, dimensions: u8) -> [u32; 3] {
     let divisors = |n: u32| (1..=n.isqrt()).filter(move |d| n.is_multiple_of(*d));
     let plane = |n: u32, z: u32| {

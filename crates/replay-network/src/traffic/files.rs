@@ -176,7 +176,7 @@ fn for_lines(
 ) -> Result<(), TableError> {
     let mut lines = Lines::new(input);
     loop {
-        // Invalid UTF-8 is not a number, so it causes an error, which shows replacement characters.
+        // Invalid UTF-8 is not a number, so it causes an error; the error message shows replacement characters.
         match lines.next_text(|number, text| visit(Line { file, number, text })) {
             Ok(Some(outcome)) => outcome?,
             Ok(None) => return Ok(()),

@@ -92,8 +92,8 @@ pub enum Kind {
 /// The order of the packets of the pattern all-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
-    /// Every process sends to 0, 1, 2, .. in this order. As the order is the same for all processes, receivers are
-    /// congested.
+    /// Every process sends to 0, 1, 2, .. in this order. All processes thus send to the same receiver at about the same
+    /// time, which congests this receiver.
     Same,
     /// Process i sends to i + 1, i + 2, .. (mod n): one permutation at a time.
     Shifted,
@@ -197,7 +197,7 @@ pub enum Sends {
     /// ordered by steps. A step begins with the first packet of every sender in order of rank, then the second packet
     /// of every sender follows, and so on. An all-to-all in the [same order](Order::Same) is ordered by receivers:
     /// every rank sends to 0, then every rank sends to 1, and so on. In [lexicographic](Order::Lexicographic) order the
-    /// sequence is ordered by senders. Packets wait in their senders' queues, and a quota may end within a round.
+    /// sequence is ordered by senders. Packets wait in their senders' queues. The quota may be used up within a round.
     AtOnce,
 }
 
@@ -250,16 +250,16 @@ impl Pattern {
         self.discipline.barrier
     }
 
-    /// Returns a message if options exclude each other.
+    /// Returns a message if two options exclude each other; otherwise `None`.
     fn conflict(&self) -> Option<&'static str> {
         let Discipline { sends, stream, .. } = self.discipline;
         let side_by_side = stream == Stream::Process;
         if self.kind.is_drawn() && side_by_side {
-            return Some("the pairs are drawn one after another, so stream must be job");
+            return Some("the pairs are drawn one after another for the whole job: use stream=job");
         }
         let lexicographic = matches!(self.kind, Kind::AllToAll { order: Order::Lexicographic });
         (lexicographic && side_by_side && sends != Sends::AtOnce).then_some(
-            "order=lexicographic is a sequence of the whole job: use sends=at-once or stream=job",
+            "order=lexicographic orders the packets of the whole job: use sends=at-once or stream=job",
         )
     }
 }

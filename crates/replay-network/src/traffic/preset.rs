@@ -2,7 +2,7 @@
 
 use crate::Settings;
 
-/// A paper with experiments that provide default parameters.
+/// A paper whose experiments determine default parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Preset {
     /// Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11.
@@ -25,8 +25,8 @@ impl Preset {
     pub const LO_N_BODY: u64 = 81 * (40 + 1);
     /// Lo's mean quota of the 2D FFT, in packets: an iteration of 8 x 8 processes.
     pub const LO_FFT_2D: u64 = 64 * 6;
-    /// Number of processes for Lo's mean quota of multigrid. The quota is the number of packets in
-    /// an iteration of these processes.
+    /// Number of processes that determines Lo's mean quota of multigrid. The quota is the number of
+    /// packets in an iteration of these processes.
     pub const LO_MULTIGRID_PROCESSES: u32 = 64;
     /// Mean quota of nearest neighbours under the preset `lo`, in packets: an iteration of 9 x 9
     /// processes. The paper does not use this pattern.

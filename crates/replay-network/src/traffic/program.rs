@@ -19,7 +19,8 @@ pub struct Program {
     data: Data,
 }
 
-/// The contents of a file, and the table for jobs with at least as many processes as the file has ranks.
+/// The contents of a file, and the table that is shared by all jobs with at least as many processes as the file has
+/// ranks.
 #[derive(Clone, Debug)]
 enum Data {
     None,
@@ -73,7 +74,7 @@ impl Program {
     }
 
     /// Formats the entries of the file: the number of ranks, then a line with step, sender, receiver and value for each
-    /// entry. Empty if the pattern names no file.
+    /// entry. The text is empty if the pattern names no file.
     pub fn content(&self) -> String {
         fn lines<V: Copy + std::fmt::Display>(list: &List<V>) -> String {
             list.entries.iter().fold(format!("{}\n", list.ranks), |text, entry| {
@@ -108,7 +109,8 @@ impl Program {
             .sum()
     }
 
-    /// Returns the rule for a job with `n` processes that draws from `rng`; `None` if the job sends no packets.
+    /// Returns the rule for a job with `n` processes, which draws its random numbers from `rng`; `None` if the job
+    /// sends no packets.
     pub(super) fn rule(&self, n: u32, mut rng: ChaCha8Rng) -> Option<Rule> {
         if n < 2 {
             return None;

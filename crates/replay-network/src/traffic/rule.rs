@@ -15,7 +15,7 @@ pub enum Rule {
     AllToAll { n: u32, order: Order },
     /// One process sends to every other process.
     OneToAll { n: u32, root: u32, targets: Targets },
-    /// Steps half way around a ring, and one step back.
+    /// n / 2 steps (rounded down) halfway around a ring, then one step back.
     Ring { n: u32 },
     /// Exchanges between ranks that differ in one bit.
     Butterfly { bits: u32, strides: Strides },
@@ -83,7 +83,8 @@ impl Rule {
         }
     }
 
-    /// Returns the number of the packet that a rank sends in a round; `None` if the rank sends no packet in the round.
+    /// Returns the index, within the step, of the packet that a rank sends in a round; `None` if the rank sends no
+    /// packet in the round.
     #[inline]
     pub fn in_round(&self, rank: u32, round: u64) -> Option<u64> {
         match self {
@@ -96,7 +97,7 @@ impl Rule {
     }
 
     /// Returns the receiver of packet number `k` of a rank in a step, where k is below the rank's count. If receivers
-    /// are drawn, each receiver may be requested only once.
+    /// are drawn at random, the receiver of each packet may be requested only once.
     #[inline]
     pub fn target(&mut self, step: u32, rank: u32, k: u64) -> u32 {
         match self {

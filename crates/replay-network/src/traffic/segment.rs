@@ -2,7 +2,7 @@
 
 use super::pattern::Barrier;
 
-/// Steps that follow each other without waiting.
+/// Consecutive steps without a barrier between them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
     /// The first step.

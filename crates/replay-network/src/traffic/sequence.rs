@@ -16,7 +16,8 @@ pub struct Sequence {
     live: Vec<u32>,
     /// Index of the next sender in `live`.
     at: usize,
-    /// Number of the round. If the rule is [one by one](Rule::one_by_one), the number of the sender's next packet.
+    /// Number of the round. If the rule is [one by one](Rule::one_by_one), this is the index of the sender's next
+    /// packet.
     round: u64,
 }
 
@@ -54,7 +55,7 @@ impl Sequence {
                 }
                 return Some((rank, rule.target(self.step, rank, k)));
             }
-            // If the rule is one by one, all senders of the step are done.
+            // If the rule is one by one, all senders of the step have sent all their packets.
             if !rule.one_by_one() {
                 (self.at, self.round) = (0, self.round + 1);
                 self.live.retain(|&rank| rule.rounds(self.step, rank) > self.round);

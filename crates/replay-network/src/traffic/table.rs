@@ -102,7 +102,8 @@ impl Table {
         self.of_sender(step, rank).last().map_or(0, |packets| packets.up_to)
     }
 
-    /// Returns the receiver of packet number `k` of a rank, which must be below the rank's count.
+    /// Returns the receiver of packet number `k` of a rank in a step, where `k` must be less than the number of packets
+    /// of the rank.
     pub fn target(&self, step: u32, rank: u32, k: u64) -> u32 {
         let packets = self.of_sender(step, rank);
         let at = packets.partition_point(|packets| packets.up_to <= k);
@@ -148,7 +149,7 @@ impl Weights {
     pub fn pair(&self, u: f64) -> (u32, u32) {
         let last = self.pairs.len() - 1;
         let at = self.sums.partition_point(|&sum| sum <= u * self.sums[last]);
-        // The product may be rounded up to the sum of all weights.
+        // The index is limited, because the product may be rounded up to the sum of all weights.
         self.pairs[at.min(last)]
     }
 }

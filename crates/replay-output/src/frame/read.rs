@@ -1,7 +1,7 @@
 //! Reads the tables of results directories.
 //!
-//! Every table is opened through a [`ResultFolder`], which checks its digest, and is decoded by [`replay_import::columns`],
-//! which converts panics of the Parquet reader to errors, because a table may be damaged in any way.
+//! Every table is opened through a [`ResultFolder`], which checks its digest. Because a table may be damaged in any
+//! way, it is decoded by [`replay_import::columns`], which converts panics of the Parquet reader to errors.
 
 use replay_core::table::{Name, Records, TableInfo, name};
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Whether a retry shortly afterwards may succeed.
+    /// Returns whether a retry shortly afterwards may succeed.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Results(error) if error.is_transient())
     }
@@ -118,7 +118,8 @@ pub fn values(
 pub struct JobsTable {
     path: PathBuf,
     tables: &'static JobTables,
-    /// Open file, after its digest was checked. The name of the file may refer to another file by now.
+    /// Open file whose digest has been checked. Since the check, the name of the file may have come to refer to another
+    /// file.
     file: Arc<File>,
     footer: Arc<Footer>,
     /// For each run, the first row and the number of rows of each part.
@@ -126,7 +127,7 @@ pub struct JobsTable {
 }
 
 impl JobsTable {
-    /// File name of the table.
+    /// Returns the file name of the table.
     pub fn file(tables: &JobTables) -> String {
         format!("{}.parquet", tables.jobs)
     }

@@ -36,7 +36,7 @@ pub struct Tables {
     metadata: Vec<(String, String)>,
     buffered: Vec<RunResult>,
     buffered_rows: usize,
-    /// Created with the first run that is compared with a run that repeats the log.
+    /// Created when a run is first compared with a run that repeats the log.
     log_comparison: Option<Files>,
     buffered_comparisons: Vec<LogComparisonRow>,
 }
@@ -44,7 +44,7 @@ pub struct Tables {
 impl Tables {
     /// Creates the directory `dir` and all files in it, so that an invalid path fails before any work is done.
     /// `metadata` is added to every Parquet file. `jobs.parquet` and `placements.parquet` are created if `kept`
-    /// includes them; otherwise these files of an earlier grid in `dir` are not changed.
+    /// includes them; if not, files with these names from an earlier grid in `dir` are not changed.
     ///
     /// # Errors
     /// [`FrameError`] if the directory or a file cannot be created.
@@ -83,7 +83,7 @@ impl Tables {
         if self.buffered_rows >= BUFFERED_ROWS { self.flush() } else { Ok(()) }
     }
 
-    /// Appends the differences of a run from the log.
+    /// Appends rows with the differences between a run and the log.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written.

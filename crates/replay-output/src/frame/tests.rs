@@ -160,8 +160,8 @@ fn files_are_complete_and_documented() {
     assert_eq!(value("about:job").as_deref(), Some("job number in the trace"));
 }
 
-/// Directories of other programs have no digests, so damaged tables may be read. Reading a damaged table must return an
-/// error or values, but not panic.
+/// Directories that were written by other programs have no digests, so a damaged table in them is detected only when it
+/// is read. Reading a damaged table must return an error or values, but not panic.
 #[test]
 fn damaged_tables_are_errors() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -198,7 +198,7 @@ fn damaged_tables_are_errors() {
         }
         fs::write(&path, whole).expect("a table");
     }
-    // Some mutations only change values or unused metadata.
+    // Some mutations change only values or unused metadata, so the table remains readable.
     assert!(rejected > 100 && read_whole > 20, "{rejected} {read_whole}");
 }
 
@@ -351,7 +351,7 @@ fn round_trip<Row: Table>(rows: &[Row]) {
 
 #[test]
 fn files_of_one_table_can_be_concatenated() {
-    // The first run counts ties and has no vector; the second run has a vector and does not count ties.
+    // The first run counts ties and has no tie vector; the second run has a tie vector and does not count ties.
     let mut runs = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
     let recorder = SystemRecorder::new(1);
     runs[1].metrics.system = Some(recorder.metrics(0, 16, &Overhead::default()));

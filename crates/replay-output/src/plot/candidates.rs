@@ -46,7 +46,7 @@ pub struct CandidateMap {
     pub lines: Vec<String>,
     /// Index of the centre in [`Candidates::states`].
     pub centre: usize,
-    /// Number of the shell around the centre to which each processor belongs, by index in [`Candidates::states`].
+    /// For each processor, by index in [`Candidates::states`]: the number of its shell around the centre.
     pub shells: Vec<u32>,
     /// One flag per processor, by index in [`Candidates::states`]: true if the candidate allocates the processor.
     pub chosen: Vec<bool>,
@@ -87,7 +87,7 @@ impl TieTerm {
 
 /// Gap between maps and below a map.
 const GAP: f64 = 34.0;
-/// Room to the left of a map and below it for row and column numbers.
+/// Room to the left of a map for row numbers, and below a map for column numbers.
 const LABELS: f64 = 22.0;
 /// Room above a slice for the number of the slice.
 const SLICE: f64 = 26.0;
@@ -138,7 +138,8 @@ impl Candidates {
         let fits = |across: usize| widest + LABELS + GAP <= width / across as f64;
         let cells = (columns * beside + (beside - 1)) as f64;
         let cell = |across: usize| (width / across as f64 - GAP - LABELS) / cells;
-        // Use the largest number of maps in a row at which the cells are large enough for a number.
+        // Use the largest number of maps per row for which numbers fit into the cells and the text lines fit above the
+        // maps.
         let most = [3, 2].into_iter().find(|&across| cell(across) >= 15.0 && fits(across));
         let across = most.unwrap_or(1);
         let across = across.min(self.drawn_candidates().len().max(1));

@@ -25,7 +25,7 @@ pub(super) enum Ink {
 }
 
 impl Ink {
-    /// Font size passed to the plotting library per em.
+    /// Returns the font size per em that is passed to the plotting library.
     pub(super) fn size(self) -> f64 {
         match self {
             Ink::Vector => 1.24,
@@ -33,7 +33,7 @@ impl Ink {
         }
     }
 
-    /// Distance from the top of a text, as defined by the plotting library, down to the baseline, in ems.
+    /// Returns the distance, in ems, from the top of a text, as defined by the plotting library, down to the baseline.
     pub(super) fn baseline(self) -> f64 {
         match self {
             Ink::Vector => 0.76,
@@ -98,7 +98,7 @@ impl Text {
         if self.bold { FontStyle::Bold } else { FontStyle::Normal }
     }
 
-    /// Width of a text in units of the layout.
+    /// Returns the width of a text in units of the layout.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
@@ -123,17 +123,17 @@ impl<DB: DrawingBackend> Canvas<DB> {
         Self { area, scale, ink, size, titles }
     }
 
-    /// Width of the page in units of the layout.
+    /// Returns the width of the page in units of the layout.
     pub fn width(&self) -> f64 {
         self.size.0
     }
 
-    /// Height of the page in units of the layout.
+    /// Returns the height of the page in units of the layout.
     pub fn height(&self) -> f64 {
         self.size.1
     }
 
-    /// Whether the page includes titles and subtitles.
+    /// Returns whether the page includes titles and subtitles.
     pub fn has_titles(&self) -> bool {
         self.titles
     }

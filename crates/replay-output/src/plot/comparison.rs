@@ -17,7 +17,8 @@ pub struct Comparison {
     pub subtitle: Vec<String>,
     /// Panel titles with units.
     pub measures: Vec<String>,
-    /// Strategies from top to bottom, each with one value per measure; `None` if the measure was not measured.
+    /// Strategies from top to bottom, each with one value per measure; `None` if the strategy has no value of the
+    /// measure.
     pub strategies: Vec<(String, Vec<Option<f64>>)>,
     /// Confidence intervals in the order of the values; empty if there are no intervals.
     pub intervals: Vec<Vec<Option<[f64; 2]>>>,
@@ -41,9 +42,10 @@ const TITLE: &str = "Strategies compared";
 /// Heading of the values that are printed to the right of all marks.
 const MEDIAN: &str = "median";
 const HEADING: f64 = 16.0;
-/// Minimum length of an axis with bars that do not begin at 0, as a share of the value at which the bars begin.
+/// Minimum length of an axis whose bars do not begin at 0, as a share of the value at which the bars begin.
 const LEAST_SPAN: f64 = 0.02;
-/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic, if its bars do not begin at 0.
+/// An axis whose bars do not begin at 0 is logarithmic if the ratio of the largest to the smallest value exceeds this
+/// number.
 const WIDE: f64 = 2.0;
 
 impl Comparison {
@@ -77,7 +79,8 @@ impl Comparison {
         self.begins.get(measure).copied().unwrap_or(0.0)
     }
 
-    /// Returns the largest number that is drawn in a row.
+    /// Returns the largest value that is drawn in a row of a panel: of the bar, the marks and the upper end of the
+    /// interval.
     fn farthest(&self, row: usize, measure: usize, value: f64) -> f64 {
         let marks = self.marks(row, measure);
         let marks = marks.into_iter().flat_map(|marks| [marks.trimmed_mean, marks.p95]);
@@ -135,7 +138,8 @@ impl Comparison {
         let (begin, end) = (at(self.begin(measure)), at(value));
         let end = if (end - begin).abs() < SHORTEST_BAR { begin + SHORTEST_BAR } else { end };
         rows.bar_between(canvas, row, [begin, end], colour)?;
-        // A number printed beside a mark would be read as the value of the mark.
+        // If the measure has marks, print the number at the right end of the panel; beside a mark, it would be read as
+        // the value of the mark.
         let end = match self.has_marks(measure) {
             true => panel.right,
             false => at(self.farthest(row, measure, value)),
@@ -153,12 +157,12 @@ impl Comparison {
     }
 }
 
-/// Name of a CSV column of a measure.
+/// Returns the name of a CSV column of a measure.
 fn column_name(measure: &str, what: &str) -> String {
     format!("{measure}, {what}")
 }
 
-/// Minimum length of a bar.
+/// Minimum length of a bar in units of the layout.
 const SHORTEST_BAR: f64 = 3.0;
 const LOW: &str = "low";
 const HIGH: &str = "high";
@@ -174,7 +178,7 @@ impl Figure for Comparison {
         }
         head.legend([
             (Mark::Box(PALETTE[0]), MEDIAN.to_string()),
-            (Mark::Circle(INK), "mean without 5 % at each end".to_string()),
+            (Mark::Circle(INK), "mean without the lowest and highest 5 %".to_string()),
             (Mark::Tick(INK), "95th percentile".to_string()),
         ])
     }

@@ -6,7 +6,7 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, Colour, DATA_LINE, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
 
-/// Convergence of searches: one step line per search with the best improvement found so far against the work done.
+/// Convergence of searches: for each search, a step line of the best improvement found so far against the work done.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Convergence {
     /// Subtitle clauses.
@@ -20,17 +20,17 @@ pub struct Convergence {
 pub struct ConvergenceCurve {
     /// Name in the legend.
     pub name: String,
-    /// Points at which the best improvement grew: the work done so far in whole evaluations, and the improvement in
-    /// percent.
+    /// Points at which the best improvement grew: the work done so far, in units of one whole evaluation, and the
+    /// improvement in percent.
     pub steps: Vec<(f64, f64)>,
-    /// Work of the whole search in whole evaluations.
+    /// Work of the whole search, in units of one whole evaluation.
     pub work: f64,
     /// Named improvements for comparison in percent, drawn as dashed lines.
     pub references: Vec<(String, f64)>,
 }
 
 impl ConvergenceCurve {
-    /// Name of a reference in the CSV.
+    /// Returns the name of a reference in the CSV.
     fn reference(&self, name: &str) -> String {
         format!("{name}: {}", self.name)
     }

@@ -30,7 +30,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Lower left corner of a cell.
+    /// Returns the lower left corner of a cell.
     pub fn corner(&self, x: usize, y: usize) -> (f64, f64) {
         (self.left + x as f64 * self.cell, self.bottom - y as f64 * self.cell)
     }
@@ -75,7 +75,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Returns a line between two neighbouring cells if exactly one of them is `inside`. There are no lines along the
+    /// Returns the lines between neighbouring cells of which exactly one is `inside`. There are no lines along the
     /// frame.
     pub fn outline(&self, inside: impl Fn(usize, usize) -> bool) -> Vec<[(f64, f64); 2]> {
         let [columns, rows] = self.sides;
@@ -93,7 +93,8 @@ impl Cells {
     }
 }
 
-/// Calls `take` with the start and end of each sequence of consecutive indices for which `is` returns true.
+/// Calls `take` with the start and the end (exclusive) of each sequence of consecutive indices for which `is` returns
+/// true.
 fn runs(places: usize, is: impl Fn(usize) -> bool, mut take: impl FnMut(usize, usize)) {
     let mut begin = None;
     for place in 0..=places {

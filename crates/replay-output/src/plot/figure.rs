@@ -23,7 +23,7 @@ pub trait Figure {
         PAGE.1
     }
 
-    /// Returns the minimum height below the head at which no texts overlap.
+    /// Returns the minimum height of the area below the head for which no texts overlap.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.

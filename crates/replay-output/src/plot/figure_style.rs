@@ -51,12 +51,12 @@ impl FigureStyle {
         self.font_size.map_or(usual, |font| font.0)
     }
 
-    /// Points per unit of the layout.
+    /// Returns the number of points per unit of the layout.
     pub(super) fn unit(&self) -> f64 {
         self.font() / TICK
     }
 
-    /// The page in units of the layout.
+    /// Returns the page size in units of the layout.
     pub(super) fn page(&self) -> Page {
         let points = |millimetres: f64| millimetres / INCH.1 * INCH.0;
         Page {
@@ -150,7 +150,7 @@ impl FromStr for FontSize {
 pub struct Page {
     /// Width in units of the layout.
     pub width: f64,
-    /// Height set by the style; `None` if the figure chooses it.
+    /// Height set by the style; `None` if the height depends on the figure.
     pub height: Option<f64>,
     /// Whether titles and subtitles are drawn.
     pub titles: bool,
@@ -170,12 +170,12 @@ pub struct Plots {
 }
 
 impl Plots {
-    /// Returns the figures of this style in a directory.
+    /// Combines a directory for figures with their style.
     pub fn new(dir: &Path, style: FigureStyle) -> Self {
         Self { dir: dir.to_path_buf(), style }
     }
 
-    /// Directory in which figures are saved.
+    /// Returns the directory in which figures are saved.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

@@ -1,8 +1,8 @@
 //! Processors and their jobs over time as one animated SVG.
 //!
-//! The animation is plain SMIL. The processors of a job are visible from the start to the end of the job, and a cursor
-//! moves along a time line. The last frame is held for two seconds, then the animation repeats. It needs no script and
-//! no network. Viewers that do not support animation show an empty machine.
+//! The animation uses only SMIL, so it needs no script and no network. The processors of a job are visible from the
+//! start to the end of the job, and a cursor moves along a time line. The last frame is held for two seconds, then the
+//! animation repeats. Viewers that do not support animation show an empty machine.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -180,7 +180,7 @@ impl Film {
     }
 
     /// Assigns each job a colour for the whole animation. Jobs that are visible at the same time have different colours
-    /// if there are enough colours. The colour that was unused for the longest time is used first.
+    /// if there are enough colours. Each job is assigned the colour that has been unused for the longest time.
     fn colours(&self) -> HashMap<i64, Colour> {
         let mut spans: HashMap<i64, [i64; 2]> = HashMap::new();
         for scene in &self.jobs {
@@ -191,7 +191,7 @@ impl Film {
         spans.sort_unstable_by_key(|&(job, [start, _])| (start, job));
         let mut until = [i64::MIN; COLOURS];
         let colour = |(job, [_, end]): (i64, [i64; 2])| {
-            // Use the colour with the earliest end, or the first of several with equal ends.
+            // Use the colour whose last job ends first; if there are several, use the first of them.
             let place = (0..COLOURS).min_by_key(|&place| until[place]).unwrap_or(0);
             until[place] = end;
             (job, colour_of(place as i64))
@@ -352,7 +352,8 @@ mod tests {
     fn the_last_frame_is_held() {
         let drawn = film(vec![scene(1, 0, 100), scene(2, 0, 50)]).svg(&FigureStyle::default());
         let drawn = drawn.expect("the font");
-        // The animation has twenty seconds and the pause. During the pause, only jobs that run at the end are visible.
+        // The animation lasts twenty seconds plus the pause. During the pause, only jobs that run at the end are
+        // visible.
         assert!(drawn.contains("dur=\"22s\"") && drawn.contains("keyTimes=\"0;0.9091;1\""));
         assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"22.000s\""));
         assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"10.000s\""));

@@ -93,8 +93,8 @@ pub fn gallery(
     Ok(paths?.into_iter().flatten().collect())
 }
 
-/// Returns the strategy of a run, with the number of other strategies in the same setting that have the same load over
-/// time.
+/// Returns a label with the strategy of a run. If other strategies in the same setting have the same load over time,
+/// the label states how many strategies have this load.
 fn strategy_label(run: &RunResult, group: &[&RunResult]) -> String {
     let strategies: Vec<(String, bool)> = by_strategy(group)
         .into_iter()
@@ -199,7 +199,7 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Parts of a file name: kind of figure, trace, machine, scheduler and policy.
+    /// Returns the parts of a file name: kind of figure, trace, machine, scheduler and policy.
     fn parts(&self, kind: &str, key: &RunKey) -> Vec<String> {
         let setting = [kind, &key.trace, &key.topology, &key.scheduler];
         let mut parts: Vec<String> = setting.map(str::to_string).to_vec();
@@ -352,7 +352,8 @@ impl<'a> Figures<'a> {
         pictures
     }
 
-    /// Leaves by job size and fragmentation over time, for runs of one setting on a tree or on blocks.
+    /// Returns figures of the leaves by job size and of the fragmentation over time, for runs of one setting on a tree
+    /// or on blocks.
     fn hierarchy(&self, group: &[&RunResult]) -> Vec<NamedFigure> {
         let key = &group[0].key;
         let strategies = by_strategy(group);
@@ -370,7 +371,7 @@ impl<'a> Figures<'a> {
         named.map(|(kind, figure)| named_figure(self.parts(kind, key), figure)).collect()
     }
 
-    /// Distributions of waits and slowdowns of jobs.
+    /// Returns figures of the distributions of waits and slowdowns of jobs.
     fn spreads(&self, of_jobs: &[WaitDistributions]) -> Vec<NamedFigure> {
         let figures = waits(of_jobs, |key| self.subtitle(key), self.most);
         let named_figure = |WaitFigure { kind, key, of_scheduler, spreads }: WaitFigure<'_>| {
@@ -383,7 +384,7 @@ impl<'a> Figures<'a> {
         figures.into_iter().map(named_figure).collect()
     }
 
-    /// Waits in the log compared with waits under other schedulers.
+    /// Returns figures that compare waits in the log with waits under other schedulers.
     fn recorded(&self) -> Vec<NamedFigure> {
         let is_recorded = |run: &RunResult| run.key.scheduler.starts_with(RECORDED);
         let of_log = |log: &RunResult| {
@@ -459,7 +460,7 @@ impl<'a> Figures<'a> {
         subtitle.push(ORDER.to_string());
         if shown > 0 {
             subtitle.push(format!(
-                "last and without distances because jobs are folded: {}",
+                "shown last and without distances because jobs are folded: {}",
                 strategies_of(shown)
             ));
             subtitle.push(WHY_NOT_BY_DISTANCE.to_string());

@@ -59,7 +59,7 @@ fn unit(seconds: i64) -> (&'static str, f64) {
 }
 
 impl Gantt {
-    /// Scales and titles of the time axis and the processor axis.
+    /// Returns the scales and titles of the time axis and the processor axis.
     fn axes(&self) -> [(Scale, String); 2] {
         let [from, until] = self.window;
         let (name, seconds) = unit(until - from);
@@ -73,7 +73,7 @@ impl Gantt {
     }
 }
 
-/// Distances between dates on an axis, in seconds, from which one is chosen.
+/// Possible distances between dates on an axis, in seconds.
 const STEPS: [i64; 16] = [
     60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 1_209_600,
     2_419_200, 9_676_800, 31_449_600,
@@ -91,7 +91,7 @@ fn clock(local: i64) -> (String, String) {
 
 impl Gantt {
     /// Returns the dates on the axis and the title of the axis. The number of dates is limited by the room on the axis.
-    /// The unit of the axis is `seconds` long. Returns `None` if the dates are unknown.
+    /// `seconds` is the length of the unit of the axis, in seconds. Returns `None` if the dates are unknown.
     fn dates(&self, panel: &Panel, seconds: f64) -> Result<Option<(Vec<Tick>, String)>, PlotError> {
         let Some(epoch) = self.epoch else { return Ok(None) };
         let [from, until] = self.window.map(|at| at.saturating_add(epoch));
@@ -122,7 +122,8 @@ impl Gantt {
 }
 
 impl Gantt {
-    /// Returns the names of the leaves at their middles. If there is too little room, only every n-th leaf has a name.
+    /// Returns ticks with the names of the leaves, each at the middle of its leaf. If there is too little room, only
+    /// every n-th leaf has a name.
     fn leaf_ticks(&self, panel: &Panel) -> Vec<Tick> {
         let firsts = self.leaves.iter().map(|leaf| leaf.0);
         let ends = firsts.skip(1).chain([self.processors]);

@@ -53,7 +53,7 @@ const MARK_GAP: f64 = 7.0;
 /// Gap after a legend entry.
 const ENTRY_GAP: f64 = 24.0;
 
-/// Distance of the lines of one legend entry.
+/// Distance between the lines of one legend entry.
 const ENTRY_LINE: f64 = 17.0;
 
 /// Maximum number of subtitle lines on a page narrower than the default page.

@@ -9,9 +9,9 @@ use replay_experiment::RunResult;
 /// Name of the line of the minimum number of leaves.
 const FEWEST: &str = "fewest possible on the idle machine";
 
-/// Returns a figure of the mean number of leaves of a job by class of job sizes, with a line for each strategy and a
-/// line for the fewest possible. The figure has no lines if no run has leaves. The largest size of each class is a power
-/// of two, as in [`waits_by_class`](super::waits_by_size::waits_by_class).
+/// Returns a figure of the mean number of leaves per job for each class of job sizes. The figure has a line for each
+/// strategy, and a line for the fewest possible leaves. The figure has no lines if no run has leaves. The largest size
+/// of each class is a power of two, as in [`waits_by_class`](super::waits_by_size::waits_by_class).
 pub fn leaves_by_class(subtitle: Vec<String>, strategies: &[(String, Vec<&RunResult>)]) -> Lines {
     let line = |(name, runs): &(String, Vec<&RunResult>)| {
         let rows = runs.iter().flat_map(|run| &run.by_size);
@@ -20,7 +20,7 @@ pub fn leaves_by_class(subtitle: Vec<String>, strategies: &[(String, Vec<&RunRes
     };
     let mut lines: Vec<Line> = strategies.iter().map(line).collect();
     lines.retain(|line| !line.points.is_empty());
-    // Strategies may leave out different jobs. The run with most jobs has most sizes.
+    // Strategies may leave out different jobs. The run with the most jobs is used, because it has the most job sizes.
     let runs = strategies.iter().flat_map(|(_, runs)| runs);
     let whole = runs.max_by_key(|run| run.by_size.iter().map(|row| row.jobs).sum::<u64>());
     if let Some(run) = whole.filter(|_| !lines.is_empty()) {
@@ -49,7 +49,7 @@ pub fn leaves_by_class(subtitle: Vec<String>, strategies: &[(String, Vec<&RunRes
     }
 }
 
-/// Returns the means over jobs by class of sizes, from rows of (size, jobs, mean).
+/// Computes the mean over the jobs of each class of sizes, from rows of (size, number of jobs, mean over these jobs).
 fn by_class(rows: impl Iterator<Item = (u32, u64, f64)>) -> Vec<Point> {
     let mut classes: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
     for (size, jobs, mean) in rows {
@@ -156,7 +156,7 @@ mod tests {
         let figure =
             fragmentation_over_time(Vec::new(), &[("first-fit".to_string(), vec![&blocks])]);
         let points = points(&figure.lines[0]);
-        // W21: 21 of 64 without node 0.
+        // W21: the fragmentation is 21 if node 0 is not free, and 64 if no node is free.
         assert_eq!(points[0], (1.0 / DAY, 100.0 * 21.0 / 64.0));
         assert_eq!(points.len(), 100);
         let tree = run("tree:6x4", "first-fit");

@@ -56,7 +56,7 @@ impl Improvement {
         }
     }
 
-    /// Scales of the x axis, the improvement and the number of jobs.
+    /// Returns the scales of the x axis, of the improvement and of the number of jobs.
     fn scales(&self) -> [Scale; 3] {
         let [low, high] = self.extremes();
         let (low, high) = (low.min(self.reach[0]), high.max(self.reach[1]));
@@ -101,7 +101,9 @@ impl Improvement {
         };
         (jobs(true) > 0.0).then(|| {
             let percent = grouped(100.0 * jobs(true) / jobs(false), 1);
-            format!("{percent} % of jobs (one processor or the whole machine) cannot change")
+            format!(
+                "{percent} % of jobs cannot change (they have one processor or the whole machine)"
+            )
         })
     }
 }

@@ -351,7 +351,7 @@ fn texts_of_maps_do_not_overlap() {
     );
     for sides in [(10, 10), (30, 6)] {
         let map = |name: &str| LinkMap { name: name.to_string(), values: values(sides.1, sides.0) };
-        let maps = ["mean of the links that there are", "-x (to the left)", "+x (to the right)"];
+        let maps = ["mean of the existing links", "-x (to the left)", "+x (to the right)"];
         let maps = maps.into_iter().chain(["-y (down)", "+y (up)"]);
         check_all_styles(
             "links",

@@ -49,7 +49,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// A point without an error bar.
+    /// Returns a point without an error bar.
     pub fn new(x: f64, y: f64) -> Self {
         Self { x, y, error: None }
     }
@@ -116,7 +116,7 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
 const WIDER: f64 = 0.8;
 /// Maximum additional width of a line.
 const WIDEST: f64 = 3.2;
-/// Horizontal distance between points with error bars at the same x. Without this distance the error bars would
+/// Maximum horizontal distance between points with error bars at the same x. Without this distance the error bars would
 /// overlap.
 const ASIDE: f64 = 7.0;
 
@@ -184,7 +184,7 @@ impl Lines {
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         panel.axis_left(canvas, &self.y_title)?;
-        // Draw only the first of several equal lines. The legend has the colour of this line.
+        // Draw only the first of several equal lines. The legend entry has the colour of this line.
         let seen = self.legend().0;
         let (count, step) = (seen.len(), self.step(panel, seen.len()));
         for (place, alike) in seen.into_iter().enumerate() {

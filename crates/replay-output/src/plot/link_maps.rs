@@ -22,7 +22,7 @@ pub struct LinkMaps {
     pub sides: (usize, usize),
     /// The large map, followed by up to four small maps.
     pub maps: Vec<LinkMap>,
-    /// Value up to which the colour scale extends at least, so that compared figures share one scale.
+    /// Minimum upper end of the colour scale, so that compared figures share one scale.
     pub most: f64,
 }
 
@@ -81,7 +81,7 @@ impl Figure for LinkMaps {
                     let before = WIDTHS[..column].iter().map(|share| share * room + GAP);
                     (before.sum(), row as f64 * all / 2.0, WIDTHS[column] * room, all / 2.0)
                 }
-                // The large map fills the upper half, the small maps are below it.
+                // The large map fills the upper half; the small maps are below it.
                 (false, 0) => (0.0, 0.0, room, all / 2.0),
                 (false, place) => {
                     let (column, row) = ((place - 1) % 2, 2 + (place - 1) / 2);

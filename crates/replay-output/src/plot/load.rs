@@ -13,7 +13,7 @@ use replay_core::metrics::Series;
 pub struct Load {
     /// Subtitle clauses: trace, machine, scheduler.
     pub subtitle: Vec<String>,
-    /// Name of the strategy. The legend contains it, so that pages without titles also show it.
+    /// Name of the strategy. The legend contains the name, so that pages without titles also show it.
     pub strategy: String,
     /// Quantity that the upper panel shows, in percent.
     pub share: LoadShare,
@@ -120,7 +120,7 @@ impl Load {
         Self { share: LoadShare::Slots, ..Self::new(subtitle, strategy, series, slots, held) }
     }
 
-    /// Scales of time, of the upper panel and of the lower panel.
+    /// Returns the scales of time, of the upper panel and of the lower panel.
     fn scales(&self) -> [Scale; 3] {
         let longest = self.spans.iter().map(|span| span.waiting).fold(0.0, f64::max);
         let end = self.spans.last().map_or(1.0, |span| span.day + self.days);
@@ -131,7 +131,7 @@ impl Load {
         ]
     }
 
-    /// Legend label of the upper panel.
+    /// Returns the legend label of the upper panel.
     fn share_label(&self) -> String {
         match self.strategy.is_empty() {
             true => self.share.name().to_string(),

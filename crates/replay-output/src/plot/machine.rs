@@ -40,7 +40,7 @@ pub struct MachineMap {
 
 /// Gap between slices.
 const GAP: f64 = 30.0;
-/// Room to the left of a slice and below it for row and column numbers.
+/// Room to the left of a slice for row numbers, and below a slice for column numbers.
 const LABELS: f64 = 30.0;
 /// Smallest and largest side of a cell in units of the layout.
 const CELL: (f64, f64) = (2.0, 52.0);
@@ -52,7 +52,7 @@ const TOP: f64 = 112.0;
 const LAST: f64 = 4.0;
 /// Minimum width of a page. On narrower pages, lines of the head would be broken too often.
 const NARROWEST: f64 = 580.0;
-/// Minimum side of a cell. For smaller cells, the page is made higher.
+/// Minimum side of a cell. If cells would be smaller, the page is made higher.
 const LEAST_CELL: f64 = 5.0;
 
 /// Layout of a map.
@@ -93,7 +93,7 @@ impl MachineMap {
         slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
     }
 
-    /// Legend entries of the jobs.
+    /// Returns the legend entries of the jobs.
     fn entries(&self) -> Vec<Entry> {
         let mut held = vec![0; self.jobs.len()];
         for &place in self.holders.iter().flatten() {
@@ -160,10 +160,10 @@ pub(super) const COLOURS: usize = 48;
 
 /// Returns the colour for a job number.
 pub(super) fn colour_of(number: i64) -> Colour {
-    // Jobs that run at the same time often have nearby numbers. The 48 colours repeat after 48 numbers. Of many steps
-    // of hue, lightness and saturation, these steps give the largest distances between colours, especially between
-    // consecutive numbers. Steps of the golden angle would give nearly the same hue again after 21 numbers. The colours
-    // are light, so that dark text on them is readable.
+    // Jobs that run at the same time often have nearby numbers. The 48 colours repeat after 48 numbers. Among many
+    // tested steps of hue, lightness and saturation, these steps give the largest distances between colours, especially
+    // between the colours of consecutive numbers. Steps of the golden angle would give nearly the same hue again after
+    // 21 numbers. The colours are light, so that dark text on them is readable.
     let place = number.rem_euclid(COLOURS as i64) as usize;
     let lightness = [0.80, 0.68, 0.58][place % 3];
     let saturation = [0.75, 0.40][place / 3 % 2];
@@ -285,7 +285,7 @@ impl MachineMap {
             for x in 0..columns {
                 let at = (z * rows + y) * columns + x;
                 let holder = self.holders.get(at).copied().flatten();
-                // A processor out of service is drawn as background.
+                // A processor out of service has the colour `MUTED`; a free processor is white.
                 let free = if self.down.get(at) == Some(&true) { MUTED } else { WHITE };
                 let colour = holder.map_or(free, |place| self.colour(place));
                 let (x, y) = (left + x as f64 * cell, bottom - y as f64 * cell);
@@ -308,7 +308,7 @@ impl MachineMap {
         let cells = Cells { left, bottom, sides: [columns, rows], cell };
         cells.frame(canvas, self.edges)?;
         let look = Text::of_size((TICK - 2.0).min(cell.max(9.0))).colour(MUTED);
-        // Column numbers are side by side, row numbers above each other.
+        // Column numbers are side by side and row numbers above each other, so they need different steps.
         let step = |side: usize, room: f64| {
             let steps = [1, 2, 5, 10, 20, 50, 100, 200, 500];
             steps.into_iter().find(|&step| cell * step as f64 >= room).unwrap_or(side.max(1))

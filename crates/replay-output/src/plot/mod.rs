@@ -1,6 +1,6 @@
 //! Figures. Every figure is saved as SVG, PNG and PDF, and its data as CSV. [`gallery`] draws all figures for which a
-//! set of results has data. [`search_gallery`] draws the figures of a search. Each figure is also a plain value that
-//! can be constructed and [`save`]d:
+//! set of results has data. [`search_gallery`] draws the figures of a search. Each figure is also a value that can be
+//! constructed and [`save`]d:
 //!
 //! | figure | shows |
 //! |---|---|
@@ -25,7 +25,7 @@
 //!
 //! # How to add a figure
 //!
-//! 1. Write a file with a struct with public fields, and an `impl` of [`Figure`] with `head` (title and legend),
+//! 1. Write a file that contains a struct with public fields and its `impl` of [`Figure`]: `head` (title and legend),
 //!    `draw`, and `table` (the numbers shown). Implement `least_body` if the text needs more room than a panel. Declare
 //!    the module here. [`Ties`] is a short example.
 //! 2. If the figure is drawn from results, add the figure to the [`gallery`]: the condition under which it is drawn, the

@@ -28,7 +28,7 @@ const GAP: f64 = 8.0;
 const TICK_LENGTH: f64 = 4.0;
 /// Minimum number of ticks of an axis, if there is room for their labels.
 const FEWEST_TICKS: usize = 3;
-/// Maximum number of steps that an axis may have in order to reach [`FEWEST_TICKS`].
+/// Maximum number of steps into which an axis may be divided in order to reach [`FEWEST_TICKS`].
 const DENSEST: usize = 16;
 /// Minimum gap between labels side by side.
 const LABEL_GAP: f64 = 12.0;
@@ -270,7 +270,8 @@ impl Panel {
         self.title_beside(canvas, widest(ticks)?, title)
     }
 
-    /// Moves the left side of the panel so that these ticks fit beside it instead of the ticks of the scale.
+    /// Moves the left side of the panel, so that there is room beside it for these ticks instead of the ticks of the
+    /// scale.
     pub fn fit_left(&mut self, ticks: &[Tick]) -> Result<(), PlotError> {
         self.left += widest(ticks)? - widest(&self.y_ticks(self.y))?;
         Ok(())
@@ -326,7 +327,7 @@ impl Panel {
     }
 }
 
-/// Half the height of a title at the edge of the page, with a gap.
+/// Half the height of a title at the edge of the page, plus a gap.
 const EDGE: f64 = 16.0;
 
 fn y_ticks(scale: Scale, height: f64) -> Vec<Tick> {

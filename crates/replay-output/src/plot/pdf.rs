@@ -18,7 +18,7 @@ use ttf_parser::Face;
 use super::PlotError;
 use super::canvas::Ink;
 
-/// Distance of the control points of a quarter circle from the ends of the arc, in radii.
+/// Distance of the control points of a quarter circle from the ends of the arc, as a multiple of the radius.
 const ARC: f32 = 0.552_284_8;
 /// Names of the regular and the bold font. The tag before `+` marks a font as a subset.
 const NAMES: [&[u8]; 2] = [b"REPLAY+DejaVuSans", b"REPLAY+DejaVuSans-Bold"];
@@ -182,7 +182,7 @@ impl Page {
     }
 }
 
-/// Name of a font in the resources of the page.
+/// Returns the name of a font in the resources of the page.
 fn key(number: usize) -> [u8; 2] {
     if number == 0 { *b"F0" } else { *b"F1" }
 }

@@ -15,8 +15,8 @@ pub struct PublishedComparison {
     pub title: String,
     /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// Whether the numbers themselves are plotted, which requires a common unit. Otherwise the ratio of our number to
-    /// the published number is plotted.
+    /// Whether the numbers themselves are plotted; all rows must then have the same unit. Otherwise, the ratio of our
+    /// number to the published number is plotted.
     pub values: bool,
     /// Title of the x axis with its unit.
     pub x_title: String,
@@ -47,7 +47,7 @@ impl PublishedRow {
     }
 }
 
-/// A line of the figure.
+/// A line of the figure: the heading of a group, or a row.
 enum Line<'a> {
     Heading(&'a str),
     Row(&'a PublishedRow),
@@ -157,7 +157,8 @@ impl Figure for PublishedComparison {
                 false => most.iter().map(|&value| drawn(value)).fold(f64::MIN, f64::max),
             };
             let text = format!("{} / {}", significant(row.ours), significant(row.printed));
-            // Two numbers need more width than is reserved for one number.
+            // The text contains two numbers and may be wider than the room for a value; if necessary, move it to the
+            // left.
             let widest = canvas.width() - 16.0 - Text::of_size(TICK).width(&text)?;
             rows.value(canvas, end.min(widest), at, &text)?;
         }

@@ -23,7 +23,7 @@ const LEAST_ROW: f64 = 17.5;
 /// Height of a line of a row label.
 const LABEL_LINE: f64 = 15.5;
 
-/// Panels with one row per item. As many panels as fit on the page are side by side.
+/// Panels with one row per item. Panels are placed side by side as far as the page width permits.
 #[derive(Clone, Debug)]
 pub struct Rows {
     /// Lines of the label of each row.
@@ -82,8 +82,8 @@ impl Rows {
         bands * band + (bands - 1.0) * GAP_OF_BANDS
     }
 
-    /// Draws the row labels of a panel and returns the rows and the panel. `top` is the upper end of the area for all
-    /// panels.
+    /// Draws the row labels of the panel with index `panel`, and returns the panel and the position of its rows. `top`
+    /// is the upper end of the area for all panels.
     pub fn draw<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -164,7 +164,7 @@ impl Band {
         canvas.rectangle((one.min(other), y - half), (one.max(other), y + half), colour)
     }
 
-    /// Draws an interval from one value to another through the middle of a row, with end caps.
+    /// Draws an interval as a horizontal line with end caps through the middle of a row.
     pub fn interval<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -210,17 +210,17 @@ impl Band {
     }
 }
 
-/// Returns the title of an axis. Titles of logarithmic axes are marked, because panels side by side may have different
-/// kinds of axes.
+/// Returns the title of an axis. The title of a logarithmic axis ends with `log scale`, because panels side by side may
+/// have different kinds of axes.
 pub fn axis_title(title: &str, scale: Scale) -> String {
     if scale.is_log() { format!("{title}, log scale") } else { title.to_string() }
 }
 
-/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic.
+/// Minimum ratio of the largest value to the smallest value for a logarithmic axis.
 const WIDE: f64 = 100.0;
 
-/// Returns the scale of bars. It begins at 0, or is logarithmic if the values span more than two decades. A scale of
-/// percentages does not extend beyond 100 unless a value is larger than 100.
+/// Returns the scale of bars. The scale begins at 0; if the values span more than two decades, it is logarithmic. A
+/// scale of percentages does not extend beyond 100 unless a value is larger than 100.
 pub fn bar_scale(values: impl Iterator<Item = f64> + Clone, title: &str) -> Scale {
     let values = values.filter(|value| value.is_finite());
     let most = values.clone().fold(0.0, f64::max);

@@ -9,8 +9,8 @@ use super::style::{WHITE, register};
 use super::{Canvas, Figure, FigureStyle, PlotError, Plots, pdf};
 use replay_experiment::files;
 
-/// Number of SVG units per unit of the layout, and minimum number of PNG pixels per unit of the layout. The number is
-/// larger than 1 because coordinates in the SVG are whole numbers.
+/// Number of SVG units, and minimum number of PNG pixels, per unit of the layout. A value above 1 reduces rounding
+/// errors, because SVG coordinates are whole numbers.
 const SCALE: u32 = 2;
 /// Factor by which the PNG is enlarged for drawing. Pixels are then averaged, which smooths all edges.
 const OVERSAMPLING: u32 = 2;
@@ -97,7 +97,8 @@ impl Sheet {
             let backend = SVGBackend::with_string(&mut text, (width, height));
             self.page(backend, figure, SCALE, Ink::Vector)?;
         }
-        // The library sets the size of a document in its units, and does not remove characters that are invalid in XML.
+        // The library writes the size of the document in SVG units and keeps characters that are invalid in XML. Both
+        // are corrected here.
         let large = format!("width=\"{width}\" height=\"{height}\"");
         let [width, height] = [self.size.0, self.size.1].map(|length| self.attribute(length));
         let natural = format!("width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\"");
@@ -176,7 +177,7 @@ pub(super) fn is_invalid_in_xml(c: char) -> bool {
     matches!(c, '\u{0}'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// Averages RGB rows of `width` pixels over squares of two by two pixels.
+/// Averages squares of 2 x 2 pixels of an RGB image that is `width` pixels wide.
 fn downsample(large: &[u8], width: usize) -> Vec<u8> {
     let row = 3 * width;
     let mut small = Vec::with_capacity(large.len() / 4);

@@ -35,10 +35,10 @@ impl Scale {
         Self { min, max, kind: Kind::Linear, step: None }
     }
 
-    /// Returns a linear scale from a round number at or below `min` to a round number at or above `max`, with ticks at
-    /// about `steps` round steps.
+    /// Returns a linear scale with about `steps` round steps between its ticks. The ends are round numbers, at or below
+    /// `min` and at or above `max`.
     pub fn round(min: f64, max: f64, steps: usize) -> Self {
-        // Larger values would overflow the margin or the span.
+        // With larger values, the computation of the margin or the span would overflow.
         const LARGEST: f64 = f64::MAX / 16.0;
         let [min, max] = [min, max].map(|end| end.clamp(-LARGEST, LARGEST));
         // Extend the scale on both sides of a single value.
@@ -73,8 +73,8 @@ impl Scale {
         Self::log(low, high)
     }
 
-    /// Returns a scale from 0 to `max` that is approximately logarithmic for values far above 1: it maps a value to the
-    /// logarithm of 1 plus the value.
+    /// Returns a scale from 0 to `max` that maps a value to the logarithm of 1 plus the value. For values far above 1,
+    /// the scale is approximately logarithmic.
     pub fn log_from_zero(max: f64) -> Self {
         let max = if max > 0.0 { max } else { 1.0 };
         Self { min: 0.0, max, kind: Kind::LogFromZero, step: None }
@@ -149,7 +149,8 @@ impl Scale {
             .filter(|&value| inside(value))
             .map(|value| Tick { value, label: label(value) })
             .collect();
-        // An axis of less than a decade may contain very few ticks of this series.
+        // On an axis of less than a decade, this series may give too few ticks; use the ticks of a linear scale
+        // instead.
         if ticks.len() < 3 && factors.len() > 1 {
             let even = Self { kind: Kind::Linear, step: None, ..self }.linear_ticks(about.min(6));
             if even.len() > ticks.len() {

@@ -50,7 +50,7 @@ const ROBUST: usize = 20;
 const MANY: usize = 60;
 
 impl ScatterPanel {
-    /// Name of the panel in the CSV.
+    /// Returns the name of the panel in the CSV, which consists of the titles of both axes.
     fn measures(&self) -> String {
         format!("{} ~ {}", self.x_title, self.y_title)
     }
@@ -92,8 +92,9 @@ impl Scatter {
     }
 }
 
-/// Returns a scale that covers the values. If there are many values, the scale extends beyond the range of the middle
-/// 90 % by at most half of this range, so that a few outliers do not compress the other points.
+/// Returns a scale that covers the values. If there are many values, the scale covers the middle 90 % of them and
+/// extends beyond each end of this range by at most half of its length. A few outliers therefore do not compress the
+/// other points.
 fn covering(values: impl Iterator<Item = f64>) -> Scale {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

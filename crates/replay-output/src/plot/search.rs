@@ -54,9 +54,9 @@ pub fn search_gallery(
     Ok(paths)
 }
 
-/// Returns the best improvement by scan radius, wall share and border share, over whole evaluations with any slack;
-/// `None` if there are no whole evaluations. If not all scan radii fit on a page, the scan radii of the best vectors
-/// are shown.
+/// Returns maps of the best improvement in percent, one map per scan radius, by wall share and border share. Whole
+/// evaluations with any slack are included; returns `None` if there are no whole evaluations. If not all scan radii fit
+/// on a page, only the scan radii of the best vectors are shown.
 pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
     let ranked = search.archive.ranked();
     let mut radii: Vec<u32> = Vec::new();
@@ -96,7 +96,8 @@ pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
     })
 }
 
-/// Returns the best improvement against the work done, with given vectors as references.
+/// Returns a figure of the best improvement found, by work in whole evaluations; the given vectors are shown as
+/// references.
 pub fn convergence(objective: &str, searches: &[SearchRun<'_>]) -> Convergence {
     let curve = |search: &SearchRun<'_>| {
         let whole = |decisions: u64| decisions as f64 / search.decisions as f64;
@@ -141,7 +142,8 @@ pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
     }
 }
 
-/// Returns the subtitle clause of an objective, such as `mean pairwise L₁ over no tie-breaking` for `mean_pairwise_l1`.
+/// Returns the subtitle clause of an objective, such as `mean pairwise L₁ against no tie-breaking` for
+/// `mean_pairwise_l1`.
 fn objective_clause(objective: &str) -> String {
     let (column, rest) = objective.split_at(objective.find('[').unwrap_or(objective.len()));
     let words = column.replace('_', " ").replace(" l1", " L\u{2081}");
@@ -149,7 +151,8 @@ fn objective_clause(objective: &str) -> String {
     format!("{words}{rest} against no tie-breaking")
 }
 
-/// Shortens a name to its first `letters` letters; names of traces differ in their first letters.
+/// Shortens a name to `letters` characters. The beginning is kept, because names of traces differ in their first
+/// letters.
 fn first_letters(name: &str, letters: usize) -> String {
     if name.chars().count() <= letters {
         return name.to_string();

@@ -32,7 +32,7 @@ pub(super) struct Improvements {
 }
 
 impl Improvements {
-    /// Collects the improvements of pairs; each pair is a baseline and a run.
+    /// Collects the improvement of each run relative to its baseline; the pairs are (baseline, run).
     pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a RunResult, &'a RunResult)>) -> Self {
         let mut all = Self::default();
         for (baseline, run) in pairs {

@@ -18,7 +18,7 @@ use replay_experiment::{RunKey, RunResult};
 pub const MOST: usize = PALETTE.len();
 /// Approximate maximum number of steps of a curve.
 const STEPS: f64 = 200.0;
-/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic.
+/// Minimum ratio of the largest value to the smallest value for a logarithmic axis.
 const WIDE: f64 = 4.0;
 
 /// Returns a subtitle clause with the number of strategies that are not shown; `None` if all strategies are shown.
@@ -39,9 +39,8 @@ pub struct SpreadCurve<'a> {
     pub spread: &'a Distribution,
 }
 
-/// Keeps the first curves. The number of kept curves does not exceed the number of colours, and the number of
-/// strategies does not exceed `most`. Strategies that share a curve count as one strategy. Returns the subtitle clauses
-/// about omitted curves.
+/// Keeps the first curves. At most `MOST` curves and at most `most` strategies are kept. Strategies that share a curve
+/// count as one strategy. Returns the subtitle clauses about omitted curves.
 fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
     let names = |curves: &[SpreadCurve<'_>]| -> BTreeSet<String> {
         curves.iter().flat_map(|curve| curve.strategies.iter().cloned()).collect()
@@ -69,7 +68,7 @@ fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
     clauses
 }
 
-/// Distribution of a value over jobs, with a bounded number of steps.
+/// Cumulative distribution of a value over jobs, stored with a bounded number of steps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Distribution {
     /// Number of jobs.
@@ -81,8 +80,8 @@ pub struct Distribution {
     /// [Percentiles](PERCENTS) of the values.
     percentiles: [f64; 5],
     /// Values in ascending order, each with two percentages: the percentage of jobs with a smaller value, and the
-    /// percentage of jobs with at most this value. Between two consecutive values the percentage grows by at most one
-    /// step.
+    /// percentage of jobs with at most this value. A value other than the last is omitted if the percentage has grown
+    /// by less than 100 / `STEPS` since the preceding stored value.
     steps: Vec<(f64, [f64; 2])>,
 }
 
@@ -116,7 +115,7 @@ impl Distribution {
         Some([self.steps.first()?.0, self.steps.last()?.0])
     }
 
-    /// Cumulative curve of the distribution.
+    /// Returns the cumulative curve of the distribution.
     fn line(&self, name: String) -> Line {
         let points = self.steps.iter().flat_map(|&(value, [below, upto])| {
             [Point::new(value, below), Point::new(value, upto)]
@@ -132,11 +131,12 @@ pub struct AxisLabels {
     pub title: &'static str,
     /// Title of the x axis with its unit.
     pub x: &'static str,
-    /// Whether values may be 0. If values may be 0, 0 needs a position on a logarithmic axis.
+    /// Whether values may be 0. If so, a logarithmic axis needs a position for 0.
     pub zero: bool,
     /// Unit of the median and the mean.
     pub unit: &'static str,
-    /// Whether curves are ordered by medians, because a few values dominate the means.
+    /// Whether curves are ordered by medians instead of means. The median is used for values of which a few would
+    /// dominate the mean.
     pub by_median: bool,
 }
 
@@ -178,9 +178,9 @@ pub const STRETCHES: AxisLabels = AxisLabels {
     by_median: true,
 };
 
-/// Returns a figure with a curve and a box plot for each of `curves`, in ascending order of mean or median. The number
-/// of strategies does not exceed `most`, and the number of curves does not exceed the number of colours. Returns `None`
-/// if all values are equal.
+/// Returns a figure with a curve and a box plot for each of `curves`, in ascending order of mean or median. The figure
+/// has at most `most` strategies, and at most as many curves as there are colours. Returns `None` if all values are
+/// equal.
 pub fn spreads(
     labels: AxisLabels,
     mut subtitle: Vec<String>,
@@ -272,8 +272,9 @@ pub struct WaitFigure<'a> {
     pub spreads: Spreads,
 }
 
-/// Returns figures of the waits and of the slowdowns of runs: a figure for each trace, machine, scheduler and policy
-/// and, if there are several schedulers, a figure of all schedulers. Runs with equal schedules share a curve.
+/// Returns figures of the waits and figures of the slowdowns of runs. There is one figure for each trace, machine,
+/// scheduler and policy. If there are several schedulers, there is also a figure of all schedulers. Runs with equal
+/// schedules share a curve.
 pub fn waits<'a>(
     runs: &'a [WaitDistributions],
     subtitle: impl Fn(&RunKey) -> Vec<String>,
@@ -353,7 +354,8 @@ fn figures_of<'a>(
     kinds.into_iter().filter_map(figure).collect()
 }
 
-/// Returns the legend label of the runs `alike`, which have the same schedule, among all runs of a figure.
+/// Returns the legend label of the curve of the runs `alike`, which have the same schedule; `all` are the runs of the
+/// figure.
 fn label(alike: &[&WaitDistributions], all: &[&WaitDistributions], of_scheduler: bool) -> String {
     let mut schedulers: Vec<&str> = Vec::new();
     for run in alike {
@@ -481,7 +483,7 @@ mod tests {
         assert_eq!(of(3), (6, "2 jobs; least mean first".to_string()));
         assert_eq!(of(2).0, 4);
         assert!(of(2).1.contains("1 more strategy is not shown"), "{}", of(2).1);
-        // An omitted curve counts all strategies of its schedule.
+        // For an omitted curve, all strategies with its schedule are counted.
         let run = |i: u64| waits("fcfs", &format!("a{i}"), i, &[0.0, 100.0 + i as f64]);
         let mut runs: Vec<WaitDistributions> = (0..MOST as u64).map(run).collect();
         runs.extend((20..25).map(|i| waits("fcfs", &format!("a{i}"), 99, &[0.0, 900.0])));
@@ -526,7 +528,7 @@ mod tests {
             for pair in line.points.windows(2) {
                 prop_assert!(pair[0].x <= pair[1].x && pair[0].y <= pair[1].y);
                 let upto = share(pair[0].x);
-                // The last point at an x is the exact share.
+                // The last of several points with the same x has the exact share.
                 if pair[0].x < pair[1].x {
                     prop_assert!((pair[0].y - upto).abs() < 1e-9);
                     prop_assert!(pair[1].y - upto < 100.0 / STEPS + 1e-9);

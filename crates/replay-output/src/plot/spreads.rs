@@ -39,7 +39,7 @@ pub struct Spreads {
 /// Five percentiles and the mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BoxPlot {
-    /// The 5, 25, 50, 75 and 95 % percentiles.
+    /// The 5th, 25th, 50th, 75th and 95th percentiles.
     pub percentiles: [f64; 5],
     /// The mean.
     pub mean: f64,
@@ -56,8 +56,9 @@ const CURVE: [&str; 3] = ["line", "x", "y"];
 /// Columns of the CSV for box plots.
 const BOXES: [&str; 6] = ["p5", "p25", "p50", "p75", "p95", "mean"];
 
-/// Returns the positions of three numbers of the given widths. The positions are as close to `own` as possible without
-/// overlap. The outer numbers are moved away from the middle number, and all numbers are kept between the ends.
+/// Returns the positions of the centres of three numbers with the given widths. The positions are as close to `own` as
+/// possible without overlap. The outer numbers are moved away from the middle number, and all numbers are kept between
+/// the ends.
 fn apart(own: [f64; 3], widths: [f64; 3], [left, right]: [f64; 2]) -> [f64; 3] {
     let gap = |i: usize| (widths[i] + widths[i + 1]) / 2.0 + NUMBERS;
     let mut places = [own[0].min(own[1] - gap(0)), own[1], own[2].max(own[1] + gap(1))];

@@ -58,7 +58,8 @@ pub const SKY: Colour = Colour(0x56, 0xB4, 0xE9);
 /// type of colour vision. The yellow is omitted because it is too light on white.
 pub const PALETTE: [Colour; 7] = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, Colour(0, 0, 0)];
 
-/// Sequential colour map from low to high values (viridis). Its lightness is monotone, so that it can be read in grey.
+/// Sequential colour map from low to high values (viridis). Its lightness increases steadily, so that it is readable in
+/// greyscale.
 const SEQUENTIAL: [Colour; 9] = [
     Colour(68, 1, 84),
     Colour(72, 40, 120),
@@ -78,7 +79,7 @@ pub fn sequential(share: f64) -> Colour {
     SEQUENTIAL[below].towards(SEQUENTIAL[below + 1], at - below as f64)
 }
 
-/// Name of the font. An SVG contains the name only, with fallbacks for viewers without the font.
+/// Name of the font. An SVG contains only the name of the font, and fallbacks for viewers that do not have the font.
 pub const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
 /// Height of a line of DejaVu Sans (ascent and descent) in ems.
 pub const LINE_HEIGHT: f64 = 1.1641;

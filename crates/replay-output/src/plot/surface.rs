@@ -76,8 +76,9 @@ impl Surface {
         })
     }
 
-    /// Returns the range of the colours, and whether values below the range are cut off. The range is symmetric around
-    /// the median and ends at the best value, so that a few very bad ratios do not use most of the colours.
+    /// Returns the range of the colours, and whether values below the range are cut off. The range ends at the best
+    /// value. It begins as far below the median as the best value is above it, or at the worst value if that is nearer,
+    /// so that a few very bad ratios do not use most of the colours.
     fn range(&self) -> (Scale, bool) {
         let mut values: Vec<f64> =
             self.places().filter_map(|(map, row, column)| self.value(map, row, column)).collect();
@@ -176,7 +177,7 @@ impl Surface {
         for (_, row, column) in self.places().filter(|place| place.0 == map) {
             let Some(value) = self.value(map, row, column) else { continue };
             let (x, y) = (column as f64, row as f64);
-            // Cells overlap their neighbours, because viewers would show seams between them.
+            // Cells overlap their neighbours; otherwise, viewers would show seams between the cells.
             let (right, top) = panel.at(x + 1.0, y + 1.0);
             let corner = ((right + 0.5).min(panel.right), (top - 0.5).max(panel.top));
             canvas.rectangle(panel.at(x, y), corner, sequential(colours.share(value)))?;
@@ -191,7 +192,7 @@ impl Surface {
     }
 }
 
-/// Draws ticks at shares 0, 0.5 and 1, which are middles of cells.
+/// Draws ticks at the shares 0, 0.5 and 1, each at the middle of a cell.
 fn draw_axes<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     panel: &Panel,
@@ -227,7 +228,7 @@ fn draw_bar<DB: DrawingBackend>(
     draw_shades(canvas, &bar)?;
     for tick in colours.ticks(8) {
         let y = bar.at_y(tick.value);
-        // The end at which values are cut off has a different label.
+        // If values are cut off, a label with `≤` replaces the ticks near the lower end.
         if cut && bar.bottom - y < 14.0 {
             continue;
         }

@@ -164,7 +164,7 @@ fn the_csv_of_an_improvement_contains_the_drawn_data() {
     register().expect("the font");
     let drawn = svg(&figure).expect("drawn");
     assert!(drawn.contains("50.0 % of jobs"));
-    // There is one bar (an improvement) and the square of the legend.
+    // The colour occurs twice: in the one bar (an improvement) and in the square of the legend.
     assert_eq!(drawn.matches("fill=\"#0072B2\"").count(), 2);
 }
 
@@ -195,7 +195,7 @@ fn load_is_in_days_and_percent() {
     assert!((all - load.utilization).abs() < 1e-9, "{all} {}", load.utilization);
     let end = load.spans.last().expect("spans").day + load.days;
     assert!((end - 290_000.0 / 86_400.0).abs() < 1e-9, "{end}");
-    // With two slots per processor, the share of held slots is half as large.
+    // With two slots per processor, the share of held slots is half of the utilization.
     let shared =
         Load::of_slots(Vec::new(), String::new(), &run.series, 32, load.utilization / 200.0);
     let all = shared.spans.iter().map(|span| span.utilization).sum::<f64>();
@@ -204,8 +204,8 @@ fn load_is_in_days_and_percent() {
     assert!(drawn.contains("Slots held (%)") && !drawn.contains("tilization"));
 }
 
-/// Checks that a PDF has the page size in points, and that its text can be extracted: the PDF embeds a subset of the
-/// font with the characters of the glyphs.
+/// Checks that a PDF has the page size in points, and that its text can be extracted. For this purpose, the embedded
+/// subset of the font maps each glyph to its characters.
 #[test]
 fn a_pdf_embeds_its_text_and_is_reproducible() {
     register().expect("the font");
@@ -218,7 +218,7 @@ fn a_pdf_embeds_its_text_and_is_reproducible() {
         assert!(text.contains(word), "{word}");
     }
     assert!(drawn.len() < 40_000, "{} bytes", drawn.len());
-    // Repetition gives equal bytes: the document contains no dates or host names.
+    // Repeated rendering gives equal bytes, because the document contains no dates or host names.
     let title = "Zug — ∑ 3 %".to_string();
     assert_eq!(pdf(&Lines { title, ..Lines::default() }).expect("drawn"), drawn);
 }

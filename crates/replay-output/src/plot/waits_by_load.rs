@@ -24,9 +24,9 @@ pub struct AtLoad<'a> {
 }
 
 /// Returns a figure of the mean wait of each strategy by load. Waits are averaged over perturbed copies if there are
-/// perturbed copies. Strategies with equal waits at every load share a line; without refusals the wait depends only on
-/// the scheduler. The figure shows at most `most` lines, which are the lines with the lowest waits. Returns `None` if
-/// there are fewer than [three](FEWEST) loads.
+/// perturbed copies. Strategies with equal waits at every load share a line. If the allocator never refuses a job, the
+/// wait depends only on the scheduler. The figure shows the `most` lines with the lowest waits, or all lines if there
+/// are fewer. Returns `None` if there are fewer than [three](FEWEST) loads.
 pub fn waits_by_load(
     mut subtitle: Vec<String>,
     points: &[AtLoad<'_>],
@@ -102,6 +102,6 @@ fn label(names: &[&str]) -> String {
         [name] => name.to_string(),
         [name, other] => format!("{name}, {other}"),
         [one, two, three] => format!("{one}, {two}, {three}"),
-        [name, ..] => format!("{} strategies that wait as {name}", names.len()),
+        [name, ..] => format!("{} strategies with the same waits as {name}", names.len()),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Line, Lines, Point};
 use replay_experiment::RunResult;
 
-/// Name of the scheduler that repeats a log.
+/// Name of the scheduler that repeats the start times of a log.
 pub const RECORDED: &str = "recorded";
 
 /// Returns a figure of mean waits by class of job sizes, with a line for each of `runs`. The runs must differ only in

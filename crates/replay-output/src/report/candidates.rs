@@ -12,10 +12,11 @@ fn symbol(shell: u32) -> char {
     char::from_digit(shell, 36).unwrap_or('+')
 }
 
-/// Returns maps of candidates, side by side in lines of at most `width` characters unless a single map is wider. A
-/// processor that the candidate allocates is shown as its shell number, or as `#` if the candidate is a box. A free
-/// processor is shown as `.`, a busy processor as `x`, and a processor out of service as `-`. Walls are drawn as lines,
-/// and wrapped ends as colons. `free` and `down` must be ascending.
+/// Returns maps of candidates as lines of text. Maps are placed side by side if the line has at most `width`
+/// characters; otherwise, the next map begins a new line. A processor that the candidate allocates is shown as its
+/// shell number, or as `#` if the candidate is a box. A free processor is shown as `.`, a busy processor as `x`, and a
+/// processor out of service as `-`. Walls are drawn as lines, and edges that wrap around as colons. `free` and `down`
+/// must be in ascending order.
 pub fn candidate_maps(
     topology: &Topology,
     [free, down]: [&[NodeId]; 2],
@@ -149,7 +150,7 @@ mod tests {
                 "+-----+                          +-----+"
             ]
         );
-        // The maps are below each other; a torus has no walls.
+        // The maps are placed one below the other; a torus has no walls.
         let under = lines("torus:3x3", 30);
         assert_eq!(under.len(), 17);
         assert_eq!(under[3..5], ["+ : : : +", ": - x x :"]);

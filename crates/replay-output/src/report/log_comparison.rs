@@ -22,7 +22,7 @@ pub fn log_comparison_summary(rows: &[LogComparisonRow]) -> Sheet {
         Shown::text("allocator", |run: &&[&LogComparisonRow]| Some(run[0].key.allocator.clone())),
         Shown::text("tie", |run: &&[&LogComparisonRow]| run[0].key.tie.clone()),
     ];
-    // Check one metric of placements and one metric of times.
+    // Show the number of jobs with compared times and, if it differs, the number of jobs with compared placements.
     for (name, title) in [(name::mean_wait, "jobs"), (name::mean_pairwise_l1, "with places")] {
         let jobs = move |run: &&[&LogComparisonRow]| {
             let of = |name: Name| run.iter().find(|row| row.metric == name).map(|row| row.jobs);

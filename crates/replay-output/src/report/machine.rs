@@ -16,7 +16,7 @@ pub struct Sheets {
     steps: [usize; 3],
     /// Whether a slice is a group of hosts with one column per host.
     hosts: bool,
-    /// Leaves as rows, on a tree or on blocks.
+    /// Layout of the leaves of a tree or of blocks; `None` for other topologies.
     leaves: Option<Arc<Leaves>>,
 }
 
@@ -29,16 +29,18 @@ struct Leaves {
     cells: Vec<usize>,
 }
 
-/// Value of a cell without a processor. A leaf that is smaller than other leaves has such cells.
+/// Value of a cell without a processor. The rows of leaves that are smaller than the largest leaf contain cells without
+/// a processor.
 pub const ABSENT: usize = usize::MAX;
 
-/// Maximum number of leaves above each other in a slice.
+/// Maximum number of rows in a slice of a tree or of blocks.
 const MOST_LEAVES: usize = 32;
 
-/// Maximum number of nodes of a row. Larger leaves have several rows.
+/// Maximum number of nodes in a row. Larger leaves have several rows.
 const LONGEST_ROW: usize = 128;
 
-/// Maximum number of hosts side by side, if the hosts can be divided into groups of at least half this number.
+/// Maximum number of hosts side by side. It applies if the hosts can be divided into equal groups of at least half this
+/// number.
 const MOST_ACROSS: usize = 25;
 
 impl Sheets {
@@ -87,7 +89,8 @@ impl Sheets {
         let leaves = leaves(hierarchy);
         let largest = leaves.iter().map(|leaf| leaf.1.len()).max()?;
         let columns = largest.div_ceil(largest.div_ceil(LONGEST_ROW));
-        // The name of a further row of a leaf contains the number of nodes of the leaf in the rows above.
+        // If a leaf has several rows, the name of each row after the first contains the number of the leaf's nodes in
+        // the rows above.
         let rows_of = |(name, nodes): (&str, &[NodeId])| {
             let row = |(number, nodes): (usize, &[NodeId])| match number {
                 0 => (name.to_string(), nodes.to_vec()),
@@ -101,7 +104,7 @@ impl Sheets {
         let mut names = vec![String::new(); rows * sides[2]];
         let mut cells = vec![ABSENT; columns * names.len()];
         for (at, (name, nodes)) in leaves.into_iter().enumerate() {
-            // The first leaf of a slice is its highest row.
+            // The first leaf of a slice is in its highest row.
             let row = at / rows * rows + rows - 1 - at % rows;
             names[row] = name;
             for (cell, node) in cells[row * columns..].iter_mut().zip(nodes) {
@@ -113,13 +116,13 @@ impl Sheets {
         Some(Self { sides, steps, hosts: false, leaves })
     }
 
-    /// Returns the names of the leaves that are drawn as rows, slice by slice, from the lowest row; empty for other
-    /// machines.
+    /// Returns the names of the leaves that are drawn as rows. The names are in order of slices, and within a slice
+    /// from the lowest row to the highest; the list is empty for machines that are neither trees nor blocks.
     pub fn row_names(&self) -> &[String] {
         self.leaves.as_ref().map_or(&[], |leaves| &leaves.names)
     }
 
-    /// Returns whether leaves have several rows.
+    /// Returns whether any leaf has several rows.
     pub fn has_wrapped_rows(&self) -> bool {
         self.row_names().iter().any(|name| name.contains(" +"))
     }
@@ -221,8 +224,9 @@ pub fn holders(snapshot: &Snapshot, sheets: &Sheets) -> Vec<Option<usize>> {
 
 /// Returns a text map of a machine. A processor is shown as the letter of its job, as `#` if its job is highlighted, as
 /// `.` if the processor is free, or as `-` if it is out of service. A row of a tree or of blocks begins with the name
-/// of its leaf; the name of a further row of a leaf also contains the number of nodes in the rows above, such as `s0-1
-/// +100`. The first row has the largest y. Slices of a three-dimensional machine are below each other.
+/// of its leaf. If a leaf has several rows, the name of each row after the first also contains the number of nodes in
+/// the rows above, such as `s0-1 +100`. The first row has the largest y. Slices of a three-dimensional machine are
+/// placed one below the other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;

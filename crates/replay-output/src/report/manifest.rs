@@ -43,8 +43,8 @@ pub struct Manifest<'a, C, D> {
     command: &'a [String],
     /// Resolved configuration, which determines the numbers.
     configuration: &'a C,
-    /// Digest of the configuration and the set of tables. Existing results are replaced without --force only if this
-    /// digest is equal.
+    /// Digest of the configuration and the set of tables. Existing results are replaced without --force only if their
+    /// digest is equal to this digest.
     configuration_digest: Option<&'a str>,
     /// Further details, which depend on the kind of results.
     #[serde(flatten)]

@@ -31,7 +31,7 @@ pub fn summary<'a>(
         let change = changes.by_ref().find(|change| change.of == name);
         [Some(Shown::measure(name, title, decimals)), change.map(changed)].into_iter().flatten()
     };
-    // On trees and blocks, leaves describe the places of jobs.
+    // If all machines are trees or blocks, columns about leaves replace the pairwise L1.
     let has_leaves = |run: &RunResult| run.metrics.hierarchy.is_some();
     let mut all = results.clone().into_iter().peekable();
     if all.peek().is_none() || !all.all(has_leaves) {

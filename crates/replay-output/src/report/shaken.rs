@@ -3,8 +3,8 @@ use replay_core::table::Column;
 use replay_core::table::{Name, Sheet, Shown, name, with_unit};
 use replay_experiment::shaken::{ShakenRow, Significance};
 
-/// A metric that is shown as a mean over perturbed copies: name, title without the unit of the column, factor, and
-/// number of decimals.
+/// A metric that is shown as a mean over perturbed copies: name, title without the unit of the column, factor by which
+/// values are multiplied, and number of decimals.
 pub type ShakenFigure = (Name, &'static str, f64, usize);
 
 /// Metrics of a replay that are shown.
@@ -59,7 +59,7 @@ pub fn shaken_summary<Metrics>(
     ];
     for &(name, title, factor, decimals) in figures {
         let value = move |value: f64| fixed(factor * value, decimals);
-        // The title of a share contains the unit.
+        // The title of a share that is shown in percent already contains the unit.
         let title = match factor == 1.0 {
             true => with_unit(columns, name, title),
             false => title.to_string(),

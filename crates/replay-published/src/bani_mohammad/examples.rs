@@ -119,7 +119,7 @@ const FIGURE_3_6: Row = Row {
     place: "Fig. 3.6",
     machine: "4x4x4",
     strategy: "turning-busy-list",
-    what: "jobs of 2x4x4 and 2x1x2 that are not where they are printed",
+    what: "jobs of 2x4x4 and 2x1x2 whose place differs from the printed place",
     printed: "0",
     is_claim: true,
     ours: |bench| {
@@ -133,7 +133,7 @@ const FIGURE_4_3: Row = Row {
     place: "Fig. 4.3",
     machine: "6x6",
     strategy: "gabl",
-    what: "sub-meshes of a job of 2x4 that are not where they are printed",
+    what: "sub-meshes of a job of 2x4 whose place differs from the printed place",
     printed: "0",
     is_claim: true,
     ours: |bench| bench.in_figure_4_3([2, 4, 1], &[[[2, 0, 0], [3, 3, 0]]]),
@@ -141,7 +141,7 @@ const FIGURE_4_3: Row = Row {
 };
 
 const OF_8X2: Row = Row {
-    what: "sub-meshes of a job of 8x2 that are not where they are printed",
+    what: "sub-meshes of a job of 8x2 whose place differs from the printed place",
     ours: |bench| bench.in_figure_4_3([8, 2, 1], &[[[0, 0, 0], [5, 1, 0]], [[2, 2, 0], [3, 3, 0]]]),
     ..FIGURE_4_3
 };
@@ -197,8 +197,8 @@ impl Bench {
         nodes
     }
 
-    /// Places a job and returns the number of printed sub-meshes that the job does not get. The sub-meshes are compared
-    /// in order.
+    /// Places a job and returns the number of printed sub-meshes that are not allocated to the job. The sub-meshes are
+    /// compared in order.
     fn misplaced(&mut self, sides: [u16; 3], printed: &[Corners]) -> usize {
         let nodes = self.place(sides);
         let mut rest = nodes.as_slice();
@@ -214,9 +214,9 @@ impl Bench {
         misplaced
     }
 
-    /// Places a job in the state of Fig. 4.3 and returns the number of printed sub-meshes that the job does not get. To
-    /// reach this state, eight jobs fill the mesh, and four of these jobs are removed. If the strategy places one of
-    /// the eight jobs at another position than printed, the number of all printed sub-meshes is returned.
+    /// Places a job in the state of Fig. 4.3 and returns the number of printed sub-meshes that are not allocated to the
+    /// job. To reach this state, eight jobs fill the mesh, and four of these jobs are removed. If the strategy does not
+    /// place one of the eight jobs at the printed position, the function returns the number of all printed sub-meshes.
     fn in_figure_4_3(&mut self, sides: [u16; 3], printed: &[Corners]) -> usize {
         const JOBS: [(Corners, bool); 8] = [
             ([[0, 0, 0], [5, 1, 0]], false),
@@ -241,17 +241,18 @@ impl Bench {
         self.misplaced(sides, printed)
     }
 
-    /// Number of units in the last allocation.
+    /// Returns the number of units in the last allocation.
     fn blocks(&self) -> usize {
         self.allocator.stats().census.map_or(0, |census| census.blocks as usize)
     }
 
-    /// Number of searches for a sub-mesh over all requests. The first search of each request is not counted.
+    /// Returns the number of searches for a sub-mesh, summed over all requests. The first search of each request is not
+    /// counted.
     fn searches(&self) -> usize {
         self.allocator.stats().census.map_or(0, |census| census.searches as usize)
     }
 
-    /// Sides of the smallest box that contains the processors; 0 without processors.
+    /// Returns the side lengths of the smallest box that contains the processors; all are 0 if there are no processors.
     fn sides(&self, nodes: &[NodeId]) -> [u16; 3] {
         std::array::from_fn(|axis| {
             let at = || nodes.iter().map(|&node| self.grid.coord(node)[axis]);

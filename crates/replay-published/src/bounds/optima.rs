@@ -5,9 +5,9 @@ use replay_core::topology::{NodeId, Topology};
 /// The smallest sum of pairwise distances of an allocation, for every set of free processors and every job size. Sets
 /// are bit masks over processors.
 ///
-/// The search is exhaustive and uses the results for smaller sets. If the job needs all processors of the set, the
-/// optimum is the set itself. Otherwise, the optimum is the best of the optima for the sets that lack one processor of
-/// the set.
+/// The search is exhaustive and uses the results for smaller sets. If the job needs all processors of the set, the only
+/// allocation is the set itself. Otherwise, the optimum is the smallest optimum of the sets that lack one of the set's
+/// processors.
 #[derive(Clone, Debug)]
 pub struct Optima {
     processors: usize,
@@ -46,17 +46,17 @@ impl Optima {
         Self { processors, best }
     }
 
-    /// Number of sets of processors.
+    /// Returns the number of sets of processors.
     pub fn sets(&self) -> usize {
         1 << self.processors
     }
 
-    /// Smallest sum of pairwise distances of `size` processors in the set `free`.
+    /// Returns the smallest sum of pairwise distances, in hops, of `size` processors in the set `free`.
     pub fn best(&self, free: usize, size: usize) -> u32 {
         u32::from(self.best[free * (self.processors + 1) + size])
     }
 
-    /// Sum of pairwise distances of a set.
+    /// Returns the sum of pairwise distances of a set, in hops.
     pub fn distance(&self, set: usize) -> u32 {
         self.best(set, set.count_ones() as usize)
     }
@@ -75,12 +75,12 @@ mod tests {
     fn optimal_allocations_computed_by_hand() {
         let optima = Optima::new(&"3x3".parse().expect("a mesh"));
         let all = optima.sets() - 1;
-        // The optima are two neighbours, three processors in a corner, and a square. The sum for all nine
-        // processors is 36 along each axis.
+        // The optimal allocations are two neighbours, three processors around a corner, and a square of four. The sum
+        // for all nine processors is 36 along each axis.
         let best = [2, 3, 4].map(|size| optima.best(all, size));
         assert_eq!(best, [1, 4, 8]);
         assert_eq!(optima.distance(all), 72);
-        // The distance between two of the four corners is two or four hops.
+        // Two of the four corners are two or four hops apart.
         let corners = 0b101_000_101;
         assert_eq!((optima.best(corners, 2), optima.best(corners, 3)), (2, 8));
     }

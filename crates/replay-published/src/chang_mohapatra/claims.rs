@@ -39,7 +39,7 @@ fn extreme(estimates: &[(u8, Estimate)], largest: bool) -> Option<(u8, Estimate)
     if largest { all.max_by(order) } else { all.min_by(order) }.copied()
 }
 
-/// Integral of exp(-x^2 / 2) by the midpoint rule.
+/// Computes the integral of exp(-x^2 / 2) by the midpoint rule.
 fn integral(from: f64, to: f64) -> f64 {
     const STEPS: u32 = 1000;
     let step = (to - from) / f64::from(STEPS);
@@ -65,7 +65,7 @@ fn normal_shares() -> Result<Vec<Check>, VerifyError> {
         checks.push(match i {
             0 => check.known(
                 0.02449,
-                "the value is 0.024 with three digits; with the printed 0.025, the sum of the eight printed shares is 1",
+                "rounded to three decimals, the value is 0.024; with the printed 0.025, the sum of the eight printed shares is 1",
             ),
             _ => check,
         });
@@ -91,7 +91,7 @@ struct Statement<'a> {
 }
 
 impl Claims {
-    /// Creates a value without checks.
+    /// Creates an empty collection of checks for these points.
     pub fn new(points: Points) -> Self {
         Self { points, checks: Vec::new() }
     }
@@ -110,8 +110,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Judges a statement with a declared value `known` that is beyond the bound of the statement, for the reason
-    /// `why`.
+    /// Judges a statement whose measured value is declared to be beyond its bound; `known` is the declared value, and
+    /// `why` is the reason.
     fn judge_known(
         &mut self,
         statement: &Statement<'_>,
@@ -125,7 +125,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Returns the gain from RSR-1 compared with no folding, minus the additional gain from RSR-3.
+    /// Returns the difference of two gains: the gain of RSR-1 over no folding, minus the additional gain of RSR-3 over
+    /// RSR-1.
     fn first_less_further(
         &mut self,
         (system, load): (System, Load),
@@ -163,15 +164,18 @@ impl Claims {
         for t in 1..=most {
             let carried = self.points.carried(system, &rsr(t, inner), &rsr(t - 1, inner))?;
             let what = match t {
-                1 => format!("{inner}: load carried with RSR-1 over that without"),
-                t => format!("{inner}: load carried with RSR-{t} over that with RSR-{}", t - 1),
+                1 => format!("{inner}: load carried with RSR-1 over load carried without RSR"),
+                t => format!(
+                    "{inner}: load carried with RSR-{t} over load carried with RSR-{}",
+                    t - 1
+                ),
             };
             self.judge(&Statement { what: &what, ..more }, carried)?;
         }
         let at = (system, Some(40));
         let most = self.first_less_further(at, Metric::Turnaround, inner)?;
         let what = format!(
-            "{inner}: turnaround at load 0.4, share that RSR-1 saves less what RSR-3 saves beyond"
+            "{inner}: turnaround at load 0.4, share that RSR-1 saves minus share that RSR-3 saves in addition"
         );
         self.judge(&Statement { what: &what, bound: "0", ..more }, most)?;
         let near = self.points.turnaround((system, low), &rsr(3, inner), &rsr(1, inner))?;
@@ -196,7 +200,9 @@ impl Claims {
             half_width: 2.0 * one.half_width + three.half_width,
             ..one
         };
-        let what = format!("{inner}: share of load that RSR-1 carries more, less what RSR-3 adds");
+        let what = format!(
+            "{inner}: share of load that RSR-1 gains minus share that RSR-3 gains in addition"
+        );
         let statement = Statement {
             figure: "section 4.2",
             system,
@@ -257,7 +263,7 @@ impl Claims {
         let statement = Statement {
             figure: "Fig. 1a",
             system,
-            what: "buddy: turnaround at load 0.4, RSR-1 over none",
+            what: "buddy: turnaround at load 0.4, RSR-1 over no RSR",
             bound: "0.5",
             tolerance: Tolerance::Below,
             note: "\"tremendous improvement\": bound chosen for replay",
@@ -345,7 +351,7 @@ impl Claims {
         for load in [20, 30, 40] {
             let close = self.points.turnaround((system, load), &one, FIRST_FIT)?;
             let what = format!(
-                "turnaround at load {}: Frame Sliding with RSR-1 over First Fit without",
+                "turnaround at load {}: Frame Sliding with RSR-1 over First Fit without RSR",
                 f64::from(load) / 100.0
             );
             let statement = Statement {
@@ -362,13 +368,14 @@ impl Claims {
         let statement = Statement { figure, system, what, bound: "1", tolerance, note: "" };
         let three = rsr(3, FRAMES);
         let carried = self.points.carried(system, &three, FIRST_FIT)?;
-        let what = "load carried by Frame Sliding with RSR-3 over that by First Fit without";
+        let what =
+            "load carried by Frame Sliding with RSR-3 over load carried by First Fit without RSR";
         self.judge(&Statement { what, ..statement }, carried)?;
         let faster = self.points.turnaround((system, 40), &three, FIRST_FIT)?;
-        let what = "turnaround at load 0.4: Frame Sliding with RSR-3 over First Fit without";
+        let what = "turnaround at load 0.4: Frame Sliding with RSR-3 over First Fit without RSR";
         self.judge(&Statement { what, tolerance: Tolerance::Below, ..statement }, faster)?;
         let worse = self.points.turnaround((system, 5), &three, FIRST_FIT)?;
-        let what = "turnaround at load 0.05: Frame Sliding with RSR-3 over First Fit without";
+        let what = "turnaround at load 0.05: Frame Sliding with RSR-3 over First Fit without RSR";
         self.judge(&Statement { what, ..statement }, worse)?;
         let slightly = Statement {
             what,
@@ -425,8 +432,9 @@ impl Claims {
         for (t, k) in COMPARED {
             let ratios = self.turnarounds((system, &LOADS), &rsr(t, BUDDY), &limit(k))?;
             let Some((load, ratio)) = extreme(&ratios, true) else { continue };
-            let what =
-                format!("buddy: turnaround with RSR-{t} over limit-{k}, loads 0.1 to 0.9, most");
+            let what = format!(
+                "buddy: turnaround with RSR-{t} over limit-{k}, largest ratio at loads 0.1 to 0.9"
+            );
             let note = format!("most at load {}", f64::from(load) / 100.0);
             self.judge(&Statement { what: &what, note: &note, ..less }, ratio)?;
         }
@@ -460,14 +468,14 @@ impl Claims {
         }
         for (what, bound, tolerance, ours, note) in [
             (
-                "folded jobs with RSR-1, RSR-2 and RSR-7 at load 0.1, %, most",
+                "largest share of folded jobs with RSR-1, RSR-2 and RSR-7 at load 0.1, %",
                 "5",
                 Tolerance::Below,
                 extreme(&few, true),
                 "\"almost never\": bound chosen for replay",
             ),
             (
-                "folded jobs with RSR-1, RSR-2 and RSR-7 at load 0.7 less those at 0.1, least",
+                "smallest increase of folded jobs from load 0.1 to load 0.7 with RSR-1, RSR-2 and RSR-7",
                 "0",
                 Tolerance::Above,
                 extreme(&growth, false),
@@ -491,7 +499,7 @@ impl Claims {
         let statement = Statement {
             figure: "section 4.4, greedy limit",
             system,
-            what: "buddy: turnaround with RSR-7 over RSR-1, loads 0.2 to 0.6, least",
+            what: "buddy: turnaround with RSR-7 over RSR-1, smallest ratio at loads 0.2 to 0.6",
             bound: "1",
             tolerance: Tolerance::Above,
             note: &note,
@@ -505,7 +513,7 @@ impl Claims {
         let statement = Statement {
             figure: "abstract",
             system,
-            what: "load carried by buddy with RSR-1 over that by the free list without",
+            what: "load carried by buddy with RSR-1 over load carried by the free list without RSR",
             bound: "1",
             tolerance: Tolerance::Above,
             note: "",
@@ -514,8 +522,7 @@ impl Claims {
         self.judge(&statement, carried)?;
         let ratios = self.turnarounds((system, &[40, 50, 60, 70]), &one, FREE_LIST)?;
         let Some((load, ratio)) = extreme(&ratios, true) else { return Ok(()) };
-        let what =
-            "turnaround: buddy with RSR-1 over the free list without, loads 0.4 to 0.7, most";
+        let what = "turnaround: buddy with RSR-1 over the free list without RSR, largest ratio at loads 0.4 to 0.7";
         let note = format!("most at load {}", f64::from(load) / 100.0);
         self.judge(
             &Statement { what, tolerance: Tolerance::Below, note: &note, ..statement },
@@ -569,7 +576,9 @@ impl Claims {
             let mean = own.mean / other.mean;
             let relative = |of: Estimate| of.half_width / of.mean;
             let half_width = mean * (relative(own) + relative(other));
-            let what = format!("the same ratio, RSR-{t} over limit-{k}");
+            let what = format!(
+                "turnaround of 7-cubes over that of single processors: ratio under RSR-{t} divided by ratio under limit-{k}"
+            );
             let ours = Estimate { mean, half_width, ..own };
             let (bound, tolerance, note) = ("1", Tolerance::Below, "fairer");
             self.judge(&Statement { what: &what, bound, tolerance, note, ..above }, ours)?;

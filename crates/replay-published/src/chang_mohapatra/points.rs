@@ -35,7 +35,7 @@ impl System {
         }
     }
 
-    /// Name of the machine and the distribution of its requests.
+    /// Returns the name of the machine and the distribution of its requests.
     pub fn name(self) -> String {
         let requests = match self {
             System::Mesh { square: false } => "uniform sides",
@@ -78,12 +78,12 @@ fn defect(error: impl std::fmt::Display) -> VerifyError {
 }
 
 impl Points {
-    /// Creates a value without estimates. Each replication has `jobs` jobs.
+    /// Creates a collection without estimates. Each replication has `jobs` jobs.
     pub fn new(jobs: u32, stop: CancelToken) -> Self {
         Self { jobs, stop, known: BTreeMap::new(), exchanged: None }
     }
 
-    /// Returns the strategies of all points so far.
+    /// Returns the strategies of all points that have been computed.
     pub fn strategies(&self) -> Vec<String> {
         let names: BTreeSet<&String> = self.known.keys().map(|(_, _, name)| name).collect();
         names.into_iter().cloned().collect()
@@ -161,7 +161,7 @@ pub fn point(system: System, load: Load, strategy: &str, jobs: u32) -> Result<Po
     };
     stream.arrivals = match load {
         None => Arrivals::AtOnce,
-        // The arrival rate of the paper is system size / (mean job size x mean service time) x load.
+        // The arrival rate of the paper is load x system size / (mean job size x mean service time).
         Some(percent) => {
             let size = stream.mean_size().map_err(defect)?;
             let rate = topology.processors() as f64 / (size * SERVICE) * f64::from(percent) / 100.0;

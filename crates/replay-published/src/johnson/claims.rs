@@ -1,9 +1,10 @@
 //! Claims about logs that the paper makes in words (sections I, III and IV).
 //!
 //! For a log that the archive has converted again after the publication, values have margins. The margin of an
-//! improvement is the 95 % range of a single perturbed copy. The margin of a difference between two improvements is the
-//! square root of the sum of the squared ranges. A claim is undecided if its bound is within the margin. The paper
-//! compares with other allocators only on LLNL-T3D; replay judges these claims on every log.
+//! improvement is the half-width of the 95 % range of single perturbed copies. The margin of a difference between two
+//! improvements is the square root of the sum of the squared margins. A claim is undecided if the bound is closer to
+//! the value than the margin. The paper compares tie-breaking with other allocators only on LLNL-T3D; replay judges the
+//! claims about this comparison on every log.
 
 use std::collections::BTreeSet;
 
@@ -62,13 +63,13 @@ impl View<'_> {
         }
     }
 
-    /// Mean pairwise distance in hops; NaN if the strategy was not run.
+    /// Returns the mean pairwise distance in hops; NaN if the strategy was not run.
     fn mean(&self, scheduler: &str, strategy: &str) -> f64 {
         let key = (scheduler.to_string(), self.name(strategy).to_string());
         self.results.get(&key).map_or(f64::NAN, |result| result.metrics.mean_pairwise_l1)
     }
 
-    /// Reduction of the mean pairwise distance by tie-breaking, in percent.
+    /// Returns the reduction of the mean pairwise distance by tie-breaking, in percent.
     fn improvement(&self, scheduler: &str, vector: &str) -> f64 {
         let tied = self.mean(scheduler, &tied(vector));
         100.0 * (1.0 - tied / self.mean(scheduler, "mc1x1"))
@@ -161,24 +162,24 @@ fn of_log(
     let both = f64::hypot(fcfs, fcfs);
     if log.fifth != 2 {
         let fifth = format!("{},{TIE}", log.fifth);
-        let what = format!("improvement % of ({fifth}), a fifth of the width");
+        let what =
+            format!("improvement % of ({fifth}), with a scan radius of a fifth of the width");
         push("section III", &what, "0", gain(&fifth), fcfs, above)?;
-        let what = format!("improvement % of ({fifth}) less that of (2,13,20,6)");
-        // On LLNL-T3D, the two scan radii are similar, and the two improvements are also similar.
+        let what = format!("improvement % of ({fifth}) minus that of (2,13,20,6)");
+        // On LLNL-T3D, the two scan radii are similar, so the two improvements must be about equal.
         let side = if log.fifth == 3 { Tolerance::Absolute(0.2) } else { above };
         push("section III", &what, "0", gain(&fifth) - gain(&two), both, side)?;
     }
     let under_easy = view.improvement("easy", log.best);
     let what = format!("improvement % of ({}) under EASY", log.best);
     push("section III", &what, "0", under_easy, easy, above)?;
-    let what = format!("improvement % of ({}) under EASY less that under FCFS", log.best);
+    let what = format!("improvement % of ({}) under EASY minus that under FCFS", log.best);
     let is_exception = log.trace.starts_with("SDSC-Par-1996");
     let side = if is_exception { below } else { above };
     let more = under_easy - gain(log.best);
     push("section III", &what, "0", more, f64::hypot(fcfs, easy), side)?;
     if is_exception {
-        let what =
-            "improvement % of (2,12,1,1), the fourth best, less that of (4,23,4,0), the third";
+        let what = "improvement % of (2,12,1,1), the fourth best, minus that of (4,23,4,0), the third best";
         let less = gain("2,12,1,1") - gain("4,23,4,0");
         push("section III", what, "0", less, both, below)?;
     }
@@ -191,7 +192,10 @@ fn of_log(
         push("section IV", &what, "1", best_fit / free_list, margin, below)?;
     }
     let other = OTHERS.map(mean).into_iter().fold(f64::INFINITY, f64::min);
-    let what = format!("distance of mc1x1 ({}) over the least of Fig. 18's others", log.best);
+    let what = format!(
+        "distance of mc1x1 ({}) over the smallest distance of the other strategies in Fig. 18",
+        log.best
+    );
     push("section IV", &what, "1", mean(&tied(log.best)) / other, margin, below)?;
     Ok(checks)
 }

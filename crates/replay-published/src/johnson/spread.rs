@@ -1,4 +1,4 @@
-//! Spread, over perturbed copies, of the numbers of logs that the archive has converted again.
+//! Spread of the numbers over perturbed copies, for logs that the archive has converted again.
 //!
 //! `scripts/experiments/johnson-spread.sh` writes the table. For each converted log, scheduler and metric, the table
 //! contains the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
@@ -24,7 +24,8 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Half-width of the range of single logs around the mean of the copies: t s √(1 + 1/N), as with `--shake`.
+    /// Returns the half-width of the range of single logs around the mean of the copies: t s √(1 + 1/N), as with
+    /// `--shake`.
     fn reach(&self) -> f64 {
         let single = self.deviation * (1.0 + 1.0 / self.copies as f64).sqrt();
         // The value is rounded to the digits that tables show.
@@ -63,8 +64,8 @@ pub(super) fn tolerance(spreads: &[Spread], row: &Row) -> Option<Tolerance> {
     })
 }
 
-/// Half-width of the 95 % range of an improvement on a single converted log, in percentage points; 0 if the log is the
-/// version that the paper used.
+/// Returns the half-width of the 95 % range of an improvement on a single converted log, in percentage points; 0 if the
+/// log is the version that the paper used.
 pub(super) fn margin_of_improvement(spreads: &[Spread], trace: &str, scheduler: &str) -> f64 {
     let improvement = |spread: &&Spread| {
         spread.trace == trace

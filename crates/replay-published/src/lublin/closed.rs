@@ -31,13 +31,13 @@ pub struct Constants {
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
-/// Half hour in which the day of the model begins (5:00). The half hour that begins at midnight has number 1.
+/// Half hour in which the day of the model begins (5:00), counted from 1 at midnight.
 const DAY_START: usize = 11;
 
 impl Constants {
     /// Returns the probability that a job needs `size` processors on a machine of `processors`, a power of two.
     ///
-    /// A job has one processor with probability `serial`. The sizes of other jobs are computed from a logarithm with a
+    /// A job has one processor with probability `serial`. For other jobs, the base-2 logarithm of the size has a
     /// two-stage uniform distribution. With probability `power_of_two`, the logarithm is rounded before the size is
     /// computed as a power of 2. Otherwise, the size is rounded after it has been computed.
     pub fn probability(&self, size: u32, processors: u32) -> f64 {
@@ -101,8 +101,8 @@ impl Constants {
     }
 }
 
-/// The probability that a gamma variable is at most a limit, and the mean of a function of the variable under this
-/// condition.
+/// The probability that a gamma variable is at most a limit, and the mean of a function of the variable if it is at
+/// most this limit.
 struct Truncated {
     mass: f64,
     mean: f64,

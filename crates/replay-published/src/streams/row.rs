@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(gap(80.0, 10.0), (0.0, 0.0));
         assert_eq!(gap(70.0, 5.0), (15.0, 0.0));
         assert_eq!(gap(130.0, 10.0), (10.0, 0.0));
-        // An interval that is wider than the tolerance overlaps any other interval, so the row is undecided.
+        // The interval is wider than the tolerance, so the row is undecided, although the intervals overlap.
         assert_eq!(gap(130.0, 25.0), (0.0, 25.0));
     }
 

@@ -100,11 +100,13 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
             Ok::<f64, VerifyError>(more.turnaround / some.turnaround)
         };
         let what = format!(
-            "{name}: turnaround of {} jobs over that of {JOBS} at load {beyond:.1}",
+            "{name}: turnaround with {} jobs over that with {JOBS} jobs at load {beyond:.1}",
             4 * JOBS
         );
         checks.push(claim(FIGURE, MACHINE, &what, "3", growth(beyond)?, Tolerance::Above)?);
-        let what = format!("{name}: the same at load {knee}");
+        let what = format!(
+            "{name}: turnaround with four times as many jobs over that with the usual number, at load {knee}"
+        );
         checks.push(claim(FIGURE, MACHINE, &what, "1.01", growth(load)?, Tolerance::Below)?);
     }
     Ok(checks)

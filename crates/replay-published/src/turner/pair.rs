@@ -33,7 +33,7 @@ pub enum Placement {
 const HOSTS: u32 = 6;
 
 impl Placement {
-    /// Returns the hosts of the high job and the hosts of the low job, if the low job has `hosts` hosts.
+    /// Returns the hosts of the high job and the hosts of the low job; the low job has `hosts` hosts.
     fn hosts(self, hosts: u32) -> [Vec<u32>; 2] {
         let [high, low] = match self {
             Placement::Same | Placement::Opposite => [0..hosts, 0..hosts],
@@ -103,7 +103,7 @@ impl Pair {
         Ok(Turnarounds { high, low })
     }
 
-    /// Returns the turnarounds if the jobs run one after the other.
+    /// Returns the turnarounds, in seconds, if the high job runs first and the low job runs after it.
     pub fn apart(&self) -> Turnarounds {
         let [high, low] = self.placement.hosts(self.hosts);
         let alone = |application: Application, hosts: Vec<u32>| {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn times_follow_from_the_rates_by_hand() {
-        // In E4 with five hosts per job, the low job runs at 0.39 of its speed for 34.196 s. Then it runs alone.
+        // In E4 with five hosts per job, the low job runs at 0.39 of its full speed for 34.196 s. Then it runs alone.
         let pair = Pair {
             high: barrier(1),
             low: barrier(3),

@@ -1,8 +1,9 @@
 //! Chapter 3: channels that messages of different jobs share.
 //!
 //! Each job sends messages between all pairs of its processors under e-cube routing. Two jobs share a channel if
-//! messages of both jobs use the same directed channel. The thesis proves that a mesh and the remaining subcubes
-//! do not share channels (theorem 1). It concludes that jobs never share channels under the auxiliary free list.
+//! messages of both jobs use the same directed channel. The thesis proves that the mesh of a job and the subcubes that
+//! remain free beside it do not share channels (theorem 1). It concludes that jobs never share channels under the
+//! auxiliary free list.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ use replay_core::allocator::{MachineEvent, Request};
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
-/// Directed channels. A channel is a node and the next node.
+/// Directed channels. A channel is a pair of a node and the next node on the route.
 type Channels = BTreeSet<(u32, u32)>;
 
 /// A function that chooses, among the differing address bits, the bit that a message changes next.
@@ -73,7 +74,7 @@ fn routes(order: Order) -> Result<Vec<Check>, VerifyError> {
     Ok(vec![claim("Fig. 3.1", "hypercube:4", what, "0", shared, Tolerance::Above)?])
 }
 
-/// Number of meshes up to 8 x 8 that share a channel with one of the remaining subcubes.
+/// Returns the number of meshes up to 8 x 8 that share a channel with one of the remaining subcubes.
 fn meshes_sharing_channels() -> usize {
     let shares = |(x, y): (u32, u32)| {
         let mesh = Mesh::new([x, y, 1]);
@@ -93,8 +94,8 @@ fn meshes_sharing_channels() -> usize {
 const SEEDS: u64 = 60;
 const REQUESTS: u32 = 300;
 
-/// Number of pairs of running jobs that share a channel. A 5 x 5 mesh runs in a hypercube of six dimensions, while
-/// small jobs start and end in the remaining subcubes.
+/// Returns the number of pairs of running jobs that share a channel. A 5 x 5 mesh runs in a hypercube of six
+/// dimensions, while small jobs start and end in the remaining subcubes.
 fn jobs_sharing_channels(strategy: &str) -> Result<usize, VerifyError> {
     const SHAPES: [[u16; 3]; 9] = [
         [1, 1, 1],
@@ -137,7 +138,7 @@ fn jobs_sharing_channels(strategy: &str) -> Result<usize, VerifyError> {
     Ok(found)
 }
 
-/// Auxiliary free list whose subcubes return to their heirs.
+/// Auxiliary free list with the release rule `heir`.
 const HEIRS: &str = "afl[release=heir]";
 
 /// Checks the figure, the theorem and its conclusion.
@@ -147,10 +148,11 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Checks the theorem and its conclusion. The strategies have the roles of AFL without heirs and AFL with heirs.
+/// Checks the theorem and its conclusion. `afl` and `heirs` are checked as the auxiliary free list without and with the
+/// release rule `heir`.
 fn of([afl, heirs]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let none = Tolerance::Absolute(0.0);
-    let what = "meshes up to 8x8 that share a channel with a cube they leave";
+    let what = "meshes up to 8x8 that share a channel with a subcube that they leave free";
     let meshes = meshes_sharing_channels() as f64;
     let mut checks = vec![claim("theorem 1, Q9", "hypercube", what, "0", meshes, none)?];
     for (name, strategy, is_known) in

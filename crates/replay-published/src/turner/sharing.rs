@@ -1,9 +1,10 @@
 //! Chapters 5 and 6: workstations that jobs share.
 //!
 //! The constants of the programs were fitted to the numbers of section 5.2. These numbers therefore do not test the
-//! constants; a note marks such rows. The claims of section 6.5 are tests: replay's results follow from the rates of
-//! [`cluster::rates`](replay_core::cluster::rates), which use no measured value. Each figure of section 6.5 has curves
-//! for two kernels. For the words "slightly", "little" and "significant", the bound chosen for replay is 5 %.
+//! constants; a note marks the rows of these numbers. The claims of section 6.5 are independent tests: replay's results
+//! follow from the rates of [`cluster::rates`](replay_core::cluster::rates), which use no measured value. Each figure
+//! of section 6.5 has curves for two kernels. For the words "slightly", "little" and "significant", the bound chosen
+//! for replay is 5 %.
 
 use super::pair::{Pair, Placement, Turnarounds};
 use crate::claim::claim;
@@ -24,7 +25,7 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     with_swaps(of(View(None))?, exchanges, |pair| of(View(Some(pair))))
 }
 
-/// Checks both chapters under a view.
+/// Checks the claims of both chapters on a view of the experiments.
 fn of(view: View) -> Result<Vec<Check>, VerifyError> {
     let mut checks = programs(view)?;
     checks.extend(elmer(view)?);
@@ -95,13 +96,13 @@ impl View {
     }
 }
 
-/// Returns the time of a program that runs alone, in seconds.
+/// Returns the run time, in seconds, of a program that runs alone.
 fn alone(application: Application, hosts: u32) -> f64 {
     application.seconds(hosts).unwrap_or(f64::NAN)
 }
 
-/// Returns the time in seconds, on `hosts` hosts, of a program whose problem is enlarged by the factor `times`. Only
-/// the part of the work that is divided among the hosts grows.
+/// Returns the run time, in seconds, of a program on `hosts` hosts after its problem has been enlarged by the factor
+/// `times`. Only the part of the work that is divided among the hosts grows.
 fn enlarged(application: Application, times: f64, hosts: u32) -> f64 {
     let divided = 2.0 * (alone(application, 1) - alone(application, 2));
     times * divided / f64::from(hosts) + alone(application, 1) - divided
@@ -113,7 +114,8 @@ const FITTED: &str = "a constant of the program was fitted to this number";
 /// Note of a number that follows from two printed numbers.
 const FROM_A_LINE: &str = "from the line through 59 ms on one host and 103 ms on six hosts";
 
-/// Note of a number on the line of costs of job ends. This line has the same slope as the line of costs of job starts.
+/// Note of a number on the line that describes the cost of a job end by number of hosts. This line has the same slope
+/// as the line for the cost of a job start.
 const FROM_A_SLOPE: &str =
     "from 13 ms on one host and the slope of the line of starts, 8.8 ms per host";
 
@@ -175,7 +177,7 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
         ),
     ] {
         let check = claim(figure, MACHINE, what, bound, ours, tolerance)?;
-        // The time of an iteration was fitted to the number of hosts at which the time is minimal.
+        // The time of an iteration was fitted so that the run time is minimal on the printed number of hosts.
         let is_chosen = what == "Barrier 3: time on 6 hosts over that on 5";
         let sample = if is_chosen { Sample::Fitted } else { Sample::Outside };
         checks.push(check.sample(sample));
@@ -228,7 +230,14 @@ fn elmer(view: View) -> Result<Vec<Check>, VerifyError> {
     let [start, end] = view.costs();
     let most = (1..).take_while(|&hosts| start(hosts) <= 1.0).count() as f64;
     let mut checks = vec![
-        printed("Fig. 6.10", "most hosts at one start a second", "107", most, 0.0, FROM_A_LINE)?,
+        printed(
+            "Fig. 6.10",
+            "maximum number of hosts of a job if one job starts per second",
+            "107",
+            most,
+            0.0,
+            FROM_A_LINE,
+        )?,
         printed("Fig. 6.10", "start on one host, ms", "59", 1000.0 * start(1), 0.01, FITTED)?,
         printed("Fig. 6.10", "start on 6 hosts, ms", "103", 1000.0 * start(6), 0.01, FITTED)?,
         printed("Fig. 6.11", "end on one host, ms", "13", 1000.0 * end(1), 0.01, FITTED)?,
@@ -253,12 +262,12 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Ratio of the turnaround of the high job to its turnaround if it runs alone.
+    /// Returns the ratio of the turnaround of the high job to its turnaround if it runs alone.
     fn high(self) -> f64 {
         self.shared.high / self.apart.high
     }
 
-    /// Ratio of the turnaround of the low job to its turnaround if it runs after the high job.
+    /// Returns the ratio of the turnaround of the low job to its turnaround if it runs after the high job.
     fn low(self) -> f64 {
         self.shared.low / self.apart.low
     }
@@ -325,13 +334,14 @@ const SIMPLE: Kernel = Kernel::NON_PREEMPTIVE;
 /// Tolerance for equal times: the rounding to microseconds.
 const EQUAL: Tolerance = Tolerance::Absolute(1e-6);
 
-/// Measured decrease of the high job's penalty from few hosts to many hosts in E1. The decrease is negative, because
+/// Measured decrease, from few hosts to many hosts, of the high job's penalty in E1. The decrease is negative, because
 /// the penalty increases.
 const FALL: f64 = -0.016737;
 
-/// Section 5.3: ratios of measured times to the times of the equations. The module `equations` contains the equations
-/// in the notation of the thesis. The programs have no set-up time. The barrier process handles the messages of a
-/// phase. Equations 5.3 and 5.5 describe the processor of the barrier process and count this handling as computing.
+/// Section 5.3: ratios of measured times to the times that the equations give. The module `equations` contains the
+/// equations in the notation of the thesis. The programs have no set-up time. The barrier process handles the messages
+/// of a phase. Equations 5.3 and 5.5 describe the processor of the barrier process and count the handling of these
+/// messages as computing.
 fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
     let Kernel::NonPreemptive { delay } = SIMPLE else { return Ok(Vec::new()) };
     let phases = |of: Barrier, hosts| Phases {
@@ -341,7 +351,8 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
         wait: Barrier::wait(hosts),
     };
     let at_barrier = |of: Phases| Phases { compute: of.compute + of.wait, wait: 0.0, ..of };
-    // Largest difference, in percent, between the time of the high job and the time of an equation, on 2 to 6 hosts.
+    // Largest difference, in percent, between the time of the high job and the time that an equation gives, on 2 to 6
+    // hosts.
     let worst = |low: Application, kernel, equation: fn(Phases, f64, u32) -> f64| {
         let mut most: f64 = 0.0;
         for version in 1..=3 {
@@ -361,7 +372,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
         claim(
             "equation 5.1",
             MACHINE,
-            "Barrier above EP, preemptive: time apart from s + p(e + δ), most, %",
+            "Barrier with higher priority than EP, preemptive: largest deviation of the time from s + p(e + δ), %",
             "0.001",
             worst(view.ep(), PREEMPTIVE, |of, _, _| of.alone())?,
             at_most,
@@ -370,7 +381,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
         claim(
             "equation 5.4",
             MACHINE,
-            "Barrier above EP, not preemptive: time apart from s + p(e + δ + d), most, %",
+            "Barrier with higher priority than EP, not preemptive: largest deviation of the time from s + p(e + δ + d), %",
             "0.001",
             worst(view.ep(), SIMPLE, |of, delay, _| of.above(delay))?,
             at_most,
@@ -386,7 +397,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
             most = most.max(100.0 * apart);
         }
     }
-    let what = "time at equal priority on the barrier process's host above 2(s + pe), most, %";
+    let what = "equal priority on the host of the barrier process: largest excess of the time over 2(s + pe), %";
     let check = claim("equations 5.2, 5.3", MACHINE, what, "5", most, at_most)?;
     checks.push(Check { note: OUR_BOUND.to_string(), ..check });
     let mut most: f64 = 0.0;
@@ -399,8 +410,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
             most = most.max(100.0 * (time / expected - 1.0).abs());
         }
     }
-    let what =
-        "Barrier above Barrier on its barrier host: time apart from s + p(e + (P - 1)d), most, %";
+    let what = "Barrier with higher priority than another Barrier on its barrier host: largest deviation of the time from s + p(e + (P - 1)d), %";
     checks.push(
         claim("equation 5.5", MACHINE, what, "0.001", most, at_most)?.sample(Sample::Implied),
     );
@@ -421,7 +431,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             HIGH,
-            "E1, preemptive: Barrier over alone, the most",
+            "E1, preemptive: time of Barrier over its time alone, largest ratio",
             "1",
             most(&preemptive, Outcome::high),
             EQUAL,
@@ -429,7 +439,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E1, preemptive: EP over one after the other, 2 to 6 hosts, the most",
+            "E1, preemptive: time of EP over its time if the jobs run one after the other, 2 to 6 hosts, largest ratio",
             "1",
             most(&outcomes(some, PREEMPTIVE)?, Outcome::low),
             Tolerance::Below,
@@ -437,7 +447,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E1, preemptive: the same on 4 to 6 hosts",
+            "E1, preemptive: time of EP over its time if the jobs run one after the other, 4 to 6 hosts, largest ratio",
             "0.95",
             most(&outcomes(many.clone(), PREEMPTIVE)?, Outcome::low),
             Tolerance::Below,
@@ -445,7 +455,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             HIGH,
-            "E1, not preemptive: Barrier over alone, 2 to 6 hosts, the least",
+            "E1, not preemptive: time of Barrier over its time alone, 2 to 6 hosts, smallest ratio",
             "1",
             least(&simple, Outcome::high),
             Tolerance::Above,
@@ -453,7 +463,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E1, not preemptive: EP over one after the other, 4 to 6 hosts, the most",
+            "E1, not preemptive: time of EP over its time if the jobs run one after the other, 4 to 6 hosts, largest ratio",
             "0.95",
             most(&outcomes(many.clone(), SIMPLE)?, Outcome::low),
             Tolerance::Below,
@@ -470,7 +480,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     let check = on(
         figure,
         HIGH,
-        "E1, not preemptive: Barrier over alone on 1 and 2 hosts less on 4 to 6, the least",
+        "E1, not preemptive: time of Barrier over its time alone, ratio on 1 and 2 hosts minus ratio on 4 to 6 hosts, smallest difference",
         "0",
         fall,
         Tolerance::Above,
@@ -495,7 +505,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             HIGH,
-            "E2, preemptive: high over alone, the most",
+            "E2, preemptive: time of the high job over its time alone, largest ratio",
             "1",
             most(&preemptive, Outcome::high),
             EQUAL,
@@ -503,7 +513,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E2, preemptive: low over one after the other, the least",
+            "E2, preemptive: time of the low job over its time if the jobs run one after the other, smallest ratio",
             "0.95",
             least(&preemptive, Outcome::low),
             Tolerance::Above,
@@ -511,7 +521,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             HIGH,
-            "E2, not preemptive: high over alone, 2 to 6 hosts, the least",
+            "E2, not preemptive: time of the high job over its time alone, 2 to 6 hosts, smallest ratio",
             "1",
             least(&outcomes(2..=6, SIMPLE)?, Outcome::high),
             Tolerance::Above,
@@ -519,7 +529,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E2, not preemptive: low over one after the other, the least",
+            "E2, not preemptive: time of the low job over its time if the jobs run one after the other, smallest ratio",
             "0.95",
             least(&outcomes(1..=6, SIMPLE)?, Outcome::low),
             Tolerance::Above,
@@ -541,7 +551,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             HIGH,
-            "E3, preemptive: high over alone, the most",
+            "E3, preemptive: time of the high job over its time alone, largest ratio",
             "1",
             most(&preemptive, Outcome::high),
             EQUAL,
@@ -549,7 +559,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E3, preemptive: low over one after the other, the least",
+            "E3, preemptive: time of the low job over its time if the jobs run one after the other, smallest ratio",
             "0.95",
             least(&preemptive, Outcome::low),
             Tolerance::Above,
@@ -557,7 +567,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             HIGH,
-            "E3, not preemptive: high over that of E2, 3 to 6 hosts, the most",
+            "E3, not preemptive: relative time of the high job over that of E2, 3 to 6 hosts, largest ratio",
             "1",
             better,
             Tolerance::Below,
@@ -565,7 +575,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E3, not preemptive: low over one after the other, the least",
+            "E3, not preemptive: time of the low job over its time if the jobs run one after the other, smallest ratio",
             "0.95",
             least(&opposite, Outcome::low),
             Tolerance::Above,
@@ -573,7 +583,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             "section 5.3.2",
             HIGH,
-            "E3, not preemptive: high over alone, 3 to 6 hosts, the least",
+            "E3, not preemptive: time of the high job over its time alone, 3 to 6 hosts, smallest ratio",
             "1",
             least(&opposite, Outcome::high),
             Tolerance::Above,
@@ -594,7 +604,7 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         checks.push(on(
             figure,
             HIGH,
-            &what("high over alone, the most"),
+            &what("time of the high job over its time alone, largest ratio"),
             "1",
             most(&preemptive, Outcome::high),
             EQUAL,
@@ -602,7 +612,7 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         checks.push(on(
             figure,
             LOW,
-            &what("low over one after the other, the most"),
+            &what("time of the low job over its time if the jobs run one after the other, largest ratio"),
             "1",
             most(&preemptive, Outcome::low),
             Tolerance::Below,
@@ -611,7 +621,7 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         checks.push(on(
             figure,
             LOW,
-            &what("the same on 4 and 5 hosts"),
+            &what("time of the low job over its time if the jobs run one after the other, 4 and 5 hosts, largest ratio"),
             "0.95",
             most(&many, Outcome::low),
             Tolerance::Below,
@@ -621,7 +631,7 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         checks.push(on(
             figure,
             HIGH,
-            &what("high over alone, the most"),
+            &what("time of the high job over its time alone, largest ratio"),
             "1",
             most(&simple, Outcome::high),
             Tolerance::AtMost(0.05),
@@ -629,7 +639,7 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         checks.push(on(
             figure,
             LOW,
-            &what("low over one after the other, the most"),
+            &what("time of the low job over its time if the jobs run one after the other, largest ratio"),
             "1",
             most(&simple, Outcome::low),
             Tolerance::Below,

@@ -84,8 +84,9 @@ fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verify
         let what = format!("{name}: subcubes of 3 dimensions recognized");
         let (text, ours) = (formula(3).to_string(), f64::from(count(strategy, 3)));
         checks.push(printed("section 2.2", &machine, &what, &text, ours, EXACT)?);
-        let what =
-            format!("{name}: dimensions 0 to {N} whose number of subcubes is not the printed");
+        let what = format!(
+            "{name}: dimensions from 0 to {N} whose number of subcubes differs from the printed number"
+        );
         let differ = (0..=N).filter(|&k| count(strategy, k) != formula(k)).count();
         let check = claim("section 2.2", &machine, &what, "0", differ as f64, EXACT)?;
         checks.push(match name {
@@ -126,11 +127,12 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let mut dimensions: Vec<u32> = cubes.iter().map(|cube| cube.dimension()).collect();
     dimensions.sort_unstable_by(|a, b| b.cmp(a));
     for (place, dimension) in ["8", "7", "5", "3"].iter().zip(&dimensions) {
-        let what = format!("20x30 mesh: dimensions of a cube left ({} in all)", dimensions.len());
+        let what =
+            format!("20x30 mesh: dimensions of a remaining subcube ({} in all)", dimensions.len());
         checks.push(printed("section 3.3.1", ten, &what, place, f64::from(*dimension), EXACT)?);
     }
     let small = left(4, 6);
-    let what = "4x6 mesh: dimensions of the only cube left";
+    let what = "4x6 mesh: dimensions of the only remaining subcube";
     let only = match small.as_slice() {
         [cube] => f64::from(cube.dimension()),
         _ => f64::NAN,
@@ -142,11 +144,11 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     checks.push(printed("Fig. 3.4", "hypercube:6", what, "39", nodes as f64, EXACT)?);
     let meet = |(i, a): (usize, &Cube)| five[..i].iter().filter(|b| a.distance(**b) == 0).count();
     let overlapping: usize = five.iter().enumerate().map(meet).sum();
-    let what = "5x5 mesh: pairs of cubes left that share processors";
+    let what = "5x5 mesh: pairs of remaining subcubes that share processors";
     checks.push(claim("Fig. 3.4", "hypercube:6", what, "0", overlapping as f64, EXACT)?);
     let near = |(i, a): (usize, &Cube)| five[..i].iter().filter(|b| a.distance(**b) == 1).count();
     let adjacent: usize = five.iter().enumerate().map(near).sum();
-    let what = "5x5 mesh: pairs of adjacent cubes left";
+    let what = "5x5 mesh: pairs of adjacent remaining subcubes";
     let check = claim("Fig. 3.4", "hypercube:6", what, "1", adjacent as f64, Tolerance::Above)?;
     checks.push(Check {
         note: "\"many\": the bound chosen for replay is more than one".to_string(),
@@ -156,7 +158,7 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     checks.extend(five_cube([fl, afl])?);
     let sides = || (1..=16).flat_map(|x| (1..=16).map(move |y| (x, y)));
     let largest = sides().flat_map(|(x, y)| left(x, y)).map(|cube| cube.dimension()).max();
-    let what = "meshes up to 16x16: dimensions of the largest cube left";
+    let what = "meshes up to 16x16: dimensions of the largest remaining subcube";
     let largest = largest.map_or(f64::NAN, f64::from);
     checks.push(printed("section 4.1", ten, what, "6", largest, EXACT)?);
     Ok(checks)
@@ -179,7 +181,8 @@ fn partitions() -> Result<Vec<Check>, VerifyError> {
     }
     let mut checks = Vec::new();
     for (what, most) in [("left", left), ("left or of the mesh", all)] {
-        let what = format!("meshes up to 32x32: cubes {what} over k^2, most");
+        let what =
+            format!("meshes up to 32x32: number of cubes {what} divided by k^2, largest value");
         let at_most = Tolerance::AtMost(0.0);
         let check = claim("sections 3.4.5, 3.4.6", "hypercube:10", &what, "1", most, at_most)?;
         checks.push(check.printed_bound());
@@ -187,8 +190,8 @@ fn partitions() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Returns, for each request of a sequence on an empty machine, the processors that a strategy allocates. The list of
-/// processors is empty for a refused request.
+/// Allocates processors to the requests of a sequence on an empty machine, and returns the allocated processors of each
+/// request. The list of processors is empty for a refused request.
 fn allocated(
     machine: &str,
     strategy: &str,
@@ -209,7 +212,7 @@ fn allocated(
     Ok(allocated)
 }
 
-/// Number of requests of a sequence that a strategy places.
+/// Returns the number of requests of a sequence that a strategy places.
 fn placed(machine: &str, strategy: &str, requests: &[Request]) -> Result<f64, VerifyError> {
     let allocated = allocated(machine, strategy, requests)?;
     Ok(allocated.iter().filter(|nodes| !nodes.is_empty()).count() as f64)
@@ -268,7 +271,7 @@ fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verif
     };
     let mut checks: Vec<Check> = checks.into_iter().map(fitted).collect();
     let both = placed(four, fl, &[mesh(2, 5), mesh(2, 3)])?;
-    let what = "FL: of 2x5 and 2x3 meshes so many placed";
+    let what = "FL: number of placed meshes, of 2x5 and 2x3";
     checks.push(printed("Fig. 3.1", four, what, "1", both, EXACT)?);
     Ok(checks)
 }
@@ -281,15 +284,15 @@ fn five_cube([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let both = [mesh(4, 6), mesh(4, 2)];
     let mut checks = Vec::new();
     for (what, text, ours) in [
-        ("AFL: of 4x6 and 4x2 meshes so many placed", "2", placed(afl, &both)?),
-        ("FL: of 4x6 and 4x2 meshes so many placed", "1", placed(fl, &both)?),
+        ("AFL: number of placed meshes, of 4x6 and 4x2", "2", placed(afl, &both)?),
+        ("FL: number of placed meshes, of 4x6 and 4x2", "1", placed(fl, &both)?),
         (
-            "FL: beside a 4x2 mesh one of 4x6 placed",
+            "FL: number of 4x6 meshes placed beside a 4x2 mesh",
             "0",
             placed(fl, &[mesh(4, 2), mesh(4, 6)])? - 1.0,
         ),
         (
-            "FL: beside a 4x2 mesh a 4-cube and a 3-cube placed",
+            "FL: number of cubes placed beside a 4x2 mesh, of a 4-cube and a 3-cube",
             "2",
             placed(fl, &[mesh(4, 2), mesh(4, 4), mesh(4, 2)])? - 1.0,
         ),
@@ -324,7 +327,7 @@ mod tests {
     fn subcubes_are_found_in_the_processors_of_a_job() {
         let nodes = |numbers: &[u32]| numbers.iter().map(|&node| NodeId(node)).collect::<Vec<_>>();
         assert_eq!(dimensions(&nodes(&[4, 5, 7, 6, 0, 1, 8])), [2, 1, 0]);
-        // The first four processors differ in three bits.
+        // The first four processors differ in three bits, so they are not a subcube.
         assert_eq!(dimensions(&nodes(&[0, 1, 2, 6])), [1, 1]);
         assert_eq!(dimensions(&[]), [0; 0]);
     }

@@ -24,7 +24,7 @@ const REPLICATIONS: u64 = 5;
 const JOBS: [u32; 2] = [4_000, 20_000];
 /// Percentages of small jobs (lambda in the thesis).
 const SHARES: [u8; 5] = [10, 30, 50, 70, 90];
-/// Maximum side of small jobs, and the minimum sides of the large jobs with which the small jobs are mixed.
+/// For each maximum side of the small jobs, the minimum sides of the large jobs with which they are mixed.
 const LARGE: [(u16, &[u16]); 2] = [(8, &[9, 17, 20, 25, 28, 30]), (16, &[17, 20, 25, 28, 30])];
 /// A load below all saturation loads. The smallest saturation load is 1.005, under the free list.
 const BELOW: Load = Load::Tenths(8);
@@ -74,7 +74,7 @@ impl fmt::Display for Sizes {
 enum Load {
     /// All jobs arrive at once.
     Saturated,
-    /// Tenths of a job per mean service time.
+    /// Load in tenths of a job per mean service time.
     Tenths(u8),
 }
 
@@ -129,7 +129,8 @@ impl Points {
         Ok(&self.known[&key])
     }
 
-    /// Returns the ratio of a metric at one point to the metric at another point with the same random numbers.
+    /// Returns the ratio of a metric at one point to the metric at another point; both points use the same random
+    /// numbers.
     fn ratio(
         &mut self,
         metric: Metric,
@@ -147,7 +148,7 @@ impl Points {
     }
 }
 
-/// Returns the smallest or the largest estimate; NaN if there are no estimates.
+/// Returns the largest estimate if `most` is true, otherwise the smallest estimate; NaN if there are no estimates.
 fn extreme(estimates: &[Estimate], most: bool) -> Estimate {
     let order = |a: &&Estimate, b: &&Estimate| a.mean.total_cmp(&b.mean);
     let found = if most { estimates.iter().max_by(order) } else { estimates.iter().min_by(order) };
@@ -183,13 +184,13 @@ pub fn checks(
     })
 }
 
-/// Measured contradictions to the text about larger limits (Q6, Q7), for FL and AFL. The numbers are the ratios of
-/// utilization and of turnaround with [17,32] to the values with [9,32].
+/// Measured values that contradict the text about larger limits (Q6, Q7): one row for FL and one row for AFL. A row
+/// contains the ratio of utilization and the ratio of turnaround with [17,32] to the values with [9,32].
 const SLIPS: [[f64; 2]; 2] = [[0.8023, 1.7499], [0.9315, 1.3579]];
 
-/// Measured contradictions to the text (Q7), for FL and AFL with small sides up to 8 and up to 16. Each number is the
-/// largest ratio of the turnaround with a lower limit of the large sides to the turnaround with the next smaller limit.
-/// The limits are from 17 to 30.
+/// Measured values that contradict the text (Q7): rows for FL and AFL, columns for small sides up to 8 and up to 16.
+/// Each value is the largest ratio of the turnaround with one lower limit of the large sides to the turnaround with the
+/// next smaller limit. The limits are from 17 to 30.
 const RISES: [[f64; 2]; 2] = [[1.0, 1.0], [1.0762, 1.0988]];
 
 struct Claims {
@@ -227,14 +228,15 @@ impl Claims {
         Ok(())
     }
 
-    /// Declares that the value of the last claim is `ours`, which is beyond the tolerance, for the reason `why`.
+    /// Records a known difference of the last claim: our value is `ours`, which is beyond the tolerance, and `why` is
+    /// the reason.
     fn known(&mut self, ours: f64, why: &str) {
         let last = self.checks.pop();
         self.checks.extend(last.map(|check| check.known(ours, why)));
     }
 
-    /// Q2 and Q3: with sides up to 16, the two free lists are about equal, because no remaining cube has more than six
-    /// dimensions. With sides up to 32, the auxiliary free list is slightly better.
+    /// Q2 and Q3: with sides up to 16, the two free lists are about equal, because the cubes that remain free beside a
+    /// mesh have at most six dimensions. With sides up to 32, the auxiliary free list is slightly better.
     fn uniform(&mut self) -> Result<(), VerifyError> {
         for (figure, high, square) in [
             ("Fig. 4.2, Q2", 16, true),
@@ -276,10 +278,11 @@ impl Claims {
             for &large in limits {
                 let sizes = format!("[1,{small}], [{large},32]");
                 let gains = self.gains((small, large), Metric::Utilization, Load::Saturated)?;
-                let what = format!("{sizes}: AFL over FL, utilization at saturation, least");
+                let what =
+                    format!("{sizes}: AFL over FL, utilization at saturation, smallest ratio");
                 self.claim("Figs 4.6-4.27, Q4", &what, "1", least(&gains), Tolerance::Above)?;
                 let gains = self.gains((small, large), Metric::Turnaround, BELOW)?;
-                let what = format!("{sizes}: AFL over FL, turnaround at load 0.8, most");
+                let what = format!("{sizes}: AFL over FL, turnaround at load 0.8, largest ratio");
                 let figure = "sections 1.2.2, 7.1, Q4";
                 self.claim(figure, &what, "1", most(&gains), Tolerance::Below)?;
             }
@@ -298,7 +301,7 @@ impl Claims {
         Sizes::mixed(small, large).map(|sizes| self.points.gain(metric, load, sizes)).collect()
     }
 
-    /// Returns the largest ratio of a metric with one share of small jobs to the metric with the preceding share.
+    /// Returns the largest ratio of a metric with one share of small jobs to the metric with the next smaller share.
     fn largest_step(
         &mut self,
         (small, large): (u16, u16),
@@ -332,7 +335,7 @@ impl Claims {
                     ] {
                         let ours = self.largest_step((small, large), metric, load, strategy)?;
                         let what = format!(
-                            "{name}, [1,{small}], [{large},32]: {at}, with a share of small jobs over that with the one before, most"
+                            "{name}, [1,{small}], [{large},32]: {at}, largest ratio of a share of small jobs to the preceding share"
                         );
                         self.claim(figure, &what, "1", ours, Tolerance::Below)?;
                         if (strategy, small, large, metric) == (FL, 16, 17, Metric::Utilization) {
@@ -351,8 +354,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Returns, for each share, the ratios of a metric with one lower limit of large jobs to the metric with the
-    /// preceding limit, from 17 on.
+    /// Returns the ratios of a metric with one lower limit of the large sides to the metric with the next smaller
+    /// limit, for each share of small jobs and limits from 17.
     fn limit_steps(
         &mut self,
         (small, limits): (u16, &[u16]),
@@ -383,12 +386,12 @@ impl Claims {
                 let sizes = format!("{name}, [1,{small}], [17,32] to [30,32]");
                 let steps = self.limit_steps(of, Metric::Utilization, Load::Saturated, strategy)?;
                 let what = format!(
-                    "{sizes}: utilization at saturation over that with the limit before, least"
+                    "{sizes}: utilization at saturation, smallest ratio of a limit to the preceding limit"
                 );
                 self.claim("section 4.2, Q6", &what, "1", least(&steps), Tolerance::Above)?;
                 let steps = self.limit_steps(of, Metric::Turnaround, BELOW, strategy)?;
                 let what = format!(
-                    "{sizes}: turnaround at load 0.8 over that with the limit before, most"
+                    "{sizes}: turnaround at load 0.8, largest ratio of a limit to the preceding limit"
                 );
                 let figure = format!("{section}, Q7");
                 self.claim(&figure, &what, "1", most(&steps), Tolerance::Below)?;
@@ -452,8 +455,9 @@ impl Claims {
                     half_width: first.half_width.hypot(last.half_width),
                     ..*first
                 };
-                let what =
-                    format!("{name}, [17,32]: the same with 0.1 of small jobs less that with 0.9");
+                let what = format!(
+                    "{name}, [17,32]: ratio of [1,8] to [1,16] with 0.1 of small jobs minus ratio with 0.9"
+                );
                 self.claim("section 4.3, Q8", &what, "0", less, Tolerance::Above)?;
             }
         }

@@ -64,8 +64,9 @@ impl Rule<'_> {
         });
     }
 
-    /// Distributes units over the domains of a list, in order. Returns the domains that get units,
-    /// each with its number of units, and whether all units are distributed.
+    /// Distributes units over the domains of a list, in the order of the list. Returns the domains
+    /// that receive units, each with its number of units, and a flag that is true if all units are
+    /// distributed.
     fn walk(
         &self,
         domains: &[Domain],

@@ -37,7 +37,8 @@ impl Rule<'_> {
         (0..).find(|&exponent| 1usize << exponent >= q).expect("some power")
     }
 
-    /// Returns the number of base blocks of a block of the level that `nodes` nodes need.
+    /// Returns the size, in base blocks, of a block of the smallest level that has room for `nodes`
+    /// nodes; the number of all base blocks if no level has room.
     fn level(&self, nodes: usize) -> usize {
         let level = self.blocks.levels().iter().filter(|&&level| level >= self.raw(nodes)).min();
         level.map_or(self.blocks.count(), |level| 1 << level)

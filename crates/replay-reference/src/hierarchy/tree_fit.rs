@@ -50,7 +50,7 @@ impl Decision<'_> {
         (end - busy_until).max(0)
     }
 
-    /// Returns the leaf for `rest` nodes among these leaves.
+    /// Returns the leaf with the fewest free nodes, among the given leaves with at least `rest` free nodes.
     fn tightest(&self, leaves: &[usize], rest: usize) -> Option<usize> {
         let holds = leaves.iter().copied().filter(|&leaf| self.free_of(leaf).len() >= rest);
         holds.min_by_key(|&leaf| {

@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Compares the networks if only links take time. In this case a packet to its own sender is
+/// Compares the networks if only links take time. In this case, a packet to its own sender is
 /// delivered before its tail has left, and a header crosses two channels in one cycle.
 #[test]
 fn networks_agree_if_only_links_take_time() {

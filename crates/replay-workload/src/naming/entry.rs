@@ -5,8 +5,8 @@ use super::suggest::advice;
 use super::{Description, NameError, Parameter, StrategyName};
 use crate::sanitize::excerpt;
 
-/// A name, the options that the name denotes, and its parameters. The parameters are fields of the
-/// options `T`.
+/// A name with its parameters, and the options that the name denotes if no parameter is given. The parameters are
+/// fields of the options `T`.
 pub struct Entry<T> {
     pub(super) name: String,
     words: Vec<Word>,
@@ -25,7 +25,7 @@ struct Word {
     set: Option<(&'static str, &'static str)>,
 }
 
-/// Trait bounds of parameter values.
+/// Shorthand for the traits that options and values of parameters must implement.
 pub trait Value: Clone + PartialEq + Send + Sync + 'static {}
 
 impl<V: Clone + PartialEq + Send + Sync + 'static> Value for V {}
@@ -66,14 +66,14 @@ impl<T: Value> Entry<T> {
         self
     }
 
-    /// Adds aliases that set the parameter `key`. Each alias comes with the value that it sets.
+    /// Adds aliases that set the parameter `key`. `words` lists the aliases, each with the value that it sets.
     pub fn short_for(mut self, key: &'static str, words: &[(&'static str, &'static str)]) -> Self {
         let word = |&(word, value)| Word { word, set: Some((key, value)) };
         self.words.extend(words.iter().map(word));
         self
     }
 
-    /// Adds a parameter that is a field of the options.
+    /// Adds a parameter whose value is stored in a field of the options.
     pub fn param<V: Value>(
         self,
         key: &'static str,
@@ -84,7 +84,7 @@ impl<T: Value> Entry<T> {
         self.case(key, kind, about, move |options| Some(field(options)))
     }
 
-    /// Adds a parameter that is a field of only some options, for example if `T` is an enum.
+    /// Adds a parameter whose field exists only in some options, for example in one variant of an enum `T`.
     pub fn case<V: Value>(
         self,
         key: &'static str,
@@ -107,8 +107,8 @@ impl<T: Value> Entry<T> {
         )
     }
 
-    /// Adds a parameter that is an alternative to the parameter `of`: only one of the two may be
-    /// given, and the alternative is never printed.
+    /// Adds the parameter `key` as an alternative to the parameter `of`. A name may contain only one of the two, and
+    /// `key` is never printed.
     pub fn alternative<V: Value>(
         mut self,
         key: &'static str,
@@ -134,9 +134,8 @@ impl<T: Value> Entry<T> {
         self.computed(key, kind, about, move |_| Some(default.clone()), |_, _| {})
     }
 
-    /// Adds a parameter with two functions. The first function reads the value from the options, and the second
-    /// function writes the value to the options. Setting the parameter may change the defaults of parameters declared
-    /// later.
+    /// Adds a parameter that `get` reads from the options and `set` writes to the options. Setting the parameter may
+    /// change the defaults of parameters declared later.
     pub fn computed<V: Value>(
         mut self,
         key: &'static str,
@@ -156,7 +155,7 @@ impl<T: Value> Entry<T> {
         self
     }
 
-    /// Sets the check of combinations of values.
+    /// Sets the function that checks whether the values of the parameters are valid together.
     pub fn check(self, check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static) -> Self {
         Self { check: Box::new(check), ..self }
     }
@@ -180,7 +179,7 @@ impl<T: Value> Entry<T> {
         self.params.iter().any(|param| param.key() == key)
     }
 
-    /// Parses the parameters of a name of this entry.
+    /// Parses the parameters in `name`, which must be the name or an alias of this entry, and returns the options.
     pub(super) fn read(&self, kind: &'static str, name: &StrategyName) -> Result<T, NameError> {
         let mut options = self.default.clone();
         let word = self.words.iter().find(|word| word.word == name.name);
@@ -212,7 +211,7 @@ impl<T: Value> Entry<T> {
         Ok(options)
     }
 
-    /// Parses a value for one of the parameters.
+    /// Parses `text` as a value of the parameter `key`.
     pub(super) fn setting(
         &self,
         kind: &'static str,
@@ -235,20 +234,20 @@ impl<T: Value> Entry<T> {
         param.ok_or_else(|| no_parameter(kind, name, key, &keys().collect::<Vec<_>>()))
     }
 
-    /// Checks options that were not parsed from text. The error describes the problem.
+    /// Checks options that were created in code instead of parsed from text. The error describes the problem.
     pub(super) fn checked(&self, options: &T) -> Result<(), String> {
         self.params.iter().try_for_each(|param| param.checked(options))?;
         self.check_combination(options)
     }
 
-    /// Checks the combination of values. The error describes the problem.
+    /// Checks whether the values in `options` are valid together. The error describes the problem.
     pub(super) fn check_combination(&self, options: &T) -> Result<(), String> {
         (self.check)(options)
     }
 
-    /// Prints options under this name, and returns whether the text determines the options
-    /// completely. Keys are in the order of declaration. A key is omitted if its value follows from
-    /// the default and the previous keys. `None` if a parameter does not apply.
+    /// Returns the name with the parameters that describe `options`, and whether parsing this text returns equal
+    /// options. Keys are in the order of declaration. A key is omitted if its value follows from the default and the
+    /// previous keys. Returns `None` if a parameter does not apply to these options or cannot be printed.
     pub(super) fn write(&self, options: &T) -> Option<(StrategyName, bool)> {
         let mut name = StrategyName::plain(&self.name);
         let mut printed = self.default.clone();
@@ -261,7 +260,7 @@ impl<T: Value> Entry<T> {
     }
 }
 
-/// A parameter with a value of any type.
+/// A parameter of an [`Entry`], independent of the type of its value.
 trait Param<T>: Send + Sync {
     fn key(&self) -> &'static str;
     fn describe(&self, default: &T) -> Parameter;
@@ -292,7 +291,7 @@ struct Typed<T, V> {
     about: &'static str,
     kind: Kind<V>,
     always: bool,
-    /// `None` if the parameter does not apply.
+    /// Reads the value from the options; `None` if the parameter does not apply.
     get: Box<Get<T, V>>,
     set: Arc<Set<T, V>>,
 }

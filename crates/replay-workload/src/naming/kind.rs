@@ -6,15 +6,14 @@ use std::str::FromStr;
 
 use crate::number::plain;
 
-/// The syntax of the values of a parameter of type `V`: the functions that list, parse and print
-/// values.
+/// The syntax of parameter values of type `V`: the functions that list, parse and print the values.
 pub struct Kind<V> {
     pub(super) values: String,
     /// Text that listings show for an absent value.
     pub(super) absent: &'static str,
-    /// Parses text to a value. The error is a complete sentence that contains the key.
+    /// Parses text to a value. The error is a complete sentence that contains the key of the parameter.
     pub(super) read: Box<Read<V>>,
-    /// Prints a value; `None` for values without syntax.
+    /// Prints a value; `None` if the value has no text form.
     pub(super) write: Box<Write<V>>,
 }
 
@@ -60,7 +59,7 @@ impl<V: 'static> Kind<V> {
     }
 }
 
-/// Returns the syntax of one of several words.
+/// Returns the syntax of a value that is one of the words in `choices`.
 pub fn one_of<V: Clone + PartialEq + Sync>(choices: &'static [(&'static str, V)]) -> Kind<V> {
     let names =
         |between: &str| choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(between);
@@ -77,7 +76,7 @@ pub fn one_of<V: Clone + PartialEq + Sync>(choices: &'static [(&'static str, V)]
     Kind::new(names("|"), read, write)
 }
 
-/// Returns the syntax of `no` and `yes`; `false` and `true` are also accepted.
+/// Returns the syntax of a Boolean value, `no` or `yes`; `false` and `true` are also accepted.
 pub fn yes_no() -> Kind<bool> {
     one_of(&[("no", false), ("yes", true)]).also(&[("false", false), ("true", true)])
 }
@@ -100,7 +99,7 @@ pub fn positive() -> Kind<f64> {
     above_zero("a positive number".to_string(), f64::MAX)
 }
 
-/// Returns the syntax of a positive number up to a maximum.
+/// Returns the syntax of a positive number of at most `most`.
 pub fn positive_to(most: f64) -> Kind<f64> {
     above_zero(format!("a number above 0, at most {}", plain(most)), most)
 }
@@ -136,8 +135,8 @@ where
     Kind::new(values.to_string(), read, |value: &V| Some(value.to_string()))
 }
 
-/// Returns the syntax of a type with its own parser and printer, like [`typed`]. The parser's errors must already
-/// contain the text.
+/// Returns the syntax of a type with its own parser and printer, like [`typed`]. Errors of the parser are reported
+/// unchanged, so they must contain the rejected text.
 pub fn parsed<V>(values: &str) -> Kind<V>
 where
     V: FromStr<Err: Display> + Display + 'static,
@@ -146,8 +145,8 @@ where
     Kind { read: Box::new(read), ..typed(values) }
 }
 
-/// Returns the syntax of values separated by commas. The errors of the values must already contain
-/// the text. An empty list is treated as absent.
+/// Returns the syntax of values separated by commas. Errors of the parser of a value are reported unchanged, so they
+/// must contain the rejected text. An empty list is treated as absent.
 pub fn list<V>(values: &str) -> Kind<Vec<V>>
 where
     V: FromStr<Err: Display> + Display + 'static,

@@ -58,7 +58,7 @@ pub struct Parameter {
     pub values: String,
     /// The default value.
     pub default: String,
-    /// The meaning, with the unit.
+    /// Description of the parameter's meaning, with the unit.
     pub about: &'static str,
 }
 

@@ -38,14 +38,14 @@ pub struct StrategyName {
 pub struct NameError {
     /// The kind, such as "allocator" or "scheduler"; "strategy" before the kind is known.
     pub kind: &'static str,
-    /// The text, truncated if it is very long.
+    /// The rejected text, truncated if it is very long.
     pub text: String,
     /// Description of the problem, with a suggestion if possible.
     pub problem: String,
 }
 
 impl NameError {
-    /// Creates an error about a text.
+    /// Creates the error for a rejected text.
     pub fn new(kind: &'static str, text: &str, problem: impl Into<String>) -> Self {
         let text = if text.len() > MAX_QUOTED { excerpt(text) } else { text.to_string() };
         Self { kind, text, problem: problem.into() }
@@ -53,7 +53,7 @@ impl NameError {
 }
 
 impl StrategyName {
-    /// Parses a name of a known kind. An error contains the kind.
+    /// Parses a name; an error contains `kind`.
     ///
     /// # Errors
     /// [`NameError`] with this kind if the text is not a name.

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::table::{Table, unknown};
 use super::{Description, NameError, StrategyName, Value};
 
-/// All strategies of one kind. A registry contains tables with different types of options, and
-/// parses their names to `S`.
+/// All strategies of one kind, such as all allocators. A registry combines tables with different
+/// types of options, and converts each parsed name to an `S`.
 #[derive(Clone)]
 pub struct Registry<S> {
     kind: &'static str,
@@ -22,7 +22,7 @@ struct Member<S> {
 type Read<S> = dyn Fn(&StrategyName) -> Result<S, NameError> + Send + Sync;
 
 impl<S> Registry<S> {
-    /// Creates an empty registry. `kind` is the noun for its strategies in messages, such as
+    /// Creates an empty registry. `kind` is the noun that messages use for the strategies, such as
     /// "allocator".
     pub fn new(kind: &'static str) -> Self {
         Self { kind, listed: None, members: Vec::new() }
@@ -34,8 +34,8 @@ impl<S> Registry<S> {
         Self { listed: Some(command), ..self }
     }
 
-    /// Adds a table. `read` converts the names of the table to `S`. If two tables contain a name,
-    /// the first table parses it.
+    /// Adds a table. `read` converts a name in the table to an `S`. If two tables contain the same
+    /// name, the first table parses it.
     pub fn with<T: Value>(
         mut self,
         table: Table<T>,
@@ -47,7 +47,7 @@ impl<S> Registry<S> {
         self
     }
 
-    /// Parses a name, `name` or `name[key=value,...]`.
+    /// Parses a name of the form `name` or `name[key=value,...]`.
     ///
     /// # Errors
     /// [`NameError`] under the conditions of [`Table::read`].
@@ -55,7 +55,7 @@ impl<S> Registry<S> {
         self.parse(&StrategyName::read(self.kind, text)?)
     }
 
-    /// Returns the strategy of a parsed name.
+    /// Builds the strategy that a parsed name denotes.
     ///
     /// # Errors
     /// [`NameError`] under the conditions of [`Table::read`].

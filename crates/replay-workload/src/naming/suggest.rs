@@ -1,7 +1,7 @@
 //! Suggestions for misspelt words.
 
 /// Maximum number of letters of a word that is compared. All names are shorter. The limit is needed because the time of
-/// a comparison is proportional to the product of both lengths.
+/// a comparison is proportional to the product of the lengths of the two words.
 const LONGEST_WORD: usize = 64;
 
 /// Returns the candidate most similar to `word`; `None` if no candidate is similar.
@@ -10,9 +10,9 @@ pub fn nearest<'a>(word: &str, mut candidates: impl Iterator<Item = &'a str>) ->
 }
 
 /// Returns up to `count` candidates similar to `word`, the most similar first. Two words are similar if few letters
-/// differ, or if one word contains the other. In a word of up to four letters one letter may differ; in a longer word a
-/// third of the letters, but at least two, may differ. Case is ignored. Equally similar candidates keep their order. A
-/// word of more than 64 letters has no similar candidates.
+/// differ, or if one word contains the other. In a word of up to four letters, one letter may differ; in a longer word,
+/// up to a third of the letters may differ, but always at least two. Case is ignored. Equally similar candidates keep
+/// their order. A word of more than 64 letters has no similar candidates.
 pub fn nearest_few<'a>(
     word: &str,
     mut candidates: impl Iterator<Item = &'a str>,

@@ -2,24 +2,24 @@ use super::entry::{Entry, Setting};
 use super::suggest::advice;
 use super::{Description, NameError, StrategyName, Value};
 
-/// A table of names that denote options of one type, with the parameters of each name.
+/// A table of names and their parameters; each name denotes options of type `T`.
 pub struct Table<T> {
     kind: &'static str,
     entries: Vec<Entry<T>>,
 }
 
 impl<T: Value> Table<T> {
-    /// Creates a table. `kind` is the noun for its entries in messages, such as "allocator".
+    /// Creates a table. `kind` is the noun that messages use for the entries, such as "allocator".
     pub fn new(kind: &'static str, entries: impl IntoIterator<Item = Entry<T>>) -> Self {
         Self { kind, entries: entries.into_iter().collect() }
     }
 
-    /// Returns the noun for the entries in messages.
+    /// Returns the noun that messages use for the entries.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// Parses a name, `name` or `name[key=value,...]`.
+    /// Parses a name of the form `name` or `name[key=value,...]`.
     ///
     /// # Errors
     /// [`NameError`], with a suggestion if possible, if the text is not a name, if the name or a
@@ -49,7 +49,7 @@ impl<T: Value> Table<T> {
         })
     }
 
-    /// Parses a value for a parameter. `name` selects the entry.
+    /// Parses `text` as a value of the parameter `key`. `name` selects the entry.
     ///
     /// # Errors
     /// [`NameError`] if the parameter does not exist or the value is not valid.
@@ -62,7 +62,7 @@ impl<T: Value> Table<T> {
         self.entry(name)?.setting(self.kind, name, key, text)
     }
 
-    /// Checks the combination of values of options. `name` selects the entry.
+    /// Checks whether the values in `options` are valid together. `name` selects the entry.
     ///
     /// # Errors
     /// [`NameError`] if the combination is not valid.
@@ -83,7 +83,7 @@ impl<T: Value> Table<T> {
         name.or_else(near).unwrap_or_else(|| StrategyName::plain(self.kind))
     }
 
-    /// Checks options that were not parsed from text.
+    /// Checks options that were created in code instead of parsed from text.
     ///
     /// # Errors
     /// [`NameError`] if a value or the combination of values is not valid.
@@ -109,8 +109,8 @@ impl<T: Value> Table<T> {
     }
 }
 
-/// Returns the error of an unknown name. `listed` is the command that lists the names, if there are
-/// too many names for a message.
+/// Returns the error of an unknown name. `listed` is the command that lists the names; the error refers to this command
+/// if there are too many names for a message.
 pub(super) fn unknown(
     kind: &'static str,
     name: &StrategyName,
@@ -129,8 +129,8 @@ pub(super) fn unknown(
     NameError::new(kind, &name.to_string(), problem)
 }
 
-/// Implements the conversions of a type by its table of names: `FromStr`, `Display`, and
-/// `TryFrom<String>` and `From` for serialization as text.
+/// Implements the conversions between a type and text by a table of names: `FromStr`, `Display`, and, for serialization
+/// as text, `TryFrom<String>` and `From`.
 #[macro_export]
 macro_rules! spelled {
     ($type:ty, $table:expr) => {

@@ -18,7 +18,7 @@ const OTHERS: [(&[u8], &str); 7] = [
     (b"\xfe\xff", "text in UTF-16"),
 ];
 
-/// Number of bytes that determine the type of an input.
+/// Number of bytes at the beginning of an input that are read to determine its type.
 const MAGIC_BYTES: u64 = 5;
 
 /// A defect of gzip data. The defect is wrapped in an [`io::Error`]; [`GzipFault::of`] extracts it.
@@ -118,7 +118,7 @@ fn gzip_error(error: io::Error) -> io::Error {
     }
 }
 
-/// Marks errors of the device, to distinguish them from errors of the decompressor.
+/// A reader that marks its errors, to distinguish errors of the device from errors of the decompressor.
 struct MarkedErrors<R> {
     inner: R,
 }

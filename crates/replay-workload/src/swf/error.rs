@@ -7,7 +7,7 @@ use super::snippet::{clip, snippet};
 use super::{ErrorTally, Field};
 use crate::number::counted;
 
-/// The reason for which a line is not a record.
+/// The reason why a line is not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// The text is not a number.
@@ -118,7 +118,7 @@ fn is_time(field: Field) -> bool {
 
 /// Error of reading a trace.
 ///
-/// After an error the reader is at its end, and further reads return no records.
+/// After an error, the reader is at the end of the input: further reads return no records.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened, or the operating system failed to read it.
@@ -154,8 +154,8 @@ pub enum Error {
     /// A line is not a record (strict reading).
     #[error(transparent)]
     Record(Box<RecordError>),
-    /// There are more bad lines than the collecting mode is allowed to skip.
-    #[error("{file}: gave up after {}, {limit} allowed\n{tally}",
+    /// The number of bad lines exceeds the limit of the collecting mode.
+    #[error("{file}: reading stopped after {} (at most {limit} allowed)\n{tally}",
         counted(.tally.total() as u64, "bad line"))]
     TooMany {
         /// The file name as given by the user.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One field of an SWF record, in file order.
+/// A field of an SWF record; the variants are in file order.
 ///
 /// Source: Standard Workload Format 2.2 (Chapin et al., "Benchmarks and standards for the evaluation
 /// of parallel job schedulers", JSSPP 1999; field definitions of the Parallel Workloads Archive).

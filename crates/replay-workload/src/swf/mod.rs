@@ -12,11 +12,12 @@
 //!
 //! Format: SWF 2.2, Parallel Workloads Archive. A [`Reader`] reads any `BufRead`; [`Reader::open`] opens a path and
 //! decompresses gzip, which it detects by content. This module does not interpret the contents of records. A reader
-//! returns [`Record`]s as they are in the file, and errors with line, column and field. Some sites write more than 18
-//! fields; a reader returns the rest of the line as text ([`Reader::extra`]), and a writer writes this text unchanged.
+//! returns each record as a [`Record`] with the values in the file. An error contains the line, the column and the
+//! field. Some sites write more than 18 fields; a reader returns the rest of the line as text ([`Reader::extra`]), and
+//! a writer writes this text unchanged.
 //!
-//! By default a line that is not a record is an error, because results without the missing lines would be plausible but
-//! wrong. A collecting mode ([`ReadOptions`]) skips and counts bad lines up to a limit. Binary data are an error in
+//! By default, a line that is not a record is an error, because results computed without this line would be plausible
+//! but wrong. A collecting mode ([`ReadOptions`]) skips and counts bad lines up to a limit. Binary data are an error in
 //! both modes.
 
 mod decode;

@@ -19,7 +19,7 @@ const EXACT: u64 = 1 << 53;
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// The reason and position of a malformed line.
+/// The reason why a line is malformed, and the position of the offending text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) reason: Reason,
@@ -165,8 +165,8 @@ fn bad<T>(rest: &[u8], reason: Reason) -> Parsed<'_, T> {
     Err(nom::Err::Error(Bad { rest, reason }))
 }
 
-/// Parses leading digits and returns their value and their number. Values of more than 18 digits wrap around, so
-/// callers must check the number of digits.
+/// Parses the leading digits, and returns their value and how many digits there are. Values of more than 18 digits wrap
+/// around, so callers must check the number of digits.
 #[inline]
 fn digits(input: &[u8]) -> (u64, usize) {
     let mut value = 0u64;

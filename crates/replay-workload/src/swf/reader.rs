@@ -1,4 +1,4 @@
-//! Streaming reader. The reader reads a record at a time into a variable of the caller.
+//! Streaming reader. Each call reads one record into a variable of the caller.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use super::{
 use crate::lines::{LineError, Lines};
 
 /// Maximum length of a line in bytes. The limit detects binary data, which often contain no line ends. In the longest
-/// known lines, a list with the node of every processor follows the last field.
+/// lines of known logs, a list of nodes follows the last field, with one entry per processor.
 const MAX_LINE: usize = 1 << 20;
 
 /// Maximum total length of comment lines in bytes.
@@ -47,8 +47,8 @@ pub struct Reader<R> {
     done: bool,
 }
 
-/// All state except the input. This state is separate so that a line can be processed while the input's buffer is
-/// borrowed.
+/// All state of a [`Reader`] except its input. This state is separate so that a line can be processed while the input's
+/// buffer is borrowed.
 struct State {
     file: String,
     options: ReadOptions,
@@ -116,9 +116,7 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads the next record. Returns `false` at the end of the file; the contents of `record` are then unspecified.
     ///
-    /// # Errors
-    /// [`Error`] if the input fails, or if a line is not a record and the options do not allow this. The reader is then
-    /// at its end.
+    /// # Errors [`Error`] if the input fails, or if a line is not a record and the options do not permit another bad line. After an error, further calls return `false`.
     pub fn read_record(&mut self, record: &mut Record) -> Result<bool, Error> {
         while !self.done {
             match self.read_line(record) {
@@ -164,20 +162,20 @@ impl<R: BufRead> Reader<R> {
         &self.state.tally
     }
 
-    /// Returns the statistics of comments and blank lines so far. These statistics, the records and the
+    /// Returns the numbers of comments and blank lines that were read so far. These statistics, the records and the
     /// [tally](Self::tally) together cover all lines.
     pub fn other_lines(&self) -> OtherLines {
         self.state.others
     }
 
-    /// Returns the number of records read so far for each number of fields below 18. The missing values of these
-    /// records are unknown.
+    /// Returns the number of records read so far for each number of fields below 18. The missing fields of these
+    /// records have the value -1 (unknown).
     pub fn short_records(&self) -> BTreeMap<usize, u64> {
         let counts = self.state.short.iter().copied().enumerate();
         counts.filter(|(_, records)| *records > 0).collect()
     }
 
-    /// Returns input, header and tally.
+    /// Returns the input, the header, and the tally of bad lines.
     pub fn into_parts(self) -> (R, Header, ErrorTally) {
         (self.lines.into_inner(), self.state.header, self.state.tally)
     }
@@ -239,7 +237,8 @@ impl State {
         }
     }
 
-    /// Handles a bad line. In strict mode the line is an error; otherwise the line is counted, up to the limit.
+    /// Handles a bad line. In strict mode, the line is an error; otherwise the line is counted, and the call fails if
+    /// the count exceeds the limit.
     #[cold]
     fn reject(&mut self, line: &[u8], mut fault: parse::Fault) -> Result<(), Error> {
         let limit = self.options.max_errors;
@@ -272,7 +271,7 @@ impl State {
         Ok(())
     }
 
-    /// Handles a line that exceeds the maximum length.
+    /// Returns the error for a line that is longer than the maximum length.
     #[cold]
     fn endless(&mut self, start: &[u8]) -> Error {
         self.line += 1;

@@ -36,7 +36,7 @@ pub struct Record {
     pub group: i64,
     /// Field 14. Executable (application), a number from 1.
     pub executable: i64,
-    /// Field 15. Queue, a number; 0 for interactive by convention.
+    /// Field 15. Queue, a number; by convention, 0 is the queue of interactive jobs.
     pub queue: i64,
     /// Field 16. Partition, a number from 1.
     pub partition: i64,

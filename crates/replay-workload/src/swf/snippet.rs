@@ -1,13 +1,13 @@
 //! Source lines in error messages. Each byte is shown as one character, and long lines are truncated around the
 //! position of interest.
 
-/// Maximum number of characters shown of a source line.
+/// Maximum number of characters of a source line that a message shows.
 const WIDTH: usize = 100;
 
 /// Number of characters shown before the position of interest if the beginning of the line is omitted.
 const LEAD: usize = 40;
 
-/// Maximum number of characters quoted of an offending text.
+/// Maximum number of characters of an offending text that a message quotes.
 const QUOTE: usize = 40;
 
 /// Returns the source line with its line number, and a second line with carets below the bytes `start .. start + len`
@@ -40,7 +40,7 @@ pub(super) fn clip(text: &[u8]) -> String {
     quoted
 }
 
-/// Converts a byte to one character, so that carets are under their column.
+/// Converts a byte to exactly one character, so that each caret is below the byte that it marks.
 fn visible(byte: u8) -> char {
     match byte {
         b' '..=b'~' => char::from(byte),

@@ -20,12 +20,12 @@ const MAX_STORED: usize = 1000;
 pub struct ErrorTally {
     errors: Vec<RecordError>,
     by_reason: BTreeMap<Reason, usize>,
-    /// Line of the first error with each reason.
+    /// For each reason, the line of the first bad line.
     first: BTreeMap<Reason, u64>,
 }
 
 impl ErrorTally {
-    /// Counts an error. Stores the error if fewer errors than the limit are stored.
+    /// Counts an error. Also stores the error if fewer than `limit` and fewer than `MAX_STORED` errors are stored.
     pub(super) fn add(&mut self, error: RecordError, limit: usize) {
         *self.by_reason.entry(error.reason).or_default() += 1;
         self.first.entry(error.reason).or_insert(error.line);
@@ -39,7 +39,7 @@ impl ErrorTally {
         self.by_reason.values().sum()
     }
 
-    /// Returns the first errors in file order, at most 1,000 and at most the reader's limit.
+    /// Returns the first errors in file order: at most 1,000, and no more than the reader's limit.
     pub fn errors(&self) -> &[RecordError] {
         &self.errors
     }

@@ -25,8 +25,8 @@ pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
 
 /// Writes SWF.
 ///
-/// A [`Reader`](super::Reader) of the written text returns the same header text and records. Numbers and blanks are
-/// normalised: `489.00` becomes `489`.
+/// A [`Reader`](super::Reader) of the written text returns the header text and the records that were written. Numbers
+/// and blanks are normalised: `489.00` becomes `489`.
 ///
 /// ```
 /// use replay_workload::swf::{Header, Record, Writer};

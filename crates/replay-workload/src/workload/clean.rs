@@ -58,7 +58,7 @@ struct Draft<'a> {
     changes: u16,
 }
 
-/// The reason for which cleaning of a record ends without a job.
+/// The reason why the cleaning of a record ends without a job.
 enum Stop {
     Drop(DropReason),
     Error(Box<CleaningError>),
@@ -153,8 +153,8 @@ impl Draft<'_> {
         Ok(Job { number, submit, run, estimate, size, line, shape: None, limit })
     }
 
-    /// Returns the requested time as recorded in the log, in seconds. No policy changes this value or counts a change
-    /// of it.
+    /// Returns the requested time as recorded in the log, in seconds. No policy changes this value, and its conversion
+    /// to an integer is not counted as a change.
     fn limit(&self) -> Option<u32> {
         let requested = self.record.requested_time;
         // The cast truncates fractions and saturates at 32 bits.

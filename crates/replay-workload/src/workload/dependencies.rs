@@ -2,7 +2,7 @@
 //!
 //! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores the dependencies unless
 //! [`Dependencies`] selects a rule: the submit times of a log already reflect its dependencies. Dependencies matter
-//! only if jobs of the replay end at other times than in the log.
+//! only if jobs end at other times in the replay than in the log.
 //!
 //! Field 17 is the job number of the predecessor. If several records have this number, the predecessor is the last of
 //! these records before the dependent record. If all records with this number are after the dependent record, the
@@ -50,7 +50,7 @@ impl Dependencies {
     }
 }
 
-/// The name of a dependency rule is unknown.
+/// Error: the name of a dependency rule is unknown.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{word}\" is not ignore, honour, shift or force{advice}")]
 pub struct DependenciesError {
@@ -97,7 +97,7 @@ pub struct Repeated {
     pub count: u64,
     /// Line of the first record that repeats a job number, 1-based.
     pub first_line: u64,
-    /// Job number of this first record.
+    /// Job number of the record on line `first_line`.
     pub job: i64,
 }
 
@@ -146,7 +146,7 @@ impl fmt::Display for DependencyCounts {
             Some(value) => write!(f, ", {value} in all records (not meaningful)")?,
             None if named > 0 => write!(
                 f,
-                ": {} usable ({} earlier in the file, {} later), {} absent, {} naming itself",
+                ": {} usable ({} earlier in the file, {} later), {} absent, {} referring to itself",
                 grouped(earlier + later),
                 grouped(earlier),
                 grouped(later),
@@ -265,8 +265,8 @@ impl Linker {
         }
     }
 
-    /// Returns the count of records that repeat the job number of an earlier record. Negative numbers mean unknown and
-    /// are not compared.
+    /// Returns the statistics of records that repeat the job number of an earlier record. Negative numbers mean unknown
+    /// and are not compared.
     pub fn repeated(&mut self) -> Repeated {
         let mut repeated = Repeated::default();
         if !self.unordered {
@@ -327,7 +327,7 @@ impl Linker {
 }
 
 impl Links {
-    /// Returns the lines of the first two records with job number `number` if several records have this number.
+    /// If several records have job number `number`, returns the lines of the first two of these records.
     ///
     /// Data that refer to a job by a repeated number are ambiguous.
     pub fn repeated_lines(&self, number: i64) -> Option<[u32; 2]> {
@@ -337,8 +337,8 @@ impl Links {
 
     /// Computes the dependencies of `jobs` under a rule.
     ///
-    /// If dependencies form a cycle, one dependency is ignored: the dependency of the job that is last in the file
-    /// among the jobs of the cycle.
+    /// For each cycle of dependencies, the dependency of one job is ignored: the job of the cycle that is last in the
+    /// file.
     pub fn chains(&self, jobs: &[Job], rule: Dependencies) -> Chains {
         let mut chains = Chains::default();
         if rule == Dependencies::Ignore || self.links.is_empty() {

@@ -20,7 +20,7 @@ pub struct CleaningError {
     pub field: AnyField,
     /// Name of the policy.
     pub policy: String,
-    /// The reason for which the policy does not admit the record.
+    /// The reason why the policy does not admit the record.
     pub problem: Problem,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for AnyField {
     }
 }
 
-/// The reason for which a policy does not admit a record.
+/// The reason why a policy does not admit a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The record would be dropped, and the policy is strict.
@@ -133,7 +133,7 @@ pub enum LoadError {
     Window {
         /// The file as the user named it.
         file: String,
-        /// The error of the window.
+        /// The reason why the window cannot be applied.
         error: WindowError,
     },
     /// The shapes file of the trace cannot be used.

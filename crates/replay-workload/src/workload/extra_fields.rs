@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::number::grouped;
 use crate::swf::Field;
 
-/// GPUs of a Frontier node, as counted by its scheduler.
+/// Number of GPUs of a Frontier node, as counted by Frontier's scheduler.
 const GPUS: i64 = 8;
 
 /// The text after field 18 of a record.
@@ -61,8 +61,9 @@ impl<'a> Extra<'a> {
         Some(self.nodes()?.collect::<HashSet<_>>().len() as i64)
     }
 
-    /// Returns the largest number of processors per node in CERIT's request, field 21: chunks joined by `+`, each
-    /// `COUNT:ppn=K:property..`. In some requests a property follows the number without a separator.
+    /// Returns the largest number of processors per node in CERIT's request (field 21). A request consists of chunks
+    /// joined by `+`, each of the form `COUNT:ppn=K:property..`. In some requests, a property follows K without a
+    /// separator.
     pub fn processors_per_node(self) -> Option<i64> {
         let request = std::str::from_utf8(self.field(21)?).ok()?;
         let of_part = |part: &str| {
@@ -92,14 +93,15 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// Returns whether each node has the same number of GPUs and this number is at most 8.
+    /// Returns whether the GPUs can be divided evenly among the nodes, with at most 8 GPUs per node. Also true if the
+    /// number of GPUs is unknown.
     pub fn is_even(self) -> bool {
         let all = |gpus: i64| self.nodes > 0 && gpus % self.nodes == 0 && gpus / self.nodes <= GPUS;
         self.gpus.is_none_or(all)
     }
 }
 
-/// Numbers of records by the contents of their fields after field 18.
+/// Statistics of the fields after field 18, over all records of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExtraFields {
     /// Number of records for each number of fields above 18.
@@ -168,7 +170,7 @@ impl fmt::Display for ExtraFields {
             (true, sizes) if sizes < most => {
                 return write!(
                     f,
-                    "; sizes taken from these fields {}, else from field 5",
+                    "; sizes of {} records taken from these fields, all others from field 5",
                     grouped(sizes)
                 );
             }

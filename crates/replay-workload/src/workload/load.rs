@@ -66,7 +66,8 @@ impl Workload {
         };
         let shapes = shapes_path(path);
         let file = shapes.display().to_string();
-        // This path is derived from the trace's path. If it is a pipe or a device, loading must not block on it.
+        // The path of the shapes file is derived from the trace's path. If the shapes file is a pipe or a device,
+        // loading must not block on it.
         match fs::metadata(&shapes) {
             Ok(metadata) if metadata.is_file() => {
                 let input = File::open(&shapes);
@@ -82,7 +83,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Assigns shapes to the jobs. A shape belongs to the job with its job number.
+    /// Assigns shapes to the jobs. A shape is assigned to the job that has the job number of the shape.
     ///
     /// # Errors
     /// [`ShapeError`] if the shapes do not match the jobs or name another trace, or the policy renumbered the jobs.
@@ -122,8 +123,8 @@ impl Workload {
         Self::from_any(&mut input, source.as_ref(), policy, window, options)
     }
 
-    /// Loads from a trait object, so that this code is compiled with this crate. A generic function would be compiled
-    /// with each caller, possibly without optimisation.
+    /// Loads a trace from a trait object, so that this function is compiled once, with this crate. A generic function
+    /// would be compiled with each caller, possibly without optimisation.
     fn from_any(
         input: &mut dyn Read,
         source: &Path,

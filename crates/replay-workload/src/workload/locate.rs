@@ -18,7 +18,7 @@ const MANIFEST: &str = "manifest.toml";
 /// Extensions that may follow a trace's name.
 const EXTENSIONS: [&str; 4] = [".swf.gz", ".swf", ".gz", ""];
 
-/// The directories in which traces are searched, in order.
+/// The directories that are searched for traces, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath {
     dirs: Vec<PathBuf>,
@@ -80,7 +80,7 @@ impl SearchPath {
     /// [`NotFound`], which lists the searched directories, similar names and the command to fetch the trace.
     pub fn resolve(&self, name: &str, manifest: &Manifest) -> Result<PathBuf, NotFound> {
         let given = PathBuf::from(name);
-        // A path given by the user may be a pipe. A name that is searched for must be a file.
+        // A path given by the user may be a pipe. The result of a search must be a regular file.
         if given.exists() && !given.is_dir() {
             return Ok(given);
         }

@@ -19,7 +19,7 @@ pub struct KnownTrace {
     pub sha256: Option<String>,
     /// Records in the file.
     pub records: Option<u64>,
-    /// Jobs that the policy `johnson` keeps.
+    /// Number of jobs that the policy `johnson` keeps.
     pub jobs: Option<u64>,
     /// Processors of the machine.
     pub procs: u32,

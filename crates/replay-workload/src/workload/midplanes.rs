@@ -1,9 +1,10 @@
 //! Boxes of nodes on a Blue Gene/Q, and the midplanes that a box occupies.
 //!
-//! A box such as `A0-3 B4-7 C8-11 D8-11 E0-1` contains the first and the last coordinate in each of five dimensions.
-//! Imports of Cobalt logs write this notation. If a range wraps around, its first coordinate is greater than its last.
-//! A midplane has 4 x 4 x 4 x 4 x 2 = 512 nodes; the midplane at (a, b, c, d) has number d + 4 (c + 4 (b + 3 a)), as on
-//! Mira, which has 2 x 3 x 4 x 4 midplanes. On `6x4x4*512` these numbers are the points in scan order.
+//! A box such as `A0-3 B4-7 C8-11 D8-11 E0-1` is written as the first and the last coordinate in each of five
+//! dimensions. Imports of Cobalt logs write this notation. If a range wraps around, its first coordinate is greater
+//! than its last. A midplane has 4 x 4 x 4 x 4 x 2 = 512 nodes; the midplane at (a, b, c, d) has number d + 4 (c + 4
+//! (b + 3 a)), as on Mira, which has 2 x 3 x 4 x 4 midplanes. On the machine `6x4x4*512`, the number of a midplane is
+//! the number of its point in scan order.
 
 /// Sides of Mira along A, B, C, D and E, in nodes.
 pub const MIRA: [u64; 5] = [8, 12, 16, 16, 2];
@@ -93,7 +94,7 @@ mod tests {
     }
 
     proptest! {
-        /// The counts equal counts by an enumeration of all nodes.
+        /// The counts agree with an enumeration of all nodes.
         #[test]
         fn counts_the_nodes_of_each_midplane(
             places in [(0u64..8, 0u64..8), (0u64..12, 0u64..12), (0u64..16, 0u64..16), (0u64..16, 0u64..16), (0u64..2, 0u64..2)],

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The last group of an item varies fastest: `r[1-2]n[1-2]` is r1n1, r1n2, r2n1, r2n2. If the names of nodes are
-//! numbers, a list may consist only of parts, such as `0-127,256` ([`ranges`]). The first number of a range must not
-//! exceed the last.
+//! numbers, a list may consist of numbers and ranges without brackets, such as `0-127,256` ([`ranges`]). The first
+//! number of a range must not exceed the last.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub struct NodeListError {
     pub problem: NodeListProblem,
 }
 
-/// The error in a node list.
+/// The reason why a text is not a node list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeListProblem {
     /// A name or a number is missing.
@@ -205,7 +205,7 @@ fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, NodeListError> {
     }
 }
 
-/// Calls `visit` with each group of an item, or with the item itself if it is a number or a range.
+/// Calls `visit` with the content of each bracket of an item, or with the item itself if it is a number or a range.
 fn for_groups<'a>(
     item: &'a str,
     mut visit: impl FnMut(&'a str) -> Result<(), NodeListError>,

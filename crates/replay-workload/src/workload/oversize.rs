@@ -1,4 +1,5 @@
-//! The treatment of jobs larger than the machine, in a separate pass for machines that are chosen after loading.
+//! The treatment of jobs larger than the machine. It is a separate pass, because the machine may be chosen after
+//! loading.
 
 use super::error::{CleaningError, Problem};
 use super::job::Job;

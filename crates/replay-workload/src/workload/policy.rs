@@ -24,7 +24,7 @@ pub enum SizeSource {
 }
 
 impl SizeSource {
-    /// Returns whether the size is a number of nodes in logs that list a node for each processor.
+    /// Returns whether sizes are numbers of nodes although the log lists a node for each processor.
     pub fn counts_nodes(self) -> bool {
         self == Self::CeritNodes
     }
@@ -37,7 +37,7 @@ impl SizeSource {
     /// Returns whether the fields after field 18 contain the size.
     pub(super) fn is_found_in(self, extra: Extra<'_>) -> bool {
         match self {
-            // A descriptor without nodes gives no size.
+            // A descriptor with zero nodes gives no size.
             Self::FrontierNodes => extra.descriptor().is_some_and(|found| found.nodes > 0),
             Self::CeritProcessors => extra.processors_per_node().is_some(),
             Self::CeritNodes => extra.nodes().is_some() || extra.processors_per_node().is_some(),
@@ -62,7 +62,7 @@ pub enum Repair {
 pub enum Rounding {
     /// Times are rounded towards zero, like a cast to an integer.
     Truncate,
-    /// Times are rounded to the nearest second, and halves away from zero.
+    /// Times are rounded to the nearest second; halves are rounded away from zero.
     Nearest,
 }
 
@@ -84,7 +84,7 @@ pub struct EstimateRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Oversize {
-    /// Such a job is an error. The error contains the line of the job.
+    /// A job larger than the machine is an error. The error contains the line of the job.
     Error,
     /// The job is dropped.
     Drop,
@@ -125,9 +125,9 @@ pub struct Policy {
     pub drop_zero_run: bool,
     /// Run times are lengthened to the next *greater* multiple of this number of seconds; 0 leaves run times unchanged.
     pub run_grain: u32,
-    /// Source and bounds of the estimate. Multiples are of the run time before lengthening.
+    /// Source and bounds of the estimate. Multiples refer to the run time before it is lengthened.
     pub estimate: EstimateRule,
-    /// Whether jobs with an estimate of at most the run time (field 4) are dropped.
+    /// Whether jobs whose estimate does not exceed the run time (field 4) are dropped.
     pub drop_tight_estimate: bool,
     /// Rule for a negative submit time (field 2).
     pub negative_submit: Repair,
@@ -137,7 +137,7 @@ pub struct Policy {
     pub rounding: Rounding,
     /// Rule for jobs larger than the machine.
     pub oversize: Oversize,
-    /// Whether jobs get new numbers: 0, 1, 2, ... in file order.
+    /// Whether jobs are renumbered 0, 1, 2, ... in file order.
     pub renumber: bool,
     /// Whether every change and every drop is an error.
     pub strict: bool,

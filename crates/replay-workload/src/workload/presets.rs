@@ -10,8 +10,8 @@ impl Policy {
     /// The rules of Johnson, Bunde and Leung, "A tie-breaking strategy for processor allocation in meshes" (section I),
     /// which reproduce the paper's figures. The size is field 5; jobs without a positive size are dropped. A negative
     /// run time becomes 0; a run time of 0 is kept. The estimate is max(field 9, run time), so no job is killed at its
-    /// estimate. The paper does not state two rules. In this policy a negative submit time becomes 0, and fractions of
-    /// seconds are truncated.
+    /// estimate. The paper does not state how negative submit times and fractions of seconds are treated. In this
+    /// policy, a negative submit time becomes 0, and fractions of seconds are truncated.
     pub const JOHNSON: Policy = Policy {
         name: "johnson",
         summary: "Johnson, Bunde, Leung: allocated size, estimate at least the run time (default)",
@@ -39,8 +39,8 @@ impl Policy {
 
     /// Rules that follow the advice of the Parallel Workloads Archive in the usual interpretation. The size is field 5,
     /// or field 8 if field 5 is unknown. Jobs that never ran (run time unknown, or cancelled with run time 0) caused no
-    /// load and are dropped. Other jobs with run time 0 ran less than half a second and are kept. Estimates below the
-    /// run time are raised to the run time, because logs contain jobs that exceeded their estimate without being
+    /// load and are dropped. Other jobs with run time 0 ran for less than half a second and are kept. Estimates below
+    /// the run time are raised to the run time, because logs contain jobs that exceeded their estimate without being
     /// killed.
     pub const PWA: Policy = Policy {
         name: "pwa",
@@ -63,8 +63,8 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// The rules of Batsim's converter with its defaults (grain 1, wall time factor 2). These rules make every job one
-    /// second too long.
+    /// The rules of Batsim's converter with its defaults (grain 1, wall time factor 2). These rules make every run time
+    /// one second too long.
     pub const BATSIM: Policy = Policy {
         name: "batsim",
         summary: "Batsim's SWF converter: run time one second longer, estimate at least twice the run time",

@@ -192,7 +192,7 @@ impl RecordedPlacements {
         }
     }
 
-    /// Reads the node lists in field 19 of the records of a trace. The records may have no node lists.
+    /// Reads the node lists in field 19 of the records of a trace. Records without a node list are permitted.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed.
@@ -221,8 +221,8 @@ impl RecordedPlacements {
         self.jobs.get(&key).map(|nodes| &**nodes)
     }
 
-    /// Checks that the placements belong to this trace, and that no other record has the number of a job with a
-    /// placement.
+    /// Checks that the placements belong to this trace, and that each job number with a placement occurs in only one
+    /// record.
     ///
     /// # Errors
     /// * [`RecordedPlacementsError::Other`] if the file of placements names another trace.
@@ -237,7 +237,7 @@ impl RecordedPlacements {
         let twice =
             |job: &&Job| self.of(job).is_some() && links.repeated_lines(job.number).is_some();
         let lines = |job: &Job| links.repeated_lines(job.number).unwrap_or([job.line; 2]);
-        // Report the job number with the earliest second record.
+        // Report the job number whose second record is earliest in the trace.
         match jobs.iter().filter(twice).min_by_key(|job| lines(job)[1]) {
             None => Ok(()),
             Some(job) => Err(RecordedPlacementsError::Repeated {
@@ -248,8 +248,8 @@ impl RecordedPlacements {
         }
     }
 
-    /// Removes repeated nodes from each list. Used for logs that list a node for each processor, if job sizes are
-    /// numbers of nodes.
+    /// Removes repeated nodes from each list. Needed if job sizes are numbers of nodes but the log lists a node for
+    /// each processor.
     pub fn each_once(mut self) -> Self {
         for nodes in self.jobs.values_mut() {
             let mut seen = BTreeSet::new();
@@ -262,7 +262,8 @@ impl RecordedPlacements {
 
     /// Removes the lists of more than `most` nodes, which do not fit the machine; their jobs then have no placement.
     /// Returns the number of removed lists, and the job of the first of these lists. The first list is the list on the
-    /// first line. If there are no lines, it is the list with the smallest key.
+    /// earliest line of the file beside the trace. If the placements are not from such a file, the first list is the
+    /// list with the smallest key.
     pub fn within(self, most: usize) -> (Self, Option<(u64, i64)>) {
         let too_long = || self.jobs.iter().filter(|(_, nodes)| nodes.len() > most);
         let place = |key: &i64| (self.lines.get(key).copied().unwrap_or(0), *key);
@@ -290,8 +291,8 @@ impl RecordedPlacements {
         !self.by_line
     }
 
-    /// Returns the placements, in the file beside the trace, of jobs that are not in `jobs`; `None` if all placements
-    /// in the file are of jobs in `jobs`.
+    /// Returns the statistics of the placements in the file beside the trace whose jobs are not in `jobs`; `None` if
+    /// every placement in the file belongs to a job in `jobs`.
     pub fn unmatched(&self, jobs: &[Job]) -> Option<UnmatchedPlacements> {
         let known: HashSet<i64> = jobs.iter().map(|job| job.number).collect();
         let others = self.lines.iter().filter(|(job, _)| !known.contains(job));
@@ -459,7 +460,8 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
 
-        /// For any damage to the file, reading gives either jobs with nodes that have names, or an error with a line.
+        /// However the file is damaged, reading returns either placements on nodes that have names, or an error with a
+        /// line.
         #[test]
         fn damaged_files_give_valid_placements_or_an_error(
             at in 0usize..70,

@@ -12,7 +12,7 @@ use super::job::Job;
 use crate::number::{counted, grouped};
 use crate::swf::Field;
 
-/// The reason for which cleaning dropped a record.
+/// The reason why cleaning dropped a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
@@ -56,7 +56,7 @@ pub enum Change {
     TimeRounded,
     /// The size was reduced to the size of the machine.
     SizeClamped,
-    /// The job got a new number.
+    /// The job was renumbered.
     Renumbered,
 }
 
@@ -119,7 +119,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// Statistics of the drops and changes of cleaning. Counts are numbers of jobs (records).
+/// Statistics of the records that cleaning dropped or changed. Counts are numbers of jobs (records).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CleaningReport {
     /// Name of the workload.
@@ -128,7 +128,7 @@ pub struct CleaningReport {
     pub policy: String,
     /// Number of lines of the file: records, comments, blank lines and malformed lines.
     pub lines: u64,
-    /// Lines that are comments, including the header.
+    /// Number of comment lines, including the header.
     pub comments: u64,
     /// Blank lines.
     pub blank: u64,
@@ -147,7 +147,7 @@ pub struct CleaningReport {
     /// For each reason, the line number of the first malformed line, 1-based.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_malformed: BTreeMap<String, u64>,
-    /// Changes of each job kept.
+    /// Changes made to each kept job.
     #[serde(skip)]
     pub(super) changed_jobs: ChangedJobs,
     /// Statistics of records that repeat the job number of an earlier record.
@@ -167,13 +167,13 @@ pub struct CleaningReport {
     pub without_shape: u64,
     /// Number of jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
-    /// Number of jobs kept by cleaning that are after the window, because of their submit time or because of the
-    /// window's number of jobs.
+    /// Number of jobs kept by cleaning that are after the window: jobs submitted after its end, and jobs in excess of
+    /// its number of jobs.
     pub after_window: u64,
 }
 
-/// Changes of the jobs kept, run-length encoded. Each entry contains a line and the set of changes of the job on this
-/// line. The set also applies to the following jobs, up to the next entry.
+/// Changes made to the kept jobs, run-length encoded. Each entry contains a line and the set of changes of the job on
+/// this line. The set also applies to the following jobs, up to the next entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedJobs {
     begins: Arc<Vec<(u32, u16)>>,

@@ -13,9 +13,9 @@ pub struct Scaled {
     pub after: f64,
 }
 
-/// Returns the offered load: the ratio of the processor-seconds of the jobs to the processor-seconds of the machine
-/// between the first and the last submission. The jobs must be in order of submission. The load is not finite if all
-/// jobs are submitted at once.
+/// Returns the offered load: the processor-seconds that the jobs use, divided by the processor-seconds that the machine
+/// provides between the first and the last submission. The jobs must be in order of submission. The load is not finite
+/// if all jobs are submitted at once.
 pub fn offered_load(jobs: &[Job], processors: usize) -> f64 {
     let work: f64 = jobs.iter().map(|job| f64::from(job.size) * job.run as f64).sum();
     let (first, last) = (jobs.first(), jobs.last());
@@ -23,9 +23,10 @@ pub fn offered_load(jobs: &[Job], processors: usize) -> f64 {
     work / (processors as f64 * span as f64)
 }
 
-/// Moves submissions such that the offered load becomes `load`. If a job is submitted t seconds after the first job,
-/// its new submission is t x (old load / `load`) after the first job, rounded to the nearest second. Run times, sizes
-/// and the order do not change. Returns `None` and moves nothing if the load of the jobs cannot be scaled.
+/// Scales the times between submissions such that the offered load becomes `load`. A job submitted t seconds after the
+/// first job is moved to t x (old load / `load`) seconds after the first job, rounded to the nearest second. Run times,
+/// sizes and the order do not change. Returns `None` and changes nothing if there are no jobs, or if their load is zero
+/// or infinite.
 pub fn scale_load(jobs: &mut [Job], processors: usize, load: f64) -> Option<Scaled> {
     let before = offered_load(jobs, processors);
     let factor = before / load;
@@ -75,7 +76,7 @@ mod tests {
     fn changes_arrivals_only() {
         let jobs = [job(100, 50, 4), job(101, 20, 10), job(103, 10, 8), job(200, 30, 1)];
         let mut scaled = jobs;
-        // The jobs have 510 processor-seconds; 10 processors have 1,000 in 100 s.
+        // The jobs use 510 processor-seconds; 10 processors provide 1,000 processor-seconds in 100 s.
         let result = scale_load(&mut scaled, 10, 0.85).expect("a load");
         assert!((result.before - 0.51).abs() < 1e-12 && (result.factor - 0.6).abs() < 1e-12);
         assert_eq!(scaled.map(|job| job.submit), [100, 101, 102, 160]);

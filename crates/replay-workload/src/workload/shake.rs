@@ -9,7 +9,7 @@
 //! Every copy has the jobs of the log with their numbers, sizes, shapes and lines. For each job:
 //!
 //! * The submit time changes by a whole number of seconds, uniformly distributed from -width to +width. The new submit
-//!   time is at least 0; a negative submit time does not decrease.
+//!   time is at least 0; if the old submit time is negative, the new one is at least the old one.
 //! * The run time changes in the same way by an independent random number. The new run time is at least 1 s. A run time
 //!   of 0 does not change, because the job never ran.
 //! * The estimate changes only if it was at least the old run time and is below the new run time. The estimate then
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::job::Job;
 
-/// Separates these random streams from other random streams with the same seed.
+/// Label that separates these random streams from other random streams with the same seed.
 const LABEL: &[u8; 16] = b"shaken job times";
 
 /// The number of perturbed copies of a trace, and the parameters of the perturbation.
@@ -69,7 +69,7 @@ impl Shake {
         1
     }
 
-    /// Creates `copies` copies with a width of one second and seed 0.
+    /// Returns the parameters for `copies` copies with a width of one second and seed 0.
     pub const fn of(copies: u32) -> Self {
         Self { copies, width: Self::usual_width(), seed: 0 }
     }

@@ -1,8 +1,8 @@
 //! The line of a sidecar that names its trace. A sidecar is a file beside a trace.
 //!
 //! `lo.shapes.csv` and `lo.nodes.csv` are read because they are beside `lo.swf`. If a program is killed between two
-//! renames, or if only one file is copied, a sidecar may not belong to the trace beside it. Therefore `synth` and
-//! `import` end each sidecar with
+//! renames, or if only one file is copied, a sidecar can end up beside a trace to which it does not belong. Therefore
+//! `synth` and `import` end each sidecar with
 //!
 //! ```text
 //! # trace blake3:DIGEST

@@ -107,7 +107,7 @@ struct LublinOptions {
 }
 
 static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
-    /// Borrows a parameter of one model.
+    /// Expands to a function that borrows a parameter of one model.
     macro_rules! of {
         ($model:ident, $field:ident) => {
             |model: &mut Model| match model {

@@ -12,7 +12,7 @@ pub enum TraceTime {
     /// Seconds since the start of the log (time 0 of its submit times).
     Seconds(i64),
     /// Local time of the log, in seconds since 1970-01-01 00:00. The time zone is `TimeZone` of the header, or UTC if
-    /// it is missing.
+    /// the header has no `TimeZone`.
     Local(i64),
 }
 

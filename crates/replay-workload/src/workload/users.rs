@@ -3,7 +3,7 @@
 use super::job::Job;
 
 /// Users of the records, in ascending order of lines of the log. Users are stored separately from the jobs because
-/// schedulers do not use the users.
+/// schedulers do not need them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Users(Vec<(u32, i64)>);
 

@@ -18,7 +18,7 @@ pub enum Start {
     /// Seconds since the start of the log (time 0 of its submit times).
     Seconds(i64),
     /// Midnight of a day in local time of the log, as days since 1970-01-01. The time zone is `TimeZone` of the header,
-    /// or UTC if it is missing.
+    /// or UTC if the header has no `TimeZone`.
     Day(i64),
 }
 
@@ -261,7 +261,7 @@ mod tests {
         let window = |from, jobs, days| Window::parse(from, jobs, days).unwrap();
         let all = inside(Window::ALL, &submits, "").unwrap();
         assert_eq!(all, (submits.to_vec(), Outside { before: 0, after: 0 }));
-        // If the window has no start, days count from the first job.
+        // If the window has no start, its length is measured from the submit time of the first job.
         let day = inside(window(None, None, Some(1.0)), &submits, "").unwrap();
         assert_eq!(day, (vec![100, 200], Outside { before: 0, after: 3 }));
         let some = inside(window(Some("200"), Some(2), None), &submits, "").unwrap();

@@ -54,7 +54,8 @@ fn halves_are_placed_separately() {
 
 #[test]
 fn frames_rotate_independently() {
-    // The free processors are a column of 4 x 2 at the left and a separate row of 2 x 4.
+    // The free processors are a box of 4 x 2 at the lower left and a separate box of 2 x 4 at the
+    // upper right.
     let busy: Vec<_> = (0..36u16)
         .map(|node| {
             let (x, y) = (node / 6, node % 6);

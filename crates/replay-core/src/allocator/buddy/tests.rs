@@ -23,7 +23,8 @@ fn shaped(w: u16, h: u16) -> Request {
     Request::shaped(u32::from(w) * u32::from(h), Some([w, h, 1]))
 }
 
-/// Vector V-2DBS of the specification: half of the square is lost.
+/// Test vector V-2DBS of the specification: a job of 2 x 1 uses only half of its square of four
+/// processors.
 #[test]
 fn a_job_gets_the_square_of_its_longer_side() {
     for (request, processors) in [

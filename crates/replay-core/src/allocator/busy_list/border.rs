@@ -66,8 +66,8 @@ mod tests {
             border,
             Plane { x: 2, y: Span { low: 0, high: 3 }, z: Span { low: 0, high: 2 } }
         );
-        // The sub-meshes are too near the right wall, touch the right wall, and are too near the
-        // top.
+        // None of these sub-meshes has a right border plane: the first is too near the right wall,
+        // the second touches the right wall, and the third is too near the top.
         for outside in [[2, 0, 0, 2, 3, 3], [2, 0, 0, 3, 3, 3], [0, 0, 3, 1, 3, 3]] {
             assert_eq!(admissible.right_border(&region(outside)), None);
         }

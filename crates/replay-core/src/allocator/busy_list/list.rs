@@ -1,9 +1,10 @@
 //! The busy list: a list of all allocated sub-meshes, in the order that the search needs.
 //!
-//! Source: Bani-Mohammad 2008, section 3.3. Entries are sorted by decreasing last coordinate of
-//! their highest corner. A piece of a plane above one prohibited region is therefore above all
-//! later regions. A new entry is inserted after the entries with equal keys. Cost with m entries: m
-//! steps for an insertion, and m steps for the release of a job with any number of entries.
+//! Source: Bani-Mohammad 2008, section 3.3. Entries are sorted by the last coordinate of their
+//! highest corner, in decreasing order. A piece of a plane that is above one prohibited region is
+//! therefore also above all later regions. A new entry is inserted after the entries with equal
+//! keys. Cost with m entries: m steps for an insertion, and m steps for the release of a job with
+//! any number of entries.
 //!
 //! Inside the list, coordinates are *upright*: a position (x, y) of a 2D mesh is stored as (x, 0,
 //! y). The last coordinate is then the third coordinate, as in 3D.
@@ -74,12 +75,13 @@ impl BusyList {
         self.grid.dimensions() == 2
     }
 
-    /// Returns the entries in list order, without the hypothetical first entry.
+    /// Returns the entries in list order, without the hypothetical sub-mesh to the left of the
+    /// mesh.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Returns the number of entries, without the hypothetical first entry.
+    /// Returns the number of entries, without the hypothetical sub-mesh to the left of the mesh.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

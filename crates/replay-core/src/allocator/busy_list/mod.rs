@@ -1,13 +1,12 @@
-//! Busy List and Turning Busy List (Bani-Mohammad, Ould-Khaoua, Ababneh, Mackenzie 2006;
-//! Bani-Mohammad 2008, chapter 3): contiguous allocation on 2D and 3D meshes by a list of allocated
-//! sub-meshes instead of a map of free processors.
+//! Busy List and Turning Busy List (Bani-Mohammad, Ould-Khaoua, Ababneh, Mackenzie 2006; Bani-Mohammad 2008, chapter
+//! 3): contiguous allocation on 2D and 3D meshes that searches a list of allocated sub-meshes instead of a map of free
+//! processors.
 //!
-//! Busy List finds a free sub-mesh iff there is a free sub-mesh of the requested shape in the
-//! requested orientation. Turning Busy List finds a free sub-mesh iff there is a free sub-mesh of
-//! this shape in any orientation. The search lists planes of admissible bases and uses the lowest
-//! corner of the first plane. Cost per decision with m allocated sub-meshes: m^2 subtractions of
-//! boxes for each orientation. Cost per release: m steps. The cost does not depend on the size of
-//! the mesh.
+//! Busy List finds a free sub-mesh of the requested shape in the requested orientation whenever there is one. Turning
+//! Busy List finds a free sub-mesh of the requested shape in any orientation whenever there is one. The search lists
+//! planes of admissible bases and uses the lowest corner of the first plane. Cost per decision with m allocated
+//! sub-meshes: m^2 subtractions of boxes for each orientation. Cost per release: m steps. Neither cost depends on the
+//! size of the mesh.
 //!
 //! | file | concept |
 //! |---|---|
@@ -92,11 +91,13 @@ pub(in crate::allocator) fn describe_search(
     match placed {
         Some(unit) => {
             format!(
-                "{wanted} is looked for beside {beside} in the list: {}",
+                "a free place for {wanted} is sought next to {beside} in the list: {}",
                 explain::place(grid, unit)
             )
         }
-        None => format!("{wanted} is looked for beside {beside} in the list: no place"),
+        None => {
+            format!("a free place for {wanted} is sought next to {beside} in the list: none exists")
+        }
     }
 }
 

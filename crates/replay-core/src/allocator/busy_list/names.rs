@@ -7,7 +7,7 @@ use crate::allocator::{Allocator, Engine};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 
-/// Meaning of `engine` for all busy-list strategies.
+/// Help text of the parameter `engine` for all busy-list strategies.
 pub(in crate::allocator) const ENGINE: &str = "stop at the first free position, or carry out the whole published search; both choose the same position";
 
 /// Name of the strategies in error messages about machines that are not meshes.

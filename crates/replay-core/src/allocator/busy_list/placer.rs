@@ -8,7 +8,7 @@ use crate::allocator::{Census, Engine, MachineEvent, Request, RunSetup};
 use crate::cancel::Cancelled;
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// A busy list that finds free positions for frames and adds them to the list.
+/// A busy list with its search: it finds free positions for frames and adds the placed frames to the list.
 #[derive(Clone, Debug)]
 pub(in crate::allocator) struct Placer {
     list: BusyList,
@@ -21,8 +21,8 @@ pub(in crate::allocator) struct Placer {
 
 impl Placer {
     /// Creates a placer for a mesh on which every processor is free. If `turning`, all orientations are tried. The fast
-    /// engine stops at the first plane of admissible bases and tries each of several equal orientations only once. The
-    /// literal engine lists all planes, uses the first plane, and tries equal orientations repeatedly.
+    /// engine stops at the first plane of admissible bases and tries equal orientations only once. The literal engine
+    /// lists all planes, uses the first plane, and tries equal orientations repeatedly.
     pub fn new(grid: &Grid, turning: bool, engine: Engine) -> Self {
         let (list, detector) = (BusyList::new(grid), Detector::default());
         Self { list, detector, turning, engine, map: None }

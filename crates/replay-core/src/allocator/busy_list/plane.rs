@@ -67,8 +67,8 @@ impl Span {
 }
 
 impl Plane {
-    /// Returns whether the plane is above `region`. If so, the plane is also above every region
-    /// whose highest z is not greater.
+    /// Returns whether the plane is above `region`. If so, the plane is also above every region whose highest z is not
+    /// greater than that of `region`.
     #[inline]
     pub fn is_above(&self, region: &Region) -> bool {
         self.z.low > region.high[2]
@@ -96,8 +96,8 @@ impl Plane {
         let Plane { y, z, .. } = self;
         let prohibited = |i: usize| Span { low: region.low[i], high: region.high[i] };
         let (v, w) = (prohibited(1), prohibited(2));
-        // The parts on both sides of the region. A part is evaluated only in the cases in which it
-        // is not empty.
+        // The parts of a span below and above the region. A part is evaluated only in the cases in which it is not
+        // empty.
         let below = |span: Span, cut: Span| Span { low: span.low, high: cut.low - 1 };
         let above = |span: Span, cut: Span| Span { low: cut.high + 1, high: span.high };
         let from = |low: u16, high: u16| Span { low, high };

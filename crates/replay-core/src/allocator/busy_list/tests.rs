@@ -140,7 +140,7 @@ fn a_job_without_shape_gets_a_shape() {
         served.map(|()| chosen.len())
     };
     assert_eq!(taken(ShapeRule::Factors, 4), Ok(4));
-    // A row of seven processors does not fit, so the shape is 4 x 2.
+    // A row of seven processors does not fit, so the shape becomes 4 x 2 (eight processors).
     assert_eq!(taken(ShapeRule::Factors, 7), Ok(8));
     // A job of eleven processors would get all twelve processors.
     assert_eq!(taken(ShapeRule::Factors, 11), Ok(12));
@@ -217,7 +217,7 @@ proptest! {
             }
             let mut chosen = Vec::new();
             if allocator.allocate(&machine, shaped(sides), &mut chosen).is_ok() {
-                // Panics if a processor is busy.
+                // `occupy` panics if a processor is busy.
                 machine.occupy(&chosen);
                 jobs.push(chosen);
             }

@@ -36,9 +36,9 @@ impl Metric {
 /// Order in which processors are taken from the last shell if only a part of the shell is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShellOrder {
-    /// For one candidate centre after the other, the free list is sorted by distance to the centre with a stable sort.
-    /// At the i-th centre, processors with equal distance are therefore ordered by their distance to centre i - 1, then
-    /// to centre i - 2, and so on, and finally in scan order. This order reproduces the paper.
+    /// The free list is sorted by distance to one candidate centre after the other, with a stable sort. At the i-th
+    /// centre, processors with equal distance are therefore ordered by their distance to centre i - 1, then to centre
+    /// i - 2, and so on, and finally in scan order. This order reproduces the numbers of the paper.
     #[default]
     Carried,
     /// Scan order.
@@ -152,7 +152,7 @@ pub struct Candidate {
 pub struct TieTerms {
     /// Sum of the weights of free processors outside the candidate.
     pub free: i64,
-    /// Sum of the weights of the candidate's own processors along walls.
+    /// Sum of the weights of the candidate's processors that touch a wall.
     pub walls: i64,
     /// Sum of the weights of busy processors in the shell just outside the candidate.
     pub busy: i64,

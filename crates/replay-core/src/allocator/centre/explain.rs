@@ -42,7 +42,7 @@ pub fn explain(
         });
     } else {
         explanation.sentence(|| {
-            "there is no tie vector: of equal scores the first candidate wins".to_string()
+            "there is no tie vector: among candidates with equal scores, the first wins".to_string()
         });
     }
     explanation.list(|| listing(rule, grid, ranked, &sets));
@@ -117,12 +117,12 @@ fn describe_candidates(rule: &CentreRule, candidates: usize) -> String {
         }
     };
     let order = match rule.options.order {
-        ShellOrder::Carried => "in the order that the candidate before left",
+        ShellOrder::Carried => "in the order left by the preceding candidate",
         ShellOrder::Scan => "in scan order",
-        ShellOrder::Greedy => "one by one by least distance to those chosen",
+        ShellOrder::Greedy => "one by one, each with the least distance to those already chosen",
     };
     format!(
-        "{centres}: {}; each takes whole shells around it, and of the last one what it needs {order}",
+        "{centres}: {}; each candidate takes whole shells around its centre, and from the last shell the processors that it needs, {order}",
         count(candidates, "candidate")
     )
 }
@@ -143,7 +143,7 @@ fn describe_scores(rule: &CentreRule, competition: &Competition) -> String {
     );
     if !slack.is_none() && ties.is_some() {
         text += &format!(
-            "; with a slack of {} scores up to {} compete: {}",
+            "; with a slack of {}, candidates with scores up to {} compete: {}",
             slack.share(),
             slack.admitted(*best),
             count(admitted.len(), "candidate")

@@ -80,8 +80,8 @@ impl CentreStrategy {
         }
     }
 
-    /// Rejects parameters that exclude each other. Only MC1x1 can tune itself; the listings of Gen-Alg and MM do not
-    /// include `auto`.
+    /// Rejects parameters that exclude each other. Only MC1x1 supports the value `auto`, so the listings of Gen-Alg and
+    /// MM do not include it.
     fn check(&self) -> Result<(), String> {
         let problem = match (self.rule, self.breaking.tie, self.breaking.slack) {
             (Rule::Mc1x1, TieRule::Vector(_), SlackRule::Auto) => "slack=auto requires tie=auto",
@@ -132,7 +132,7 @@ impl AllocatorOptions for CentreStrategy {
             TieRule::Vector(vector) if !vector.is_indifferent() => {
                 TieBreaking { tie: TieRule::Vector(vector.reduced()), ..self.breaking }
             }
-            // Without tie values a candidate with a worse score never wins.
+            // Without tie values, a candidate with a worse score never wins, so the slack has no effect.
             TieRule::Vector(_) | TieRule::First => TieBreaking::default(),
         };
         Self { breaking, tuning: TuneOptions::default(), ..*self }

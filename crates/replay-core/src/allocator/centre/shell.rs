@@ -4,7 +4,7 @@ use super::definition::{Metric, ShellOrder};
 use crate::machine::{Count, Machine};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Selects the processors that are taken from a last shell.
+/// Selection of the processors that are taken from a last shell.
 ///
 /// The carried order sorts by the distances to all earlier centres, the latest first. The result depends only on the
 /// processors near the cut. The shell is therefore not sorted. Instead, each earlier centre narrows the shell to the
@@ -139,7 +139,7 @@ pub fn nth_smallest(
     histogram.iter().position(reaches).unwrap_or(0)
 }
 
-/// The free processors of one square shell, and a part of them.
+/// The free processors of one square shell, from which a part can be taken.
 #[derive(Debug)]
 pub struct SquareShell {
     grid: Grid,
@@ -300,7 +300,7 @@ struct Appender<'a> {
 impl<'a> Appender<'a> {
     fn new(list: &'a mut Vec<NodeId>, most: u32) -> Self {
         let count = list.len();
-        // The additional entry is for a last processor that is not free.
+        // The additional entry receives the last processor if this processor is not free.
         list.resize(count + most as usize + 1, NodeId(0));
         Self { list, count }
     }

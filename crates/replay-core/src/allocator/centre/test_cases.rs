@@ -107,8 +107,8 @@ pub fn agrees(
     Ok(())
 }
 
-/// Takes every free processor whose number is a multiple of `share` out of service and returns the
-/// machine with the list of these processors, which count as walls if `walls` is set.
+/// Takes every free processor whose number is a multiple of `share` out of service. Returns the
+/// machine and the list of these processors, which count as walls if `walls` is set.
 pub fn partly_down(mut machine: Machine, share: u32, walls: bool) -> (Machine, Vec<NodeId>) {
     machine.set_down_walls(walls);
     let down: Vec<NodeId> =

@@ -26,7 +26,7 @@ pub struct TieVector {
     pub scan_radius: u32,
     /// AF: weight of free processors near the candidate.
     pub available: i32,
-    /// WF: weight of the candidate's own processors along walls.
+    /// WF: weight of the candidate's processors that touch a wall.
     pub wall: i32,
     /// BF: weight of busy processors in the shell just outside the candidate.
     pub border: i32,
@@ -55,7 +55,7 @@ impl TieVector {
     }
 
     /// Returns (SR, AF, WF, BF) with the factors AF, WF and BF divided by their greatest common divisor. Vectors whose
-    /// factors have the same ratios are the same strategy.
+    /// factors have the same ratios define the same strategy.
     pub fn reduced(self) -> Self {
         let gcd = self.factors().iter().fold(0, |g, v| gcd(g, v.unsigned_abs()));
         if gcd <= 1 {
@@ -102,7 +102,9 @@ impl FromStr for TieVector {
             entries.unwrap_or(text).split(',').map(|part| part.trim().parse().ok()).collect();
         let entries = parts.and_then(|parts| parts.try_into().ok());
         let problem = match text.contains('@') {
-            true => "the slack after @ is a parameter: mc1x1[tie=2,13,20,6,slack=0.1]",
+            true => {
+                "the slack is a separate parameter, not a part of the vector: mc1x1[tie=2,13,20,6,slack=0.1]"
+            }
             false => "not four integers",
         };
         Self::new(entries.ok_or_else(|| error(problem))?).map_err(error)
@@ -153,7 +155,7 @@ impl TieConfig {
     /// first candidate with the best score wins.
     pub fn new(tie: Option<TieVector>, slack: Slack) -> Self {
         match tie.filter(|vector| !vector.is_indifferent()) {
-            // Without tie values a candidate with a worse score never wins.
+            // Without tie values, a candidate with a worse score never wins, so the slack has no effect.
             None => Self::default(),
             Some(vector) => Self { vector, slack },
         }

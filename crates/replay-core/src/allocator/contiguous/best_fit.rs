@@ -13,9 +13,8 @@
 //! * [`SmallestBox`]: the lowest corner of the smallest maximal free box that contains the frame
 //!   ("the smallest suitable sub-mesh" of the 3D paper). Meshes only.
 //!
-//! If several frames are equally good, the first of them in scan order is taken. Turning Best Fit
-//! tries the permutations of the sides in order, and takes the best position of the first
-//! permutation that has a free position.
+//! If several frames are equally good, the first of them in scan order is taken. Turning Best Fit tries the
+//! permutations of the sides in order. It takes the best position of the first permutation that has a free position.
 
 mod areas;
 mod candidates;
@@ -90,7 +89,7 @@ pub fn table() -> Table<BestFitOptions> {
             .param(
                 "measure",
                 kind::one_of(&Measure::ALL),
-                "measure of the best frame: fewest free neighbours of the frame, fewest neighbours of the base that are bases, or smallest maximal free box",
+                "measure of the best frame: fewest free neighbours of the frame (surroundings), fewest neighbours of its base that are bases of free frames too (candidates), or smallest maximal free box (smallest-box)",
                 |o| &mut o.measure,
             )
             .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping)

@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Coord, Topology};
 
-/// Selects the first free frame.
+/// Choice of the first free frame in scan order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstFit {
     /// Order in which bases are tried.

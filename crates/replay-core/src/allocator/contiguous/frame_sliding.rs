@@ -21,8 +21,8 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Coord, Topology};
 
-/// Selects the first free frame among the frames whose distances from the first frame are multiples
-/// of the frame's sides.
+/// Choice of the first free frame among the frames whose distances from the first frame are
+/// multiples of the frame's sides.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrameSliding {
     /// Start and end of a row of frames.
@@ -71,7 +71,7 @@ impl Choice for FrameSliding {
     }
 
     fn preference(&mut self, frames: &Frames, _: &Machine, _: [u16; 3]) -> Preference {
-        let rule = "the first that it meets sliding by whole frames from the first free processor";
+        let rule = "the first free frame found when sliding in steps of whole frames from the first free processor";
         Preference::in_order(rule, frames)
     }
 }

@@ -182,8 +182,8 @@ impl Frames {
             let lane = bits::first(&bits[row * self.words..][..self.words])?;
             return Some(self.coord(row, lane));
         }
-        // Rows of bits run along y. The result is the lowest bit that is set in any row, in the
-        // first row in which it is set.
+        // Rows of bits run along y. The result is the lowest bit position that is set in any row,
+        // and the first row in which this bit is set.
         let mut lowest = None;
         for (x, row) in bits.chunks_exact(self.words).enumerate() {
             match bits::first(row) {

@@ -12,9 +12,9 @@
 //! | [`frames`], [`bits`] | all free frames at once, by rows of bits |
 //! | [`scan`] | the order of positions |
 //!
-//! Cost per decision, except for Best Fit: let v be the volume of the frame. Each permutation that is tried costs
-//! log2 v passes over the N / 64 words of the machine. [`Census::operations`] counts these words, and the operations
-//! that a strategy adds.
+//! Cost per decision, except for Best Fit: each permutation that is tried costs log2 v passes over the N / 64 words of
+//! the machine, where v is the volume of the frame. [`Census::operations`] counts the words of these passes, and the
+//! operations that a strategy adds.
 
 pub mod adaptive_scan;
 pub mod best_fit;
@@ -142,13 +142,13 @@ fn explain_choice(
     let free = frames.count() as usize;
     let frame = explain::sides(grid, sides);
     explanation.sentence(|| match (free, taken) {
-        (0, _) => format!("a frame of {frame} is free nowhere"),
+        (0, _) => format!("no frame of {frame} is free"),
         (_, None) => format!(
-            "a frame of {frame} is free at {}, none of which it looks at",
+            "a frame of {frame} is free at {}, but the strategy examines none of these",
             count(free, "place")
         ),
         (_, Some(base)) => format!(
-            "a frame of {frame} is free at {}; it takes {}: at {}",
+            "a frame of {frame} is free at {}; the strategy takes {}: at {}",
             count(free, "place"),
             preference.rule,
             explain::point(grid, base)

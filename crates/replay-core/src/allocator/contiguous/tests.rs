@@ -209,7 +209,7 @@ fn explained_values_decide_the_choice() {
         let machine = Machine::new(topology.parse().expect("a machine"));
         let grid = grid(&machine);
         for round in 0..12u64 {
-            // About a third of the processors, selected pseudo-randomly, is busy.
+            // About a third of the processors, selected pseudo-randomly, are busy.
             let is_busy =
                 |place: u64| (place * 2_654_435_761 + seed * 97 + round * 7919).is_multiple_of(3);
             let coords = grid.coords().into_iter().zip(0..);
@@ -311,7 +311,7 @@ fn the_literal_engine_counts_operations() {
     assert_eq!(allocator.stats().census.expect("units").operations, 9);
     let refused = allocator.allocate(&machine, request([2, 2, 1]), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // There are nine bases. Five are free; their frames are cut to 2, 2, 2, 2 and 1 processors.
+    // There are nine bases. Five of them are free; the frames at these bases are cut to 2, 2, 2, 2 and 1 processors.
     assert_eq!(allocator.stats().census.expect("units").operations, 9 + 9 + 9);
     machine.release(&chosen);
     allocator.on_event(&machine, MachineEvent::Released(&chosen));

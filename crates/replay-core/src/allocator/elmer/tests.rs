@@ -60,8 +60,8 @@ fn guarded_mode_prefers_idle_hosts_and_keeps_the_order_of_arrival() {
     assert_eq!(table.allocate(&mut elmer, 4), Some((0, vec![0, 1, 2, 3])));
     // Hosts 4 and 5 are idle.
     assert_eq!(table.allocate(&mut elmer, 3), Some((1, vec![4, 5, 0])));
-    // Level 0 of hosts 4 and 5 is free, but at this level the third job would be above the second
-    // job.
+    // Level 0 of hosts 4 and 5 is free, but at this level the third job would have a higher
+    // priority than the second job.
     assert_eq!(table.free(0), 2);
     assert_eq!(table.allocate(&mut elmer, 2), Some((1, vec![1, 2])));
     assert_eq!(table.allocate(&mut elmer, 2), None);

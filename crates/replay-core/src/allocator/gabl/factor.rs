@@ -7,8 +7,8 @@ use crate::topology::Grid;
 
 /// Returns the box of exactly `size` processors with the smallest total side length. The box has
 /// the first orientation that fits the mesh. If no orientation fits, the longest side comes first,
-/// and GABL divides the box. Returns `None` if `size` is zero or if a side would exceed the range
-/// of coordinates.
+/// and GABL divides the box later. Returns `None` if `size` is zero or if a side would exceed the
+/// range of coordinates.
 ///
 /// Cost: `size` to the power of 1/2 in 2D, and to the power of 5/6 in 3D.
 pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
@@ -27,7 +27,8 @@ pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
     distinct(longest_first, dimensions).find(fits).or(Some(longest_first))
 }
 
-/// Returns the divisors of `n` up to the root of `n` of this degree, in increasing order.
+/// Returns the divisors of `n` that are at most the root of `n` of degree `degree`, in increasing
+/// order.
 fn divisors(n: u32, degree: u32) -> impl Iterator<Item = u32> {
     (1..=n)
         .take_while(move |&d| u64::from(d).pow(degree) <= u64::from(n))

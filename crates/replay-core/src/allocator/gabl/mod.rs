@@ -10,10 +10,10 @@
 //! published procedure a failed search would be repeated for ever; in this implementation a failed
 //! search shrinks the shape.
 //!
-//! Cost of the published procedure with m allocated sub-meshes and b searches: b m^2 subtractions
-//! of boxes for each orientation per decision, and m steps per release. The fast engine has a map
-//! of free processors. A search without success costs N / 64 words times the logarithm of the
-//! sides; a search with success costs m subtractions and m lookups in the map.
+//! Cost of the published procedure with m allocated sub-meshes and b searches per decision: b m^2 subtractions of boxes
+//! per decision for each orientation, and m steps per release. The fast engine has a map of free processors. A search
+//! without success costs N / 64 words times the logarithm of the sides; a search with success costs m subtractions and
+//! m lookups in the map.
 
 mod factor;
 mod names;
@@ -38,9 +38,9 @@ use crate::topology::{Grid, NodeId};
 /// nearest to a square, even if this shape does not fit the machine. A request with a shape gets as
 /// many processors as the volume of the shape.
 ///
-/// The searches of its [`Census`](super::Census) are the executions of Step 6; each execution searches for one
-/// shape in all orientations. The operations are the subtractions of a prohibited region from a
-/// plane of bases, or from a piece of a plane.
+/// The searches of its [`Census`](super::Census) are the executions of Step 6; each execution searches for one shape in
+/// all orientations. [`Census::operations`] counts how often a prohibited region is subtracted from a plane of bases or
+/// from a piece of a plane.
 #[derive(Clone, Debug)]
 pub struct Gabl {
     placer: Placer,
@@ -157,8 +157,8 @@ impl Allocator for Gabl {
                     self.placer.release(chosen);
                     chosen.clear();
                     self.placer.check()?;
-                    // This code is reached only if processors are busy that this allocator has not
-                    // allocated.
+                    // This code is reached only if the machine has busy processors that this allocator did not
+                    // allocate.
                     return Err(Refusal::Fragmented);
                 }
             },

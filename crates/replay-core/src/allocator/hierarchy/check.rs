@@ -15,10 +15,10 @@ use crate::topology::Hierarchy;
 use crate::topology::hierarchy::{Blocks, HierarchyKind, Tree};
 use crate::topology_file::Misordered;
 
-/// Limit of [`sweep_cost`] for [`findings`] that place jobs of every size.
+/// Largest [`sweep_cost`] at which [`findings`] places jobs of every size.
 const MAX_COST: u128 = 1 << 33;
 
-/// Number of reported sizes; these sizes leave the most nodes idle.
+/// Number of job sizes reported for idle nodes: those that leave the most nodes idle in excess of the remainder.
 const WORST: usize = 5;
 
 /// Number of names listed in one finding.
@@ -86,8 +86,8 @@ impl Table for Finding {
     }
 }
 
-/// Returns all findings about a machine. `misordered` are the names of its file that are out of natural order. `rule`
-/// places the jobs of the findings about sizes.
+/// Returns all findings about a machine. `misordered` describes the names in the machine's file that are out of natural
+/// order. For findings about job sizes, jobs are placed by `rule`.
 ///
 /// # Errors
 /// A message if `rule` is not a rule for this machine.
@@ -114,7 +114,7 @@ pub fn findings(
     }
     if let Some(Misordered { count, first: [before, after] }) = misordered {
         let text = format!(
-            "{} after a name that is larger in natural order, first {} after {}; nodes are numbered in natural order, not in the order of the file",
+            "{} out of natural order (after a name that is larger), first {} after {}; nodes are numbered in natural order, not in the order of the file",
             counted(*count as u64, "name"),
             excerpt(after),
             excerpt(before)
@@ -123,7 +123,7 @@ pub fn findings(
     }
     match sweep_cost(machine) <= MAX_COST {
         false => {
-            let text = "not checked, as the machine is too large to place jobs of every size";
+            let text = "not checked, because placing jobs of every size takes too long on a machine of this size";
             add(Check::IdleNodes, &name, 0, text.to_string());
             if never.is_none() {
                 add(Check::NeverRuns, &name, 0, text.to_string());
@@ -133,7 +133,7 @@ pub fn findings(
             let found = idle_nodes(machine, &mut rule);
             for Idle { size, idle, remainder } in found.into_iter().take(WORST) {
                 let text = format!(
-                    "jobs of {} leave {} idle, {} more than the remainder of {}",
+                    "if jobs of {} fill the machine, the number of idle nodes is {}, {} more than the remainder of the division, {}",
                     counted(u64::from(size), "node"),
                     grouped(idle),
                     grouped(idle - remainder),
@@ -211,7 +211,7 @@ fn of_tree(tree: &Tree, add: &mut impl FnMut(Check, &str, usize, String)) {
         let skipped = lowest.map_or(0, |lowest| switch.level - 1 - lowest);
         if skipped > 0 {
             let text = format!(
-                "level {} is directly above level {}: its leaves are at different depths",
+                "a switch of level {} is directly above a switch of level {}: the leaves below the upper switch are at different depths",
                 switch.level,
                 switch.level - 1 - skipped
             );
@@ -262,7 +262,7 @@ fn small_blocks(blocks: &Blocks) -> Option<(usize, String)> {
     (!small.is_empty()).then_some((small.len(), text))
 }
 
-/// Returns the warning about the description of a machine: blocks that are smaller than the base size.
+/// Returns a warning if the machine has blocks with fewer nodes than the base size; otherwise `None`.
 pub fn description_warning(machine: &Hierarchy) -> Option<String> {
     let (_, text) = small_blocks(machine.blocks()?)?;
     Some(format!("{machine}: warning: {text}"))
@@ -292,8 +292,8 @@ fn sweep_cost(machine: &Hierarchy) -> u128 {
 }
 
 /// Returns the job sizes that a rule cannot place on the idle machine. The sizes are at most the number of nodes. The
-/// result consists of ascending ranges of first and last size. Returns `None` if jobs of every size must be placed to
-/// find the sizes and the number of steps for this is greater than `max_cost`.
+/// result consists of ascending ranges of first and last size. Returns `None` if the sizes can be found only by placing
+/// jobs of every size and the number of steps for this exceeds `max_cost`.
 pub fn never_runs(machine: &Hierarchy, rule: &mut Rule, max_cost: u128) -> Option<Vec<[u32; 2]>> {
     let nodes = machine.processors() as u32;
     if rule.never_refuses() {
@@ -341,9 +341,9 @@ pub(crate) struct Idle {
     pub remainder: u64,
 }
 
-/// Places jobs of each size on the idle machine until the rule places no further job. Returns the sizes that run but
-/// leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder, from
-/// highest to lowest. If these numbers are equal, the smaller size comes first.
+/// Fills the idle machine with jobs of each size in turn, until the rule places no further job. Returns the sizes that
+/// run but leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder,
+/// from highest to lowest. If these numbers are equal, the smaller size comes first.
 pub(crate) fn idle_nodes(machine: &Hierarchy, rule: &mut Rule) -> Vec<Idle> {
     let nodes = machine.processors() as u32;
     let mut found = Vec::new();

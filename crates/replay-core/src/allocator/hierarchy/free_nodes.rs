@@ -109,9 +109,10 @@ impl FreeNodes {
         }
     }
 
-    /// Returns Slurm's measure of fragmentation of a block machine, in nodes (`topology_block.c`). For each block size, Slurm counts the nodes of blocks that are not entirely
-    /// free, and adds the nodes that are not free. A base block counts as free if it has at least as many free nodes as the
-    /// base size. The fragmentation of a tree is 0.
+    /// Returns Slurm's measure of fragmentation of a block machine, in nodes (`topology_block.c`). The fragmentation is
+    /// the number of nodes that are not free plus, for each block size, the number of nodes in blocks of this size that
+    /// are not entirely free. A base block counts as free if it has at least as many free nodes as the base size. The
+    /// fragmentation of a tree is 0.
     pub fn fragmentation(&self) -> u64 {
         let Some(blocks) = self.hierarchy().blocks() else { return 0 };
         let count = blocks.count() as u64;

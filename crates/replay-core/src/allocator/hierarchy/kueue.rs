@@ -48,8 +48,8 @@ pub enum Profile {
     /// The profile `least` in the modes unconstrained and slice_only, otherwise the profile `best`.
     #[default]
     Mixed,
-    /// Domains with the most room come first. The last domain is the domain with the least room among the domains with
-    /// enough room.
+    /// Domains with the most room come first. The last domain is chosen by best fit: it has the least room among the
+    /// domains with enough room for the remaining pods.
     Best,
     /// Domains with the least room come first.
     Least,
@@ -89,13 +89,13 @@ pub struct KueueOptions {
     pub slice_level: Option<Level>,
     /// The order in which domains are used.
     pub profile: Profile,
-    /// If `true`, a job is placed without slices if its size is not a multiple of the slice, or not larger than the
-    /// slice. If `false`, a job is rejected if its size is not a multiple of the slice.
+    /// If `true`, a job whose size is not a multiple of the slice, or not larger than the slice, is placed without
+    /// slices. If `false`, a job whose size is not a multiple of the slice is rejected.
     pub lenient: bool,
 }
 
 impl KueueOptions {
-    /// Returns whether domains with least room come first.
+    /// Returns whether domains with the least room come first.
     pub fn is_least(&self) -> bool {
         match self.profile {
             Profile::Least => true,
@@ -104,8 +104,8 @@ impl KueueOptions {
         }
     }
 
-    /// Returns whether the last domain of a job is chosen by best fit. If the next domain has room for all remaining
-    /// pods, the domain with the least room among the domains with enough room is then used instead.
+    /// Returns whether the last domain of a job is chosen by best fit. As soon as the next domain has room for all
+    /// remaining pods, the domain with the least sufficient room is used instead.
     pub fn is_fitted(&self) -> bool {
         !self.is_least() && self.profile != Profile::Most
     }
@@ -120,11 +120,10 @@ impl KueueOptions {
         self.slice.is_some()
     }
 
-    /// Returns the depth of the level and of the slice level of a job, and the number of pods of a slice. `leaves` is
-    /// the depth of the leaves of the tree.
+    /// Returns, for a job of `size` pods, the depth of its level, the depth of its slice level, and the number of pods
+    /// of a slice. `leaves` is the depth of the leaves of the tree.
     ///
-    /// # Errors
-    /// [`Denied::BadConfig`] if the levels and the slice contradict each other, the job or the tree.
+    /// # Errors [`Denied::BadConfig`] if a level does not exist in the tree, if the slice level is above the level, if the size is not a multiple of the slice, or if slices are combined with [`Profile::Most`].
     pub fn levels(&self, size: u32, leaves: u32) -> Result<Levels, Denied> {
         let depth = |level: Option<Level>| match level {
             None | Some(Level::Node) => Ok(leaves + 1),
@@ -159,7 +158,7 @@ pub struct Levels {
     pub slice: u32,
 }
 
-/// The rule on a tree.
+/// Kueue's rule, prepared for one tree.
 #[derive(Clone, Debug)]
 pub struct KueueRule {
     options: KueueOptions,
@@ -179,7 +178,7 @@ struct Work {
     /// For each switch, the number of slices for which the switch has room.
     slices: Vec<u32>,
     domains: Vec<Domain>,
-    /// Chosen switches, each with the number of units that it gets.
+    /// Chosen switches, each with the number of slices (without slices: pods) that it gets.
     given: Vec<(u32, u32)>,
 }
 
@@ -194,8 +193,7 @@ struct Domain {
 
 /// Checks that all leaves of a tree are at the same depth.
 ///
-/// # Errors
-/// A message that contains the first leaf at another depth than the first leaf of the table, with its line.
+/// # Errors A message that names two leaves and their lines: the first leaf of the table, and the first leaf at a different depth.
 fn check_depths(machine: &Hierarchy, tree: &Tree) -> Result<(), String> {
     let leaves = || (0..).zip(tree.switches()).filter(|(_, switch)| switch.children.is_empty());
     let depth = |switch: u32| {
@@ -218,7 +216,7 @@ fn check_depths(machine: &Hierarchy, tree: &Tree) -> Result<(), String> {
 }
 
 impl KueueRule {
-    /// Creates the rule for a machine, which consists of `tree`.
+    /// Creates the rule for a machine whose switches form `tree`.
     ///
     /// # Errors
     /// A message if the leaves of the tree are at different depths.
@@ -287,7 +285,8 @@ impl KueueRule {
         self.levels(size).map_or(1, |levels| levels.slice)
     }
 
-    /// Checks that the levels of the options exist in the tree, and that the slice level is not above the level.
+    /// Checks that the levels of the options exist in the tree, and that the slice level is not above the level of the
+    /// job.
     ///
     /// # Errors
     /// A message that contains the option and the levels of the tree.
@@ -348,7 +347,7 @@ impl KueueRule {
         let Levels { level, slice_level, slice } = levels;
         let node_level = self.depths.len() as u32;
         if slice > 1 && slice_level == node_level {
-            // A node has room for one pod, but for no slice.
+            // A node has room for one pod, but not for a slice of several pods.
             self.explanation
                 .sentence(|| format!("a node has room for one pod, not for a slice of {slice}"));
             return false;
@@ -386,7 +385,7 @@ impl KueueRule {
                     chosen,
                 );
                 self.explanation.sentence(|| {
-                    "at the level of nodes, the first free ones are taken by the paths of their names".to_string()
+                    "at the level of nodes, the first free nodes are taken, ordered by the paths of their names".to_string()
                 });
                 return true;
             }
@@ -421,7 +420,7 @@ impl KueueRule {
             at += 1;
             if self.explanation.is_recording() {
                 let about = format!(
-                    "distributed anew over the domains of level {} below",
+                    "redistribution over the domains of the next lower level, {}",
                     self.level_name(at)
                 );
                 self.explain_given(free, about, work);
@@ -432,7 +431,7 @@ impl KueueRule {
             given.sort_unstable_by_key(|&(switch, _)| self.places[switch as usize]);
             self.first_free(free, given.iter().map(|one| one.0), size, chosen);
             self.explanation.sentence(|| {
-                "of these leaves, the first free nodes are taken by the paths of their names"
+                "from these leaves, the first free nodes are taken, ordered by the paths of their names"
                     .to_string()
             });
             return true;
@@ -513,7 +512,8 @@ impl KueueRule {
         }
     }
 
-    /// Writes the first domains, at `depth` or above, to `given`. Returns `false` if there is not enough room.
+    /// Selects the domains from which the distribution starts, at `depth` or above, and writes them to `given`. Returns
+    /// `false` if there is not enough room.
     fn start(&self, free: &FreeNodes, mut depth: u32, need: u32, work: &mut Work) -> bool {
         let Work { slices, domains, given } = work;
         given.clear();
@@ -545,7 +545,8 @@ impl KueueRule {
         self.distribute(domains, need, |one| one.slices, given)
     }
 
-    /// Distributes units over ordered domains. Returns whether all units are placed.
+    /// Distributes `units` slices or pods over `domains`, in the order of `domains`. Returns whether all units are
+    /// placed.
     fn distribute(
         &self,
         domains: &[Domain],
@@ -597,7 +598,8 @@ impl KueueRule {
         switches[switch as usize].children.iter().copied()
     }
 
-    /// Places the pods of a domain below the slice level. Children with the fewest free nodes come first.
+    /// Chooses free nodes for `pods` pods in a domain at or below the slice level. Children with the fewest free nodes
+    /// come first.
     fn fill(&self, free: &FreeNodes, switch: u32, pods: u32, chosen: &mut Vec<NodeId>) {
         if !self.nodes[switch as usize].is_empty() {
             let nodes = self.nodes[switch as usize].iter().filter(|&&node| free.contains(node));
@@ -617,7 +619,7 @@ impl KueueRule {
     }
 }
 
-/// Explanations, computed again from the state of a decision.
+/// Methods that write explanations; they repeat the comparisons from the state of a decision.
 impl KueueRule {
     /// Returns the name of a depth: `node`, or the level of the switches at this depth. Leaves have level 0.
     fn level_name(&self, depth: u32) -> String {
@@ -643,7 +645,7 @@ impl KueueRule {
                 if most >= need { "one domain has enough" } else { "no domain has enough" };
             self.explanation.sentence(|| {
                 format!(
-                    "level {}: {enough}, {need} needed, at most {most} in one",
+                    "level {}: {enough} ({need} needed, at most {most} in one domain)",
                     self.level_name(at)
                 )
             });

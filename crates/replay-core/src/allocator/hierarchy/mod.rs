@@ -1,4 +1,4 @@
-//! Placement rules of trees of switches and of block machines: Slurm's `topology/tree` and `topology/block`, and
+//! Placement rules for trees of switches and for block machines: Slurm's `topology/tree` and `topology/block`, and
 //! Kueue's topology-aware scheduling.
 //!
 //! | module | rule |
@@ -11,11 +11,11 @@
 //! | [`cases`] | decisions read from a file, for external checks |
 //! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
 //!
-//! A rule decides by [`FreeNodes`], the number of free nodes of each switch and block, which is updated at every start,
-//! end and outage. The only data about jobs that rules use are the size and the times of the request.
+//! Rules read [`FreeNodes`]: the number of free nodes of each switch and block, which is updated at every start, end
+//! and outage. A rule knows only the size of a job and the times in its request.
 //!
 //! Sources: Slurm 26.05 (`eval_nodes_tree.c`, `eval_nodes_block.c`), Kueue 0.16 (`tas_flavor_snapshot.go`). The rules
-//! reproduce the quirks of these sources. `tree-fit` is of this project.
+//! reproduce the quirks of these sources. `tree-fit` was developed for `replay`.
 
 pub mod cases;
 pub mod check;
@@ -83,8 +83,7 @@ pub enum Rule {
 impl Rule {
     /// Prepares a rule for a machine.
     ///
-    /// # Errors
-    /// A message if the rule does not support this kind of machine, or if the options exclude each other.
+    /// # Errors A message if the rule does not support this kind of machine, or, for `kueue`, if the leaves of the tree are at different depths.
     pub fn new(machine: &Hierarchy, options: RuleOptions) -> Result<Self, String> {
         let tree = || machine.tree().ok_or("needs a tree; on blocks use slurm-block");
         Ok(match options {
@@ -101,8 +100,7 @@ impl Rule {
 
     /// Checks that the options are consistent with the machine.
     ///
-    /// # Errors
-    /// A message if no job can be placed with the options, or only jobs to which an option does not apply.
+    /// # Errors A message if `wait` of `slurm-tree` exceeds its limit, or if a level of `kueue` does not exist in the tree or contradicts another level.
     pub fn validate(&self) -> Result<(), String> {
         match self {
             Rule::Tree(rule) => rule.options().validate(),
@@ -183,8 +181,8 @@ impl Rule {
         }
     }
 
-    /// Returns the number of seconds after submission at which a job no longer waits for fewer leaves; `None` if jobs
-    /// never wait for fewer leaves.
+    /// Returns how long a job waits for a placement on fewer leaves, in seconds after its submission; `None` if jobs
+    /// never wait for such a placement.
     fn patience(&self) -> Option<u32> {
         match self {
             Rule::Tree(rule) => rule.patience(),
@@ -214,7 +212,7 @@ pub(crate) struct RuleAllocator {
 }
 
 impl RuleAllocator {
-    /// Creates the allocator of a rule.
+    /// Creates an allocator that places jobs by the rule that `options` selects.
     ///
     /// # Errors
     /// A message if the machine is neither a tree nor a block machine, and the errors of [`Rule::new`] and
@@ -306,7 +304,7 @@ impl Allocator for RuleAllocator {
     }
 
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
-        // Copies are made for every search of a place and rarely need the cache.
+        // A copy is made for every search for a placement. It rarely needs the cache, so the cache is not copied.
         let (rule, free) = (self.rule.clone(), self.free.clone());
         Some(Box::new(Self { rule, free, servable: HashMap::new() }))
     }

@@ -39,8 +39,7 @@ impl fmt::Display for Level {
 impl RuleOptions {
     /// Returns the options of the rule with this name and these parameters; `None` if there is no rule of this name.
     ///
-    /// # Errors
-    /// [`NameError`] if a parameter is unknown, or if its value is wrong.
+    /// # Errors [`NameError`] if a parameter is unknown, or if its value is not valid.
     pub fn named(name: &StrategyName) -> Option<Result<Self, NameError>> {
         Some(match &name.name[..] {
             "slurm-tree" => slurm_tree_table().parse(name).map(RuleOptions::Tree),
@@ -113,13 +112,13 @@ pub(crate) fn slurm_tree_table() -> Table<TreeOptions> {
         .param(
             "switches",
             kind::integer(1..=1_000_000).or("none"),
-            "maximum number of leaves of a job; if the rule chooses more leaves, the job waits, but for at most wait seconds",
+            "maximum number of leaves of a job; if the rule chooses more leaves, the job waits, but at most for the time set by the parameter wait",
             |o: &mut TreeOptions| &mut o.switches,
         )
         .param(
             "wait",
             kind::integer(0..=1_000_000).or("300"),
-            "seconds after submission from which a job may use more leaves than switches; at most 300, the limit of Slurm",
+            "seconds after submission from which a job may use more leaves than the parameter switches allows; at most 300, the limit of Slurm",
             |o| &mut o.wait,
         )
         .param(
@@ -135,7 +134,7 @@ pub(crate) fn slurm_tree_table() -> Table<TreeOptions> {
 pub(crate) fn tree_fit_table() -> Table<FitOptions> {
     let entry = Entry::new("tree-fit", FitOptions)
         .about(
-            "The tightest leaf of a tree of switches that holds the job, by the free nodes and the expected ends of running jobs; else the fewest leaves below a switch of the lowest possible level. O(leaves), or O(leaves log leaves) for jobs on several leaves.",
+            "In a tree of switches, the leaf that fits the job most tightly, by its free nodes and the expected ends of running jobs; if no leaf holds the job, the fewest leaves below a switch of the lowest possible level. O(leaves), or O(leaves log leaves) for jobs on several leaves.",
         )
         .source("this project");
     Table::new("allocator", [entry])

@@ -1,12 +1,12 @@
 //! Slurm's rule for blocks (`eval_nodes_block.c` of `topology/block`, Slurm 26.05).
 //!
-//! A job is placed in rounds: one round, or one round per segment. A round first chooses a block of the level that its
-//! size needs. Among the blocks with enough free nodes, it chooses the block with the fewest free nodes. The round then
-//! chooses base blocks in the chosen block. If a round stalls, the rule removes one of the chosen nodes and tries
-//! again.
+//! A job is placed in rounds: one round, or one round per segment. A round first chooses a block of the lowest level
+//! whose blocks can hold the nodes of the round. Among the blocks with enough free nodes, it chooses the block with the
+//! fewest free nodes. The round then chooses base blocks in the chosen block. A round *stalls* if nodes are still
+//! missing when it cannot use any further base block. The rule then excludes one of the chosen nodes and tries again.
 //!
-//! Cost of a round: one pass over the base blocks to choose a block; and the lower blocks of the chosen block and the base
-//! blocks of each used lower block are sorted once.
+//! Cost of a round: one pass over the base blocks to choose a block, one sort of the lower blocks of the chosen block,
+//! and one sort of the base blocks of each used lower block.
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
@@ -21,14 +21,14 @@ pub struct BlockOptions {
     pub segment: Option<u32>,
     /// Whether different parts of a job must be in different base blocks.
     pub spread: bool,
-    /// Whether all parts must be in one block of the level that the whole job needs.
+    /// Whether all parts must be in one block of the lowest level whose blocks can hold the whole job.
     pub consolidate: bool,
-    /// If `true`, a job is placed in one part if its size is not a multiple of the segment, or not larger than the
-    /// segment. If `false`, a job is rejected if its size is not a multiple of the segment.
+    /// If `true`, a job whose size is not a multiple of the segment, or not larger than the segment, is placed in one
+    /// part. If `false`, a job whose size is not a multiple of the segment is rejected.
     pub lenient: bool,
 }
 
-/// The rule on a machine.
+/// Slurm's rule for blocks, prepared for one machine.
 #[derive(Clone, Debug)]
 pub struct BlockRule {
     options: BlockOptions,
@@ -45,28 +45,27 @@ pub struct BlockRule {
 struct Geometry {
     /// Number of base blocks of a block.
     per_block: usize,
-    /// Number of base blocks of a lower block.
+    /// Number of base blocks of a lower block, which is a block of the highest level that is too small for the round.
     per_lower: usize,
-    /// Maximum number of lower blocks that may be used; `None` if it is not limited.
+    /// Maximum number of lower blocks that a round may use; `None` for no limit.
     limit: Option<usize>,
 }
 
 /// Buffers of a decision.
 #[derive(Clone, Debug, Default)]
 struct Work {
-    /// Number of nodes of each base block that an attempt may use: free nodes without excluded nodes.
+    /// For each base block, the number of nodes that an attempt may use: free nodes that no earlier attempt has
+    /// excluded.
     usable: Vec<u32>,
     /// Nodes that earlier attempts have excluded; one bit for each node.
     removed: Vec<u64>,
-    /// Number of usable nodes of each base block that the attempt has not taken.
+    /// For each base block, the number of usable nodes that the attempt has not taken.
     idle: Vec<u32>,
     /// Base blocks from which nodes were taken, each with the number of nodes, round by round.
     taken: Vec<(usize, u32)>,
-    /// Lower blocks of the chosen block that the round has not used, each with its number of idle nodes, in ascending
-    /// order of this number.
+    /// Unused lower blocks of the chosen block, as (idle nodes, index), in ascending order.
     lower: Vec<(u32, usize)>,
-    /// Base blocks of a lower block that the round has not used, each with its number of idle nodes, in ascending order
-    /// of this number.
+    /// Unused base blocks of the current lower block, as (idle nodes, index), in ascending order.
     base: Vec<(u32, usize)>,
     sums: Vec<u32>,
 }
@@ -74,9 +73,9 @@ struct Work {
 /// Reason why an attempt failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Failure {
-    /// No block has room for the first round, or for a later round of a job without a group.
+    /// No block has room for the first round or, unless `consolidate` is set, for a later round.
     NoBlock,
-    /// A round stalled, or there was no free node at its beginning.
+    /// A round stalled, or no node was left when it began.
     Stalled,
     /// The attempt failed after it had chosen this group of base blocks.
     Group(usize),
@@ -128,7 +127,7 @@ impl BlockRule {
         if size == 1 {
             chosen.extend(free.first());
             self.explanation.sentence(|| {
-                "one node is the free one with the lowest number; blocks play no part".to_string()
+                "a job of one node gets the free node with the lowest number, regardless of blocks".to_string()
             });
             return Ok(());
         }
@@ -160,13 +159,14 @@ impl BlockRule {
         work.removed.clear();
         work.removed.resize(free.hierarchy().processors().div_ceil(64), 0);
         let mut available: u32 = work.usable.iter().sum();
-        // Free nodes from the one on that a stalled attempt looks for a node to exclude.
+        // Free nodes in ascending order. A stalled attempt excludes the lowest taken node from the head of this
+        // iterator on.
         let mut cursor = free.iter().peekable();
         loop {
             if available < size {
                 self.explanation.sentence(|| {
                     format!(
-                        "{} are left for the attempt, fewer than the job needs: it waits",
+                        "{} are left for the attempt, fewer than the job needs: the job waits",
                         count(available as usize, "free node")
                     )
                 });
@@ -188,7 +188,7 @@ impl BlockRule {
                 }
                 Err(_) if available <= size => {
                     self.explanation.sentence(|| {
-                        "the attempt fails with no free node to spare: the job waits".to_string()
+                        "the attempt fails, and no free node can be excluded from another attempt: the job waits".to_string()
                     });
                     return false;
                 }
@@ -196,7 +196,7 @@ impl BlockRule {
                     let per_group = self.group(size, segment.unwrap_or(size));
                     self.explanation.sentence(|| {
                         format!(
-                            "the attempt fails in its group: the next one leaves out {} to {}",
+                            "the attempt fails in its group: the next attempt excludes base blocks {} to {}",
                             self.block_name(free, first),
                             self.block_name(free, (first + per_group).min(self.count) - 1)
                         )
@@ -255,7 +255,7 @@ impl BlockRule {
                 let title = match rounds {
                     rounds if per_group.is_some() => {
                         format!(
-                            "round {} of {rounds}: blocks; only those of a group with enough free nodes count",
+                            "round {} of {rounds}: blocks; only blocks of a group with enough free nodes are candidates",
                             round + 1
                         )
                     }
@@ -284,7 +284,7 @@ impl BlockRule {
         Ok(())
     }
 
-    /// Returns the number of base blocks of a group, which must contain all parts of a job.
+    /// Returns the number of base blocks of a group; all parts of a job must be in one group.
     fn group(&self, size: u32, segment: u32) -> usize {
         let nodes = match self.options.spread {
             true => {
@@ -406,7 +406,8 @@ impl BlockRule {
 #[derive(Clone, Copy)]
 enum Within {
     Machine,
-    /// Blocks of groups with this number of base blocks, if the group has at least this number of free nodes.
+    /// Blocks of groups with enough free nodes; the values are the number of base blocks of a group and the required
+    /// number of free nodes.
     FullGroups(usize, u32),
     /// Blocks of one group, given by its first base block and its number of base blocks.
     Group(usize, usize),
@@ -424,8 +425,8 @@ fn replaces(idle: u32, best: u32, rest: u32) -> bool {
     }
 }
 
-/// Returns the entries with the best number of idle nodes: the smallest one that is at least `rest`, else the largest
-/// one. `entries` are in ascending order.
+/// Returns the range of the entries with the best number of idle nodes: the smallest number that is at least `rest`,
+/// else the largest number. `entries` are in ascending order.
 fn best(entries: &[(u32, usize)], rest: u32) -> std::ops::Range<usize> {
     let fits = entries.partition_point(|&(idle, _)| idle < rest);
     let Some(&(best, _)) = entries.get(fits).or(entries.last()) else { return 0..0 };
@@ -433,8 +434,9 @@ fn best(entries: &[(u32, usize)], rest: u32) -> std::ops::Range<usize> {
     begin..entries.partition_point(|&(idle, _)| idle <= best)
 }
 
-/// Removes the best lower block from `lower` and returns its first base block. The lower block that fits most tightly
-/// is the best, else the lower block with the most idle nodes. Among equal lower blocks, the best base block decides.
+/// Removes the best lower block from `lower` and returns its first base block. The best lower block has the fewest idle
+/// nodes among those with at least `rest`; if there are none, it is the lower block with the most idle nodes. Among
+/// equal lower blocks, the best base block decides.
 fn best_lower(
     idle: &[u32],
     lower: &mut Vec<(u32, usize)>,
@@ -443,7 +445,7 @@ fn best_lower(
 ) -> Option<usize> {
     let equal = best(lower, rest);
     let mut chosen = equal.end.checked_sub(1)?;
-    // Equal base blocks need no comparison: the last one is the best.
+    // If a lower block is a single base block, equal lower blocks need no comparison: the last one is the best.
     if per_lower > 1 && equal.len() > 1 {
         let mut most: Option<u32> = None;
         for at in equal {
@@ -457,8 +459,8 @@ fn best_lower(
     Some(lower.remove(chosen).1 * per_lower)
 }
 
-/// Returns the nodes that an attempt has taken, by base block in the order in which they were taken: the first usable
-/// nodes of each base block.
+/// Returns the nodes that an attempt has taken, separately for each entry of `taken`. The first usable nodes of a base
+/// block are taken first.
 fn taken_nodes<'w>(
     free: &'w FreeNodes,
     work: &'w mut Work,
@@ -477,12 +479,12 @@ fn taken_nodes<'w>(
     })
 }
 
-/// Returns the taken node with the lowest number from `from` on.
+/// Returns the taken node with the lowest number that is at least `from`.
 fn lowest(free: &FreeNodes, work: &mut Work, from: NodeId) -> Option<NodeId> {
     taken_nodes(free, work).filter_map(|mut nodes| nodes.find(|&node| node >= from)).min()
 }
 
-/// Explanations, computed again from the state of a decision.
+/// Methods that write explanations; they repeat the comparisons from the state of a decision.
 impl BlockRule {
     fn block_name<'f>(&self, free: &'f FreeNodes, block: usize) -> &'f str {
         free.hierarchy().blocks().map_or("", |blocks| blocks.name(block as u32))
@@ -502,8 +504,7 @@ impl BlockRule {
                         }
                         false => String::new(),
                     };
-                    let spread =
-                        if self.options.spread { " on base blocks of their own" } else { "" };
+                    let spread = if self.options.spread { " on different base blocks" } else { "" };
                     format!(
                         "{} of {segment} nodes{spread}{group}; ",
                         count((size / segment) as usize, "segment")
@@ -522,7 +523,7 @@ impl BlockRule {
             };
             let limit = match limit {
                 Some(limit) => format!(
-                    "; at most {} of {} may be used in it",
+                    "; in this block, at most {} (each of {}) may be used",
                     count(limit, "lower block"),
                     count(per_lower, "base block")
                 ),
@@ -568,7 +569,7 @@ impl BlockRule {
             };
             vec![name, all.to_string(), reach.to_string(), result.to_string()]
         };
-        // The chosen block is first, so that it is listed on any machine.
+        // The chosen block comes first, because a listing keeps only its first rows.
         let all = (0..self.count).step_by(per_block).filter(|&first| Some(first) != chosen);
         let rows = chosen.into_iter().chain(all).map(row);
         self.explanation.list(|| Listing::of(title, &["block", "free", "reach", "result"], rows));
@@ -612,7 +613,7 @@ impl BlockRule {
             let end = match (done, limit) {
                 (true, _) => String::new(),
                 (false, Some(_)) => {
-                    "; then the round stalls, by the limit of lower blocks or an empty base block"
+                    "; then the round stalls because of the limit on lower blocks or because of an empty base block"
                         .to_string()
                 }
                 (false, None) => "; then the round stalls".to_string(),
@@ -674,8 +675,8 @@ impl BlockRule {
 /// Maximum number of choices of a round that are explained.
 const CHOICES: usize = 10;
 
-/// The choice of a base block in a round, as Slurm describes it: a scan of all unused base blocks. The rule itself sorts
-/// the base blocks. Base blocks are numbered from the first base block of the block.
+/// The choice of a base block in a round, as Slurm describes it: a scan of all unused base blocks. The rule itself
+/// sorts the base blocks, with the same result. Base blocks are numbered within the chosen block, from 0.
 struct Choice {
     /// Free nodes of each base block.
     idle: Vec<u32>,
@@ -705,7 +706,8 @@ impl Choice {
         self.rest -= count;
     }
 
-    /// Returns the number of free nodes, at the begin of the round, of the lower block of a base block.
+    /// Returns the number of nodes that were free at the beginning of the round in the lower block that contains
+    /// `block`.
     fn low(&self, block: usize) -> u32 {
         self.lower[block / self.per_lower]
     }

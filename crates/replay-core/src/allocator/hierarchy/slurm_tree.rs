@@ -1,12 +1,12 @@
 //! Slurm's rule for trees of switches (`eval_nodes_tree.c` of `topology/tree`, Slurm 26.05).
 //!
 //! The highest switch with enough free nodes is the *top*. Leaves below the top are chosen one after the other. The
-//! scan over the switch table is part of the rule. A later leaf in the table replaces the best leaf so far in two
-//! cases: if it is closer to the leaves already chosen and *fits*, or if it is equally close and better. See
-//! `TreeRule::compare`.
+//! result depends on the order of the switch table, because the rule scans the table. A later leaf in the table
+//! replaces the best leaf so far in two cases: if it is closer to the leaves already chosen and *fits*, or if it is
+//! equally close and better. See `TreeRule::compare`.
 //!
-//! Cost: one pass over the leaves; for each chosen leaf one pass over the runs of leaves directly below one switch; and
-//! for the last leaf one pass over the leaves.
+//! Cost: one pass over the leaves; for each chosen leaf, one pass over the runs of leaves (a run is directly below one
+//! switch); and for the last chosen leaf, a second pass over the leaves.
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
@@ -39,17 +39,17 @@ impl Since {
 /// Options of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TreeOptions {
-    /// Maximum number of leaves of a job of several nodes; `None` if it is not limited.
+    /// Maximum number of leaves for a job of several nodes; `None` for no limit.
     pub switches: Option<u32>,
-    /// Number of seconds that a job waits for a placement on at most `switches` leaves. The maximum and default is
-    /// [`MAX_SWITCH_WAIT`].
+    /// Number of seconds that a job waits for a placement on at most `switches` leaves. [`MAX_SWITCH_WAIT`] is both the
+    /// maximum and the default.
     pub wait: Option<u32>,
     /// The Slurm release whose rule is used.
     pub since: Since,
 }
 
 impl TreeOptions {
-    /// Returns the number of seconds after submission at which a job no longer waits for fewer leaves.
+    /// Returns how long a job waits for a placement on fewer leaves, in seconds after its submission.
     pub fn patience(&self) -> u32 {
         self.wait.map_or(MAX_SWITCH_WAIT, |wait| wait.min(MAX_SWITCH_WAIT))
     }
@@ -68,7 +68,7 @@ impl TreeOptions {
     }
 }
 
-/// The rule on a machine.
+/// Slurm's rule for trees, prepared for one tree.
 #[derive(Clone, Debug)]
 pub struct TreeRule {
     options: TreeOptions,
@@ -90,10 +90,10 @@ pub struct TreeRule {
 
 /// A run of consecutive leaves directly below one switch.
 ///
-/// The leaves of a run have the same distance to the chosen leaves, and if two leaves do not fit, the comparison of a
-/// leaf of the run with a leaf of another run continues with the same switches. A scan therefore ends with the same leaf if
-/// it considers only the best leaf of each run: the leaf that fits most tightly, else the leaf with the most free nodes;
-/// the first one if there are several.
+/// All leaves of a run have the same distance to the chosen leaves. If neither of two leaves fits, the switches above
+/// them are compared, and these are the same for all leaves of a run. A scan of only the best leaf of each run
+/// therefore gives the same result as a scan of all leaves. The best leaf is the leaf that fits most tightly, else the
+/// leaf with the most free nodes; if there are several, the first one.
 #[derive(Clone, Copy, Debug)]
 struct Family {
     root: u32,
@@ -109,7 +109,7 @@ struct Work {
     counts: Vec<u32>,
     /// For each switch of `above`, the sum of the distances from a leaf below this switch to the chosen leaves.
     totals: Vec<u32>,
-    /// For each run of leaves, the most free nodes of a leaf, and the first such leaf.
+    /// For each run of leaves, the largest number of free nodes of a leaf, and the first leaf with this number.
     most: Vec<(u32, u32)>,
 }
 
@@ -184,8 +184,8 @@ impl TreeRule {
         &self.options
     }
 
-    /// Returns the number of seconds after submission at which a job no longer waits for fewer leaves; `None` if jobs
-    /// never wait for fewer leaves.
+    /// Returns how long a job waits for a placement on fewer leaves, in seconds after its submission; `None` if jobs
+    /// never wait for such a placement.
     pub fn patience(&self) -> Option<u32> {
         self.options.switches.map(|_| self.options.patience()).filter(|&patience| patience > 0)
     }
@@ -210,7 +210,7 @@ impl TreeRule {
         if size == 1 && self.options.since == Since::Slurm2605 {
             chosen.extend(free.first());
             self.explanation.sentence(|| {
-                "one node is the free one with the lowest number; the tree plays no part"
+                "a job of one node gets the free node with the lowest number, regardless of the tree"
                     .to_string()
             });
             return Ok(());
@@ -223,12 +223,12 @@ impl TreeRule {
         let patience = self.options.patience();
         let waits = waited < i64::from(patience);
         let limit = self.options.switches.filter(|_| size > 1);
-        // A job that waits needs no complete placement, except for the explanation.
+        // If the job may still wait, the search can stop when the placement exceeds the limit, unless it is explained.
         let enough = limit.filter(|_| waits && !self.explanation.is_recording());
         let leaves = self.take(free, size, top, enough, chosen);
         let Some(most) = limit.filter(|&most| leaves > most) else { return Ok(()) };
         self.explanation.sentence(|| {
-            let place = format!("the place is on {}, more than switches={most}", of_leaves(leaves));
+            let place = format!("the placement is on {}, more than switches={most} allows", of_leaves(leaves));
             match waits {
                 true => format!(
                     "{place}: the job waits, for at most {patience} s since its submission, of which {waited} s are over; \
@@ -324,7 +324,7 @@ impl TreeRule {
         &self.leaves[family.first as usize..family.end as usize]
     }
 
-    /// Returns the most free nodes of a leaf of a run, and the first such leaf.
+    /// Returns the largest number of free nodes of a leaf of a run, and the first leaf with this number.
     fn most(&self, counts: &[u32], family: &Family) -> (u32, u32) {
         let leaves = self.leaves_of(family).iter().map(|&leaf| (counts[leaf as usize], leaf));
         leaves.reduce(|most, leaf| if leaf.0 > most.0 { leaf } else { most }).unwrap_or((0, NONE))
@@ -350,8 +350,8 @@ impl TreeRule {
     }
 
     /// Compares leaf `i` with leaf `j`. If neither leaf has `rest` free nodes, the switches above them are compared
-    /// instead, repeatedly. Returns whether `i` is better, whether the leaf or switch that was last compared for `i`
-    /// has `rest` free nodes, and the pair that was last compared.
+    /// instead, repeatedly. Returns the verdict on `i`; whether the leaf or switch that was compared last for `i` has
+    /// at least `rest` free nodes; and the pair that was compared last.
     #[inline]
     fn compare(
         &self,
@@ -432,7 +432,7 @@ fn of_leaves(leaves: u32) -> String {
     if leaves == 1 { "1 leaf".to_string() } else { format!("{leaves} leaves") }
 }
 
-/// Explanations, computed again from the state of a decision.
+/// Methods that write explanations; they repeat the comparisons from the state of a decision.
 impl TreeRule {
     fn explain_top(&self, free: &FreeNodes, size: u32, top: Option<u32>) {
         let Some(tree) = free.hierarchy().tree() else { return };
@@ -444,18 +444,18 @@ impl TreeRule {
                     free >= size && self.levels[switch] == level
                 });
                 let last = match equal.count() {
-                    1 => "the only one of the highest level with enough free nodes".to_string(),
-                    several => format!("the last in the table of the {several} of the highest level with enough free nodes"),
+                    1 => "the only switch of the highest level with enough free nodes".to_string(),
+                    several => format!("of the {several} switches of the highest level with enough free nodes, the last in the table"),
                 };
                 format!(
-                    "the top is switch {} of level {level} with {} free, {last}; leaves below its root take part",
+                    "the top switch is {} of level {level} with {} free: {last}; all leaves below its root are candidates",
                     switches[top as usize].name,
                     count(below[top as usize] as usize, "node"),
                 )
             }
             None => {
                 let most = below.iter().copied().max().unwrap_or(0);
-                format!("no switch has {} free nodes below it, the most are {most}: the job waits", size)
+                format!("no switch has {} free nodes below it (at most {most}): the job waits", size)
             }
         });
     }
@@ -532,8 +532,7 @@ impl TreeRule {
         });
     }
 
-    /// Returns the reason why a switch is better than another switch, or why it is not: the step of the comparison that
-    /// decided.
+    /// Returns, as text, the step that decided whether switch `i` is better than switch `j`.
     fn reason(&self, counts: &[u32], [i, j]: [u32; 2], rest: u32) -> String {
         let [of_i, of_j] = [counts[i as usize], counts[j as usize]];
         match (of_i >= rest, of_j >= rest) {

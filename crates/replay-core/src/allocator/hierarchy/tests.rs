@@ -58,17 +58,19 @@ fn decisions_of_tree_fit() {
     check(
         "tree-fit",
         &[
-            // The tightest leaf, also for one node: slurm-tree takes node 0.
+            // A job of one node also gets the tightest leaf; slurm-tree would take node 0.
             (A, "0-6,8-9,12-15", "", "", 1, "8"),
             (A, "0-6,8-9,12-15", "", "", 2, "8-9"),
-            // Equal leaves: the half with fewer free nodes stays the fuller one.
+            // The two leaves are equal, so the leaf in the half with fewer free nodes is taken.
             (A, "0-3,8-14", "", "", 4, "0-3"),
             (A, "0-6,8-10,12-15", "", "", 3, "4-6"),
-            // The left half holds the job. slurm-tree takes the fullest leaf, then the tightest for the rest, too.
+            // Only the left half holds the job. As in slurm-tree, the leaf with the most free nodes is taken first,
+            // then the tightest leaf for the rest.
             (A, "0-2,4-6,8-9,12-13", "", "", 5, "0-2,4-5"),
-            // Both halves hold the job; the left one needs two leaves, the right one two, and has fewer free nodes.
+            // Both halves hold the job and need two leaves; the right half has fewer free nodes.
             (A, "0-3,4-7,8-10,12-14", "", "", 6, "8-10,12-14"),
-            // No half holds the job: leaves of four first, then the tightest leaf for the rest.
+            // Neither half holds the job: the leaves with the most free nodes are taken first, then the tightest leaf
+            // for the rest.
             (A, "0-1,4-5,8-10,12-15", "", "", 8, "0,8-10,12-15"),
             (A, "0-6,8-15", "", "", 16, "wait"),
             (A, "0-6,8-15", "", "", 17, "never"),
@@ -95,9 +97,10 @@ fn tree_fit_prefers_leaves_that_it_keeps_busy_for_less_time() {
         rule.place(&mut free, 2, times, &mut chosen).expect("a place");
         chosen.iter().map(|node| node.0).collect::<Vec<_>>()
     };
-    // Leaf 8-11 is the only one that is busy for 100 seconds anyway; both others are below one switch.
+    // Of the leaves with two free nodes, only leaf 8-11 stays busy for the 100 seconds of the job; the two others are
+    // below one switch.
     assert_eq!(place(&mut rule, Some(100)), [10, 11]);
-    // Leaves 4-7 and 8-11 stay busy longer than the job. The switch above the former has fewer free nodes.
+    // Leaves 4-7 and 8-11 stay busy longer than the job. The switch above leaf 4-7 has fewer free nodes.
     assert_eq!(place(&mut rule, Some(80)), [6, 7]);
     assert_eq!(place(&mut rule, None), [2, 3]);
     rule.on_release(&machine, &[8, 9].map(NodeId));
@@ -108,7 +111,7 @@ fn tree_fit_prefers_leaves_that_it_keeps_busy_for_less_time() {
 fn explanations_of_tree_fit_name_the_deciding_step() {
     let text = explained(A, RuleOptions::Fit, &[0, 1, 4, 5, 8, 9, 10, 12, 13, 14, 15], 8, 0);
     for line in [
-        "no leaf holds 8 nodes; the top is switch s2-0 of level 2 with 11 nodes free, the only one of the lowest level with enough free nodes",
+        "no leaf holds 8 nodes; the top is switch s2-0 of level 2 with 11 nodes free, the only switch of the lowest level with enough free nodes",
         "s0-3 | 4\ns0-2 | 3",
         "s0-1 | 2 | 100 | does not replace s0-0: equal, but later in the table",
         "leaf s0-0 gives 1 node of its 2 free",
@@ -223,7 +226,7 @@ fn explanations_of_trees_name_the_deciding_step() {
     let options = RuleOptions::Tree(TreeOptions::default());
     let text = explained(C, options, &[1, 6, 8, 9, 10], 3, 0);
     for line in [
-        "the top is switch s2-0 of level 2 with 5 nodes free, the only one of the highest level with enough free nodes",
+        "the top is switch s2-0 of level 2 with 5 nodes free, the only switch of the highest level with enough free nodes",
         "s0-2 | 2 | 0 | replaces s0-0: it alone fits (by switches s1-1 and s1-0)",
         "s0-3 | 2 | 0 | does not replace s0-2: equal, 2 free nodes each",
         "leaf s0-2 gives 2 nodes of its 2 free",
@@ -270,7 +273,7 @@ fn explanations_of_kueue_name_levels_and_domains() {
         "level 0: no domain has enough, 5 needed, at most 4 in one",
         "level 1: one domain has enough, 5 needed, at most 7 in one",
         "s1-1 | 6 | 6 | 5",
-        "of these leaves, the first free nodes are taken by the paths of their names",
+        "from these leaves, the first free nodes are taken, ordered by the paths of their names",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
@@ -280,7 +283,7 @@ fn explanations_of_kueue_name_levels_and_domains() {
 }
 
 proptest::proptest! {
-    /// The comparisons that an explanation lists end with the base blocks that the rule takes; see `explain_choice`.
+    /// The comparisons in an explanation select the base blocks that the rule takes; `explain_choice` asserts this.
     #[test]
     fn explained_choices_are_the_choices_of_the_rule(
         busy in proptest::collection::vec(0..3u32, 144),

@@ -1,15 +1,15 @@
-//! `tree-fit`: fewer leaves and lower switches than Slurm's rule for trees, at the same schedule.
+//! `tree-fit`: a rule that uses fewer leaves and lower switches than Slurm's rule for trees, with the same schedule.
 //!
-//! 1. If a leaf has as many free nodes as the job needs, the job gets a leaf with the fewest of these free nodes.
-//! 2. Among equal leaves, the leaf with the smallest *extension* is chosen: the time from the expected end of the last
+//! 1. If one or more leaves have enough free nodes for the job, it gets one of those with the fewest free nodes. 2.
+//!    Among equal leaves, the leaf with the smallest *extension* is chosen: the time from the expected end of the last
 //!    job on the leaf, or from now if the leaf is idle, to the expected end of the new job, at least 0.
-//! 3. Among equal leaves, the leaf below the switch with the fewest free nodes is chosen. If these are equal, the switches
-//!    above them decide, and then table order.
-//! 4. If no leaf has enough free nodes, the job gets a switch of the lowest level at which a switch has enough. Among
-//!    these, the switch that needs the fewest leaves is chosen, then the one with the fewest free nodes, then the first
-//!    in the table.
-//! 5. Below this switch, all free nodes of the leaves with the most free nodes are taken until one leaf holds the rest.
-//!    Rules 1 to 3 select this last leaf among the remaining leaves.
+//! 3. Among equal leaves, the leaf below the switch with the fewest free nodes is chosen. If these numbers are equal,
+//!    the next higher switches are compared in the same way; the last criterion is the order of the table. 4. If no
+//!    leaf has enough free nodes, a switch is chosen from the lowest level at which a switch has enough. Among these,
+//!    the switch that needs the fewest leaves is chosen, then the one with the fewest free nodes, then the first in the
+//!    table.
+//! 5. Below this switch, leaves are taken whole, those with the most free nodes first, until one leaf can hold the rest
+//!    of the job. Rules 1 to 3 select this last leaf among the remaining leaves.
 //!
 //! A job without an estimate has extension 0 on every leaf. The free nodes of a leaf are taken in node order. If no
 //! switch has enough free nodes, which is possible only with several roots, the job waits, as under Slurm's rule.
@@ -26,7 +26,7 @@ use crate::allocator::explain::{ExplanationLog, Listing, count};
 use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
 
-/// The rule on a machine, with the expected ends of the running jobs.
+/// The `tree-fit` rule for one tree, with the expected ends of the running jobs.
 #[derive(Clone, Debug)]
 pub struct FitRule {
     parents: Vec<Option<u32>>,
@@ -48,12 +48,12 @@ pub struct FitRule {
 /// Expected end of a node or leaf without jobs.
 const FREE: i64 = i64::MIN;
 
-/// Leaves of a job that does not fit into one leaf.
+/// Switch and leaves for a job that does not fit into one leaf.
 struct Spread {
     switch: u32,
     /// Leaves with free nodes, those with the most free nodes first.
     leaves: Vec<u32>,
-    /// Minimum number of these leaves that hold the job.
+    /// Minimum number of `leaves` that can hold the job.
     fewest: usize,
 }
 
@@ -116,7 +116,7 @@ impl FitRule {
         nodes.iter().for_each(|node| self.ends[node.index()] = FREE);
         let mut before = None;
         for leaf in nodes.iter().map(|&node| hierarchy.leaf(node)) {
-            // The nodes of a leaf are consecutive in a choice of this rule.
+            // In a placement by this rule, nodes of the same leaf are consecutive, so each leaf is updated once.
             if before != Some(leaf) {
                 let ends = tree.nodes(leaf).iter().map(|node| self.ends[node.index()]);
                 self.last_ends[leaf as usize] = ends.max().unwrap_or(FREE);
@@ -155,8 +155,8 @@ impl FitRule {
         Ok(())
     }
 
-    /// Returns the leaf that holds `rest` nodes and leaves the fewest free nodes, by rules 1 to 3; `None` if no leaf
-    /// holds them.
+    /// Returns the leaf with the fewest free nodes among the leaves with at least `rest` free nodes, by rules 1 to 3;
+    /// `None` if there is no such leaf.
     fn tightest(&self, counts: &[u32], leaves: &[u32], rest: u32, times: Times) -> Option<u32> {
         let holds = leaves.iter().copied().filter(|&leaf| counts[leaf as usize] >= rest);
         holds.reduce(|best, leaf| match self.compare(counts, leaf, best, times) {
@@ -165,7 +165,7 @@ impl FitRule {
         })
     }
 
-    /// Compares two leaves; the smaller is better.
+    /// Compares two leaves by rules 1 to 3; the smaller leaf is better.
     #[inline]
     fn compare(&self, counts: &[u32], i: u32, j: u32, times: Times) -> Ordering {
         let order = counts[i as usize].cmp(&counts[j as usize]);
@@ -173,8 +173,8 @@ impl FitRule {
         order.then_with(|| self.compare_above(counts, i, j)).then(i.cmp(&j))
     }
 
-    /// Compares the free nodes of the switches above two leaves, from the lowest switch up. A leaf with fewer switches
-    /// above it is smaller if the others are equal.
+    /// Compares the free nodes of the switches above two leaves, from the lowest switch up. If all switches that were
+    /// compared are equal, the leaf with fewer switches above it is smaller.
     fn compare_above(&self, counts: &[u32], mut i: u32, mut j: u32) -> Ordering {
         loop {
             match (self.parents[i as usize], self.parents[j as usize]) {
@@ -197,8 +197,7 @@ impl FitRule {
         end.saturating_sub(self.last_ends[leaf as usize].max(times.now)).max(0)
     }
 
-    /// Returns the switch of the lowest level that holds `size` nodes, by rule 4, with its leaves; `None` if there is no
-    /// such switch.
+    /// Returns the switch that rule 4 selects for `size` nodes, with its leaves; `None` if there is no such switch.
     fn spread(&self, free: &FreeNodes, size: u32) -> Option<Spread> {
         let counts = free.below();
         let holds = |&switch: &u32| counts[switch as usize] >= size;
@@ -237,7 +236,7 @@ fn take(free: &FreeNodes, leaf: u32, number: u32, chosen: &mut Vec<NodeId>) {
     chosen.extend(nodes.iter().filter(|&&node| free.contains(node)).take(number as usize));
 }
 
-/// Explanations, computed again from the state of a decision.
+/// Methods that write explanations; they repeat the comparisons from the state of a decision.
 impl FitRule {
     /// Lists the leaves that hold `rest` nodes. For each leaf, gives the reason why it replaced the best leaf so far, or
     /// why it did not.
@@ -291,7 +290,7 @@ impl FitRule {
         });
     }
 
-    /// Returns the step of the comparison of two leaves that decides.
+    /// Returns, as text, the step that decides the comparison of leaves `i` and `j`.
     fn reason(&self, counts: &[u32], i: u32, j: u32, times: Times) -> String {
         let [of_i, of_j] = [counts[i as usize], counts[j as usize]];
         if of_i != of_j {
@@ -323,15 +322,15 @@ impl FitRule {
             self.levels[switch as usize] == level && counts[switch as usize] >= size
         });
         let why = match same.count() {
-            1 => "the only one of the lowest level with enough free nodes".to_string(),
+            1 => "the only switch of the lowest level with enough free nodes".to_string(),
             several => format!(
-                "which needs the fewest leaves, {}, of the {several} of the lowest level with enough free nodes",
+                "which needs the fewest leaves ({}) among the {several} switches of the lowest level with enough free nodes",
                 spread.fewest
             ),
         };
         self.explanation.sentence(|| {
             format!(
-                "no leaf holds {}; the top is switch {} of level {level} with {} free, {why}",
+                "no leaf holds {}; the top switch is {} of level {level} with {} free, {why}",
                 count(size as usize, "node"),
                 name(spread.switch),
                 count(counts[spread.switch as usize] as usize, "node"),

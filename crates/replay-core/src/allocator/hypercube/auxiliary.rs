@@ -9,14 +9,15 @@
 //! of a mesh never share a channel with messages of the jobs in its unused cubes (theorem 1).
 //!
 //! When a job ends, its mesh and its unused cubes that are not allocated are [coalesced](super::coalesce) and returned
-//! to the cubic strategy. Cubes of this job that other jobs use then have no owner. The thesis is ambiguous about the
-//! end of a job whose subcube came from the auxiliary list while the owner of the subcube still runs. According to the
-//! figure, the subcube returns to the cubic strategy ([`Release::Literal`]). According to a remark, it could return to
-//! its owner ([`Release::Owner`]). In the first case the subcube merges with free subcubes. A later job can then get a
-//! part of the merged subcube that is not an unused cube of the owner. The messages of this job can share channels with
-//! the messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`] channels can also be shared,
-//! if a job in a cube of a third job ends before the jobs in its own unused cubes. [`Release::Heir`] is an extension
-//! that prevents this. Cubes that return to an owner do not merge in the auxiliary list.
+//! to the cubic strategy. Its unused cubes that other jobs use no longer have an owner. The thesis is ambiguous about
+//! one case: a job in a subcube from the auxiliary list ends while the owner of the subcube still runs. According to
+//! the figure, the subcube returns to the cubic strategy ([`Release::Literal`]). According to a remark, it could return
+//! to its owner ([`Release::Owner`]). With [`Release::Literal`], the subcube merges with other free subcubes. A later
+//! job can then get a part of the merged subcube that is not an unused cube of the owner. The messages of the later job
+//! can share channels with the messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`],
+//! channels can also be shared: if a job B in an unused cube of job A ends before a job C in an unused cube of B, the
+//! cube of C later returns to the cubic strategy instead of the auxiliary list. [`Release::Heir`] is an extension that
+//! prevents this. Cubes that return to an owner do not merge in the auxiliary list.
 //!
 //! Cost per decision: O(n) for taking a cube from a list; O(k) for each of the at most O(k^2) unused cubes;
 //! the cost of the cubic strategy if it is used; and one step per allocated processor.
@@ -42,8 +43,8 @@ pub enum Release {
     Literal,
     /// The subcube returns to the auxiliary list if its owner still runs, otherwise to the cubic strategy.
     Owner,
-    /// The subcube returns to the auxiliary list if its owner still runs. If the owner has ended, the job that owned
-    /// the owner's subcube becomes the owner, if that job still runs, and so on.
+    /// The subcube returns to the auxiliary list if its owner still runs. When an owner ends, the job that owns the
+    /// owner's subcube, if there is one, becomes the owner instead.
     Heir,
 }
 
@@ -150,8 +151,9 @@ impl<S: Subcubes> Auxiliary<S> {
         }
     }
 
-    /// Called when the job with this base ends. Removes the records of subcubes that the job lent and of the subcube
-    /// that was lent to it. Returns the job that lent this subcube.
+    /// Updates the records of lent subcubes when the job whose subcube has this base ends. Removes the record of the
+    /// subcube that was lent to the job, and the records of the subcubes that the job lent; with [`Release::Heir`], its
+    /// lender becomes the lender of the latter. Returns the base of the job that lent the subcube to the ended job.
     fn settle(&mut self, base: u32) -> Option<u32> {
         let lender = self.lent.remove(base);
         let heir = lender.filter(|_| self.release == Release::Heir);
@@ -252,7 +254,8 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // The cubes left over when a job is placed are smaller than every cube that was free before.
+        // The unused cubes of a job that starts are smaller than the cube of every refused request, so they cannot
+        // serve it.
         let refusals_last = true;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }

@@ -3,7 +3,7 @@
 //! The *buddy strategy* considers, for a request of k dimensions, all ranges of 2^k free processors
 //! that begin at a multiple of 2^k, and allocates the lowest of these ranges (Turner 1995, section
 //! 2.2; Chang and Mohapatra 1998). It recognises 2^(n-k) of the subcubes of k dimensions. Cost per
-//! decision: one step for each of the N / 2^k / 64 words of one level of the tree of blocks.
+//! decision: one pass over one level of the tree of blocks, which has N / 2^k / 64 words.
 //!
 //! The *Gray code strategy* (Chen and Shin 1987) considers ranges along one Gray code. The binary
 //! reflected Gray code arranges the processors in a ring. A subcube of k dimensions consists of two
@@ -17,10 +17,11 @@
 //! The *modified buddy strategy* (Al-Dhelaan and Bose 1989) numbers the aligned ranges of 2^(k-1)
 //! addresses. Two ranges are partners if their numbers differ in one bit. A subcube of k dimensions
 //! consists of a range and one of its partners. The strategy takes the lowest free range that has a
-//! free partner, and the partner that differs in the lowest bit. It recognises (n-k+1) 2^(n-k) of
-//! the subcubes of k > 0 dimensions. The thesis of Turner only states that this strategy recognises
-//! more subcubes than the Gray code strategy; the definition of partners is from other literature.
-//! Cost per decision: n - k + 1 passes over the words of one level of the tree.
+//! free partner, and, among its free partners, the one that differs in the lowest bit. It
+//! recognises (n-k+1) 2^(n-k) of the subcubes of k > 0 dimensions. The thesis of Turner only states
+//! that this strategy recognises more subcubes than the Gray code strategy; the definition of
+//! partners is from other literature. Cost per decision: n - k + 1 passes over the words of one
+//! level of the tree.
 
 use super::block_tree::{BlockTree, Numbering};
 use super::cube::Cube;
@@ -101,8 +102,9 @@ fn first_of_partners(tree: &BlockTree, k: u32) -> Option<Cube> {
     };
     let blocks = tree.level(half);
     let bits = tree.dimensions() - half;
-    // The lower blocks of the free pairs, by bit. The result is the lowest of these blocks with
-    // its lowest bit.
+    // For each bit, `pairs` marks the lower block of every pair of free blocks whose numbers differ
+    // only in this bit. The search takes the lowest marked block, and the lowest bit for which this
+    // block is marked.
     blocks.iter().enumerate().find_map(|(at, &word)| {
         let pairs = |bit: u32| match bit {
             0..6 => word & word >> (1 << bit) & LOW_HALVES[bit as usize],

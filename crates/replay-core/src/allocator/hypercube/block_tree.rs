@@ -1,4 +1,4 @@
-//! Bits for aligned blocks of free processors, for every block size.
+//! Bit sets of the aligned free blocks of processors, one set for each block size.
 //!
 //! Processors are numbered by address or along a Gray code. Level j has a bit for each aligned
 //! block of 2^j consecutive numbers. The bit is set if the whole block is free.
@@ -26,7 +26,7 @@ pub struct BlockTree {
 }
 
 impl BlockTree {
-    /// Creates the tree of a hypercube of `n` dimensions with all processors free.
+    /// Creates the tree for a hypercube of `n` dimensions; all processors are free.
     pub fn new(n: u32, numbering: Numbering) -> Self {
         let full = |level: u32| {
             let bits = 1usize << (n - level);
@@ -83,7 +83,8 @@ impl BlockTree {
                 words_of(cube).for_each(|word| set(word, bits));
             }
             Numbering::Gray => {
-                // If the cube spans the lowest dimensions, its positions are consecutive.
+                // The cube spans the lowest `run` dimensions, so it consists of runs of consecutive
+                // positions.
                 let run = cube.stars.trailing_ones();
                 let others = Cube { stars: cube.stars >> run, base: cube.base >> run };
                 for block in others.nodes() {

@@ -156,8 +156,8 @@ impl FromStr for Cube {
 }
 
 impl fmt::Display for Cube {
-    /// Writes the ternary string without leading zeros, because the cube does not know the
-    /// dimension of its hypercube.
+    /// Writes the ternary string without leading zeros, because a cube does not store the dimension
+    /// of its hypercube.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = u32::BITS - (self.stars | self.base).leading_zeros();
         f.write_str(&self.text(bits.max(1)))

@@ -17,7 +17,8 @@ use crate::topology::{Hypercube, NodeId};
 /// Allocates free subcubes of a hypercube.
 pub trait Subcubes: Send {
     /// Takes a free subcube of `k` dimensions. Returns `None` if the strategy recognises no free
-    /// subcube. After a failed search, the search fails again until [`give`](Self::give) is called.
+    /// subcube. After a search has failed, the same search fails until [`give`](Self::give) is
+    /// called.
     fn take(&mut self, k: u32) -> Option<Cube>;
 
     /// Marks the processors of a subcube as free; all of them must be busy.
@@ -89,7 +90,7 @@ impl<S: Subcubes> Cubic<S> {
 /// the hypercube.
 pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Result<Mesh, Refusal> {
     let sides = sides.of(request).ok_or(Refusal::TooFewFree)?;
-    // If the mesh fits, no side needs more bits than the hypercube has dimensions.
+    // A side of more than 2^n positions needs more bits than the hypercube has dimensions.
     if sides.iter().any(|&side| side > 1 << n) {
         return Err(Refusal::TooFewFree);
     }
@@ -103,10 +104,11 @@ pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Resu
 /// Describes the result of the search for the subcube of a mesh.
 pub(crate) fn describe_subcube(mesh: Mesh, found: Option<Cube>, n: u32) -> String {
     let (processors, k) = (mesh.processors(), mesh.dimension());
-    let wanted = format!("its mesh of {processors} processors needs a subcube of {k} dimensions");
+    let wanted =
+        format!("the job's mesh of {processors} processors needs a subcube of {k} dimensions");
     match found {
         Some(cube) => format!("{wanted}: {} is free", cube.text(n)),
-        None => format!("{wanted}: the strategy recognises none that is free"),
+        None => format!("{wanted}: the strategy recognises no free subcube of this size"),
     }
 }
 
@@ -158,7 +160,8 @@ impl<S: Subcubes> Allocator for Cubic<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // If a subcube that the strategy recognises is free, the strategy takes such a subcube.
+        // The strategy finds a free subcube whenever it recognises one, and the start of a job does
+        // not free subcubes.
         let refusals_last = true;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }

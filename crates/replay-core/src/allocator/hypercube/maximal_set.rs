@@ -33,7 +33,7 @@ pub struct MaximalSet {
     known: u32,
     /// Free processors that are not in a cube of the set with `known` dimensions or more.
     rest: NodeSet,
-    /// Value of `rest` before the cubes of the current dimension were added.
+    /// Value of `rest` before the cubes of dimension `known` were added to the set.
     before: NodeSet,
 }
 

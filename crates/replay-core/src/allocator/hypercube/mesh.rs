@@ -12,7 +12,7 @@ use super::gray;
 use super::sides::bits;
 use crate::topology::NodeId;
 
-/// Position of a mesh in its subcube.
+/// Sides of a mesh, and the bits of a relative address in its subcube that each coordinate uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mesh {
     sides: [u32; 3],
@@ -47,13 +47,14 @@ impl Mesh {
         self.sides.iter().product()
     }
 
-    /// Appends the unused part of the subcube to `cubes`, as the smallest number of aligned
-    /// subcubes, in relative addresses (the thesis's Partition).
+    /// Appends the unused part of the subcube to `cubes` (Partition in the thesis). The unused part
+    /// is divided into the smallest number of aligned subcubes, which are given in relative
+    /// addresses.
     ///
-    /// The side with the largest unused part comes first: the positions beyond the mesh along this
-    /// side are not divided along the other sides. The unused parts along each further side contain
-    /// only positions that the mesh uses along the previous sides. If sides have equal unused
-    /// parts, x comes before y (the thesis does not specify the order).
+    /// The side with the largest unused part comes first: its unused positions are not divided
+    /// along the other sides. The unused parts along each further side contain only positions that
+    /// the mesh uses along the previous sides. If sides have equal unused parts, x comes before y
+    /// (the thesis does not specify the order).
     pub fn append_leftover(&self, cubes: &mut Vec<Cube>) {
         let left =
             |i: usize| ((1 << self.bits[i]) - self.sides[i]) << (self.dimension() - self.bits[i]);
@@ -118,7 +119,8 @@ impl Mesh {
 
     /// Appends the processors at positions from `low` to below `high`.
     fn walk(&self, host: Cube, low: [u32; 3], high: [u32; 3], nodes: &mut Vec<NodeId>) {
-        // Dimension of the host that corresponds to each bit, by side.
+        // For each side and each bit of its codeword, the dimension of the host as a mask with one
+        // bit.
         let mut dimensions = [[0u32; 16]; 3];
         let mut rest = host.stars;
         for i in [2, 1, 0] {

@@ -4,11 +4,11 @@
 //! strategy](super::block_search) searches the codes one after the other, and the first code with a
 //! free subcube decides. C(n, floor(n / 2)) codes are sufficient to recognise every subcube. The
 //! papers do not specify the codes, so this implementation selects them. The implementation divides
-//! all sets of dimensions into symmetric chains: in a chain, each set has one dimension more than
-//! the previous set (de Bruijn, Tengbergen and Kruyswijk 1951, with the brackets of Greene and
-//! Kleitman 1976). Each chain is completed to an order of all dimensions, so that every set of
-//! stars is a prefix of one of these orders. Codes are sorted by the middle set of their chain; the
-//! first code is the plain Gray code.
+//! all sets of dimensions into symmetric chains (de Bruijn, Tengbergen and Kruyswijk 1951, with the
+//! brackets of Greene and Kleitman 1976). In a chain, each set has one dimension more than the
+//! previous set. Each chain is completed to an order of all dimensions, so that every set of stars
+//! is a prefix of one of these orders. Codes are sorted by the middle set of their chain; the first
+//! code is the Gray code without permuted dimensions.
 //!
 //! Cost per decision: for each code that is tried, k passes over N / 64 words; and a walk through
 //! N / 2^(k-1) blocks if any two neighbouring blocks are free.
@@ -66,11 +66,13 @@ impl MultipleGrayCode {
             return first_bit(self.free.words()).map(|base| Cube { stars: 0, base });
         };
         if self.complete {
-            // A single search first decides whether any subcube is free.
+            // With all codes, one search first determines whether any subcube is free, so that no
+            // code is tried in vain.
             self.recogniser.first(&self.free, k)?;
         }
         let half = half as usize;
-        // Number of dimensions for which the sets of bases are shared with the previous code.
+        // Number of leading dimensions that this code shares with the previous code; up to this
+        // number, `bases` is still valid.
         let mut common = 0;
         for code in 0..self.codes.len() {
             if code > 0 {
@@ -121,7 +123,7 @@ impl Subcubes for MultipleGrayCode {
     }
 }
 
-/// Returns an order of all dimensions whose prefixes include the chain through `set`. Reading the
+/// Returns all dimensions in an order whose prefixes include the chain through `set`. Reading the
 /// dimensions from the lowest, a dimension outside the set opens a bracket, and a dimension in the
 /// set closes a bracket. The order consists of the dimensions that close a matched bracket, the
 /// unmatched dimensions, and the dimensions that open a matched bracket.
@@ -139,7 +141,7 @@ fn order(n: u32, set: u32) -> Vec<u8> {
     of(matched & set).chain(of(!matched)).chain(of(matched & !set)).collect()
 }
 
-/// Writes the bases of `words` whose neighbour along `dimension` is also in `words`.
+/// Writes to `combined` the bases of `words` whose neighbour along `dimension` is also in `words`.
 fn combine(words: &[u64], combined: &mut [u64], dimension: u8) {
     for (at, (to, word)) in combined.iter_mut().zip(words).enumerate() {
         *to = pairs(words, at, *word, dimension);
@@ -172,7 +174,8 @@ fn first_pair(bases: &[u64], code: &[u8], half: usize) -> Option<Cube> {
     let last = beyond.len() - 1;
     let mut at = 0u32;
     for block in 0..1u32 << beyond.len() {
-        // The ring closes along the dimension of the code's last change.
+        // From the last block, the ring returns to the first block along the slowest dimension of
+        // the code.
         let turning = ((block + 1).trailing_zeros() as usize).min(last);
         let bit = 1 << beyond[turning];
         if is_free(at) && is_free(at ^ bit) {
@@ -189,7 +192,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Every set of dimensions is a prefix of a code. The number of codes equals the number of
-    /// middle sets. The first code is the plain Gray code.
+    /// middle sets. The first code is the Gray code without permuted dimensions.
     #[test]
     fn every_set_of_dimensions_is_a_prefix_of_a_code() {
         for n in 0..=10u32 {

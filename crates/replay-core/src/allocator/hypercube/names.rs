@@ -122,7 +122,7 @@ const SHAPE: &str =
 pub struct CubicOptions {
     /// Cubic strategy.
     pub recognition: Recognition,
-    /// Rule for the mesh of a job without shape.
+    /// Rule that selects the mesh of a job without shape.
     pub sides: SidesRule,
 }
 
@@ -152,7 +152,7 @@ pub struct AuxiliaryOptions {
     pub over: Recognition,
     /// Destination of a subcube from the auxiliary list when its job ends.
     pub release: Release,
-    /// Rule for the mesh of a job without shape.
+    /// Rule that selects the mesh of a job without shape.
     pub sides: SidesRule,
 }
 

@@ -93,7 +93,7 @@ impl NodeSet {
     }
 }
 
-/// Returns the words that a cube touches, lowest first.
+/// Returns the indices of the words that contain processors of a cube, in ascending order.
 pub fn words_of(cube: Cube) -> impl Iterator<Item = usize> {
     let (base, stars) = (cube.base / 64, cube.stars / 64);
     let mut next = Some(0u32);

@@ -5,11 +5,12 @@
 //! job thus gets exactly p processors: for example, 11 processors in cubes of 3, 1 and 0 dimensions. If the number of
 //! cubes is limited, p is rounded up to the next number with at most this number of ones in its binary representation.
 //! For example, with at most two cubes, 11 becomes 12: cubes of 3 and 2 dimensions. The first cube comes from the [free
-//! list](super::free_list). Each further cube is the first listed cube of the smallest sufficient dimension that is
-//! adjacent to a cube of the job. When it is split and only one half is adjacent to the job, the adjacent half is used.
-//! If no listed cube is adjacent, all free subcubes are searched, and the first adjacent subcube is taken. The thesis
-//! gives this example, but it does not specify the order of the search. A job is refused if one of its cubes is not
-//! available. Messages of jobs with several subcubes can share channels.
+//! list](super::free_list). Each further cube is taken from the first listed cube that is large enough and adjacent to
+//! a cube of the job; listed cubes are searched in order of increasing dimension. When a listed cube is split and only
+//! one half is adjacent to the job, the adjacent half is used. If no listed cube is adjacent, all free subcubes are
+//! searched, and the first adjacent subcube is taken. The thesis gives the example of 11 processors, but it does not
+//! specify the order of the search. A job is refused if one of its cubes is not available. Messages of jobs with
+//! several subcubes can share channels.
 //!
 //! Cost per decision: for each cube of the job, the number of listed cubes times the number of cubes of the job; and a
 //! search of at most O(3^n / 64) if no listed cube fits.
@@ -114,7 +115,7 @@ impl Allocator for NonCubic {
                 None => format!("a subcube of {k} dimensions: none is recognised"),
             });
             let Some(cube) = found else {
-                // Cubes are returned in reverse order, so that halves merge as they were split.
+                // Cubes are returned in reverse order, so that halves merge in the reverse order of their splits.
                 for cube in self.taken.drain(..).rev() {
                     self.list.give(cube);
                 }

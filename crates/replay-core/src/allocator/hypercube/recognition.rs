@@ -3,9 +3,9 @@
 //! A subcube of k dimensions is given by its k stars and a base. The search finds all bases for a
 //! set of stars at once: it combines the bit set of free processors with the same bit set shifted
 //! along each star. Sets of stars with the same highest stars share this work. The search skips all
-//! sets of stars whose highest stars leave no base. Each combination along a dimension of 64
-//! processors or more halves the number of words. In total, the 3^n subcubes of a hypercube of n
-//! dimensions cost at most O(3^n / 64) steps; a typical search costs far fewer.
+//! sets of stars whose highest stars leave no base. Each combination along dimension 6 or higher (a
+//! distance of 64 processors or more) halves the number of words. In total, the 3^n subcubes of a
+//! hypercube of n dimensions cost at most O(3^n / 64) steps; a typical search costs far fewer.
 
 use std::ops::ControlFlow;
 
@@ -55,8 +55,8 @@ struct Search<'a, F> {
 
 impl<B, F: FnMut(Cube) -> ControlFlow<B>> Search<'_, F> {
     /// Tries all sets of stars that consist of `stars` and `need` further stars below `limit`.
-    /// `words` has one bit for each base. Words are numbered by the dimensions of 64 processors or
-    /// more that are not stars.
+    /// `words` has one bit for each base. The index of a word consists of those bits of the base
+    /// that belong to dimensions of 64 processors or more and are not stars.
     fn below(
         &mut self,
         words: &[u64],

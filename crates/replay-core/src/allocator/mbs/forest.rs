@@ -3,16 +3,16 @@
 //! Sides of blocks are powers of two. The *initial blocks* cover the machine. Each initial block is
 //! divided into equal buddies, and each buddy is divided again, down to single processors. The
 //! *class* of a block is the number of divisions between the block and a single processor. A block
-//! of class c therefore has `arity`^c processors. The blocks of a class are in the order of the
-//! list of free blocks. [`BlockId`]s are numbered by ascending class, and in this order within a
-//! class.
+//! of class c therefore has `arity`^c processors. Within a class, blocks are in the order of the
+//! list of free blocks. [`BlockId`]s are numbered by ascending class, and within a class in this
+//! order.
 //!
 //! Initial blocks are determined by the binary digits of the sides: a side of 10 is divided into a
 //! segment of 8 and a segment of 2. The initial blocks of [`Division::Halves`] are the products of
 //! such segments. For [`Division::Corners`] these products are cut into squares or cubes. The
-//! result is the same as for the greedy rule (tile with the largest squares, then treat the strips
-//! on the right and on top in the same way): a mesh of 12 x 10 has the nine blocks of Lo et al.,
-//! figure 4. Memory is proportional to the number of processors.
+//! greedy rule has the same result (tile with the largest squares, then treat the strips on the
+//! right and on top in the same way): a mesh of 12 x 10 has the nine blocks of Lo et al., figure 4.
+//! Memory is proportional to the number of processors.
 
 use crate::allocator::submesh::SubMesh;
 use crate::topology::{Grid, NodeId};
@@ -130,9 +130,9 @@ impl Forest {
         1 << (self.arity_log * class as u32)
     }
 
-    /// Returns the number of blocks of a class that a job of `size` processors requests. The result
-    /// is a digit of the size in base `arity`; for the largest class the result includes all higher
-    /// digits.
+    /// Returns the number of blocks of class `class` that a job of `size` processors requests. The
+    /// result is a digit of the size in base `arity`; for the largest class the result includes all
+    /// higher digits.
     pub fn digit(&self, size: u32, class: usize) -> u32 {
         let rest = size >> (self.arity_log * class as u32);
         if class + 1 == self.classes() { rest } else { rest & (self.arity() - 1) }
@@ -167,7 +167,7 @@ impl Forest {
         self.blocks[block.0 as usize].area
     }
 
-    /// Returns the area of the block that consists of one processor.
+    /// Returns the area of the block that consists only of processor `node`.
     pub fn cell(&self, node: NodeId) -> SubMesh {
         SubMesh { base: self.grid.coord(node), sides: [1; 3] }
     }
@@ -220,7 +220,7 @@ fn segments(grid: &Grid) -> Vec<SubMesh> {
     let digits = |axis: usize| {
         let extent = grid.axes()[axis].extent;
         let powers = (0..u16::BITS).rev().map(|bit| 1 << bit).filter(move |p| extent & p != 0);
-        // The start of a segment is the sum of the larger binary digits.
+        // A segment starts at the sum of the lengths of the longer segments before it.
         powers.map(move |power: u16| (extent & !(power | (power - 1)), power))
     };
     let mut boxes = Vec::new();

@@ -59,8 +59,7 @@ impl Splitting {
 pub struct Mbs {
     pub(super) records: Records,
     splitting: Splitting,
-    /// For each processor, the number of blocks of the job that has this processor as its first
-    /// processor.
+    /// Number of blocks of each running job, by the first processor of the job.
     blocks_at: Vec<u32>,
     census: Census,
     explanation: ExplanationLog,
@@ -141,10 +140,10 @@ impl Allocator for Mbs {
                         .collect();
                     let rest = match missing {
                         0 => String::new(),
-                        n => format!("; the other {n} in blocks of the next size"),
+                        n => format!("; the remaining {n} as blocks of the next smaller size"),
                     };
                     format!(
-                        "{wanted} of {} wanted, {before} free before larger ones are split: it takes {}{rest}",
+                        "blocks needed: {wanted}, of {} each; {before} free before larger blocks are split; taken: {}{rest}",
                         explain::count(records.forest().volume(class) as usize, "processor"),
                         match bases.len() {
                             0 => "none".to_string(),

@@ -42,7 +42,7 @@ fn jobs_get_whole_units() {
         ),
         (1, 3)
     );
-    // Three midplanes are free, in a corner and a row.
+    // The three free midplanes form an L, so no box of three is free.
     let mut none = Vec::new();
     let refused = midplane.allocate(&machine, Request::of_size(3 * 512), &mut none);
     assert_eq!(refused, Err(Refusal::Fragmented));

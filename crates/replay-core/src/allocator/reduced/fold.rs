@@ -7,9 +7,9 @@ use crate::topology::{Grid, Topology};
 /// Rule that makes a request smaller by one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Folding {
-    /// The longer side is halved and rounded up. A job without shape is treated as a job with the
-    /// shape of exactly its size that is nearest to a square. On a hypercube a job without shape
-    /// gets a cube with one dimension less.
+    /// The longer side is halved and rounded up. A job without shape is first given the shape of
+    /// exactly its size that is nearest to a square. On a hypercube, a job without shape gets a
+    /// cube with one dimension less than the smallest cube that can hold it.
     Side,
     /// The next smaller square of side 2^i, with a quarter of the processors.
     Square,

@@ -21,13 +21,13 @@
 //! # Schedulers
 //!
 //! A scheduler selects a job and the strategy decides whether to fold it. Every scheduler that supports refusals
-//! therefore works with every speed-up. The size of a waiting job is the minimum number of processors on which it may
-//! run ([`Bounds::min_processors`]): the scheduler selects the head as soon as this number of processors is free, and
-//! queues ordered by size use this number. EASY reserves the requested size for the head of its queue. With
-//! `guard=place` it reserves a placement for one of the sizes that the head may get. Jobs are backfilled by their
-//! estimates without folding, so a backfilled job that is folded may delay the head. Conservative backfilling does not
-//! support these strategies: it reserves processors and time when a job arrives, but the number of processors and the
-//! run time are decided only at the start.
+//! therefore works with every speed-up. For the scheduler, the size of a waiting job is the minimum number of
+//! processors on which the job may run ([`Bounds::min_processors`]): the scheduler selects the head as soon as this
+//! number of processors is free, and queues ordered by size use this number. EASY reserves the requested size for the
+//! head of its queue. With `guard=place` it reserves a placement for one of the sizes that the head may get.
+//! Backfilling uses the estimates of unfolded jobs. A backfilled job that is folded runs longer, and may therefore
+//! delay the head. Conservative backfilling does not support these strategies: it reserves processors and time when a
+//! job arrives, but the number of processors and the run time are decided only at the start.
 //!
 //! # Jobs larger than the machine
 //!
@@ -36,8 +36,8 @@
 //!
 //! # Strategies that never refuse
 //!
-//! Some inner strategies refuse a request only if fewer processors are free than the job requests. The paper does not
-//! fold jobs after a refusal for this reason. With `extend=yes` these jobs are folded too.
+//! Some inner strategies refuse a request only if fewer processors are free than the job requests. In the paper, such a
+//! refusal does not cause folding. With `extend=yes`, jobs are also folded after such a refusal.
 
 mod fold;
 mod limit;
@@ -250,8 +250,8 @@ impl Decorator for Reduced {
             Rule::Limit { dimension } => (0, self.limited(request, dimension)),
             Rule::Average => (0, self.limited(request, self.in_system.mean())),
         };
-        // A scheduler that uses the smallest possible size of a job can try too early. Such an attempt does not count
-        // as a refusal.
+        // A scheduler that uses the smallest possible size of a job can request processors before the folded size is
+        // free. Such an attempt does not count as a refusal.
         if self.rule == Rule::Average && at.request.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
@@ -260,7 +260,7 @@ impl Decorator for Reduced {
             // Inner strategies need not handle jobs larger than the machine.
             self.explanation.sentence(|| {
                 let steps = explain::count(at.steps as usize, "step");
-                format!("request for {} processors, {steps} of folding", at.request.size)
+                format!("request for {} processors, after {steps} of folding", at.request.size)
             });
             let outcome = match at.request.size as usize > machine.processors() {
                 true => Err(Refusal::TooFewFree),

@@ -65,7 +65,7 @@ fn an_average_limit_follows_the_jobs_in_the_system() {
     for request in [large, small] {
         average.on_event(&machine, MachineEvent::JobQueued(request));
     }
-    // The mean of 6 and 2.
+    // The mean of the dimensions 6 and 2 is 4.
     assert_eq!(serve(average.as_mut(), &mut machine, 64), Some((16, 2, 4.0)));
     average.on_event(&machine, MachineEvent::JobFinished(large));
     assert_eq!(serve(average.as_mut(), &mut machine, 64), Some((4, 4, 16.0)));

@@ -7,12 +7,12 @@ use crate::topology::Grid;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShapeRule {
     /// The box with the smallest total side length that can hold the job. If several boxes have
-    /// this length, the box with the smallest volume. The box may hold more processors than
+    /// this length, the box with the smallest volume is used. The box may hold more processors than
     /// requested.
     #[default]
     NearSquare,
     /// The box of exactly the requested volume with the smallest total side length. If no such box
-    /// fits the machine, the box of `NearSquare`.
+    /// fits the machine, the box of `NearSquare` is used.
     Factors,
 }
 

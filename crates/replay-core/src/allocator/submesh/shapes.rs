@@ -18,7 +18,7 @@ pub enum Shaping {
     /// A single frame, which a rule selects.
     One(ShapeRule),
     /// Every frame of exactly the job's size that fits the machine; the frame nearest to a square comes first. If there
-    /// is no such frame, the nearly square frame that can hold the job.
+    /// is no such frame, the nearly square frame that can hold the job is used.
     Any,
 }
 
@@ -51,7 +51,7 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// Creates frames on `grid`. If `turn`, the other permutations of each frame are included.
+    /// Creates frames on `grid`. If `turn` is set, the other permutations of each frame are included.
     pub fn new(grid: &Grid, shaping: Shaping, turn: bool) -> Self {
         let (by_size, given, smaller) = (Vec::new(), Vec::new(), Vec::new());
         Self { grid: grid.clone(), shaping, turn, by_size, given, smaller }
@@ -81,8 +81,8 @@ impl Shapes {
         &self.by_size[size]
     }
 
-    /// Returns whether every frame of `asked` that fits the grid contains a frame of `refused`. In this case no frame
-    /// of `asked` is free if no frame of `refused` is free.
+    /// Returns whether every frame of `asked` that fits the grid contains a frame of `refused`. In this case, if no
+    /// frame of `refused` is free, then no frame of `asked` is free.
     pub fn cover(&mut self, refused: Request, asked: Request) -> bool {
         let mut smaller = std::mem::take(&mut self.smaller);
         smaller.clear();
@@ -98,8 +98,7 @@ impl Shapes {
         covered
     }
 
-    /// Returns the number of processors of the largest frame for a request, or the requested number if the requested
-    /// number is larger.
+    /// Returns the number of processors of the largest frame for a request, but at least the requested number.
     pub fn largest(&mut self, request: Request) -> u64 {
         let largest = self.of(request).iter().map(|&sides| volume(sides)).max();
         largest.unwrap_or(0).max(u64::from(request.size))

@@ -23,7 +23,7 @@ pub fn distinct(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16
     all.enumerate().filter(new).map(|(_, turned)| turned)
 }
 
-/// Returns the frame. If `turn` is set, it is followed by its other permutations, without
+/// Returns the frame. If `turn` is set, the other permutations of the frame follow, without
 /// duplicates.
 pub fn turned(sides: [u16; 3], dimensions: usize, turn: bool) -> impl Iterator<Item = [u16; 3]> {
     distinct(sides, dimensions).take(if turn { PERMUTATIONS.len() } else { 1 })

@@ -30,7 +30,7 @@ impl Placements {
                 let shadows = explain::count(shadows, "shadow machine");
                 let since = explain::count(since, "start");
                 format!(
-                    "on {shadows}, the rule of least expected loss so far is {}; the shadows were evaluated {since} ago",
+                    "the rule with the least expected loss on {shadows} so far is {}; the shadow machines were last compared {since} ago",
                     tuner.selection_rule()
                 )
             });
@@ -63,7 +63,7 @@ impl Placements {
             words(one).into_iter().chain(numbers).collect::<Vec<String>>()
         };
         let about = format!(
-            "candidate boxes of {size} with their weighted terms; the least sum wins, the first of equals"
+            "candidate boxes of size {size} with their weighted terms; the box with the least sum wins (if several are equal, the first)"
         );
         self.explanation.list(|| Listing::of(about, &columns, all.iter().map(row)));
         // The sort is stable: equal sums keep their order.
@@ -130,7 +130,7 @@ impl Placements {
         }
         self.explanation.sentence(|| {
             format!(
-                "free boxes among the permitted boxes of {size}: {}",
+                "free boxes among the permitted boxes of size {size}: {}",
                 explain::count(rows.len(), "anchor")
             )
         });

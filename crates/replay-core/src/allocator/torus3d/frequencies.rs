@@ -20,7 +20,8 @@ impl Frequencies {
     /// The largest weight.
     const MAX: u64 = 1_000_000;
 
-    /// Returns the frequency of a size that `seen` of `all` jobs requested.
+    /// Returns the factor for a size. Only [`Frequencies::Seen`] uses `seen` and `all`: the number of jobs that
+    /// requested this size, and the number of all jobs.
     pub fn of(&self, size: u32, seen: u64, all: u64) -> u64 {
         match self {
             Self::Seen => 1000 * seen / all.max(1),

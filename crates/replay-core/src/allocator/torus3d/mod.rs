@@ -48,7 +48,7 @@ pub enum Fit {
     Up,
 }
 
-/// The placement rule on a machine.
+/// Allocator that places jobs in boxes from a menu, on one machine.
 #[derive(Clone, Debug)]
 pub struct Placements {
     layout: Arc<Layout>,
@@ -165,7 +165,8 @@ impl Placements {
         }
     }
 
-    /// Converts a request for the rule; `None` if no placement can ever serve the request.
+    /// Converts a request for `size` processors to a request of the placement rule; `None` if no placement can ever
+    /// serve it.
     fn to_rule_request(&self, size: u32) -> Option<segments::Request> {
         let on_menu = |size: &u32| self.sizes.binary_search(size).is_ok();
         let several = |part: u32| part < size && size.is_multiple_of(part);
@@ -298,7 +299,8 @@ impl Allocator for Placements {
     fn capabilities(&self) -> Capabilities {
         let chooses_by_free = self.tied.is_none();
         Capabilities {
-            // Parts of a job are placed one after the other unless all sets of positions are searched.
+            // Unless all sets of positions are searched, the parts of a job are placed one after the other, and a
+            // refusal need not last.
             refusals_last: self.segment.is_none_or(|(_, exact)| exact),
             chooses_by_free,
             rejects_unsupported_sizes: true,

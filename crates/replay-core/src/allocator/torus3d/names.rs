@@ -106,7 +106,7 @@ impl fmt::Display for Slack {
     }
 }
 
-/// Selection of the boxes of a size that are compared by their terms.
+/// Rule that selects which boxes of the requested size are compared by their terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shapes {
     All,
@@ -156,7 +156,7 @@ impl PlacementOptions {
         let described = file.machine(self.entry.as_deref())?;
         match described == *machine {
             true => Ok(file.config(self.entry.as_deref())?.layout),
-            false => Err(format!("{file} describes the machine {described}")),
+            false => Err(format!("{file} describes a different machine, {described}")),
         }
     }
 
@@ -377,7 +377,7 @@ kind::typed("0..100|auto"),
             .param(
                 "freq",
                 kind::typed("seen|one|FILE|SIZE:WEIGHT+..").listed("seen|one|FILE|SIZE:WEIGHT+.."),
-                "with tie: the worth of a box is its size times the frequency of the size among the jobs that started and the requesting job (seen), 1 (one), or a weight from a file of lines size,weight or from a list",
+                "with tie: the worth of a box is its size times a factor: the frequency of the size among the jobs that started and the requesting job (seen), 1 (one), or a weight from a list or from a file of lines size,weight",
                 |o| &mut o.frequencies,
             )
             .param(

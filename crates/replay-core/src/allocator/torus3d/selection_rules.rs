@@ -60,9 +60,9 @@ const SLACKS: [f64; 4] = [-1.0, 1.0, 0.25, 0.05];
 /// Distance of Slurm's rule from all other rules, along a separate axis.
 const SLURM_DISTANCE: f64 = 2.0;
 
-/// Returns all rules: Slurm's rule, and all combinations of weights and slacks. Walls have a weight if the machine
-/// `has_walls`. If `filter` is given, all rules use this filter. Otherwise the rules use all shapes, and each of the
-/// slacks.
+/// Returns all rules: Slurm's rule, and all combinations of weights and slacks. If the machine `has_walls`, the weight
+/// of walls is also varied. If `filter` is given, all rules use this filter. Otherwise the rules use all shapes, and
+/// each of the slacks.
 pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
     let slack = |slack: f64| {
         if slack < 0.0 { CandidateFilter::All } else { CandidateFilter::Compact(slack) }

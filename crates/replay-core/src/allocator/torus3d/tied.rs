@@ -16,7 +16,7 @@ use crate::topology::NodeId;
 /// Rule that decides in place of Slurm's rule: always, or while its loss is smallest.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rule {
-    /// Choice of the selection rule.
+    /// Fixed selection rule, or the options of a self-tuning rule.
     pub choice: Choice,
     /// Frequencies of sizes.
     pub frequencies: Frequencies,
@@ -68,7 +68,7 @@ fn nonzero_weights(weights: TermWeights) -> impl Iterator<Item = (usize, i64)> {
 }
 
 impl Tied {
-    /// Creates the terms on an idle machine.
+    /// Creates the state for an idle torus or mesh; `wrapped` marks the axes that wrap around.
     pub fn new(torus: Arc<Torus>, wrapped: [bool; 3], rule: Rule) -> Self {
         let layout = Arc::new(Layout::new([torus.clone()]));
         let ties = Ties::with_walls(torus, wrapped);
@@ -154,7 +154,8 @@ impl Tied {
     }
 
     /// Returns the candidates of [`decide`](Self::decide), each with its weighted sum and its terms. Only terms with a
-    /// [weight](Self::weights) are included; they are not multiplied by their weights. Empty if Slurm's rule decides.
+    /// [weight](Self::weights) are included; they are not multiplied by their weights. The result is empty if Slurm's
+    /// rule decides.
     pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
         let SelectionRule::Terms(weights, filter) = self.selection_rule() else {
             return Vec::new();

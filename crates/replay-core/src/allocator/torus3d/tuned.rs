@@ -6,13 +6,13 @@
 //! free for the first refused job. The second part counts the processors of jobs that run on the real machine but found
 //! no box on the shadow. At regular intervals, the losses of the shadows, relative to each other, are added to a map of
 //! all rules; older observations decay. The real machine then continues with the rule that has the smallest expected
-//! loss. One shadow continues with another rule; a different shadow is selected each time.
+//! loss. Each time, one shadow continues with another rule; the shadows take turns.
 //!
 //! A choice depends on the seed and on earlier events, but not on later events. Events are the calls that the strategy
 //! receives: a refusal that the engine derives from an earlier refusal is not observed. A shadow never starts a job
 //! before the real machine starts it, because the end of the job would not be known.
 //!
-//! Cost in time and memory: the cost of a decision for every shadow and for the real machine.
+//! Cost in time and memory: each shadow costs as much as the real machine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -193,7 +193,8 @@ impl Tuner {
         }
     }
 
-    /// Records that the request after [`advance_to`](Self::advance_to) was refused.
+    /// Records that the request at the time of the last [`advance_to`](Self::advance_to) was refused; `size` is its
+    /// size.
     pub fn refused(&mut self, size: u32) {
         if self.head.is_none() {
             self.head = Some(size);

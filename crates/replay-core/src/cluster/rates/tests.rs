@@ -44,17 +44,19 @@ fn the_highest_job_runs_at_full_speed_and_a_busy_one_leaves_nothing() {
 #[test]
 fn a_barrier_job_leaves_the_idle_time_of_its_other_processes() {
     let all: &[u32] = &[0, 1, 2, 3, 4, 5];
-    // A process computes 27 ms and waits 11 ms, so 11 / 38 of each host except the first remains.
+    // In each phase of 38 ms, a process computes 27 ms and waits 11 ms, so 11 / 38 of each host
+    // except the first remains.
     let left = 11.0 / 38.0;
     let ep = rates(Kernel::Preemptive, &[(barrier(1), 0, all), (Application::Ep, 1, all)]);
     assert!(close(ep[0], 1.0) && close(ep[1], 5.0 * left / 6.0), "{ep:?}");
-    // E2 and E3: a process of the low job shares the high barrier process's host.
+    // E2 and E3: a process of the low-priority job runs on the host of the high-priority job's
+    // barrier process.
     for low in [[0, 1, 2, 3, 4, 5], [5, 1, 2, 3, 4, 0]] {
         let both = rates(Kernel::Preemptive, &[(barrier(2), 0, all), (barrier(3), 1, &low)]);
         assert_eq!(both, [1.0, 0.0]);
     }
-    // E5: the low job runs on a subset without the host of the high barrier process. The barrier
-    // process of the low job has the smallest share.
+    // E5: the low-priority job runs on a subset of the hosts, without the host of the high-priority
+    // job's barrier process. The barrier process of the low-priority job gets the smallest share.
     let subset = rates(Kernel::Preemptive, &[(barrier(1), 0, all), (barrier(3), 1, &[5, 1, 2])]);
     assert!(close(subset[1], left), "{subset:?}");
 }
@@ -70,7 +72,7 @@ fn without_preemption_every_phase_costs_the_delay_of_the_equations() {
     assert!(close(high(barrier(2), all), rate(5.0 * 0.002)));
     assert!(close(high(barrier(2), &[5, 1, 2, 3, 4, 0]), rate(0.002)));
     assert!(close(rates(kernel, &[(barrier(1), 0, all)])[0], 1.0));
-    // One process sends no messages.
+    // A job of one process sends no messages and is not delayed.
     assert!(close(rates(kernel, &[(barrier(1), 0, &[3]), (Application::Ep, 1, &[3])])[0], 1.0));
 }
 
@@ -101,7 +103,8 @@ fn jobs_that_do_not_work_use_no_processor() {
 }
 
 proptest! {
-    /// Direct evaluation of the definition: a job waits for all jobs that are above it on any host.
+    /// Compares the rates with a direct evaluation of their definition: a job waits for all jobs
+    /// that are above it on any host.
     #[test]
     fn rates_are_those_of_the_definition(
         jobs in proptest::collection::vec((0..4usize, any::<u8>(), 1..=10u32), 1..8),

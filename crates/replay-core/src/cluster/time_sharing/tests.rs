@@ -117,8 +117,8 @@ fn a_starting_job_uses_no_processor() {
     let mut service = TimeSharing::new(cluster, sharing, &[]);
     let jobs = [job(0, 100, 1), job(0, 100, 1)];
     let log = run("cluster:1x2", &jobs, &mut elmer("cluster:1x2", true), Some(&mut service));
-    // The second job is also ready at 59, but its slot is below the slot of the first job. The
-    // first job stops computing at 159, and its slot becomes free at 59 + 100 + 13.
+    // Both jobs are ready at 59, but the slot of the second job is below the slot of the first job.
+    // The first job stops computing at 159, and its slot becomes free at 59 + 100 + 13.
     assert_eq!(log.ends, [(0, 172), (1, 159 + 100 + 13)]);
 }
 
@@ -132,8 +132,9 @@ fn version_2_avoids_busy_hosts() {
     let mut service = TimeSharing::new(cluster, Sharing::PLAIN, &applications);
     let jobs = [job(0, 100, 1), job(0, 100, 1), job(1, 10, 1), job(2, 10, 1)];
     let log = run("cluster:2x2", &jobs, &mut allocator, Some(&mut service));
-    // Host 1 is half used. The third job shares host 1 and uses the other half of the processor, so
-    // the job takes 20 ticks. The fourth job waits for the third job.
+    // The second job uses half of the processor of host 1. The third job shares host 1 and uses the
+    // other half of the processor, so the job takes 20 ticks. The fourth job waits for the third
+    // job.
     let hosts: Vec<_> = log.starts.iter().map(|(job, now, hosts)| (*job, *now, hosts[0])).collect();
     assert_eq!(hosts, [(0, 0, 0), (1, 0, 1), (2, 1, 1), (3, 21, 1)]);
     assert_eq!(log.ends, [(2, 21), (3, 41), (0, 100), (1, 100)]);

@@ -42,7 +42,7 @@ impl StopRule {
                 "the confidence is {confidence}; it must be from {low} to {high}"
             ));
         }
-        // The interval of values that differ never has a width of 0.
+        // A limit of 0 is never reached, because the interval of values that differ never has a width of 0.
         if !(relative > 0.0 && relative.is_finite()) {
             return Some(format!("the relative half-width is {relative}; it must be above 0"));
         }
@@ -61,7 +61,7 @@ impl StopRule {
 /// Results of replications.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicated<M> {
-    /// Result of each replication, in the order of their numbers from 0.
+    /// Result of each replication, in the order of replication numbers, from 0.
     pub samples: Vec<M>,
     /// Mean and variance of each metric over the replications.
     pub measures: Vec<Accumulator>,
@@ -137,18 +137,18 @@ pub enum ReplicateError<E> {
     },
 }
 
-/// Number of replications that run in parallel after the minimum. Larger batches would waste more work when the rule is
-/// satisfied within a batch. The result does not depend on the batch size.
+/// Number of replications that run in parallel once the minimum number has run. Larger batches would waste more work
+/// when the rule is satisfied within a batch. The result does not depend on the batch size.
 const BATCH: u64 = 16;
 
-/// Runs replications 0, 1, 2, ... in parallel and stops at the first number of replications R at which every watched
-/// metric has a sufficiently narrow interval. R is within the rule's bounds. `watched` contains the indices of the
-/// metrics; if it is empty, R is the minimum.
+/// Runs replications 0, 1, 2, ... in parallel and stops at the smallest number R of replications for which every
+/// watched metric has a sufficiently narrow interval. R is at least the minimum and at most the maximum of `rule`.
+/// `watched` contains the indices of the metrics; if it is empty, R is the minimum.
 ///
 /// `run` returns the metrics of a replication, which must depend only on the number of the replication. The result is
-/// the same as if replications ran one after another: R is determined from replications 0 to R - 1 in order, and
-/// results beyond R are dropped. The result therefore depends neither on the number of threads nor on the batch size.
-/// Uses the current rayon pool.
+/// the same as if replications ran one after another: R is determined from replications 0 to R - 1 in order, and the
+/// results of later replications are dropped. The result therefore depends neither on the number of threads nor on the
+/// batch size. Uses the current rayon pool.
 ///
 /// ```
 /// use replay_core::metrics::estimate::{ReplicateError, StopRule, replicate};

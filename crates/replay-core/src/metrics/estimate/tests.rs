@@ -124,8 +124,8 @@ fn the_stop_rule_keeps_most_of_the_coverage() {
     assert!((0.91..0.96).contains(&covered), "{covered}");
 }
 
-/// Reference implementation of [`replicate`]. The reference is sequential and recomputes all
-/// statistics for each number of replications.
+/// Reference implementation of [`replicate`]. It runs replications one after another and recomputes
+/// all statistics after each replication.
 fn replicate_sequentially(
     rule: &StopRule,
     watched: &[usize],

@@ -32,7 +32,7 @@ impl<'a> Field<'a> {
         self.line
     }
 
-    /// Returns the value with the name of its torus. Errors about the value contain this name.
+    /// Returns the value with its torus set to `name`. Errors about the value contain this name.
     pub fn of_torus(&self, name: &str) -> Self {
         Self { torus: name.to_string(), ..self.clone() }
     }
@@ -104,7 +104,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Returns a text exactly as it appears in the file, because hosts may be called 007.
+    /// Returns a scalar exactly as it appears in the file: the host name 007 must not become the
+    /// number 7.
     pub fn text(&self) -> Result<String, ConfigError> {
         match &self.value.kind {
             Kind::Scalar(text, _) if !self.is_empty() => Ok(text.clone()),

@@ -53,7 +53,7 @@ struct Tree {
 
 struct Open {
     value: Value,
-    /// The key of a map whose value comes next.
+    /// The key, with its line, whose value comes next in the file.
     key: Option<(String, usize)>,
 }
 
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(problem("a: 1\nb: 2\na: 3"), (3, "the key a is also on line 1".into()));
         assert_eq!(problem("a: &x 1\nb: *x").0, 2);
         assert_eq!(problem("? [a]\n: 1"), (1, "a key is not plain text".into()));
-        // The scanner may fail first.
+        // The scanner may fail before the nesting depth is checked.
         assert_eq!(problem(&"[".repeat(100_000)).0, 1);
         assert_eq!(problem(&"- ".repeat(100_000)).0, 1);
         let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));

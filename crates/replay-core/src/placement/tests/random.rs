@@ -1,4 +1,5 @@
-//! Compares the rule with a direct implementation of its text on random machines.
+//! Compares, on random machines, the implementation of the rule with a direct implementation of its
+//! text.
 
 use proptest::prelude::*;
 
@@ -244,7 +245,7 @@ proptest! {
         let expected = decide_directly(&bench.layout, &reference, &bench.free, size, &of_node);
         let got = bench.ask(&Request { size, ..Request::default() }).ok().map(|picks| picks[0]);
         prop_assert_eq!(got, expected);
-        // The nodes are the nodes of the box.
+        // The job must get exactly the nodes of the box.
         if let Some(pick) = got {
             let torus = &bench.layout.toruses()[pick.torus];
             let placement = &torus.placements()[pick.placement];

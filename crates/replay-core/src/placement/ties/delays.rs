@@ -13,7 +13,7 @@ pub(crate) struct Delays {
     sum: u128,
     /// The anchors that become free first. Each entry begins with the time until the anchor becomes free; times ascend.
     soonest: Vec<(u64, u32, u32)>,
-    /// Lower bound, for any candidate, of the part of DL that this size and all later sizes contribute.
+    /// Lower bound on the part of DL that this size and all later sizes contribute, valid for every candidate.
     pub lower_bound: i128,
 }
 

@@ -31,7 +31,7 @@ impl Ties {
         }
     }
 
-    /// Returns cells to service that were taken [out of service](Self::withdraw). The cells are
+    /// Puts cells that were taken [out of service](Self::withdraw) back into service. The cells are
     /// then free.
     pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
         for cell in cells {

@@ -1,11 +1,13 @@
-//! The terms of a candidate. The computation stops when the candidate cannot win any more.
+//! The terms of a candidate. The computation of a sum stops as soon as the candidate can no longer
+//! win.
 
 use super::delays::Delays;
 use super::weights::{TermWeights, nearness};
 use super::{Fixed, Known, TieQuery, Ties};
 
 impl Ties {
-    /// Returns the sum of a candidate's terms if it is below `below`.
+    /// Returns the weighted sum of a candidate's terms; `None` if the sum is not below the limit
+    /// `below`.
     pub(super) fn sum_below(
         &mut self,
         at: [usize; 2],
@@ -34,8 +36,8 @@ impl Ties {
         below.is_none_or(|below| sum < below).then_some(sum)
     }
 
-    /// Returns DL times its weight if the product is below `below`. Candidates that overlap the
-    /// same boxes share the result.
+    /// Returns DL times its weight; `None` if the product is not below the limit `below`.
+    /// Candidates that overlap the same boxes share the result.
     fn delayed(
         &mut self,
         at: [usize; 2],
@@ -76,7 +78,7 @@ impl Ties {
         Some(weight * sum)
     }
 
-    /// Returns the weighted sum of LF and EQ if it is below `below`.
+    /// Returns the weighted sum of LF and EQ; `None` if the sum is not below the limit `below`.
     fn lost(
         &self,
         [index, anchor]: [usize; 2],
@@ -88,7 +90,7 @@ impl Ties {
         let from = self.of_size(query.size);
         let mut lost = 0;
         for &other in &self.blockable {
-            // The count includes the candidate itself, which overlaps itself.
+            // The count includes the candidate, because a box overlaps itself.
             let count =
                 self.open.count_overlapping(torus, place, other) - u32::from(other == index);
             let weight = match from.contains(&other) {

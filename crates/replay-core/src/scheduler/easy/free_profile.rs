@@ -14,8 +14,8 @@ pub struct FreeProfile {
 }
 
 impl FreeProfile {
-    /// Creates the profile at the time of `system`, on a machine of `processors`. `held` contains the future outages of
-    /// processors that running jobs hold; these processors are counted once.
+    /// Creates the profile at the time of `system`, on a machine with `processors` processors. `held` contains the
+    /// future outages of processors that running jobs hold; these processors are counted once.
     pub fn new(
         system: &System<'_>,
         processors: u32,

@@ -6,9 +6,9 @@ const MAX_CLASSES: usize = 32;
 /// Number of blocks checked at a time.
 const STRIDE: usize = 16;
 
-/// Upper bounds for each job size and each block of steps. A bound limits the length of the
-/// contiguous time for which enough processors for the size are free. The contiguous time begins
-/// when the processors become free, or at the start of the block.
+/// Upper bounds for each job size and each block of steps. A bound is an upper limit on the
+/// contiguous time, in seconds, for which enough processors for a job of this size are free. The
+/// contiguous time begins when the processors become free, or at the start of the block.
 ///
 /// The first 32 requested sizes have their own bounds; every other size uses the bounds of the next
 /// smaller size that has bounds.
@@ -102,7 +102,7 @@ impl Holes {
         i64::from(self.bounds[class][block])
     }
 
-    /// Sets the length of the longest hole in a block.
+    /// Sets the bound of a block to the length of its longest hole, in seconds.
     pub fn set(&mut self, class: usize, block: usize, longest: i64) {
         self.bounds[class][block] = capped(longest);
     }

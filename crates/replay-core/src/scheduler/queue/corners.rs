@@ -3,12 +3,11 @@
 /// Maximum number of corners.
 const MAX_CORNERS: usize = 8;
 
-/// Lower bounds on a set of jobs. For every job there is a corner with at most the job's size and at most the job's
-/// estimate. Corners are in order of ascending size and thus descending estimate. The jobs for
-/// which no other job has both a smaller size and a shorter estimate are stored as corners. There
-/// are at most eight corners; if there are more such jobs, neighbours share a corner. The minimum
-/// work, size times estimate, is also stored. The minimum work is the more effective bound in a
-/// queue ordered by work.
+/// Lower bounds on a set of jobs. Every job has a corner whose size and estimate do not exceed those of the job.
+/// Corners are in order of ascending size and thus descending estimate. The jobs for which no other job has both a
+/// smaller size and a shorter estimate are stored as corners. There are at most eight corners; if there are more such
+/// jobs, neighbours share a corner. The minimum work, size times estimate, is also stored. The minimum work is the more
+/// effective bound in a queue ordered by work.
 #[derive(Clone, Copy, Debug)]
 pub struct Corners {
     corners: [(u32, i64); MAX_CORNERS],
@@ -34,7 +33,7 @@ impl Corners {
         self.work <= work(size, estimate) && self.behind(size, estimate)
     }
 
-    /// Returns whether a corner covers this size and estimate.
+    /// Returns whether any corner has at most this size and at most this estimate.
     fn behind(&self, size: u32, estimate: i64) -> bool {
         self.all().iter().any(|corner| corner.0 <= size && corner.1 <= estimate)
     }

@@ -12,9 +12,8 @@ const LEAF: usize = 16;
 pub struct Index {
     /// Jobs in queue order; `None` if the job was removed.
     slots: Vec<Option<Waiting>>,
-    /// The nodes of the tree. The root is at index 1. Node i has its children at
-    /// 2i and 2i + 1. The leaves are the second half of the nodes, and each leaf covers [`LEAF`] slots. Refused jobs
-    /// are not included.
+    /// The nodes of the tree. The root is at index 1. Node i has its children at 2i and 2i + 1. The leaves are the
+    /// second half of the nodes, and each leaf covers [`LEAF`] slots. The bounds do not include refused jobs.
     nodes: Vec<Corners>,
     /// The first slot with a job.
     head: usize,
@@ -40,7 +39,7 @@ impl Index {
         self.slots.get(self.head)?.as_ref().map(|waiting| (self.head, waiting))
     }
 
-    /// Moves the jobs of a list in queue order into the index.
+    /// Moves all jobs of a list, which must be in queue order, into the index.
     pub fn absorb(&mut self, list: &mut Vec<Waiting>) {
         let last = self.slots.iter().rev().find_map(|slot| slot.as_ref());
         let behind = last.zip(list.first()).is_some_and(|(last, first)| last.rank < first.rank);
@@ -73,7 +72,7 @@ impl Index {
         }
     }
 
-    /// Registers refused jobs in the slots from `from`.
+    /// Registers the refused jobs in slot `from` and all later slots.
     fn register_refused(&mut self, from: usize) {
         for (slot, waiting) in self.slots.iter().enumerate().skip(from) {
             if let Some(until) = waiting.and_then(|waiting| waiting.refused) {
@@ -163,7 +162,7 @@ impl Index {
         }
     }
 
-    /// Makes jobs available again that were refused until this event.
+    /// Makes the jobs that were refused until this event available again.
     pub fn retry(&mut self, until: Until) {
         while let Some(slot) = self.refused[until as usize].pop() {
             if let Some(waiting) = &mut self.slots[slot] {

@@ -66,7 +66,7 @@ impl<'a> OutageState<'a> {
         allocator.on_event(machine, MachineEvent::NodesDown(&self.moved));
     }
 
-    /// Begins and ends the windows that are due. First processors return to service, then free
+    /// Starts and ends the outage windows that are due. At equal times, processors first return to service; then free
     /// processors go out of service.
     pub fn change(&mut self, now: i64, machine: &mut Machine, allocator: &mut dyn Allocator) {
         while let Some(&(at, begins, window)) = self.changes.get(self.next)
@@ -103,7 +103,7 @@ impl<'a> OutageState<'a> {
 }
 
 impl Coupled<'_> {
-    /// Begins and ends the windows that are due. Returns the jobs that are interrupted.
+    /// Starts and ends the outage windows that are due. Returns the jobs that are interrupted.
     pub fn change(
         &mut self,
         now: i64,

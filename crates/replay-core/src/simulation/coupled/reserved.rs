@@ -14,12 +14,12 @@ pub struct Reserved {
     pub at: i64,
     /// One flag per processor: true if the processor belongs to the place.
     taken: Vec<bool>,
-    /// The state at this time, in which another place may be found; `None` if the place is fixed.
+    /// The state at time `at`, in which another place may be found; `None` if the place is fixed.
     replacement: Option<Replacement>,
 }
 
-/// Copies of the machine and its allocator at the time of a reservation, without the waiting job and without the
-/// processors of later jobs that are still running at this time.
+/// Copies of the machine and its allocator at the time of a reservation. On the copies, the waiting job holds no
+/// processors, and the processors of later jobs that still run at this time are not available.
 struct Replacement {
     machine: Machine,
     allocator: Box<dyn Allocator>,
@@ -49,9 +49,9 @@ impl Reserved {
     /// the allocator. On the copies the `running` jobs release their processors at their estimated ends, in ascending
     /// order; jobs past their estimates end at `now`. Returns `None` if the job has no place on the empty machine.
     ///
-    /// If refusals [last](crate::allocator::Capabilities::refusals_last), there is a first time with a place, and all
-    /// later times have a place, too; a bisection then needs few allocator calls. Otherwise, or if there are future
-    /// outages, all times are tried.
+    /// If refusals [last](crate::allocator::Capabilities::refusals_last), all times after the first time with a place
+    /// also have a place, so a bisection needs few allocator calls. Otherwise, or if there are future outages, all
+    /// times are tried.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] on cancellation during a decision.
@@ -95,8 +95,8 @@ impl Reserved {
     /// Returns whether a later job that is still running at the time of the reservation may start on these nodes. The
     /// nodes must be free, and the job must start if the result is `true`.
     ///
-    /// The job may start if none of the nodes belongs to the place, or if the allocator finds another place, which then
-    /// replaces the place.
+    /// The job may start if none of the nodes belongs to the place, or if the allocator finds another place for the
+    /// waiting job; this other place then replaces the reserved place.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] on cancellation during a decision.
@@ -143,7 +143,7 @@ impl FutureState<'_> {
         Some(Self { machine, down: self.down.clone(), allocator, ended: self.ended })
     }
 
-    /// Begins and ends the windows that are due.
+    /// Starts and ends the outage windows that are due.
     fn apply_outages(&mut self, now: i64) {
         self.down.change(now, &mut self.machine, self.allocator.as_mut());
     }
@@ -239,7 +239,7 @@ impl Search<'_> {
 
     /// Finds the first time with a place, assuming that all later times have a place, too. First tries the previous
     /// result, if any, and the time directly before the previous result. Then tries times at doubling distances, and
-    /// finally bisects. If a place is found, `refused` becomes the state with this place.
+    /// finally bisects. If a place is found, `refused` becomes the state at the time of this place.
     fn bisect(
         &mut self,
         refused: &mut FutureState<'_>,

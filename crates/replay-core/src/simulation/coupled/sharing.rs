@@ -1,4 +1,4 @@
-//! Slots of jobs on shared hosts, which change when jobs end.
+//! The slots that jobs hold on shared hosts; a job changes its slots when other jobs end.
 
 use crate::machine::Machine;
 use crate::topology::{Cluster, NodeId, Topology};
@@ -7,7 +7,7 @@ use crate::topology::{Cluster, NodeId, Topology};
 pub struct Sharing {
     cluster: Cluster,
     processors: Vec<NodeId>,
-    /// The level of the freed slot of each host; [`NONE`] if no slot of the host was freed.
+    /// For each host, the level of its freed slot; [`NONE`] if no slot of the host was freed.
     freed: Vec<u32>,
     left: Vec<NodeId>,
     entered: Vec<NodeId>,
@@ -35,9 +35,8 @@ impl Sharing {
         &self.processors
     }
 
-    /// Moves every job below the released slots `freed` up by one level on the hosts of these slots (first come,
-    /// highest priority: Turner 1995, section 6.2.3). `held` contains the slots of all running
-    /// jobs.
+    /// On the host of each released slot in `freed`, moves all jobs below this slot up by one level (first come,
+    /// highest priority: Turner 1995, section 6.2.3). `held` contains the slots of all running jobs.
     pub fn promote(&mut self, machine: &mut Machine, freed: &[NodeId], held: &mut [Vec<NodeId>]) {
         let cluster = self.cluster;
         for &slot in freed {

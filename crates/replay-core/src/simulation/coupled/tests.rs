@@ -43,8 +43,8 @@ impl Allocator for Intervals {
 struct Log {
     starts: Vec<i64>,
     nodes: Vec<Vec<NodeId>>,
-    /// Refused heads of a queue in arrival order, each with the last estimated end of the jobs that were running at its
-    /// refusal.
+    /// The refused heads of the queue in arrival order, each with the latest estimated end among the jobs that were
+    /// running when it was refused.
     missed: Vec<(JobId, i64)>,
     running: Vec<JobId>,
     /// All jobs in order of their starts.
@@ -119,7 +119,7 @@ fn run_with(
     Ok(Log { promises: overhead.promises, ..logger.log })
 }
 
-/// Returns the registered strategies, and variants of them, that may refuse jobs or round up sizes on a machine.
+/// Returns the registered strategies, and variants of them, that may refuse jobs or round up job sizes on this machine.
 fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
     let variants = [
         "paging[size=1]",
@@ -203,8 +203,8 @@ fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
 
 #[test]
 fn a_head_that_missed_its_reservation_starts_at_the_latest_on_an_empty_machine() {
-    // Jobs 0 to 3 fill the machine 2 + 2 + 2 + 2; jobs 0 and 2 end at 10. The head needs 4 in a
-    // row: enough are free, but they are not contiguous.
+    // Jobs 0 to 3 fill the machine 2 + 2 + 2 + 2; jobs 0 and 2 end at 10. The head needs 4 processors in a row: enough
+    // processors are free, but they are not contiguous.
     let jobs = [
         job(0, 10, 10, 2),
         job(0, 50, 50, 2),
@@ -385,8 +385,8 @@ fn a_refused_request_is_not_repeated_on_the_same_machine() {
     jobs.extend((4..104).map(|number| job(number, 1, 10, 2)));
     let mut allocator = Counted(Intervals, 0);
     let log = run(&jobs, "4x1", "out-of-order", &mut allocator).expect("runs");
-    // At 5 all hundred jobs are tried with one allocator call. In addition, each of the 103 jobs needs one call to
-    // start.
+    // At 5 all hundred jobs are tried with one allocator call. In addition, each of the 103 jobs needs one call when it
+    // starts.
     assert_eq!((log.refusals, allocator.1), (100, 103 + 1));
 }
 

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! All times are in seconds of the trace, after the trace's load has been scaled. `node` (or `nodes`) is followed by
-//! numbers of processors in scan order, or by numbers of points if a point has several processors. `box` is followed by
-//! two inclusive corners, with or without z.
+//! processor numbers in scan order; if a point has several processors, by point numbers. `box` is followed by two
+//! inclusive corners, with or without z.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -176,12 +176,15 @@ fn row(line: u64, text: &str) -> Result<Row, FieldProblem> {
     }
     let what = fields.next().filter(|what| !what.is_empty());
     let what = what.ok_or(("what", "is missing".to_string()))?;
-    // Some programs quote lists because they contain commas.
+    // Some programs quote a list because it contains commas.
     let bare = what.strip_prefix('"').and_then(|what| what.strip_suffix('"')).unwrap_or(what);
     let what = What::parse(bare).map_err(|why| {
         let why = why.map_or(String::new(), |why| format!(": {why}"));
         let what = excerpt(what);
-        ("what", format!("\"{what}\" is not node LIST, box x y z X Y Z, or all{why}"))
+        (
+            "what",
+            format!("\"{what}\" is none of \"node LIST\", \"box x y z X Y Z\" and \"all\"{why}"),
+        )
     })?;
     Ok(Row { line, from, until, what })
 }
@@ -198,7 +201,7 @@ fn time(field: &'static str, text: &str) -> Result<i64, FieldProblem> {
 }
 
 impl What {
-    /// Parses the field. The error contains the error of the node list, if the field has a node list.
+    /// Parses the field. The error is `Some` if the field contains a node list that cannot be parsed.
     fn parse(text: &str) -> Result<Self, Option<NodeListError>> {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word.to_ascii_lowercase().as_str() {
@@ -249,7 +252,10 @@ impl What {
                 }
                 for axis in 0..3 {
                     if low[axis] > high[axis] {
-                        return Err(format!("{} is greater than {}", low[axis], high[axis]));
+                        return Err(format!(
+                            "the lower coordinate {} is greater than the upper coordinate {}",
+                            low[axis], high[axis]
+                        ));
                     }
                     if high[axis] >= grid.extent(axis) as u64 {
                         return Err(format!("{} is outside {machine}", high[axis]));
@@ -347,7 +353,7 @@ mod tests {
     }
 
     proptest! {
-        /// Parsing never panics, and accepted windows contain only processors of the machine.
+        /// Parsing never panics, and all processors of accepted windows are on the machine.
         #[test]
         fn any_text_is_windows_or_an_error(text in "[0-9a-z,\\- #\"\n]{0,60}") {
             let text = format!("from,until,what\n{text}");

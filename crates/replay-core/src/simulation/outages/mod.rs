@@ -9,10 +9,10 @@
 //! * At equal times completions come first, then returns, outages, arrivals, and the scheduler.
 //!
 //! A schedule with outages depends on the positions of jobs, so it cannot be computed as a [timeline](super::Timeline).
-//! All allocators use the [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates get all
-//! windows in advance, as intervals with a number of unavailable processors ([`Outages::steps`]). Other schedulers only
-//! use the number of free processors. Processors out of service are neither free nor busy neighbours in a tie value;
-//! with an option, processors out of service are treated as walls.
+//! All allocators use the [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates are given
+//! all windows in advance, as intervals with the number of unavailable processors in each ([`Outages::steps`]). Other
+//! schedulers use only the number of free processors. In a tie value, a processor out of service counts neither as a
+//! free nor as a busy neighbour; with an option, it counts as a wall.
 //!
 //! Not every allocator [supports](crate::allocator::Capabilities::supports_outages) outages. Allocators that choose
 //! only by the free processors support outages. Allocators with their own state are notified when processors go out of
@@ -78,7 +78,7 @@ impl FromStr for WhenDown {
 /// An interval during which processors are out of service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// The first second, in trace time.
+    /// The second at which the processors go out of service, in trace time.
     pub from: i64,
     /// The second at which the processors return; `None` if they never return.
     pub until: Option<i64>,
@@ -118,8 +118,8 @@ impl Outages {
         nodes
     }
 
-    /// Returns intervals in order of time, without overlap. Each interval has the number of processors that are covered
-    /// by at least one window.
+    /// Returns the intervals in which processors are out of service, in order of time and without overlap. Each
+    /// interval contains the number of processors that at least one window covers.
     pub fn steps(&self) -> Vec<Outage> {
         let mut changes: BTreeMap<i64, Vec<(bool, NodeId)>> = BTreeMap::new();
         for Window { from, until, nodes } in &self.windows {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Steps agree with a count of covered processors at every time.
+        /// At every time, the steps agree with a direct count of the covered processors.
         #[test]
         fn steps_count_covered_processors(
             windows in proptest::collection::vec((

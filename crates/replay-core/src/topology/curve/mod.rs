@@ -78,8 +78,8 @@ impl Curve {
     }
 }
 
-/// If all ranks are below this multiple of the number of processors, they are sorted by indexing
-/// into an array.
+/// If all ranks are below this multiple of the number of processors, the processors are sorted by
+/// writing them into an array indexed by rank.
 const DENSE_FACTOR: usize = 8;
 
 fn sorted_by_key(grid: &Grid, rank: impl Fn(Coord) -> u64) -> Vec<NodeId> {

@@ -1,4 +1,4 @@
-//! Rank functions of the row-major, snake and the two shuffled orders.
+//! Rank functions of the row-major order, the snake order and the two shuffled orders.
 
 use crate::topology::{Coord, Grid};
 
@@ -17,8 +17,8 @@ pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     row * grid.extent(0) as u64 + u64::from(x_walked)
 }
 
-/// Interleaves the bits of z, y and x. The bit of z is the most significant bit of each group. On 2D grids only y
-/// and x are interleaved.
+/// Returns the rank in Z order: the interleaved bits of z, y and x. The bit of z is the most significant bit of each
+/// group. On 2D grids only y and x are interleaved.
 pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     (0..bits(grid)).fold(0, |rank, bit| {
         let digit = bit_of(x, bit) | bit_of(y, bit) << 1 | bit_of(z, bit) << 2;
@@ -26,8 +26,8 @@ pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     })
 }
 
-/// Returns the rank of [`shuffled_row_major`] with each group of bits replaced by the group's position on the snake
-/// through the 2 x 2 (x 2) quadrants.
+/// Returns the rank in Z order with quadrants in snake order: in the rank of [`shuffled_row_major`], each group of bits
+/// is replaced by its position on the snake through the 2 x 2 (x 2) quadrants.
 pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     (0..bits(grid)).fold(0, |rank, bit| {
         let (x, mut y, z) = (bit_of(x, bit), bit_of(y, bit), bit_of(z, bit));
@@ -39,7 +39,7 @@ pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     })
 }
 
-/// Number of bits of the largest coordinate.
+/// Returns the number of bits of the largest coordinate.
 fn bits(grid: &Grid) -> u32 {
     let last = grid.axes().iter().map(|axis| axis.extent - 1).max().unwrap_or(0);
     u16::BITS - last.leading_zeros()

@@ -75,14 +75,14 @@ fn error(line: usize, subject: Subject, problem: String) -> DescriptionError {
     DescriptionError { line, subject, problem }
 }
 
-/// Nodes by name: the number of each node, and the entry that contains the node.
+/// The node names in the order of their numbers, and the number of each name.
 struct Nodes<'a> {
     names: Vec<&'a str>,
     numbers: HashMap<&'a str, u32>,
 }
 
 impl<'a> Nodes<'a> {
-    /// Numbers the nodes of all entries. Each entry is given as its subject, its line and the names of its nodes.
+    /// Numbers the nodes of all entries. Each entry is given as its line, its subject and the names of its nodes.
     fn number(
         entries: impl Iterator<Item = (usize, Subject, &'a [String])>,
     ) -> Result<Self, DescriptionError> {
@@ -144,7 +144,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// Returns the number of each entry by the entry's name.
+/// Returns the position of each entry in the description, by the entry's name.
 fn by_name<'a>(
     entries: impl Iterator<Item = (usize, &'a str)>,
     subject: impl Fn(&str) -> Subject,
@@ -163,11 +163,10 @@ fn by_name<'a>(
 }
 
 impl Hierarchy {
-    /// Returns the tree of these switches, which are given in table order. `label` is the name of the tree in listings.
+    /// Returns the tree of these switches, which are listed in the order of the switch table. `label` is the name of
+    /// the tree in listings.
     ///
-    /// # Errors
-    /// [`DescriptionError`] if there is no switch or no node, if a name occurs twice, also as the name of a switch and
-    /// of a node, if a child is unknown, if a switch or node has two parents, or if there is a cycle.
+    /// # Errors [`DescriptionError`] if there is no switch or no node, if a name is used twice (also for a switch and a node), if a child is unknown, if a switch or node has two parents, or if there is a cycle.
     pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
         let Some(first) = entries.first() else {
             return Err(error(1, Subject::Machine, "there is no switch".to_string()));
@@ -232,13 +231,11 @@ impl Hierarchy {
         Ok(Self::new(label, nodes.into_names(), HierarchyKind::Tree(Tree { switches }), lines))
     }
 
-    /// Returns the machine of these base blocks, which are given in file order. `sizes` contains the line of the block
-    /// sizes and the sizes in nodes, the base size first. If `sizes` is `None`, the base size is the number of nodes of
-    /// the first block with nodes, and the levels are 0 to 4.
+    /// Returns the machine of these base blocks, which are given in file order. `sizes` contains the line number of the
+    /// block sizes, and the sizes in nodes, beginning with the base size. If `sizes` is `None`, the base size is the
+    /// number of nodes of the first block with nodes, and the levels are 0 to 4.
     ///
-    /// # Errors
-    /// [`DescriptionError`] if there is no block or no node, if a name occurs twice, also as the name of a block and of
-    /// a node, if a node is in two blocks, or if a size is not the base size times a power of two up to 2^15.
+    /// # Errors [`DescriptionError`] if there is no block or no node, if a name is used twice (also for a block and a node), if a node is in two blocks, or if a size is not the base size times a power of two up to 2^15.
     pub fn of_blocks(
         label: String,
         entries: &[BlockEntry],
@@ -275,7 +272,8 @@ impl Hierarchy {
     }
 }
 
-/// Sets the level of each switch from the levels of its children. Returns a switch of a cycle, if there is a cycle.
+/// Sets the level of each switch from the levels of its children. Returns a switch on a cycle; `None` if there is no
+/// cycle.
 fn set_levels(switches: &mut [Switch]) -> Option<usize> {
     let mut open: Vec<usize> = switches.iter().map(|switch| switch.children.len()).collect();
     let mut ready: Vec<usize> = (0..switches.len()).filter(|&number| open[number] == 0).collect();

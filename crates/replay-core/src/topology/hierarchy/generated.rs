@@ -4,7 +4,7 @@ use super::{BlockEntry, Hierarchy, SwitchEntry};
 use crate::number::grouped;
 use crate::topology::MAX_POINTS;
 
-/// Maximum number of numbers after `tree:`.
+/// Maximum length of the list of numbers after `tree:`.
 const MOST_LEVELS: usize = 8;
 
 /// Parses numbers that are separated by `x`.

@@ -2,8 +2,8 @@
 //!
 //! Both kinds of machine consist of *units*. On a tree, a unit is a switch. On a block machine, a unit is a base block,
 //! a block of a larger size, or the whole machine. Every node belongs to one *leaf unit*, and every unit has at most
-//! one parent. Distances and enclosing units depend only on the units. Properties of a single kind are in [`Tree`] (the
-//! switch table) and [`Blocks`] (block sizes).
+//! one parent. Distances and enclosing units depend only on the units. Properties that only one kind of machine has are
+//! in [`Tree`] (the switch table) and [`Blocks`] (block sizes).
 //!
 //! Nodes are numbered in the natural order of their names ([`natural_order`]), as in Slurm.
 
@@ -148,7 +148,8 @@ impl Hierarchy {
     }
 
     /// Formats the names of nodes as a host list, such as `node[032-063]`. The nodes are given in ascending order.
-    /// Returns `None` if the machine was not read from a file, because its names then only repeat the numbers.
+    /// Returns `None` if the machine was not read from a file, because the names of its nodes then only repeat the node
+    /// numbers.
     pub fn host_list(&self, nodes: &[NodeId]) -> Option<String> {
         self.is_of_file()
             .then(|| names::host_list(nodes.iter().map(|node| &self.names()[node.index()][..])))
@@ -181,9 +182,9 @@ impl Hierarchy {
         edges
     }
 
-    /// Returns the distance in hops. The distance of two nodes is 2 plus the number of edges between their leaves; it
-    /// is 0 if both nodes are the same node. If there are several roots, distances are computed as if an additional
-    /// switch joined the roots.
+    /// Returns the distance in hops. The distance between two different nodes is 2 plus the number of edges between
+    /// their leaves; the distance of a node to itself is 0. If there are several roots, distances are computed as if an
+    /// additional switch joined the roots.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         if a == b { 0 } else { 2 + self.between(self.leaf(a), self.leaf(b)) }
     }
@@ -197,8 +198,8 @@ impl Hierarchy {
         nodes.iter().filter(|&&other| other != node).for_each(|&other| visit(other));
     }
 
-    /// Returns the level of each unit: the level of a switch, or the index of a block's size, from 0. `None` for the
-    /// unit above several roots, and for the machine above all block sizes.
+    /// Returns the level of each unit: the level of a switch, or the index of a block's size in the list of block
+    /// sizes, from 0. `None` for the unit above several roots, and for the machine above all block sizes.
     pub(crate) fn unit_levels(&self) -> Vec<Option<u32>> {
         let mut levels: Vec<Option<u32>> = match self.kind() {
             HierarchyKind::Tree(tree) => {
@@ -248,8 +249,8 @@ impl Hierarchy {
         leaves.len() as u32
     }
 
-    /// Returns the sum of [`hops`](Self::hops) over all pairs of distinct nodes. An edge separates pairs of nodes, and
-    /// the path of each separated pair crosses the edge once.
+    /// Returns the sum of [`hops`](Self::hops) over all pairs of distinct nodes. Each edge of the hierarchy separates
+    /// the nodes below it from all other nodes, and the path between two separated nodes crosses the edge once.
     pub fn pairwise_hops(&self, nodes: &[NodeId]) -> u64 {
         let all = nodes.len() as u64;
         let mut below: Vec<(u32, u64)> = nodes.iter().map(|&node| (self.leaf(node), 1)).collect();

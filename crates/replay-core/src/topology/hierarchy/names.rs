@@ -12,8 +12,8 @@ fn split(name: &str) -> (&str, &str) {
     name.split_at(name.trim_end_matches(|c: char| c.is_ascii_digit()).len())
 }
 
-/// Returns whether a number follows another number in a range of a host list. Numbers with leading zeros have the same
-/// width in a range.
+/// Returns whether `digits` is the number after `before` in a range of a host list. Within a range, numbers with
+/// leading zeros must have the same width.
 fn follows(before: &str, digits: &str) -> bool {
     let [value, next] = [before, digits].map(str::parse::<u64>);
     let padded = |digits: &str| digits.len() > 1 && digits.starts_with('0');

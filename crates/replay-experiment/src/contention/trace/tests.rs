@@ -86,7 +86,7 @@ fn virtual_channels_of_a_link_count_as_one_link() {
         links.iter().map(|of| of.iter().flatten().count()).collect()
     };
     assert_eq!((existing_links(&mesh), existing_links(&torus)), (vec![1, 2, 2, 2, 1], vec![2; 5]));
-    // The sending processor has two links; the mean is half of the share of the used link.
+    // The sending processor has two links, so the mean is half of the share of the used link.
     let from = mesh.iter().position(|of| of.iter().flatten().any(|&share| share > 0.0));
     let mean = mean_use(&mesh[from.expect("a link")]).expect("links");
     assert_eq!(2.0 * mean, used(&mesh));
@@ -153,7 +153,7 @@ fn separates_contention_from_placement() {
     let (apart, together) = (run(1_000_000), run(0));
     assert_eq!(apart[0].contention_factor(), Some(1.0));
     assert!(apart[0].placement_factor() > Some(1.0), "{:?}", apart[0]);
-    // The first job has the same processors in both cases, so the second job causes its additional time.
+    // The first job has the same processors in both cases, so its additional time is caused by the second job.
     assert_eq!(apart[0].placement_factor(), together[0].placement_factor());
     assert!(together[0].contention_factor() > Some(1.0), "{:?}", together[0]);
     let factors = together[0].placement_factor().zip(together[0].contention_factor());

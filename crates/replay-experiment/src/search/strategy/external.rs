@@ -1,7 +1,7 @@
 //! Search strategy in an external program, which communicates through lines of JSON.
 //!
-//! The command is run once by the shell. Each line is a JSON object. The standard error of the program is passed
-//! through.
+//! The command is run once by the shell. Each line is a JSON object. The standard error of the program appears
+//! unchanged on the standard error of this process.
 //!
 //! 1. The program receives the search problem on its standard input:
 //!
@@ -29,14 +29,14 @@
 //!  "excess_percent":0.0,"complete":true},null]}
 //! ```
 //!
-//! 4. The program ends the search by closing its standard output and exiting with code 0. When the limit of evaluations
-//!    is reached, or after a thousand consecutive requests without a new vector, the program receives `{"end":true}`
-//!    instead of an answer, its standard input is closed, and it has five seconds to exit. After Ctrl-C, after a
-//!    deadline, or after an invalid line, the program has less than one second to exit.
+//! 4. The program ends the search by closing its standard output and exiting with code 0. The program receives
+//!    `{"end":true}` instead of an answer when the limit of evaluations is reached, or after a thousand consecutive
+//!    requests without a new vector. Its standard input is then closed, and it has five seconds to exit. After Ctrl-C,
+//!    after a deadline, or after an invalid line, the program has less than one second to exit.
 //!
 //! The program runs in its own process group, so that it does not receive Ctrl-C. The group is killed when the search
-//! ends for any reason. Lines have a maximum length ([`LONGEST_LINE`](replay_core::lines::LONGEST_LINE)). Output that
-//! has not been read yet remains in the pipe.
+//! ends for any reason. The length of a line is limited to [`LONGEST_LINE`](replay_core::lines::LONGEST_LINE). Output
+//! that has not been read yet remains in the pipe.
 
 mod program;
 
@@ -125,13 +125,14 @@ impl External {
         let vectors = vectors.ok_or_else(|| {
             self.error(format!("\"{}\" is not {{\"ask\":[[SR,AF,WF,BF],...]}}", shown_line()))
         })?;
-        // A request may contain a million vectors.
+        // A request may contain a million vectors, so cancellation is checked for each vector.
         let candidate =
             |vector| self.stop.check().map_err(Into::into).and_then(|()| self.candidate(vector));
         vectors.iter().map(candidate).collect()
     }
 
-    /// Waits until the program, which has closed its standard output, exits. An exit code other than 0 is an error.
+    /// Waits for the exit of the program, which has already closed its standard output. An exit code other than 0 is an
+    /// error.
     fn wait_for_exit(&mut self) -> Result<Vec<Candidate>, SearchError> {
         let status = self.program.wait_for_exit()?.map_err(|e| self.error(e.to_string()))?;
         match status.success() {
@@ -184,7 +185,7 @@ impl SearchStrategy for External {
         }
         let candidates = match self.next_request() {
             Err(SearchError::Cancelled(Cancelled)) => Vec::new(),
-            // Report an invalid line immediately.
+            // An invalid line is reported immediately, so the program gets only the short time to exit.
             request => request.inspect_err(|_| self.program.shorten_grace())?,
         };
         self.requested = Some(candidates.clone());

@@ -13,35 +13,35 @@ use replay_core::allocator::centre::{Slack, TieVector};
 const FIRST_STEP: f64 = 0.5;
 /// Step below which a descent ends.
 const LAST_STEP: f64 = 0.015;
-/// Number of random candidates near the centre in a batch, in addition to the regular neighbours of the centre.
+/// Number of random candidates that a batch contains in addition to the regular neighbours of the centre.
 const DRAWS: usize = 24;
-/// Random candidates are rounded to integer factors up to a random limit. This is the smallest value of the limit; the
-/// largest value is the largest factor of the space.
+/// Random candidates are rounded to integer factors up to a random limit. This constant is the smallest value of the
+/// limit; its largest value is the largest factor of the space.
 const SMALL: f64 = 6.0;
 /// Number of consecutive batches without a new candidate after which the space is treated as exhausted.
 const ATTEMPTS: usize = 2000;
-/// Number of batches around one centre with the same step.
+/// Number of batches that are evaluated around one centre with one step.
 const BATCHES: u32 = 2;
 /// Two vectors with equal scan radius and slack are in the same neighbourhood if their shares differ by less than this
 /// value.
 const NEIGHBOURHOOD: f64 = 0.04;
-/// Number of best candidates among which the next centre is chosen. If none of them is suitable, a random ratio is
-/// used.
+/// Number of best candidates from which the next centre is chosen. If none of them is suitable, a random ratio is used.
 const STARTS: usize = 200;
 
-/// A precise form of the supplementary search of Johnson, Bunde, Leung (section III), which evaluates vectors near the
-/// best vector found so far, in the space of ratios.
+/// A search strategy that defines all details of the supplementary search of Johnson, Bunde, Leung (section III). It
+/// evaluates vectors whose ratios are near the ratio of the best vector found so far.
 ///
 /// A descent evaluates candidates around its centre: each factor increased or decreased by a step or set to 0, the
-/// neighbouring scan radii and slacks, and some random candidates. If the best of these candidates is an improvement,
-/// it becomes the new centre. Otherwise the descent evaluates one more batch, and then halves its step. When the step
-/// is small, a new descent begins at the best candidate that is not near the centre of an earlier descent. If there is
-/// no such candidate, the new descent begins at a random ratio. Without a limit, the search ends only when the space
-/// contains no new candidate.
+/// neighbouring scan radii and slacks, and some random candidates. If the best of these candidates is better than the
+/// centre, it becomes the new centre. Otherwise the descent evaluates one more batch, and then halves its step. When
+/// the step is small, a new descent begins at the best candidate that is not near the centre of an earlier descent. If
+/// there is no such candidate, the new descent begins at a random ratio. Without a limit of evaluations, the search
+/// ends only when the space contains no new candidate.
 ///
 /// Tie values are sums of integers. If the factors are small integers, some processor sets have equal tie values. With
-/// any nearby ratio, the tie values of these sets differ. For this reason a vector such as (2,13,20,6) can be better
-/// than all nearby vectors. Random candidates are therefore rounded to small integers as often as to large integers.
+/// any other ratio nearby, the tie values of these sets differ. For this reason a vector such as (2,13,20,6) can be
+/// better than all nearby vectors. Random candidates are therefore rounded to small integers as often as to large
+/// integers.
 #[derive(Clone, Debug)]
 pub struct Local {
     space: Space,
@@ -49,7 +49,7 @@ pub struct Local {
     random: Random,
     centre: Option<Candidate>,
     step: f64,
-    /// Number of batches around the centre with the current step that found no better candidate.
+    /// Number of successive batches around the centre, with the current step, that contained no better candidate.
     fruitless: u32,
     /// Centres of finished descents.
     explored: Vec<Candidate>,
@@ -71,7 +71,8 @@ impl Local {
         }
     }
 
-    /// Moves to the best candidate near the centre, or narrows the step.
+    /// Moves the centre to the best candidate that one step can reach, or narrows the step if this candidate is not
+    /// better than the centre.
     fn move_or_narrow(&mut self, archive: &Archive, centre: Candidate) {
         let Some(here) = archive.get(centre) else { return };
         let best = archive.ranked().into_iter().find(|one| self.reaches(centre, one.candidate));
@@ -83,7 +84,8 @@ impl Local {
         }
     }
 
-    /// Reacts to a batch without improvement.
+    /// Counts a batch without improvement. After `BATCHES` of them, halves the step, and ends the descent if the step
+    /// is then below `LAST_STEP`.
     fn narrow(&mut self, centre: Candidate) {
         self.fruitless += 1;
         if self.fruitless == BATCHES {
@@ -95,7 +97,7 @@ impl Local {
         }
     }
 
-    /// Whether `other` can be reached from `centre` by one step.
+    /// Returns whether `other` can be reached from `centre` by one step.
     fn reaches(&self, centre: Candidate, other: Candidate) -> bool {
         let (a, b) = (Ratio::of(centre.vector), Ratio::of(other.vector));
         let far = (a.wall - b.wall).abs().max((a.border - b.border).abs());
@@ -128,7 +130,7 @@ impl Local {
         let (step, largest) = (self.step, self.space.largest);
         let mut found = Vec::new();
         for i in 0..factors.len() {
-            // Multiplying a factor of 0 has no effect, so it is replaced by a small factor.
+            // A factor of 0 cannot be changed by multiplication, so a small factor is tried instead.
             let steps = [factors[i] * (1.0 + step), factors[i] / (1.0 + step), 0.0, 0.1 * step];
             let steps = if factors[i] > 0.0 { &steps[..3] } else { &steps[3..] };
             for &changed in steps {
@@ -144,8 +146,8 @@ impl Local {
             let moved = |scan_radius| TieVector { scan_radius, ..centre };
             found.extend(radii.into_iter().flatten().map(moved));
         }
-        // The list begins with other vectors that have the slack of the centre. The vector of the centre with other
-        // slacks follows.
+        // The list begins with other vectors that have the same slack as the centre. It continues with the vector of
+        // the centre combined with other slacks.
         let mut found: Vec<_> =
             found.into_iter().map(|vector| Candidate { vector, slack }).collect();
         for away in [1, 2] {
@@ -161,7 +163,8 @@ impl Local {
             let other = i64::from(self.rng.random_range(0..4u32) == 0);
             let steps = if self.rng.random_range(0..2u32) == 0 { -other } else { other };
             let scan_radius = self.space.scan_radii.neighbour(centre.scan_radius, steps);
-            // The limit is logarithmically uniform: a value from 6 to 12 is as likely as a value from 50 to 100.
+            // The logarithm of the limit is uniformly distributed: a value from 6 to 12 is as likely as a value from 50
+            // to 100.
             let wide = f64::from(largest).max(SMALL) / SMALL;
             let most = (SMALL * wide.powf(self.rng.random())).round() as u32;
             let slack = self.draw_slack(slack);
@@ -174,7 +177,7 @@ impl Local {
         found
     }
 
-    /// Returns the slacks that are `away` indices below and above a slack.
+    /// Returns the slacks whose indices are `away` below and `away` above the index of a slack.
     fn steps_away(&self, slack: Slack, away: usize) -> impl Iterator<Item = Slack> + use<> {
         let (slacks, step) = (&self.space.slacks, self.space.slack_index(slack));
         let below = step.checked_sub(away).map(|step| slacks[step]);
@@ -212,7 +215,7 @@ impl SearchStrategy for Local {
             if !batch.is_empty() {
                 return Ok(batch);
             }
-            // The step gives no new candidate.
+            // With this step, there is no candidate that has not been evaluated before.
             self.narrow(centre);
         }
         Ok(Vec::new())

@@ -39,15 +39,15 @@ pub trait SearchStrategy {
     /// [`SearchError`] if the strategy depends on an external program that fails.
     fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError>;
 
-    /// Whether the strategy certainly has no further request. If so, a search that has reached its limit of evaluations
-    /// is complete.
+    /// Returns whether it is certain that the strategy has no further request. If so, a search that has reached its
+    /// limit of evaluations is complete.
     fn is_done(&self, archive: &Archive) -> bool {
         let _ = archive;
         false
     }
 }
 
-/// Returns all requests, in order, of a strategy that does not depend on results. The list contains reduced candidates
+/// Returns all requests of a strategy that does not depend on results, in order. The list contains reduced candidates
 /// without repetition, and at most `most` candidates. Vectors without effect are omitted.
 ///
 /// # Errors

@@ -11,8 +11,8 @@ use replay_core::allocator::centre::Slack;
 /// Number of candidates per batch.
 const BATCH: usize = 64;
 
-/// Strategy that requests random candidates. SR, wall share, border share and slack are independent, and each is
-/// uniform over its values in the space.
+/// Strategy that requests random candidates. SR, wall share, border share and slack are independent of each other, and
+/// each is distributed uniformly over its values in the space.
 #[derive(Clone, Debug)]
 pub struct Random {
     space: Space,

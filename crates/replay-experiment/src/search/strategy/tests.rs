@@ -108,7 +108,7 @@ fn exhaustive_search_equals_a_plain_loop() {
     let best = archive.best().expect("a vector");
     let least = plain.iter().map(|(sum, _)| *sum).min().expect("sums");
     assert_eq!(best.values, [least as f64]);
-    // Every vector has the same sum as the reduced vector with the same ratio.
+    // The weighted sum of every vector equals that of the reduced vector with the same ratio.
     for (sum, text) in plain {
         let one: Candidate = text.parse().expect("a vector");
         if !one.vector.is_indifferent() {
@@ -216,7 +216,7 @@ fn an_exhausted_space_ends_every_search() {
     for mut strategy in strategies {
         let mut archive = Archive::default();
         let end = run_search(&problem, strategy.as_mut(), &mut archive, None, None);
-        // There are 7 combinations of three factors of 0 or 1, without the combination of zeros.
+        // There are 7 combinations of three factors that are 0 or 1, not counting the combination of zeros.
         assert_eq!((end, archive.evaluations().len()), (End::Exhausted, 7));
     }
 }
@@ -411,7 +411,7 @@ fn splits_a_trace_by_time() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// For any threshold, the improvement by a stopped vector is below the threshold. A vector that is not stopped has
+    /// For any threshold, the improvement of a stopped vector is below the threshold. A vector that is not stopped has
     /// the same value as without a threshold.
     #[test]
     fn a_threshold_stops_only_vectors_below_it(

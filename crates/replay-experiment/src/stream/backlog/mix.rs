@@ -7,7 +7,7 @@ use crate::compatibility::Incompatible;
 use replay_core::placement::Torus;
 use replay_core::placement::tpu_v4::SLICES;
 
-/// A job of a stream. Times are in mean service times.
+/// A job of a stream. All times are in units of the mean service time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Job {
     /// Number of processors.
@@ -39,8 +39,8 @@ enum Sizes {
     Slabs,
     /// Sizes up to 1/64 of the torus, with equal probability.
     Small,
-    /// Sizes with probability inversely proportional to the size. If the size is doubled, the mean service time
-    /// increases by a quarter of the overall mean.
+    /// All sizes, with a probability that is inversely proportional to the size. With each doubling of the size, the
+    /// mean service time of jobs of this size increases by a quarter of the overall mean.
     HeavyTail,
 }
 
@@ -69,7 +69,7 @@ impl Mix {
         Self::ALL.iter().find(|(_, mix)| mix == self).map_or("", |(name, _)| name)
     }
 
-    /// Sizes with their relative weights.
+    /// Returns the sizes with their relative weights.
     fn shares(self, torus: &Torus) -> Vec<(u32, f64)> {
         let placements = torus.placements();
         let equally_likely = |keep: &dyn Fn([u16; 3]) -> bool| {

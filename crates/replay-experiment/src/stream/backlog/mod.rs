@@ -1,12 +1,12 @@
-//! Utilization of a torus under a placement rule for boxes, with a backlog of jobs that is never empty.
+//! Utilization of a torus under a rule that selects boxes for jobs, with a backlog of jobs that is never empty.
 //!
 //! A stream of jobs waits for the machine. Each job has a size from a mix and a service time. The first W waiting jobs
 //! form a window, which is refilled immediately when a job starts. At the beginning and after every completion, the
-//! window is scanned in order. The first job that gets a placement starts, and the scan begins again until no job
-//! starts. W = 1 is first come, first served. The run ends when the stream has too few jobs to refill the window.
-//! *Utilization* is the integral of the number of busy processors from time 0 to the last processed completion, divided
-//! by the number of processors and by the length of this interval. All rules get the same jobs (common random numbers),
-//! so that they can be compared seed by seed.
+//! window is scanned in order. The first job for which there is a placement starts, and the scan restarts from the
+//! first waiting job; scanning ends when no job can start. W = 1 is first come, first served. The run ends when the
+//! stream has too few jobs to refill the window. *Utilization* is the integral of the number of busy processors from
+//! time 0 to the last processed completion, divided by the number of processors and by the length of this interval. All
+//! rules are applied to the same jobs (common random numbers), so that they can be compared seed by seed.
 //!
 //! Streams are synthetic: sizes and service times are independent, except in mixes that define a dependence. The
 //! optical switches of real TPU pods, which can connect arbitrary blocks to a box, are not modelled.
@@ -43,7 +43,8 @@ use replay_core::topology::Topology;
 /// Number of estimate units per mean service time.
 const UNITS: f64 = 1e6;
 
-/// Seed of the hypothetical machines of the tuner. All streams use the same seed, because the streams already differ.
+/// Seed of the hypothetical machines on which the self-tuning rule compares rules. All streams use the same seed,
+/// because the streams already differ.
 const TUNER_SEED: u64 = 0;
 
 /// Confidence level of intervals.
@@ -56,7 +57,7 @@ pub struct Backlog {
     pub mix: Mix,
     /// Kind of estimates of service times.
     pub estimates: Estimates,
-    /// Number of waiting jobs that may start, including the first waiting job.
+    /// Length of the window: the number of waiting jobs, counted from the first, that may start.
     pub window: usize,
     /// Number of jobs per stream.
     pub jobs: usize,
@@ -183,8 +184,8 @@ impl Bench {
         self.decide(jobs, rule, window, watch).map(|(utilization, _)| utilization)
     }
 
-    /// Runs the jobs as [`run`](Self::run) does. Returns the utilization and the number of decisions. Each request for
-    /// a placement is a decision, even if it is unsuccessful.
+    /// Runs the jobs as [`run`](Self::run) does. Returns the utilization and the number of decisions. Every request for
+    /// a placement is a decision, even if no placement is found.
     ///
     /// # Errors
     /// [`Cancelled`] if the context is cancelled.
@@ -246,14 +247,14 @@ struct Run<'a> {
     bench: Bench,
     rule: Rule,
     tuner: Option<Tuner>,
-    /// Value of a free box for the current decision, indexed by placement.
+    /// For each placement, the value of a free box of this placement for the current decision.
     worth: Vec<u64>,
     jobs: &'a [Job],
     next: usize,
     window: usize,
     waiting: VecDeque<usize>,
     running: BinaryHeap<Reverse<End>>,
-    /// Number of jobs that have entered the window, indexed by the placements of their size.
+    /// For each placement, the number of jobs with its size that have entered the window.
     seen_by_placement: Vec<u64>,
     /// Number of all jobs that have entered the window.
     all_seen: u64,
@@ -307,8 +308,8 @@ impl Run<'_> {
         true
     }
 
-    /// Returns the placement for a job. `None` means that the job cannot start; `Some(None)` means that it can start
-    /// and needs no placement, because only the number of processors matters.
+    /// Returns the placement for a job. `None` means that the job cannot start. `Some(None)` means that the job can
+    /// start and needs no placement, because the rule considers only the number of processors.
     fn place(&mut self, job: &Job, now: f64) -> Option<Option<[usize; 2]>> {
         self.decisions += 1;
         let picked = |pick: Option<Pick>| pick.map(|pick| Some([pick.placement, pick.anchor]));
@@ -386,7 +387,7 @@ pub struct Outcome {
     setting: Setting,
     /// Utilization in percent.
     utilization: Accumulator,
-    /// Utilization minus the utilization of Slurm's rule on the same jobs, in percentage points.
+    /// Utilization in each replication minus the utilization under Slurm's rule on the same jobs, in percentage points.
     gain: Accumulator,
 }
 
@@ -404,7 +405,7 @@ fn percent(shares: &[f64]) -> Accumulator {
     shares.iter().map(|share| 100.0 * share).collect()
 }
 
-/// Returns, for each replication, the share minus the share of another setting, in percentage points.
+/// Returns, for each replication, the utilization in `shares` minus the utilization in `base`, in percentage points.
 fn gain(shares: &[f64], base: &[f64]) -> Accumulator {
     shares.iter().zip(base).map(|(share, base)| 100.0 * (share - base)).collect()
 }

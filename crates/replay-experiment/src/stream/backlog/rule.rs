@@ -33,7 +33,7 @@ impl Rule {
     /// Slurm's rule.
     pub const SLURM: Rule = Rule::Selection(SelectionRule::Slurm);
 
-    /// The rule with DL, which is the single term with the highest utilization.
+    /// The rule whose only term is DL. Of all rules with a single term, it gives the highest utilization.
     pub const DELAY: Rule = of(TermWeights { delay: 1, ..NONE });
 
     /// Every rule with its name: single terms, the best pairs of terms, and the self-tuning rule.
@@ -45,8 +45,8 @@ impl Rule {
         ("lf-eq", of(TermWeights { larger: 1, equal: 1, ..NONE })),
         ("nf", of(TermWeights { contact: 1, ..NONE })),
         ("dl", Rule::DELAY),
-        // DL is measured in millionths of the mean service time. A larger box therefore has the same weight as a tenth
-        // of the mean.
+        // DL is measured in millionths of the mean service time. One larger box in LF therefore has the same weight as
+        // a tenth of the mean service time in DL.
         ("dl-lf", of(TermWeights { delay: 1, larger: 100_000, ..NONE })),
         ("auto", Rule::Auto),
     ];

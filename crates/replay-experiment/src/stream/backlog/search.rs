@@ -1,10 +1,10 @@
-//! Search for the rule for selecting boxes that maximizes the utilization of a torus.
+//! Search for the box selection rule that gives the highest utilization of a torus.
 //!
 //! Each stream is split into two halves. Rules are evaluated on the first halves. In the first round, all rules of
 //! [`points`] are evaluated on a few jobs of one stream. In each further round, the best third of the rules is
-//! evaluated on three times as many jobs, until the first halves of all streams are used completely. Then the weights
-//! and the slack of the best rule are changed one at a time, until no change improves the rule. The final rule is
-//! evaluated on the second halves, which begin with an idle torus and are not used by the search.
+//! evaluated on three times as many jobs, until all jobs of the first halves of the streams are used. Then the weights
+//! and the slack of the best rule are changed one at a time, until no change increases the utilization. The final rule
+//! is evaluated on the second halves, which begin with an idle torus and are not used by the search.
 
 use rayon::prelude::*;
 
@@ -28,13 +28,13 @@ const SHRINKAGE: usize = 3;
 /// Smallest number of jobs on which a rule is evaluated.
 const FEWEST: usize = 250;
 
-/// Largest number of rounds in which the best rule is changed.
+/// Largest number of rounds in which the weights and the slack of the best rule are changed.
 const ROUNDS: usize = 4;
 
-/// The best rule of a search, and the utilization under this rule and under other rules for each stream.
+/// The best rule of a search, and for each stream the utilization under this rule and under other rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Best {
-    /// The best rule on the first halves, as parameters of `placements`.
+    /// The rule that is best on the first halves, written as parameters of `placements`.
     pub way: String,
     /// Number of rules evaluated.
     tried: usize,
@@ -42,7 +42,7 @@ pub struct Best {
     halves: [Vec<f64>; 2],
     /// Utilization of Slurm's rule on the first halves, and on the second halves.
     slurm: [Vec<f64>; 2],
-    /// Utilization of the rule with the single term DL on the second halves.
+    /// Utilization on the second halves under the rule whose only term is DL.
     delay: Vec<f64>,
 }
 
@@ -62,7 +62,8 @@ impl Backlog {
         ))
     }
 
-    /// Searches on `streams` streams with consecutive seeds that begin with `seed`. Runs on the current rayon pool.
+    /// Searches on `streams` streams, whose seeds are consecutive and begin with `seed`. Runs on the current rayon
+    /// pool.
     ///
     /// # Errors
     /// [`PointError`] if a run fails or is cancelled.
@@ -155,8 +156,7 @@ fn search(
     Ok(Best { way: best.1.to_string(), tried, halves, slurm, delay })
 }
 
-/// Returns the rules that differ from the given rule either in one weight, by a factor of three, or in the slack, by a
-/// factor of two.
+/// Returns the variations of a rule: one weight is changed by a factor of three, or the slack by a factor of two.
 fn variations(selection: SelectionRule) -> Vec<SelectionRule> {
     let SelectionRule::Terms(weights, filter) = selection else { return Vec::new() };
     let mut all = Vec::new();
@@ -223,7 +223,7 @@ mod tests {
         Bench::new(&topology, &menu, Anchors::Aligned, true).expect("a torus")
     }
 
-    /// The reported utilizations equal the utilizations of the found rule on the two halves.
+    /// The reported utilizations equal those of separate runs of the found rule on the two halves.
     #[test]
     fn reports_utilization_on_both_halves() {
         let (bench, stop) = (bench(), CancelToken::new());

@@ -12,9 +12,9 @@ fn job(size: u32, service: f64) -> Job {
     Job { size, service, estimate: service }
 }
 
-/// The machine is a ring of 4 processors, with boxes of 2 and 4. Two jobs of size 2 start at time 0. The first job ends
-/// at 1, the second job at 3. The job of size 4 runs from 3 to 4. Then the last job starts, and the window cannot be
-/// refilled. There are 4 busy processors until 1, 2 until 3, and 4 until 4.
+/// The machine is a ring of 4 processors; the boxes have 2 or 4 processors. Two jobs of size 2 start at time 0. The
+/// first job ends at 1, the second job at 3. The job of size 4 runs from 3 to 4. Then the last job starts, and the
+/// window cannot be refilled. 4 processors are busy from time 0 to 1, 2 from 1 to 3, and 4 from 3 to 4.
 #[test]
 fn matches_a_small_example() {
     let bench = bench("torus:4x1x1", "list:2x1x1+4x1x1");

@@ -34,7 +34,7 @@ fn reads_phases() {
     let text = "phase, src_rank,dst_rank,packets\n\n4,0,1,2\n1, 2,2,7\n1,5,0,0\n 1,2,0,1 \n";
     let list = phases_of(text).expect("legal");
     let entries: Vec<_> = list.entries.iter().map(|e| (e.step, e.src, e.dst, e.value)).collect();
-    // Rank 5 exists, although it sends nothing.
+    // Rank 5 is counted, although it sends nothing.
     assert_eq!((list.ranks, entries), (6, vec![(4, 0, 1, 2), (1, 2, 0, 1)]));
 }
 
@@ -47,7 +47,7 @@ fn ignores_a_byte_order_mark() {
     let phases = "phase,src_rank,dst_rank,packets\n0,0,1,2\n";
     let marked = format!("\u{feff}{phases}");
     assert_eq!(phases_of(&marked).expect("legal"), phases_of(phases).expect("legal"));
-    // Elsewhere the byte order mark is part of the text.
+    // Anywhere but at the beginning of the file, a byte order mark is part of the text.
     assert!(matrix_of("0,2\n\u{feff}1,0").is_err());
 }
 

@@ -51,7 +51,7 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
     let entry = |name: &str, kind: Kind| {
         Entry::new(name, Pattern { discipline: Discipline::default_for(&kind, preset), kind })
     };
-    /// Borrows a parameter of one kind of pattern.
+    /// Expands to a function that borrows a parameter of one kind of pattern, or returns `None` for other kinds.
     macro_rules! of {
         ($kind:ident, $field:ident) => {
             |pattern: &mut Pattern| match &mut pattern.kind {
@@ -107,7 +107,7 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             .case(
                 "order",
                 kind::one_of(&ORDERS),
-                "receivers 0,1,.. for all; i+1,i+2,.. for process i; or 0,1,.. from one process after another",
+                "receivers 0,1,.. for every process (same); i+1,i+2,.. for process i (shifted); or 0,1,.. with one process after another sending (lexicographic)",
                 of!(AllToAll, order),
             ),
         entry("one-to-all", Kind::OneToAll { root: Root::Random, targets })
@@ -284,8 +284,8 @@ impl FromStr for Pattern {
     }
 }
 
-/// Formats the name and, in brackets, the parameters that differ from the defaults of a preset. The function uses the
-/// preset that gives the shorter text.
+/// Formats the name and, in brackets, the parameters that differ from the defaults of a preset. The preset that
+/// requires fewer parameters is used.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [plain, named] = TABLES.each_ref().map(|(preset, table)| (preset, table.name(self)));

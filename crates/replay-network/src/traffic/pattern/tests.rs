@@ -50,8 +50,8 @@ fn names_are_as_short_as_possible() {
     }
 }
 
-/// Every combination of listed options is either refused, or can be printed and parsed with the
-/// same result.
+/// Every combination of listed options is either refused, or is unchanged after printing and
+/// parsing.
 #[test]
 fn print_and_parse_are_inverse() {
     let mut parsed = 0;
@@ -126,10 +126,13 @@ fn refuses_invalid_patterns() {
         ("n-body[barriers=none]", "unknown parameter \"barriers\"; did you mean \"barrier\"?"),
         ("n-body[preset=low]", "preset=\"low\" is not one of lo, bani-mohammad"),
         ("phases", "name a file: file=traffic.csv"),
-        ("random[stream=process]", "the pairs are drawn one after another, so stream must be job"),
+        (
+            "random[stream=process]",
+            "the pairs are drawn one after another for the whole job: use stream=job",
+        ),
         (
             "all-to-all[order=lexicographic]",
-            "order=lexicographic is a sequence of the whole job: use sends=at-once or stream=job",
+            "order=lexicographic orders the packets of the whole job: use sends=at-once or stream=job",
         ),
     ] {
         let error = text.parse::<Pattern>().expect_err(text);

@@ -25,7 +25,7 @@ fn a_sequential_sender_waits_for_delivery() {
     // The first two tails leave 27 and 29 + 27 - 1 cycles after the start; vector V5 explains the second number.
     let pipelined = one("pipelined");
     assert!(pipelined < 31 + 35 + 39 && pipelined > 2 * 27 + 39);
-    // Packets queued at their sender and packets sent one by one take the same time.
+    // Packets that are added to the queue at once take the same time as packets that are sent one after another.
     assert_eq!(one("at-once"), pipelined);
 }
 
@@ -33,11 +33,11 @@ fn a_sequential_sender_waits_for_delivery() {
 fn a_barrier_ends_in_the_cycle_of_the_last_delivery() {
     // Two processes: every step of n-body is 0 -> 1 and 1 -> 0, which use different channels.
     assert_eq!(cycles("n-body", 2, 2), 31);
-    // The next step starts at 31; the channels of the previous step are free at 33 at the latest,
-    // before the headers arrive.
+    // The next step starts at cycle 31; the channels of the previous step are free at cycle 33 at the latest, before
+    // the headers arrive.
     assert_eq!(cycles("n-body", 2, 4), 62);
     assert_eq!(cycles("n-body", 2, 6), 93);
-    // Without barriers a process continues when its tail has left, at 27.
+    // Without barriers, a process continues when the tail of its packet has left, at cycle 27.
     let free = cycles("n-body[barrier=none]", 2, 4);
     assert!(free > 27 + 31 && free < 62, "{free}");
     assert_eq!(cycles("n-body[barrier=iteration]", 2, 4), free);
@@ -50,7 +50,7 @@ fn a_barrier_waits_for_the_slowest() {
     // for it.
     assert_eq!(cycles("n-body", 4, 4), 39);
     assert_eq!(cycles("n-body", 4, 5), 39 + 31);
-    // Without the barrier the other processes do not wait, and rank 0 sends its second packet at 27.
+    // Without the barrier, the other processes do not wait, and rank 0 sends its second packet at cycle 27.
     assert!(cycles("n-body[barrier=iteration]", 4, 5) < 39 + 31);
     // The steps follow each other, and the next iteration follows the last step.
     let steps = [4, 8, 12, 16].map(|packets| cycles("n-body", 4, packets));
@@ -60,7 +60,7 @@ fn a_barrier_waits_for_the_slowest() {
 
 #[test]
 fn a_sequential_stream_of_the_job_has_one_packet_in_flight() {
-    // 0 -> 1, 1 -> 2, 2 -> 0 over two hops, then 0 -> 2.
+    // The packets are 0 -> 1, 1 -> 2, 2 -> 0 over two hops, and 0 -> 2.
     let chain = "all-to-all[order=shifted,stream=job,sends=sequential]";
     let ends = [1, 2, 3, 4].map(|packets| cycles(chain, 3, packets));
     assert_eq!(ends, [31, 62, 97, 132]);
@@ -85,7 +85,7 @@ fn a_barrier_limits_the_packets_sent_at_once() {
     traffic
         .start(0, &nodes(0..4), &demand("all-to-all[sends=at-once]", Quota::fixed(50)))
         .expect("legal");
-    // The packets of one iteration.
+    // The packets of one iteration are in flight.
     assert_eq!(traffic.network().in_flight(), 12);
     assert_eq!(finish(&mut traffic)[0].packets, 50);
 }

@@ -132,7 +132,7 @@ fn ranks_follow_the_mapping() {
         used.sort_unstable();
         used
     };
-    // Processors (0,0), (0,1) and (1,0); the first row has (0,0) and (1,0).
+    // The processors are (0,0), (0,1) and (1,0); the first row consists of (0,0) and (1,0).
     assert_eq!(run(TrafficOptions::default(), &[0, 1, 4]), [0, 1]);
     assert_eq!(run(options, &[0, 1, 4]), [0, 4]);
     assert_eq!(run(options, &[1, 4, 0]), [0, 4]);
@@ -178,7 +178,7 @@ proptest! {
         bani: bool,
     ) {
         let settings = if bani { Settings::BANI_MOHAMMAD } else { Settings::LO };
-        // Rows along y: processor 8 x + y, all with the same x.
+        // Rows extend along y: a row consists of the processors 8 x + y with the same x.
         let place = |row: usize, n: u32| nodes(8 * row as u32..8 * row as u32 + n);
         let mut starts: Vec<_> = (0..).zip(&jobs).collect();
         starts.sort_by_key(|(_, (.., at))| *at);

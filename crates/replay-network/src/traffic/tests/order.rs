@@ -40,7 +40,7 @@ fn all_to_all_has_its_orders() {
     assert_eq!(of("all-to-all[preset=bani-mohammad]", 3), [lexicographic]);
 }
 
-/// Every rank sends to 0, then every rank sends to 1, and so on, and the quota ends within the last round. On a line
+/// Every rank sends to 0, then every rank sends to 1, and so on; the quota is used up within the last round. On a line
 /// the number of links crossed shows which packets were sent.
 #[test]
 fn a_quota_may_end_within_a_round() {
@@ -100,7 +100,7 @@ fn multigrid_uses_a_power_of_two() {
 
 #[test]
 fn nearest_neighbours_are_on_a_grid() {
-    // A grid of 3 x 2: ranks 0 1 2 above 3 4 5.
+    // The grid has 3 x 2 processes: ranks 0 1 2 in the first row, ranks 3 4 5 in the second row.
     let (right, left) =
         (vec![(0, 1), (1, 2), (3, 4), (4, 5)], vec![(1, 0), (2, 1), (4, 3), (5, 4)]);
     let (down, up) = (vec![(0, 3), (1, 4), (2, 5)], vec![(3, 0), (4, 1), (5, 2)]);
@@ -173,8 +173,8 @@ fn iterations_have_the_lengths_of_the_paper() {
     assert_eq!([6480, 80, 3321, 384], means.map(|(_, _, mean)| mean)[..4]);
 }
 
-/// With every discipline, whole iterations send every packet, so the sums of the links crossed agree. On a line,
-/// distances differ enough to detect a wrong packet.
+/// With every discipline, whole iterations consist of the same packets, so the total number of links crossed does not
+/// depend on the discipline. On a line, distances differ enough to detect a wrong packet.
 #[test]
 fn every_discipline_sends_whole_iterations() {
     let line = machine("16x1");
@@ -196,7 +196,8 @@ fn every_discipline_sends_whole_iterations() {
         for sends in ["sequential", "pipelined", "at-once"] {
             for stream in ["process", "job"] {
                 for barrier in ["step", "iteration", "none"] {
-                    // Without barriers fast processes are ahead of slow ones.
+                    // Without barriers, fast processes send packets of the next iteration before slow processes have
+                    // completed the current one.
                     if barrier == "none" && stream == "process" && sends != "at-once" {
                         continue;
                     }

@@ -40,7 +40,7 @@ pub struct TopStrategyComparison {
     /// Comparisons of mean pairwise L1 with the strategies ranked below the top strategy, up to the first significant
     /// difference.
     pairwise: Vec<Compared>,
-    /// Comparison of the mean distance with that of the next strategy in the ranking.
+    /// Comparison of the top strategy's mean processor distance with that of the next strategy in the ranking.
     distance: Option<Compared>,
     /// Comparisons of turnaround and wait with the strategy that has the shortest turnaround among the other
     /// strategies; `None` if waits and turnarounds are equal under all strategies.
@@ -89,8 +89,8 @@ impl TopStrategyComparison {
             }
             comparison.pairwise.push(pairwise);
         }
-        // The top strategy is selected by its mean, so the family of comparisons for the correction contains every pair
-        // of strategies.
+        // The top strategy is selected by its mean, so every pair of strategies counts as a comparison in the
+        // correction.
         let family = ranked.len() * others.len() / 2;
         correct(&mut comparison.pairwise, family);
         let apart = comparison.pairwise.iter().position(|one| one.verdict() == "better");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn compared(ranked: &[Runs]) -> TopStrategyComparison {
-        // Blocks with higher and with lower values alternate.
+        // Blocks of lower values alternate with blocks of higher values.
         let noise = |i: i64| if i / 14 % 2 == 0 { 85.0 } else { 120.0 };
         let of = |run| match run {
             0 => Ok(jobs(|_| 100.0, 50.0)),

@@ -12,13 +12,13 @@ use replay_experiment::search::SearchRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::stream::{Metric, StreamRow};
 
-/// Rule by which the strategies of a table are ranked. Strategies are in ascending order of a column.
+/// Rule by which the strategies of a table are ranked. Strategies are ranked in ascending order of the column `metric`.
 struct Rule {
     table: &'static str,
-    /// Columns of the setting; rows with equal values in these columns are compared.
+    /// Columns of the setting; rows with equal values in these columns are compared with each other.
     group: &'static [Name],
     metric: Name,
-    /// Column and name of the metric that orders strategies with equal values.
+    /// Column and name of the second metric, which orders strategies with equal values of the first metric.
     then: Option<(Name, &'static str)>,
     /// Columns of the interval of the metric, if the table has these columns.
     interval: Interval,
@@ -57,7 +57,7 @@ const RULES: [Rule; 3] = [
         then: Some((name::trimmed_mean_stretch, "trimmed mean")),
         interval: Interval::Ends([name::median_stretch_low, name::median_stretch_high]),
         by_jobs: false,
-        statement: "messages slow jobs least under",
+        statement: "messages slow down jobs least under",
         metric_name: ("median stretch", ""),
     },
     Rule {
@@ -123,8 +123,8 @@ fn settings(tables: &[Records]) -> Option<(&'static Rule, Vec<Group>)> {
     Some((rule, groups(rows, rule, &over(rule.metric), &then)))
 }
 
-/// Compares the jobs of the top strategy with the jobs of the other strategies, for each setting that has a sentence
-/// and no interval over perturbed copies. `jobs` returns the jobs of a run.
+/// Compares the jobs of the top strategy with the jobs of the other strategies. The comparison is made for each setting
+/// that is described by a sentence and has no interval over perturbed copies. `jobs` returns the jobs of a run.
 ///
 /// # Errors
 /// Errors of `jobs`.
@@ -222,7 +222,7 @@ fn groups(
         });
         let (runs, values, interval) = &mut strategies[place];
         if !values.is_empty() {
-            // An interval of a single seed does not apply to several seeds.
+            // The interval belongs to a single seed and does not apply to the mean over several seeds.
             *interval = None;
         }
         values.push([value, then.unwrap_or(0.0)]);

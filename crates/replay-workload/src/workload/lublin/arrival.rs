@@ -7,7 +7,7 @@ use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 use serde::Serialize;
 
-/// Seconds of a half hour, as a float.
+/// Length of a half hour in seconds, as a float.
 const HALF_HOUR: f64 = SECONDS_PER_HALF_HOUR as f64;
 
 /// Gaps between arrivals. The natural logarithm of a gap in seconds is gamma distributed. The clock on which gaps are
@@ -16,12 +16,14 @@ const HALF_HOUR: f64 = SECONDS_PER_HALF_HOUR as f64;
 pub struct ArrivalModel {
     /// aarr, barr: distribution of the natural logarithm of the seconds between jobs in the rush hours.
     pub gap: GammaParameters,
-    /// ARAR, the arrive-rush-to-all ratio. The shape of `gap` times this ratio is the shape for gaps of the whole day.
+    /// ARAR, the arrive-rush-to-all ratio. The shape parameter of gaps over the whole day is the shape of `gap` times
+    /// this ratio.
     pub rush_to_all: f64,
-    /// anum, bnum: the time of day of the arrivals, in half hours counted from 1 at midnight, on a day
-    /// that runs from 5:00 to 5:00.
+    /// anum, bnum: distribution of the time of day of the arrivals, in half hours counted from 1 at midnight. The day
+    /// runs from 5:00 to 5:00.
     pub daily: GammaParameters,
-    /// Natural logarithm of the longest gap in seconds. Longer gaps are drawn again. The program uses 13 (five days).
+    /// Natural logarithm of the longest gap in seconds. Longer gaps are drawn again. The program `lublin99.c` uses 13
+    /// (five days).
     pub log_limit: f64,
 }
 
@@ -51,9 +53,9 @@ impl ArrivalModel {
     }
 }
 
-/// The state of an arrival stream. A gap is converted to points, one point per half hour. Each half hour of the day
-/// takes a number of points equal to its weight. Busy half hours thus contain more arrivals than quiet half hours, and
-/// a whole day takes 48 points.
+/// The state of an arrival stream. A gap is converted to points, one point per half hour. To pass a half hour of the
+/// day, the clock needs a number of points equal to the weight of this half hour. Busy half hours thus contain more
+/// arrivals than quiet half hours, and a whole day takes 48 points.
 #[derive(Clone, Debug)]
 pub(super) struct ArrivalClock {
     gap: Gamma<f64>,
@@ -157,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_flat_day_turns_gaps_into_time_unchanged() {
-        // The logarithm of a gap is 10 within 1e-3, so gaps are 22,026 s or twelve half hours.
+        // The logarithm of a gap is 10 within 1e-3, so each gap is about 22,026 s, which is about twelve half hours.
         let model = ArrivalModel {
             gap: GammaParameters::new(1e8, 1e-7),
             rush_to_all: 1.0,

@@ -8,8 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-/// The constants of one class of jobs. The constructors use the program's constants; [`SizeModel::scaled_to`] adapts
-/// the sizes to the machine.
+/// The constants of one class of jobs. The constructors use the constants of the program `lublin99.c`;
+/// [`SizeModel::scaled_to`] adapts the sizes to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JobClass {
     /// Distribution of the number of processors.

@@ -3,7 +3,7 @@
 use super::JobKind;
 use thiserror::Error;
 
-/// A constant of the model is outside its range.
+/// Error: a constant of the model is outside its range.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{parameter} is {value}, but must be {expected}")]
 pub struct ParameterError {
@@ -15,8 +15,8 @@ pub struct ParameterError {
     pub expected: &'static str,
 }
 
-/// A workload could not be generated or scaled. The jobs passed to
-/// [`scale_to_load`](super::scale_to_load) are then unchanged.
+/// Error: a workload could not be generated or scaled. If scaling fails, [`scale_to_load`](super::scale_to_load) leaves
+/// the jobs unchanged.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LublinError {

@@ -1,5 +1,5 @@
-//! User estimates of run times. The model of Lublin and Feitelson has no estimates; this rule adds estimates, because
-//! backfilling schedulers need estimates.
+//! User estimates of run times. The model of Lublin and Feitelson has no estimates. The rule in this module adds
+//! estimates, because backfilling schedulers need them.
 
 use super::ParameterError;
 use super::gamma::check;
@@ -34,12 +34,14 @@ pub const POPULAR_ESTIMATES: [i64; 16] = [
 /// the next value of [`POPULAR_ESTIMATES`].
 ///
 /// The rounding follows Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (JSSPP 2005): in all logs
-/// about 20 round values account for about 90% of the jobs. The factor is the common f-model. The rule is simpler than
-/// the model of the JSSPP paper. Estimates of the rule follow run times more closely than the estimates of real users
-/// do, which favours schedulers that trust estimates (Tsafrir, "Using inaccurate estimates accurately", JSSPP 2010).
+/// about 20 round values account for about 90% of the jobs. The random factor is the commonly used f-model. The rule is
+/// simpler than the model of the JSSPP paper. Estimates of the rule follow run times more closely than the estimates of
+/// real users do, which favours schedulers that trust estimates (Tsafrir, "Using inaccurate estimates accurately",
+/// JSSPP 2010).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EstimateRule {
-    /// Maximum relative overestimation before rounding, at least 0. With 0, estimates are the run times, rounded up.
+    /// Maximum relative overestimation before rounding, at least 0. With 0, an estimate is the run time rounded up to
+    /// the next value of [`POPULAR_ESTIMATES`].
     pub badness: f64,
 }
 
@@ -56,8 +58,9 @@ impl Default for EstimateRule {
 
 impl EstimateRule {
     /// Returns the estimate, in seconds, of a job of `run` seconds; it is at least `run`. `draw` is a uniform random
-    /// number in [0, 1). If the product exceeds the longest popular value, the estimate is the longest popular value.
-    /// If the run time also exceeds this value, the estimate is the run time rounded up to whole days.
+    /// number in [0, 1). If the run time times the factor exceeds the longest popular value, the estimate is the
+    /// longest popular value. If the run time itself exceeds the longest popular value, the estimate is the run time
+    /// rounded up to whole days.
     #[must_use]
     pub fn estimate(&self, run: i64, draw: f64) -> i64 {
         let inflated = run as f64 * (1.0 + self.badness * draw);

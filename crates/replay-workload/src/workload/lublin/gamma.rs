@@ -36,7 +36,7 @@ impl GammaParameters {
         for (parameter, value) in names.into_iter().zip([self.shape, self.scale]) {
             check(parameter, value, "positive and finite", |v| v > 0.0)?;
         }
-        // Shape and scale are positive here, so only the scale can be out of range.
+        // Shape and scale are finite and positive here, so an error can only mean that the scale cannot be represented.
         Gamma::new(self.shape, self.scale).map_err(|_| ParameterError {
             parameter: names[1],
             value: self.scale,
@@ -58,7 +58,7 @@ pub(super) fn check(
     Err(ParameterError { parameter, value, expected })
 }
 
-/// Checks the logarithm of the longest duration.
+/// Checks that the natural logarithm of the longest duration is above 0 and at most 30.
 pub(super) fn check_log_limit(parameter: &'static str, value: f64) -> Result<(), ParameterError> {
     check(parameter, value, "above 0 and at most 30", |v| v > 0.0 && v <= MAX_LOG_LIMIT)
 }

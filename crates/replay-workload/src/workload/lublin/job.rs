@@ -16,8 +16,9 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    /// Returns the queue number (SWF field 15) by which the program distinguishes the kinds: 0 interactive, 1 batch.
-    /// Untyped jobs have -1 (unknown); the program gives untyped jobs the queue of interactive jobs.
+    /// Returns the queue number (SWF field 15) by which the program `lublin99.c` distinguishes the kinds: 0
+    /// interactive, 1 batch. Untyped jobs have -1 (unknown); the program gives untyped jobs the queue of interactive
+    /// jobs.
     #[must_use]
     pub const fn queue(self) -> i64 {
         match self {

@@ -2,11 +2,11 @@
 
 use super::{LublinError, SyntheticJob};
 
-/// Returns the offered load: the ratio of the processor-seconds of the jobs to the processor-seconds of the machine
-/// between the first and the last submission. `None` if the latter is 0, because the machine has no processors or all
-/// jobs are submitted in one second.
+/// Returns the offered load: the processor-seconds that the jobs use, divided by the processor-seconds that the machine
+/// provides between the first and the last submission. `None` if the machine provides no processor-seconds, because it
+/// has no processors or all jobs are submitted in one second.
 ///
-/// The program uses the last submit time instead of the time between the first and the last submission. The result of
+/// The program `lublin99.c` divides by the processor-seconds from time 0 to the last submission instead. The divisor of
 /// the program therefore includes the time from midnight to the first job.
 #[must_use]
 pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {

@@ -16,8 +16,8 @@
 //! Interactive and batch jobs have different constants and arrive independently. The two streams are merged by time.
 //! Intentional differences from the program:
 //!
-//! * The exact time since the start is stored and rounded down once per job. The program truncates every gap, so its
-//!   clock loses half a second per job relative to its daily cycle.
+//! * The exact time since the start is stored, and each submit time is rounded down once. The program truncates every
+//!   gap, so its clock loses half a second per job relative to its daily cycle.
 //! * Every job class and every step uses a separate random stream. Run times, for example, do not depend on the
 //!   estimate rule, and a long workload begins with the jobs of a shorter workload.
 //! * Sizes are adapted to the machine ([`SizeModel::scaled_to`]). The program assumes 128 processors.
@@ -103,8 +103,9 @@ impl LublinFeitelson {
         Self { untyped: Some(JobClass::untyped(processors)), ..Self::empty(processors) }
     }
 
-    /// Sets the offered load to reach (see [`offered_load`]; 1 keeps the machine busy all the time). The load of the
-    /// published model depends on the machine's size, so experiments usually set the load.
+    /// Sets the offered load to reach (see [`offered_load`]; with 1, the jobs need as much processor time as the
+    /// machine has). The load of the published model depends on the machine's size, so experiments usually set the
+    /// load.
     #[must_use]
     pub fn with_load(mut self, target: f64) -> Self {
         self.target_load = Some(target);
@@ -113,9 +114,9 @@ impl LublinFeitelson {
 
     /// Generates `jobs` jobs in order of submission; time 0 is the midnight before the first job.
     ///
-    /// The same model and seed give the same jobs. Without a target load, the first n jobs do not depend on the number
-    /// of jobs. Jobs submitted in the same second are in the order interactive, batch, untyped (the program also puts
-    /// interactive jobs first).
+    /// The same model and seed give the same jobs. Without a target load, the first n jobs do not depend on how many
+    /// jobs are generated. Jobs submitted in the same second are in the order interactive, batch, untyped (the program
+    /// also puts interactive jobs first).
     ///
     /// # Errors
     /// [`LublinError`] if the model has no processors, no class or an impossible parameter, or if the target

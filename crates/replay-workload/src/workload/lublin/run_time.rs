@@ -13,16 +13,16 @@ use serde::Serialize;
 /// the batch constants the probability reaches 0 at 233 processors, and every larger job is drawn from `long`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RunTimeModel {
-    /// a1, b1: distribution of the logarithm of the run time of the mostly short jobs.
+    /// a1, b1: distribution of the logarithm of the run time, for mostly short jobs.
     pub short: GammaParameters,
-    /// a2, b2: distribution of the logarithm of the run time of the mostly long jobs.
+    /// a2, b2: distribution of the logarithm of the run time, for mostly long jobs.
     pub long: GammaParameters,
     /// pa: change of the probability of `short` per processor; negative.
     pub slope: f64,
     /// pb: the probability of `short` at size 0.
     pub intercept: f64,
-    /// Natural logarithm of the longest run time in seconds. Longer run times are drawn again. The program uses 12
-    /// (almost two days).
+    /// Natural logarithm of the longest run time in seconds. Longer run times are drawn again. The program `lublin99.c`
+    /// uses 12 (almost two days).
     pub log_limit: f64,
 }
 

@@ -18,10 +18,11 @@ pub struct SizeModel {
     /// Share of jobs with a rounded logarithm, which makes their size a power of two. The share is of all jobs, not
     /// only of the parallel jobs. The size of other jobs may be a power of two by chance.
     pub power_of_two: f64,
-    /// ULow: log2 of the size of the smallest parallel job. A small shift makes jobs of two processors more or less
-    /// likely.
+    /// ULow: log2 of the size of the smallest parallel job. A small shift of this value makes jobs of two processors
+    /// more or less likely.
     pub low: f64,
-    /// UMed: log2 of the size at which the density changes; the program recommends a value 1.5 to 3.5 below `high`.
+    /// UMed: log2 of the size at which the density changes; the program `lublin99.c` recommends a value 1.5 to 3.5
+    /// below `high`.
     pub medium: f64,
     /// UHi: log2 of the size of the largest job.
     pub high: f64,

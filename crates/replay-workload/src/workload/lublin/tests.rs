@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Probability mass, mean and mean square of a function of a gamma variable restricted to [0, limit].
+/// Moments of a function of a gamma variable that is restricted to [0, limit]: probability mass, mean and mean square.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     pub(super) mass: f64,

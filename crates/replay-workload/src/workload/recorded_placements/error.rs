@@ -75,7 +75,7 @@ pub enum RecordedPlacementsError {
     Nowhere {
         /// The trace.
         trace: String,
-        /// The reason for which there are no placements beside the trace.
+        /// The reason why there are no placements beside the trace.
         beside: String,
     },
 }

@@ -20,15 +20,15 @@
 //!
 //! **Common random numbers.** Each value is computed from exactly one uniform number by the inverse of its distribution
 //! function, and each step uses a separate random stream. A replication therefore has the same jobs under every
-//! strategy. If the load changes, the same arrivals are stretched. If the service distribution changes, arrivals and
-//! sides stay the same, and long jobs stay long.
+//! strategy. If the load changes, all arrival times are scaled by the same factor. If the service distribution changes,
+//! arrivals and sides stay the same, and long jobs stay long.
 //!
 //! **Load.** Bani-Mohammad's system load is 1 / mean inter-arrival time; Lo's system load is mean service time / mean
-//! inter-arrival time. If the mean service time is 1, both system loads are equal. The two system loads do not depend
-//! on the sizes of the jobs and the machine, unlike [`StochasticStream::offered_load`].
+//! inter-arrival time. If the mean service time is 1, both system loads are equal. Unlike
+//! [`StochasticStream::offered_load`], the two system loads do not depend on the sizes of the jobs and the machine.
 //!
-//! Cost: three uniform numbers for the sides, and one uniform number for each of the two times. A job takes 50 to 150
-//! ns.
+//! Cost: three uniform numbers for the sides, and one uniform number for each of the two times. Generating a job takes
+//! 50 to 150 ns.
 //!
 //! ```
 //! use replay_workload::workload::stochastic::StochasticStream;
@@ -88,7 +88,8 @@ pub struct StochasticStream {
     pub service: Service,
     /// Number of jobs of a replication.
     pub jobs: u32,
-    /// Sides of the machine in processors; 1 for a missing dimension. In a missing dimension requests also have side 1.
+    /// Sides of the machine in processors; 1 for a missing dimension. In a missing dimension, requests also have
+    /// side 1.
     pub extents: [u16; 3],
     /// Number of ticks in a time unit, at least 1.
     pub ticks_per_unit: u32,
@@ -105,8 +106,8 @@ pub struct Stream {
 }
 
 impl StochasticStream {
-    /// Returns the basic stream of both sources: 1000 jobs with uniform sides, and exponential service and
-    /// inter-arrival times, both with mean 1.
+    /// Returns the basic stream of both papers (Lo and Bani-Mohammad): 1000 jobs with uniform sides, and exponential
+    /// service and inter-arrival times, both with mean 1.
     #[must_use]
     pub fn new(extents: [u16; 3]) -> Self {
         Self {
@@ -123,7 +124,7 @@ impl StochasticStream {
     /// time later.
     ///
     /// Times are rounded to the nearest tick, and a job runs for at least one tick. The first n jobs do not depend on
-    /// the number of jobs. Replications with the same seed are independent and can be generated in any order.
+    /// how many jobs are generated. Replications with the same seed are independent and can be generated in any order.
     ///
     /// # Errors
     /// [`StochasticError`] if a distribution is impossible or does not fit the machine, or if times are too
@@ -170,7 +171,7 @@ impl StochasticStream {
             }
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let shape = Some(shape);
-            // Writing the trace and reading the trace again gives the same value.
+            // A trace that is written and read again must have the same requested time.
             let limit = (run > 0).then(|| u32::try_from(run).unwrap_or(u32::MAX));
             jobs.push(Job { number, submit, run, estimate: run, size, line: 0, shape, limit });
         }

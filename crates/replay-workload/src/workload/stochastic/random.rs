@@ -3,8 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The step for which random numbers are drawn. The discriminants must not change, because the random numbers of a seed
-/// depend on the discriminants.
+/// The step for which random numbers are drawn. The discriminants must not change, because they select the random
+/// numbers of each seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Arrivals = 0,
@@ -12,7 +12,7 @@ pub(super) enum Step {
     Service = 2,
 }
 
-/// Separates these random streams from other random streams with the same seed.
+/// Label that separates these random streams from other random streams with the same seed.
 const LABEL: &[u8; 16] = b"stochastic jobs\0";
 
 /// Returns the random stream of a step. Seed and replication are the cipher's key, so every replication has different

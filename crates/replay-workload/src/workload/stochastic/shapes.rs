@@ -104,7 +104,7 @@ impl ShapeFile {
         let mut shapes = Self { file: file.to_string(), rows: HashMap::new(), traces: Vec::new() };
         let (mut lines, mut header) = (Lines::new(input), false);
         loop {
-            // Invalid UTF-8 is not a number, so it causes an error, which shows replacement characters.
+            // Invalid UTF-8 is not a number, so it causes an error. The error message shows replacement characters.
             let read = lines.next_text(|line, text| {
                 if is_comment(text) {
                     shapes.traces.extend(TraceLine::parse(file, line, text));
@@ -127,8 +127,8 @@ impl ShapeFile {
         }
     }
 
-    /// Checks that the file does not name a trace other than the trace with digest `digest`. Messages refer to the
-    /// trace by the name `trace`.
+    /// Checks that the file, if it names a trace, names the trace with digest `digest`. Messages refer to the trace by
+    /// the name `trace`.
     ///
     /// # Errors
     /// [`OtherTrace`] if the file names another trace.
@@ -136,8 +136,8 @@ impl ShapeFile {
         self.traces.iter().try_for_each(|line| line.check(trace, digest))
     }
 
-    /// Assigns its shape to each job and returns the number of jobs without a shape. `links` contains the repeated job
-    /// numbers of the trace.
+    /// Assigns to each job the shape with its job number, and returns the number of jobs without a shape. `links`
+    /// contains the repeated job numbers of the trace.
     ///
     /// # Errors
     /// [`ShapeError`] if no job has a shape, if the size of a shape differs from the size of its job, or if several

@@ -23,8 +23,8 @@ pub struct Sides {
     /// Whether each side is rounded down to a power of two, as some patterns of Lo's message-passing
     /// experiments require.
     pub power_of_two: bool,
-    /// Whether a single side is drawn for all dimensions, which gives squares and cubes. The distribution is resolved
-    /// for the shortest side of the machine that is longer than 1.
+    /// Whether a single side is drawn for all dimensions, which gives squares and cubes. The side is drawn from the
+    /// distribution for the machine's shortest side that is longer than 1.
     pub equal: bool,
 }
 
@@ -137,7 +137,7 @@ impl Sides {
         extents.iter().try_fold(1.0, |size, &extent| Ok(size * moment(extent, 1)?))
     }
 
-    /// Resolves the distribution for a machine, once for all jobs.
+    /// Returns the sampler for one machine, which draws the requests of all jobs.
     pub(super) fn sampler(&self, extents: [u16; 3]) -> Result<SideSampler<'_>, NameError> {
         if let SideLaw::Subcubes { shares } = &self.law {
             let wholes = self.subcubes(shares, extents)?;
@@ -148,7 +148,7 @@ impl Sides {
         Ok(SideSampler { sides: self, laws, extents, wholes: Vec::new() })
     }
 
-    /// Returns the probability and the sides of the requests of 2^0, 2^1, ... processors.
+    /// Returns, for each k from 0, the probability and the sides of a request of 2^k processors.
     fn subcubes(
         &self,
         shares: &[Share],
@@ -179,7 +179,7 @@ impl Sides {
 }
 
 /// Returns sides that are powers of two, with a product of 2^k. The sides are as equal as the machine allows. `None` if
-/// the machine has no room for 2^k processors in this form.
+/// no such sides fit the machine.
 fn nearly_square(k: u32, extents: [u16; 3]) -> Option<[u16; 3]> {
     let mut sides = [1_u16; 3];
     for _ in 0..k {
@@ -213,7 +213,7 @@ impl SideSampler<'_> {
         if let Some(sides) = self.whole(numbers[0]) {
             return sides;
         }
-        // The first number selects the interval, and the position of the first side in the interval.
+        // The first number selects both the interval and the position of the first side in the interval.
         let common = match &self.sides.law {
             SideLaw::Intervals { intervals, by_job: true } => find(intervals, numbers[0]),
             _ => None,

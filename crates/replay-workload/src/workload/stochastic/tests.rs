@@ -78,8 +78,8 @@ fn each_step_has_its_own_numbers() {
         (0..submits.len()).map(|i| submits[i] - if i == 0 { 0 } else { submits[i - 1] }).collect()
     };
     let [runs, gaps] = [column(&base, |job| job.run), gaps(&base)];
-    // Jobs that are long under one distribution are long under the other. The Pareto times are longer, so equal times
-    // are rarer.
+    // Jobs that are long under one distribution are long under the other. The Pareto times are longer than the
+    // exponential times, so fewer of them are equal.
     assert!(follows(&runs, &column(&other, |job| job.run)));
     assert!(!follows(&runs, &gaps));
     // A request uses three random numbers.

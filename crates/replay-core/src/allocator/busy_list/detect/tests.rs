@@ -41,7 +41,7 @@ fn worked_example_of_figure_4_3() {
     assert_eq!(found("6x6", &held, [8, 2, 1]), [[0u16; 6]; 0]);
 }
 
-/// A piece that ends must not remove the other pieces of its plane.
+/// If nothing remains of one piece, the other pieces of its plane must still be followed.
 #[test]
 fn pieces_are_followed_separately() {
     let held: [&[u16]; 2] = [&[0, 2, 2, 1, 2, 2], &[0, 0, 0, 1, 1, 1]];

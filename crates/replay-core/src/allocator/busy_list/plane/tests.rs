@@ -61,7 +61,7 @@ fn spans() -> impl Iterator<Item = Span> + Clone {
     (0..5).flat_map(|low| (low..5).map(move |high| Span { low, high }))
 }
 
-/// Returns the positions of a plane on a grid of five by five as bits.
+/// Returns the positions of a plane as bits, one bit for each position of a grid of five by five.
 fn cells(y: Span, z: Span) -> u32 {
     let mut cells = 0;
     for y in y.low..=y.high {
@@ -113,8 +113,8 @@ fn a_region_beside_the_plane_does_not_change_it() {
     }
 }
 
-/// For a plane of depth one, the cases reduce to the five cases of a line segment (Figure 4.1),
-/// which has at most a part below and a part above the region.
+/// For a plane of depth one, the cases reduce to the five cases of a line segment (Figure 4.1). At
+/// most one part below the region and one part above it remain.
 #[test]
 fn a_flat_plane_behaves_like_a_segment() {
     let flat = Span { low: 0, high: 0 };

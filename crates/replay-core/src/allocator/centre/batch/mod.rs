@@ -3,13 +3,13 @@
 //!
 //! A decision of MC1x1 depends only on the set of free processors, not on which jobs use the busy processors.
 //! Configurations with the same free processors therefore share one *occupancy*, and each decision is made once per
-//! occupancy. An occupancy is split when its configurations choose different processors, or when a job ends for which
-//! they had chosen different processors. Within an occupancy, configurations that gave the same processors to every
-//! running job form one *group*. A group is split only when its configurations choose different processors. Occupancies
-//! and groups that no longer differ are joined. Each configuration chooses the same processors as in a separate replay;
-//! tests compare every choice.
+//! occupancy. An occupancy is split when its configurations choose different processors for a starting job, or when a
+//! job ends to which they gave different processors. Within an occupancy, configurations that gave the same processors
+//! to every running job form one *group*. A group is split only when its configurations choose different processors.
+//! Occupancies and groups that no longer differ are joined. Each configuration chooses the same processors as in a
+//! separate replay; tests compare every choice.
 //!
-//! Memory: one machine per occupancy, at most one per configuration.
+//! Memory: one machine per occupancy; there are at most as many occupancies as configurations.
 
 mod scorer;
 
@@ -44,7 +44,8 @@ pub struct ExternalQuery<'a> {
     pub chosen: &'a mut Vec<NodeId>,
 }
 
-/// Choice for an occupancy: the winning centre, and the number of the processor set around this centre.
+/// One of the different choices in an occupancy: the winning centre, and the number of the processor set around this
+/// centre.
 type Choice = (NodeId, u32);
 
 /// Machines of many configurations, on which the same jobs start and end.
@@ -168,8 +169,8 @@ impl BatchReplay {
                 self.place(at, slot, set, observe);
                 continue;
             }
-            // Configurations with the first choice stay in this occupancy. For every other choice, the
-            // configurations move to a new occupancy.
+            // Configurations with the first choice stay in this occupancy. The configurations with any other choice
+            // move to a new occupancy, one for each choice.
             let first = self.choices[0].1;
             for choice in 1..self.choices.len() {
                 let other = self.choices[choice].1;
@@ -187,9 +188,9 @@ impl BatchReplay {
         outcome
     }
 
-    /// Decides for an occupancy. Returns the number of the processor set that all its configurations choose. Returns
-    /// `None` if they choose different sets; `winners` then contains their centres, in the order of `members`, and
-    /// `choices` contains the sets.
+    /// Decides for an occupancy. If all configurations of the occupancy choose the same processor set, returns the
+    /// number of this set. Otherwise, returns `None`; `winners` then contains the chosen centres, in the order of
+    /// `members`, and `choices` contains the sets.
     fn decide(
         &mut self,
         at: usize,
@@ -235,7 +236,7 @@ impl BatchReplay {
         self.split(at);
         let Self { occupancies, spare_groups, winners, choices, .. } = self;
         let Some((moved_to, occupancies)) = occupancies.split_last_mut() else { return };
-        // The winners of the configurations that stay are compacted like the members.
+        // `winners` keeps only the entries of the configurations that stay, in the same order.
         let (mut member, mut kept) = (0, 0);
         for group in &mut occupancies[at].groups {
             let mut moved: Option<Group> = None;
@@ -271,7 +272,7 @@ impl BatchReplay {
         self.occupancies.push(copy);
     }
 
-    /// Assigns a set, or [`NO_SET`], to the job in a slot in all groups of an occupancy.
+    /// Assigns a set, or [`NO_SET`], to the job in a slot, for all groups of an occupancy.
     fn place(
         &mut self,
         at: usize,
@@ -334,8 +335,8 @@ impl BatchReplay {
         }
     }
 
-    /// Releases the set of the job in a slot, in all groups of an occupancy. Processors out of service leave the
-    /// machine.
+    /// Releases the set of the job in a slot, in all groups of an occupancy. Released processors that were withdrawn
+    /// while the job ran go out of service now.
     fn release(&mut self, at: usize, slot: usize, set: u32) {
         let occupancy = &mut self.occupancies[at];
         occupancy.groups.iter_mut().for_each(|group| group.end(slot));
@@ -403,8 +404,8 @@ impl BatchReplay {
         }
     }
 
-    /// Returns, for the machine of each configuration, the numbers of processors that are free, that are out of
-    /// service, and that will go out of service when their job ends.
+    /// Returns, for each configuration, how many processors of its machine are free, are out of service, and will go
+    /// out of service when their job ends.
     #[cfg(test)]
     pub fn counts(&self) -> Vec<[usize; 3]> {
         let mut counts = Vec::new();
@@ -457,7 +458,7 @@ type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Unhashed>>;
 #[derive(Debug)]
 struct SharedOccupancy {
     machine: Machine,
-    /// Groups of configurations that differ in the processors of some running job.
+    /// Groups of configurations; any two groups differ in the processors of some running job.
     groups: Vec<Group>,
     /// Hash of the free processors and of the processors out of service.
     hash: u64,
@@ -475,7 +476,8 @@ struct Group {
 }
 
 impl SharedOccupancy {
-    /// Creates an occupancy from a machine. Only hashes of copies of one occupancy can be compared.
+    /// Creates an occupancy from a machine. Its hash starts at 0 and can be compared only with the hashes of copies of
+    /// this occupancy.
     fn new(machine: Machine) -> Self {
         Self { machine, groups: Vec::new(), hash: 0 }
     }

@@ -1,4 +1,4 @@
-//! MC1x1 with many tie configurations on one machine.
+//! MC1x1 decisions for many tie configurations on one machine.
 //!
 //! The candidates of a decision are the same for all configurations. Scores are computed only once, and the sums of the
 //! tie values only once per scan radius. The tie value of a configuration then needs three products per candidate. If
@@ -114,7 +114,7 @@ struct BatchScorer<C> {
     /// per machine, they would have to be loaded from main memory.
     evaluator: CentreEvaluator<C>,
     configs: Vec<TieConfig>,
-    /// Slack of all configurations, if they have the same slack.
+    /// Common slack of all configurations; `None` if their slacks differ.
     slack: Option<Slack>,
     /// Distinct scan radii of the configurations, ascending.
     radii: Vec<u32>,
@@ -126,14 +126,14 @@ struct BatchScorer<C> {
     selection: LaneSelection,
     /// Members with the current scan radius.
     same_radius: Vec<u32>,
-    /// Indices of the members in `same_radius`.
+    /// For each member in `same_radius`, its index in the list of all members.
     indices: Vec<u32>,
     /// Candidates by scan radius.
     candidates: Vec<Vec<Candidate>>,
     /// For each candidate, the sum of the wall weights of the part taken from its last shell; `None` until the sum is
     /// computed.
     taken: Vec<Option<u32>>,
-    /// Candidates with a bound of the tie value instead of the exact value: (bound, score, centre), the candidate
+    /// Candidates whose exact tie value is not yet known: (lower bound of the tie value, score, centre), the candidate
     /// number, and the data from which the exact value is computed.
     open: Vec<((i64, u64, NodeId), u32, OpenValue)>,
 }
@@ -181,7 +181,7 @@ impl<C: Count> BatchScorer<C> {
         self.weights.set(configs.iter().map(|config| config.vector));
     }
 
-    /// The portable code, compiled for wider vectors. The code uses only integers.
+    /// Runs the portable code, compiled for AVX2. The code uses only integers, so the results are the same.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn decide_avx2(
@@ -223,7 +223,7 @@ impl<C: Count> BatchScorer<C> {
         } else {
             self.list_candidates::<u32>(machine, size, admitted);
         }
-        // With a common slack all members admit all candidates.
+        // If all configurations have the same slack, all members admit all listed candidates.
         if members.len() >= LANES_FROM
             && self.slack.is_some()
             && self.decide_in_lanes(machine, members, winners)
@@ -249,7 +249,7 @@ impl<C: Count> BatchScorer<C> {
             chunk.at_most(admitted).for_each(|i| wanted[i] = true);
             let mut left = wanted_radii();
             loop {
-                // The next scan radii, and their indices.
+                // Indices of the next scan radii, and the radii themselves.
                 let (mut indices, mut wide) = ([0; RADII_PER_PASS], [0; RADII_PER_PASS]);
                 let mut count = 0;
                 for r in left.by_ref().take(RADII_PER_PASS) {
@@ -338,7 +338,7 @@ impl<C: Count> BatchScorer<C> {
         let CentreEvaluator { tie, shell, .. } = evaluator;
         let TieConfig { vector, slack } = configs[config];
         let admitted = slack.admitted(best_score);
-        // Candidates are in scan order, so the smallest tuple is the winner.
+        // Processor numbers are in scan order, so the smallest (tie value, score, centre) wins.
         let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
         open.clear();
         for candidate in &candidates[radius_of[config] as usize] {
@@ -433,7 +433,7 @@ struct Weights {
 /// Candidate whose sums fit into 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The sums that are multiplied by the weights. While `open` is not 0, the sum for WF excludes the last shell.
+    /// The sums that are multiplied by the weights. If `open` is not 0, the sum for WF excludes the last shell.
     sums: [i32; WEIGHTS],
     /// Lower and upper bound of the contribution of the last shell to the sum for WF; 0 if the contribution is known.
     open: [i32; 2],

@@ -53,7 +53,7 @@ impl<C: Count> Mc1x1<C> {
     }
 }
 
-/// Finds the winner of MC1x1 with one tie vector.
+/// Engine that finds the winner of MC1x1 for one tie vector.
 #[derive(Debug)]
 pub struct Mc1x1Engine<C> {
     ties: TieConfig,
@@ -96,7 +96,7 @@ impl<C: Count> CentreEngine for Mc1x1Engine<C> {
     }
 }
 
-/// Evaluates the centres of one grid.
+/// Evaluator of the candidate centres of one grid.
 #[derive(Debug)]
 pub struct CentreEvaluator<C> {
     pub(super) grid: Grid,
@@ -104,7 +104,7 @@ pub struct CentreEvaluator<C> {
     pub(super) scores: Scores,
     pub(super) tie: TieCounts<C>,
     pub(super) shell: SquareShell,
-    /// Centres with a bound of the tie value instead of the exact value: (bound, score, centre), and the data from
+    /// Centres whose exact tie value is not yet known: (lower bound of the tie value, score, centre), and the data from
     /// which the exact value is computed.
     open: Vec<((i64, u64, NodeId), OpenValue)>,
 }
@@ -146,8 +146,8 @@ impl<C: Count> CentreEvaluator<C> {
         self.winner_portable(machine, size, ties)
     }
 
-    /// The portable code, compiled for wider vectors. All code on lanes is inlined and uses only integers, so the
-    /// results are the same.
+    /// Runs the portable code, compiled for AVX2. All code on lanes is inlined and uses only integers, so the results
+    /// are the same.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn winner_avx2(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
@@ -184,7 +184,7 @@ impl<C: Count> CentreEvaluator<C> {
         vector: TieVector,
     ) -> NodeId {
         let Self { grid, free, scores, tie, shell, open } = self;
-        // Processor numbers are in candidate order, so the smallest tuple is the winner.
+        // Processor numbers are in candidate order, so the smallest (tie value, score, centre) wins.
         let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
         let (free_count, any_down) = (machine.free_count() as u32, machine.down_count() > 0);
         open.clear();
@@ -272,8 +272,8 @@ mod tests {
             agrees(&mut wide, &CentreRule::mc1x1(options), &grid, machine, &shares)?;
         }
 
-        /// The engine agrees with the definition if processors are out of service, whether or not they count as walls,
-        /// and after half of them have returned to service.
+        /// The engine agrees with the definition while processors are out of service, whether or not they count as
+        /// walls, and also after half of them have returned to service.
         #[test]
         fn agrees_with_the_definition_during_outages(
             grid in grids(),

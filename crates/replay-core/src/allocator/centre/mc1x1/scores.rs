@@ -25,7 +25,7 @@ pub struct Chunk {
     /// The lowest score.
     pub lowest: u32,
     /// The scores by lane; `u32::MAX` for busy processors and for lanes beyond the end of the row.
-    /// If a score exceeds the limit of the computation, it is only a lower bound.
+    /// An entry above the limit of the computation is only a lower bound of the score.
     pub scores: [u32; LANES],
 }
 
@@ -170,7 +170,7 @@ impl Scores {
         }
         let first = size.saturating_minus(L::from(1));
         let mut scores = busy.map(|busy| busy | first);
-        // Shell 0 holds one processor.
+        // A request for one processor needs only shell 0.
         let max_radius = if first == L::default() { 0 } else { self.max_radius };
         for radius in 1..=max_radius {
             let count = counts.lanes(Row(row), radius, first_lane);

@@ -5,10 +5,10 @@
 //! * available: the sum of (cnt(r) - k) over r = L..=M;
 //! * border: SR times the number of positions in ring L + 1 that are not free;
 //! * wall: let wall(r) be the number of free processors within r that touch a wall. The complete shells contribute the
-//!   sum of wall(r) over r < L, plus (SR + 1) for every wall processor in the candidate. If the last shell is used only
-//!   in part, counts determine the number of its wall processors only if all or none of the shell's processors touch a
-//!   wall. Otherwise counts give two bounds of this number. The shell is gathered and cut only if the bounds cannot
-//!   exclude the candidate.
+//!   sum of wall(r) over r < L, plus (SR + 1) for every wall processor in the candidate. If only a part of the last
+//!   shell is used, counts determine the number of wall processors in this part only if all or none of the shell's
+//!   processors touch a wall. Otherwise, counts give a lower and an upper bound of this number. The shell is gathered
+//!   and cut only if the bounds cannot exclude the candidate.
 //!
 //! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
 //! has its own L; masks select the lanes that contribute to a sum.
@@ -31,7 +31,7 @@ pub struct TieCounts<C> {
     weights: Vec<u8>,
     /// Rule by which the weights are recomputed when outages change the walls.
     rule: WallRule,
-    /// Version of the outages for which the weights were computed.
+    /// Version of the machine's outages for which the weights were computed.
     down_seen: u64,
     /// Scratch list of processors taken from a last shell.
     taken: Vec<NodeId>,
@@ -233,9 +233,9 @@ impl<C: Count> TieCounts<C> {
         }
     }
 
-    /// Returns the terms of the `wanted` centres of a chunk for `size` processors out of `free`; terms of other
-    /// centres are undefined. For each of the ascending scan radii, `nearby` becomes the sum over r = L..=M of
-    /// (cnt(r) - k) within the machine.
+    /// Returns the terms of the `wanted` centres of a chunk for `size` processors out of `free`; terms of other centres
+    /// are undefined. For each of the ascending scan radii, sets `nearby` to the sum of (cnt(r) - k) over those r =
+    /// L..=M that are within the machine.
     #[inline(always)]
     pub fn terms<L: Count>(
         &self,
@@ -249,7 +249,7 @@ impl<C: Count> TieCounts<C> {
         let (zero, one, two) = (L::default(), L::from(1), L::from(2));
         let (row, first_lane) = (chunk.row, chunk.first_lane);
         let [size, free] = [size, free].map(L::clamp_from);
-        // A lane is finished after radii M and L + 1.
+        // A lane is finished after the larger of the radii M and L + 1.
         let widest = scan_radii.last().copied().unwrap_or(0);
         let enough = L::clamp_from(widest.max(1).saturating_add(1));
         nearby[..scan_radii.len()].fill([zero; LANES]);
@@ -262,8 +262,8 @@ impl<C: Count> TieCounts<C> {
             busy: [zero; LANES],
             walls: [WallTerms::default(); MOST_WALLS as usize],
         };
-        // Beyond the machine and beyond all free processors the counts are constant. `sums` therefore adds the rest of
-        // the scan radius.
+        // Beyond the machine and beyond all free processors the counts are constant. `sums` therefore adds the terms of
+        // the remaining radii.
         for radius in 0..=counts.max_radius() + 1 {
             let count =
                 counts.lanes(row, radius, first_lane).map(|count| L::clamp_from(count.into()));

@@ -25,9 +25,9 @@ pub struct Balls {
     sections: Sections,
     shell: LastShell,
     least: LeastPairs,
-    /// Position in candidate order plus one, by entry; 0 for entries without a candidate and for finished entries.
+    /// Position in candidate order plus one, by entry; 0 for entries without a candidate.
     waiting: Vec<u32>,
-    /// Mask by entry: all bits are set if the entry is still waiting.
+    /// Mask by entry: all bits are set if the entry has a candidate that is not yet finished.
     wanted: Vec<u16>,
     /// For each entry, the number of the outermost shell plus one if the entry is excluded, otherwise 0.
     excluded_beyond: Vec<u16>,
@@ -211,7 +211,7 @@ impl Balls {
         }
     }
 
-    /// Returns whether there is an excluded neighbour with an outermost shell that is smaller by one.
+    /// Returns whether a neighbour is excluded whose outermost shell is `last` - 1.
     fn is_beyond_excluded(&self, at: usize, last: usize) -> bool {
         let last = last as u16;
         if last == 0 {
@@ -338,7 +338,7 @@ impl LastShell {
         self.costs[..need].iter().map(|&cost| u64::from(cost)).sum()
     }
 
-    /// Returns the contribution to the score of the `need` processors taken from the shell around a candidate.
+    /// Returns how much the `need` processors that are taken from the shell around a candidate add to the score.
     fn take(&mut self, candidates: &Candidates, index: usize, need: usize) -> u64 {
         self.members.sort_unstable();
         self.part.clear();
@@ -400,7 +400,7 @@ const GROUP: usize = 8;
 /// by dimension, in groups of eight.
 #[derive(Debug)]
 struct Undecided {
-    /// Positions by dimension. The entries after the last position repeat the first position.
+    /// Positions by dimension. Unused entries after the last position repeat the first position.
     positions: [Vec<[i16; GROUP]>; 3],
     /// Index of each processor in the shell.
     numbers: Vec<u32>,
@@ -445,9 +445,9 @@ impl Undecided {
         &self.numbers
     }
 
-    /// Takes the processors that are nearer to an earlier centre than the `need`-th nearest processor, and drops the
-    /// processors that are farther away. `need` must be less than the number of undecided processors. Returns the
-    /// number of processors that must still be taken.
+    /// Takes the processors whose distance to an earlier centre is smaller than that of the `need`-th nearest
+    /// processor, and drops the processors whose distance is larger. `need` must be less than the number of undecided
+    /// processors. Returns the number of processors that must still be taken.
     fn narrow(&mut self, centre: Coord, mut need: usize, mut take: impl FnMut(usize)) -> usize {
         let [least, most] = self.measure(0..3, centre);
         if least == most {
@@ -479,9 +479,9 @@ impl Undecided {
         need
     }
 
-    /// Considers the line through `centre` along a dimension. Returns whether no centre on this line distinguishes any
-    /// processors. No centre does so if all processors have the same position along the dimension, and the same
-    /// distance in the other dimensions.
+    /// Considers the line through `centre` along a dimension. Returns whether every centre on this line has the same
+    /// distance to all undecided processors. The distances are equal if all processors have the same position along the
+    /// dimension, and the same distance in the other dimensions.
     fn ties_all(&mut self, centre: Coord, along: usize) -> bool {
         let first = self.positions[along].first().map_or(0, |eight| eight[0]);
         let positions = self.positions[along].iter().flatten();
@@ -492,7 +492,8 @@ impl Undecided {
         least == most
     }
 
-    /// Computes distances from a position along some dimensions. Returns the smallest and the largest distance.
+    /// Computes the distances of the processors from a position, summed over some dimensions. Returns the smallest and
+    /// the largest distance.
     fn measure(&mut self, dimensions: impl Iterator<Item = usize>, from: Coord) -> [i16; 2] {
         let Self { positions, distances, around, .. } = self;
         distances.clear();

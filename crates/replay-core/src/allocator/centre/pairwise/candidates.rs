@@ -7,7 +7,7 @@ use crate::topology::{Coord, Grid};
 
 /// Candidate centres of one decision, in candidate order.
 ///
-/// The list is equal to the list of [`Centres::list`], but its buffer is reused.
+/// The candidates are those of [`Centres::list`], but the buffer of the list is reused.
 #[derive(Debug)]
 pub struct Candidates {
     centres: Centres,
@@ -38,7 +38,7 @@ impl Candidates {
         }
     }
 
-    /// Lists the candidates of a machine.
+    /// Lists the candidates for the free processors of a machine.
     pub fn list(&mut self, machine: &Machine) {
         let Self { centres, coords, list, positions, seen, .. } = self;
         list.clear();
@@ -245,8 +245,9 @@ impl LeastPairs {
     }
 }
 
-/// Computes the bounds of a shell by number of processors, from the distances between each position and its nearest
-/// positions. Because of symmetry, positions with non-negative ascending coordinates are sufficient.
+/// Computes the bounds for the processors of one shell, by number of processors, from the distances between each
+/// position and its nearest positions. Because of symmetry, positions with non-negative ascending coordinates are
+/// sufficient.
 fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
     let range = |used: bool, most: i32| if used { -most..=most } else { 0..=0 };
     let mut positions: Vec<[i32; 3]> = Vec::new();

@@ -10,11 +10,11 @@ use crate::topology::{Coord, Grid};
 
 /// Engine that scores candidates on a 2D mesh without wrap-around.
 ///
-/// Candidates are scored by ascending reach. The first candidates have compact sets, whose low
-/// scores exclude most other candidates by a bound. Suppose that the outermost shell of a centre is
-/// larger by one than the outermost shell of a neighbour. The shells of the centre then contain the
-/// complete shells of the neighbour. If no set that contains these complete shells can win, the
-/// centre is excluded without computing a bound.
+/// Candidates are scored by ascending reach. The first candidates have compact sets with low scores; the bounds of most
+/// other candidates exceed these scores and exclude the candidates. Suppose that the outermost shell of a centre is
+/// larger by one than the outermost shell of a neighbour. The shells of the centre then contain the complete shells of
+/// the neighbour. If no set that contains these complete shells can win, the centre is excluded without computing a
+/// bound.
 #[derive(Debug)]
 pub struct Mesh {
     order: ShellOrder,
@@ -25,8 +25,8 @@ pub struct Mesh {
     queue: Vec<u32>,
     /// Position in the queue of the next candidate, by outermost shell.
     places: Vec<u32>,
-    /// For each position, the number of the outermost shell plus one; 0 if the position is not
-    /// excluded. The table has a border around the mesh.
+    /// For each excluded position, the number of its outermost shell plus one; 0 for all other positions. The table has
+    /// a border around the mesh.
     excluded_beyond: Vec<u16>,
     least: LeastPairs,
     carried: CarriedPart,
@@ -151,14 +151,13 @@ impl Mesh {
     }
 }
 
-/// Selects the processors that are taken from a last shell on a 2D mesh, in the carried order.
+/// Selection of the processors that are taken from a last shell on a 2D mesh, in the carried order.
 ///
-/// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by),
-/// with an additional shortcut. An earlier centre outside the window around the shell distinguishes
-/// the processors exactly like the nearest position of the window, because for every processor the
-/// distance to the centre exceeds the distance to this position by the same number of steps. In a
-/// row of centres, most centres have the same nearest position as the previous centre. Centres with
-/// the same nearest position are skipped.
+/// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by), with an additional
+/// shortcut. An earlier centre outside the window around the shell has the same effect as the position of the window
+/// that is nearest to it: every processor is farther from the centre than from this position, by the same number of
+/// steps. In a row of centres, most centres have the same nearest position as the previous centre. A centre whose
+/// nearest position equals that of the previous centre is skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     cut: ShellCut<[u16; 2], u16>,
@@ -291,7 +290,7 @@ struct Diamond {
     complete: Option<usize>,
 }
 
-/// Result of the bounds of the score of a centre.
+/// Result of comparing the bounds of a centre's score with the scores that can still matter.
 enum Verdict {
     /// The score may matter.
     Open,
@@ -302,9 +301,9 @@ enum Verdict {
 }
 
 impl Diamond {
-    /// Computes bounds of the score around (x, y) with `need` processors in addition to the complete shells. `open`
-    /// returns whether a score can matter; a score above `limit` cannot matter for any centre. The cheapest bound is
-    /// computed first. The method returns as soon as a bound decides.
+    /// Computes bounds of the score of the centre (x, y), whose set has `need` processors in addition to the complete
+    /// shells. `open` returns whether a score can matter; a score above `limit` cannot matter for any centre. The
+    /// cheapest bound is computed first. The method returns as soon as a bound determines the verdict.
     #[allow(clippy::too_many_arguments)]
     fn bound(
         &mut self,
@@ -440,9 +439,9 @@ fn positions_before(last: usize) -> usize {
 }
 
 /// Fills in the strips from `first` to `end` of a diamond of radius `last` - 1 around `centre`. The strips are at most
-/// `last` away from the centre. Returns the sum of the distances along this axis over all pairs of the `all` processors
-/// of the diamond. The sum is computed as the number of pairs that each cut between neighbouring strips separates,
-/// summed over all cuts.
+/// `last` away from the centre. Returns the sum of the distances along this axis over all pairs of processors of the
+/// diamond, which contains `all` processors. The sum is computed over the cuts between neighbouring strips: each cut
+/// adds the number of pairs that it separates.
 #[inline(always)]
 fn cuts(
     strips: &mut Vec<u32>,

@@ -7,11 +7,12 @@
 //!
 //! Four engines compute the same scores. `Line` supports meshes of one dimension and uses prefix sums. `Mesh` supports
 //! 2D meshes. This engine determines the outermost shell of each centre from tables, and excludes most centres by lower
-//! bounds before it cuts a shell. If all processors around several centres are free, it computes the score only once.
-//! `Balls` supports 3D and wrapped grids by the same method. This engine uses counts in balls and in sections of balls,
-//! for 16 centres at a time. `Survey` supports every grid and passes over the free processors once per candidate.
-//! `Survey` also collects the processors of the winner for all engines. Without a tie vector, only the best score and
-//! its candidate are stored. With a tie vector, all admitted candidates are stored, and their tie values are computed.
+//! bounds before it cuts a shell. For centres whose surroundings are identical and entirely free, it computes the score
+//! only once. `Balls` supports 3D and wrapped grids by the same method. This engine uses counts in balls and in
+//! sections of balls, for 16 centres at a time. `Survey` supports every grid and passes over the free processors once
+//! per candidate. `Survey` also collects the processors of the winner for all engines. Without a tie vector, only the
+//! best score and its candidate are stored. With a tie vector, all admitted candidates are stored, and their tie values
+//! are computed.
 
 mod balls;
 mod candidates;
@@ -50,7 +51,7 @@ impl Pairwise {
     }
 }
 
-/// Finds the winner of Gen-Alg or MM.
+/// Engine that finds the winner of Gen-Alg or MM.
 #[derive(Debug)]
 pub struct PairwiseEngine {
     grid: Grid,
@@ -186,8 +187,8 @@ impl CentreEngine for PairwiseEngine {
 /// Tie values with diamond shells; see [`TieVector`] for the
 /// definition.
 ///
-/// Sums over the surroundings of a candidate are computed row by row of the grid, from prefix sums
-/// along the rows.
+/// Sums over the surroundings of a candidate are computed one row of the grid at a time, from prefix sums along the
+/// rows.
 #[derive(Debug)]
 struct TieValues {
     vector: TieVector,
@@ -196,8 +197,8 @@ struct TieValues {
     walls: Vec<u8>,
     /// The axis of a row of consecutive processors.
     along: Axis,
-    /// Prefix sums by row and position: the number of free processors before the position, and the
-    /// sum of the positions of these processors. Each row has one more entry than positions.
+    /// Prefix sums by row and position: the number of free processors before the position, and the sum of the positions
+    /// of these processors. Each row has one entry more than it has positions.
     before: Vec<[i64; 2]>,
 }
 
@@ -238,7 +239,7 @@ impl TieValues {
     ) -> i64 {
         let TieVector { scan_radius, available, wall, border } = self.vector;
         let max_shell = i64::from(last) + i64::from(scan_radius);
-        // The weights of all free processors nearby, minus the weights of the candidate's own
+        // The sum of the weights of all free processors nearby, minus the sum of the weights of the candidate's
         // processors.
         let mut nearby = 0;
         let mut touching = 0;

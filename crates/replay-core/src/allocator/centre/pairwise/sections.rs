@@ -21,8 +21,8 @@ pub type Words = [u32; LANES];
 pub struct Sections {
     last: usize,
     cuts: [Cuts; 3],
-    /// For each distance, the smallest term of all positions at this distance or farther, along the
-    /// first and the second dimension.
+    /// For the first and the second dimension: for each distance, the smallest term of all
+    /// positions at this distance or farther.
     least: [Vec<Words>; 2],
 }
 
@@ -119,7 +119,8 @@ impl Sections {
         total
     }
 
-    /// Computes the terms of D.
+    /// Computes the terms of the cost D for every section; the complete shells contain `all`
+    /// processors.
     pub fn weigh(&mut self, all: &Shorts) {
         for cuts in &mut self.cuts {
             cuts.weigh(all);
@@ -157,7 +158,8 @@ impl Sections {
         least
     }
 
-    /// Returns the term of D of a position at `offset` from the centre of a lane.
+    /// Returns the term of D that one dimension adds for a position at `offset` from the centre of
+    /// a lane.
     #[inline]
     pub fn term(&self, dimension: usize, offset: isize, lane: usize) -> u32 {
         let cuts = &self.cuts[dimension];

@@ -1,4 +1,4 @@
-//! Engines that score single candidates on every grid, and all candidates on a line.
+//! Two engines: `Survey` scores single candidates on every grid, and `Line` scores all candidates on a line.
 
 use super::candidates::Selection;
 use crate::allocator::centre::definition::{Metric, ShellOrder};
@@ -6,7 +6,7 @@ use crate::allocator::centre::shell::ShellCut;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
-/// The complete shells and the last shell around one centre.
+/// Engine that gathers the complete shells and the last shell around one centre.
 ///
 /// This engine supports every grid. The cost is a few steps per free processor and centre.
 #[derive(Debug)]
@@ -185,8 +185,8 @@ pub fn along(histogram: &[u32]) -> u64 {
     sum
 }
 
-/// Returns the sum of distances over all pairs on a circle. Consider all arcs of half the circle, rounded down. The
-/// number of these arcs that separate two positions is exactly twice the distance of the positions.
+/// Returns the sum of distances over all pairs on a circle. Consider all arcs whose length is half the circle, rounded
+/// down. The number of these arcs that separate two positions is exactly twice the distance between the positions.
 fn around(histogram: &[u32]) -> u64 {
     let half = histogram.len() / 2;
     let all: u64 = histogram.iter().map(|&count| u64::from(count)).sum();

@@ -4,7 +4,7 @@ use crate::allocator::{Allocator, Request};
 use crate::topology::{Axis, Coord};
 use proptest::prelude::*;
 
-/// Returns MM or Gen-Alg, and its definition.
+/// Returns MM if `product` is set, otherwise Gen-Alg, and the definition of the strategy.
 fn fast_and_rule(grid: &Grid, product: bool, options: CentreOptions) -> (Pairwise, CentreRule) {
     if product {
         (Pairwise::mm(grid, options), CentreRule::mm(options))
@@ -67,8 +67,8 @@ proptest! {
     }
 
     /// Gen-Alg is a (2 - 2/k)-approximation of the least sum of pairwise distances (Krumke et al. 1997) for any
-    /// distance; MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008). The suite
-    /// `bounds` tries every state of meshes smaller than these.
+    /// distance; MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008). The suite `bounds`
+    /// tries every state of meshes that are smaller than the grids of this test.
     #[test]
     fn is_within_the_published_approximation_bounds(
         (grid, wrapped) in any::<bool>().prop_flat_map(|wrapped| (small_grids(wrapped), Just(wrapped))),
@@ -92,8 +92,8 @@ proptest! {
         prop_assert!(gen_alg <= 2.0 - 2.0 / size as f64 + 1e-9, "Gen-Alg: {gen_alg}");
         let mm = ratio_of(Pairwise::mm(&grid, options));
         let dimensions = grid.dimensions() as f64;
-        // The theorem on MM holds for meshes. On tori the bound of Gen-Alg holds, because MM tries all of Gen-Alg's
-        // centres.
+        // The theorem on MM holds for meshes. On tori, the bound of Gen-Alg also holds for MM, because MM tries all of
+        // Gen-Alg's centres.
         let bound = if wrapped { 2.0 - 2.0 / size as f64 } else { 2.0 - 0.5 / dimensions };
         prop_assert!(mm <= bound + 1e-9, "MM: {mm}");
     }
@@ -112,8 +112,8 @@ fn distance(grid: &Grid, set: &[Coord]) -> u32 {
     pairs.map(|(a, b)| grid.l1(a, b)).sum()
 }
 
-/// Returns the least sum of pairwise distances of `set` and `more` further free processors; `sum` is the sum of `set`.
-/// `best` is a sum that is already known to be possible.
+/// Returns the least sum of pairwise distances of `set` and `more` further free processors; `sum` is the sum of the
+/// pairwise distances within `set`. `best` is the smallest sum known so far.
 fn least(
     grid: &Grid,
     free: &[Coord],

@@ -3,15 +3,15 @@
 //!
 //! In addition to the real machine there are several *shadow* machines. All machines receive the same requests and
 //! releases; each shadow is served by MC1x1 with its own tie vector. After every [`TuneOptions::every`] requests, the
-//! losses of the shadows are added to a map of all vectors. The loss of a shadow is its pairwise L1, relative to the
-//! common part of all shadows. Older observations decay ([`TuneOptions::memory`]). The real machine then continues with
-//! the vector that has the smallest expected loss. One shadow continues with another vector that is promising or
-//! unknown; a different shadow is selected each time.
+//! losses of the shadows are added to a map of all vectors. The loss of a shadow is the sum of the pairwise L1 of its
+//! jobs, minus a part that is common to all shadows. Older observations decay ([`TuneOptions::memory`]). The real
+//! machine then continues with the vector that has the smallest expected loss. One shadow continues with another vector
+//! that is promising or unknown; a different shadow is selected each time.
 //!
 //! A choice depends on the seed and on earlier requests and releases, but not on later events. MC1x1 with any vector
 //! serves every request if enough processors are free, so the same jobs run on all shadows and on the real machine.
 //! When processors of the real machine go out of service, a shadow may still run a job on some of these processors. On
-//! this shadow they go out of service when the job ends.
+//! this shadow, these processors go out of service when the job ends.
 //!
 //! Shadows are replayed in [one batch](super::batch). The real machine shares decisions with a shadow in the same
 //! state.
@@ -33,7 +33,7 @@ use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// Options of the tuning of a tie vector.
+/// Options for tuning a tie vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TuneOptions {
     /// Number of shadow machines, at least one.
@@ -186,7 +186,7 @@ impl TunedMc1x1 {
             let since = explain::count(self.since as usize, "request");
             let shadows = explain::count(shadows.points.len(), "shadow machine");
             format!(
-                "on {shadows}, the vector of least expected loss so far is {vector} with a slack of {}; it was chosen {since} ago",
+                "the vector with the least expected loss on {shadows} so far is {vector}, with a slack of {}; it was chosen {since} ago",
                 slack.share()
             )
         });
@@ -320,9 +320,9 @@ const SLACK_WIDTH: f64 = 1.0;
 /// Map of the space of tie vectors and slacks, with the expected loss per request of each point, up to a constant that
 /// is common to all points.
 ///
-/// Vectors whose weights have the same ratios are the same strategy, so the sum of the three weights is fixed
-/// (`PARTS`). The map has a point for every combination of weights with this sum, of a scan radius from a geometric
-/// sequence, and of a tuned slack.
+/// Vectors whose weights have the same ratios define the same strategy, so the map contains only vectors whose three
+/// weights sum to `PARTS`. The map has one point for every combination of three weights with this sum, a scan radius
+/// from a geometric sequence, and a slack.
 ///
 /// Cost per observation: one kernel value for each point; there are a few hundred points.
 #[derive(Clone, Debug)]
@@ -341,9 +341,9 @@ struct Point {
 }
 
 impl Map {
-    /// Creates an empty map for `grid`. Scan radii are at most half the longest side of the grid,
-    /// because larger radii around the middle cover the whole machine. All points have the slack
-    /// `fixed`; with `None` the slack is tuned too.
+    /// Creates an empty map for `grid`. Scan radii are at most half the longest side of the grid, because a larger
+    /// radius around the middle of the machine covers all of it. All points have the slack `fixed`; with `None` the
+    /// slack is tuned too.
     fn new(grid: &Grid, fixed: Option<Slack>) -> Self {
         let longest = grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1);
         let radii = std::iter::successors(Some(1u32), |r| Some((r * 4 / 3).max(r + 1)));
@@ -392,7 +392,7 @@ impl Map {
 }
 
 impl Point {
-    /// Returns the squared distance between two points, in widths of the kernel.
+    /// Returns the squared distance between two points; each coordinate is measured in widths of the kernel.
     fn distance(&self, other: &Point) -> f64 {
         let (at, vector) = (self.vector, other.vector);
         let doublings =

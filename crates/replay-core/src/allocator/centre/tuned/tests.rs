@@ -9,7 +9,8 @@ use crate::topology::{PairDistances, Topology};
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// Events: a number in 0..1 that selects the size of a starting job or the job that ends, and whether a job ends.
+/// Events: a number in 0..1, and whether a job ends. The number selects the job that ends, or the size of the job that
+/// starts.
 type History = Vec<(f64, bool)>;
 
 fn history(events: std::ops::Range<usize>) -> impl Strategy<Value = History> {
@@ -28,8 +29,8 @@ fn tuned(machine: &str, seed: u64) -> TunedMc1x1 {
     TunedMc1x1::new(grid, CentreOptions::default(), tuning, seed)
 }
 
-/// Returns, by shadow, the numbers of processors that are free, that are out of service, and that will go out of
-/// service when their job ends.
+/// Returns, for each shadow, how many processors are free, are out of service, and will go out of service when their
+/// job ends.
 fn counts(tuned: &TunedMc1x1) -> Vec<[usize; 3]> {
     tuned.shadows.iter().flat_map(|shadows| shadows.batch.counts()).collect()
 }
@@ -119,7 +120,8 @@ proptest! {
         }
     }
 
-    /// Every choice on the real machine and on each shadow equals the choice of plain MC1x1 on the same machine.
+    /// Every choice on the real machine and on each shadow equals the choice that a separate MC1x1 makes on the same
+    /// machine.
     #[test]
     fn shadows_choose_like_mc1x1_alone(
         machine in proptest::sample::select(vec!["10x10", "torus:6x5", "4x3x5", "torus:3x4x4", "1x9", "9x20"]),
@@ -209,7 +211,7 @@ impl PlainShadow {
     }
 }
 
-/// Compares each choice with reference shadows at the same points.
+/// Allocator wrapper that compares each choice with reference shadows at the same points.
 struct Checked {
     tuned: TunedMc1x1,
     plain: Vec<PlainShadow>,
@@ -275,7 +277,7 @@ impl Allocator for Checked {
     }
 }
 
-/// Records the state of the shadows after each event.
+/// Allocator wrapper that records the state of the shadows after each event.
 struct ShadowRecorder<'a> {
     inner: &'a mut TunedMc1x1,
     /// Number of free processors of the real machine, of free processors of a shadow, and of processors that will go

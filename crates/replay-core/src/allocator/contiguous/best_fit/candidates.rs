@@ -7,9 +7,9 @@ use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::Machine;
 use crate::topology::Coord;
 
-/// Selects the base with the fewest direct neighbours that are bases too. If there are several, it
-/// selects the base in the smallest connected area of bases. Cost: O(N / 64) words, and a few steps
-/// per run of bases along a row.
+/// Measure that selects the base with the fewest direct neighbours that are bases too. If there are
+/// several, it selects the base in the smallest connected area of bases. Cost: O(N / 64) words, and
+/// a few steps per run of bases along a row.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     neighbour_counts: NeighbourCounts,

@@ -7,13 +7,13 @@ use crate::allocator::submesh::volume;
 use crate::machine::Machine;
 use crate::topology::Coord;
 
-/// Selects the lowest corner of the smallest maximal free box that contains the frame.
+/// Measure that selects the lowest corner of the smallest maximal free box that contains the frame.
 ///
 /// For every range of outer positions and every range of middle positions, the rows in these ranges
-/// are combined. The runs of the combined row are free boxes that cannot be grown along the rows. A
-/// range is abandoned if no run is long enough, or if every box would be too large. Longer ranges
-/// have only shorter runs and larger boxes. The search combines at most O(X^2 Y^2 / 4) rows in 3D
-/// and O(X^2 / 2) rows in 2D.
+/// are combined by bitwise AND. The runs of the combined row are free boxes that cannot be grown
+/// along the rows. A range is abandoned if no run is long enough, or if every box would be too
+/// large. A longer range can have only shorter runs and larger boxes. The search combines at most
+/// O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) rows in 2D.
 #[derive(Clone, Debug, Default)]
 pub struct SmallestBox {
     /// Combined rows of a range of outer positions, one row after the other.
@@ -149,8 +149,8 @@ impl Search<'_> {
     }
 }
 
-/// Combines `row` with the words from index `at` on. If `words` ends at `at`, `row` is appended.
-/// Returns the number of words.
+/// Combines `row` by bitwise AND with the words from index `at` on. If `words` ends at `at`, `row`
+/// is appended. Returns the number of words.
 fn combine(words: &mut Vec<u64>, at: usize, row: &[u64]) -> u64 {
     if words.len() == at {
         words.extend_from_slice(row);

@@ -6,9 +6,9 @@ use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::{BoxCounts, Machine};
 use crate::topology::{Axis, Coord, Grid};
 
-/// Selects the frame with the fewest free neighbours. A neighbour of a frame is a processor outside
-/// the frame at a distance of one step from a processor of the frame. Cost: one box count per base
-/// and dimension.
+/// Measure that selects the frame with the fewest free neighbours. A neighbour of a frame is a
+/// processor outside the frame at a distance of one step from a processor of the frame. Cost: one
+/// box count per base and dimension.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     grid: Grid,
@@ -37,9 +37,9 @@ impl Surroundings {
     }
 }
 
-/// Returns the interval extended by `more` positions on both sides and cut to the dimension. The
-/// result is in the range of the box counts. Box counts extend a wrapped dimension on both sides by
-/// less than the extent of the dimension.
+/// Returns the interval extended by `more` positions on both sides and limited to the positions of
+/// the dimension. The result is in the range of the box counts. Box counts extend a wrapped
+/// dimension on both sides by less than the extent of the dimension.
 fn grown(axis: &Axis, (low, length): (i32, u32), more: u32) -> (i32, u32) {
     let extent = i32::from(axis.extent);
     let (low, high) = (low - more as i32, low + (length + more) as i32);
@@ -72,7 +72,7 @@ impl Choice for Surroundings {
         self.counts.update(machine);
         let of = |base| (base, vec![u64::from(self.free_neighbours(base, sides))]);
         Preference {
-            rule: "the one with the fewest free processors next to it, the first of equals",
+            rule: "the frame with the fewest adjacent free processors (if several are equal, the first)",
             columns: vec!["free next to it"],
             bases: frames.bases().map(of).collect(),
         }

@@ -72,7 +72,7 @@ fn by_smallest_box(machine: &Machine, sides: [u16; 3]) -> Option<Coord> {
     best.map(|(_, base)| base)
 }
 
-/// Returns the first base that Frame Sliding examines and finds free, by its rules.
+/// Returns the first base that Frame Sliding would examine and find free.
 fn by_sliding(machine: &Machine, sides: [u16; 3], walls: bool) -> Option<Coord> {
     let start = *bases(machine, [1; 3], Scan::RowMajor).first()?;
     let [outer, middle, inner] = Scan::RowMajor.axes(grid(machine));
@@ -93,7 +93,7 @@ fn by_sliding(machine: &Machine, sides: [u16; 3], walls: bool) -> Option<Coord> 
     bases(machine, sides, Scan::RowMajor).into_iter().find(is_examined)
 }
 
-/// Returns the choice of Adaptive Scan in 2D by the published procedure with a list of sub-meshes.
+/// Returns the choice of the published Adaptive Scan in 2D, which uses a list of sub-meshes.
 fn by_adaptive_scan(
     machine: &Machine,
     held: &[SubMesh],

@@ -23,8 +23,8 @@ fn shapes(up_to: u32) -> impl Iterator<Item = Mesh> {
     (1..=up_to).flat_map(move |x| (1..=up_to).map(move |y| mesh(x, y)))
 }
 
-/// The table of section 4.4: request, dimension, number of unused processors, unused cubes in
-/// order.
+/// The table of section 4.4 of the specification: request, dimension, number of unused processors,
+/// unused cubes in order.
 #[test]
 fn leftovers_agree_with_the_table() {
     let table: [(u32, u32, u32, u32, &[&str]); 15] = [

@@ -27,8 +27,8 @@ fn reference_strategy(name: &str, n: u32) -> Box<dyn Subcubes> {
     }
 }
 
-/// The steps of a history: two numbers in 0..1 that select sizes and jobs (small sizes are more
-/// frequent), and whether a job ends first.
+/// Generates a history. Each step has two numbers in 0..1 that select a size and a job (small sizes
+/// are more frequent), and a flag that is set if a job ends first.
 fn history(steps: usize) -> impl Strategy<Value = Vec<(f64, f64, bool)>> {
     proptest::collection::vec((0.0..1.0, 0.0..1.0, any::<bool>()), 1..steps)
 }

@@ -50,8 +50,8 @@ fn count_conflicts(release: Release, seeds: u64) -> usize {
     found
 }
 
-/// The claim of the thesis about the auxiliary list holds if subcubes return to the jobs from which
-/// they came. The claim does not hold for the rule of the figure.
+/// With `Release::Heir`, jobs share no channels, as the thesis claims for the auxiliary list. The
+/// claim does not hold for `Release::Literal`, the rule of the figure, and for `Release::Owner`.
 #[test]
 fn messages_conflict_unless_subcubes_return() {
     assert_eq!(count_conflicts(Release::Heir, 60), 0);

@@ -118,9 +118,9 @@ proptest! {
         })?;
     }
 
-    /// Other strategies keep no lists. The test checks that they never allocate a processor twice
-    /// and can allocate the whole hypercube at the end. Each strategy is also used under an
-    /// auxiliary list.
+    /// Most cubic strategies keep no lists. The test therefore checks that no processor is
+    /// allocated twice and that the whole hypercube can be allocated at the end. Each strategy is
+    /// also used under an auxiliary list.
     #[test]
     fn strategies_lose_no_processors(n in 0u32..=7, history in history()) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");

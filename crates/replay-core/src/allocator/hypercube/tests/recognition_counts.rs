@@ -9,7 +9,7 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// The formulas of section 4.7.
+/// Returns the number of recognised subcubes by the formulas of section 4.7 of the specification.
 fn expected(name: &str, n: u32, k: u32) -> u32 {
     let complete = binomial(n, k) << (n - k);
     match name {
@@ -67,7 +67,7 @@ fn counts_agree_with_the_formulas() {
     }
 }
 
-/// The table of section 4.7 for ten dimensions.
+/// Checks the table of section 4.7 of the specification for ten dimensions.
 #[test]
 fn counts_agree_with_the_table_for_ten_dimensions() {
     let table: [(&str, [u32; 6]); 4] = [
@@ -107,8 +107,8 @@ fn the_three_levels_of_recognition() {
     }
 }
 
-/// Section 4.2: processors are returned in an order in which merging results in five cubes. The
-/// search still finds the whole hypercube.
+/// Section 4.2 of the specification: processors are returned in an order in which merging results
+/// in five cubes. The search still finds the whole hypercube.
 #[test]
 fn finds_the_whole_if_merging_alone_does_not() {
     let mut list = super::free_list::FreeList::new(3);

@@ -1,4 +1,4 @@
-//! The sequences of section 4: TV-FL and TV-A to TV-D.
+//! The sequences of section 4 of the specification: TV-FL and TV-A to TV-D.
 
 use super::super::auxiliary::{Auxiliary, Release};
 use super::super::cube::Cube;
@@ -225,7 +225,8 @@ fn subcubes_do_not_return_to_an_ended_owner() {
     stage.start(2, 2, "*10*");
     stage.end(1);
     stage.check(&["*0**", "*11*"], &[]);
-    // Another job has the same lowest processor as the ended owner, but did not lend any subcube.
+    // A later job has the same lowest processor as the owner that has ended, but it did not lend
+    // any subcube.
     stage.start(2, 3, "*0**");
     stage.end(2);
     stage.check(&["*1**"], &["*010@3"]);

@@ -73,7 +73,7 @@ fn buddies_begin_at_the_base() {
 
 /// Implements the greedy rule as published: tile with the largest squares from the lower left. Then
 /// treat two strips in the same way: the strip to the right of the tiles, with the height of the
-/// tiles, and the strip above the tiles, with the width of the mesh. In 3D also treat the part
+/// tiles, and the strip above the tiles, with the width of the mesh. In 3D, also tile the part
 /// behind the tiles.
 fn greedy(base: Coord, sides: [u16; 3], flat: bool, cover: &mut BTreeSet<(Coord, Coord)>) {
     if sides.contains(&0) {

@@ -51,7 +51,7 @@ fn losses_agree_with_manual_results() {
     // One processor is free: too few for the waiting job, so no box is missing.
     tuner.advance_to(20);
     assert_eq!(tuner.shadows[0].loss, 10.0);
-    // The real machine chose better and has room for the job. The job is missing on the shadow.
+    // The real machine chose better and has room for the job. The job found no box on the shadow.
     tuner.end(4);
     start(&mut tuner, 5, 2, 21);
     tuner.advance_to(24);
@@ -150,7 +150,7 @@ fn shadows_follow_outages() {
     assert_eq!(free(&mut tuner), 2);
     tuner.restore(&[0, 2]);
     assert_eq!(free(&mut tuner), 4);
-    // A processor that returns before its job ends never leaves.
+    // A processor that returns to service before the job on it ends never leaves the shadow.
     tuner.start(8, &query(4, 5, &worth), 10, &CancelToken::new());
     tuner.withdraw(&[1], true);
     tuner.restore(&[1]);

@@ -35,7 +35,7 @@ const MACHINES: [&str; 6] = ["8x8", "6x7", "torus:5x6", "4x4x4", "torus:2x4x4", 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Starts, processors, refusals and guarantees do not depend on the cache, except those of self-tuning placements.
+    /// Starts, processors, refusals and guarantees do not depend on the cache, except under self-tuning placements.
     #[test]
     fn cached_decisions_do_not_change_the_schedule(
         jobs in jobs(30),
@@ -160,8 +160,8 @@ proptest! {
     }
 }
 
-/// In random histories, a strategy that declares that its refusals last never finds a place for a refused job after
-/// another job has started. Every other strategy, with one exception, finds a place for a refused job at least once.
+/// In random histories, if a strategy declares that its refusals last, it never finds a place for a refused job after
+/// another job has started. With one exception, every other strategy finds a place for a refused job at least once.
 #[test]
 fn refusals_last_if_and_only_if_declared() {
     use rand::{RngExt, SeedableRng};

@@ -129,7 +129,7 @@ impl Observer for Events {
     }
 }
 
-/// Generates jobs with sizes that every menu of boxes contains. Many of the jobs wait, and some end early.
+/// Generates jobs whose sizes occur in every menu of boxes. Many of the jobs wait, and some end early.
 fn busy(count: i64, largest_power: i64) -> Vec<Job> {
     let one = |i: i64| {
         let run = 1 + i * 37 % 41;
@@ -149,7 +149,7 @@ fn outages(running: WhenDown) -> Outages {
     Outages { windows, running, walls: false }
 }
 
-/// Formats everything that a run reports: events, selections with reasons, explanations, and cost.
+/// Formats everything that a run reports: events, selections with their reasons, explanations and cost.
 fn run_as_text(
     jobs: &[Job],
     topology: &Topology,
@@ -278,7 +278,7 @@ fn a_decorated_allocator_decides_like_the_bare_one() {
     assert!(compared > 400, "{compared}");
 }
 
-/// Returns the decisions of a replay of FCFS with their ties, and the allocator's explanations.
+/// Replays FCFS; returns the decisions with their ties, and the allocator's explanations.
 fn replayed(
     jobs: &[Job],
     topology: &Topology,

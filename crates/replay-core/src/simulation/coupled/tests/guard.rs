@@ -69,8 +69,8 @@ fn rejects_an_allocator_without_copies() {
     assert!(run_with("easy").is_ok());
 }
 
-/// A folded job gets a reservation at the first time at which one of its sizes has a place, even if the requested size
-/// exceeds the machine.
+/// A folded job gets a reservation at the first time at which there is a place for one of its sizes, even if the
+/// requested size exceeds the machine.
 #[test]
 fn folded_jobs_get_reservations() {
     let jobs = [job(0, 100, 100, 8), job(1, 200, 200, 4), job(2, 60, 60, 32), job(3, 150, 150, 4)];
@@ -102,7 +102,8 @@ fn earliest(jobs: &[Job], log: &Log, running: &[JobId], size: u32, now: i64) -> 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Jobs that overtake the head do not delay the time of its earliest place. A direct search computes this time.
+    /// Jobs that overtake the head do not delay the earliest time at which the head has a place. A direct search
+    /// computes this time.
     #[test]
     fn jobs_that_overtake_do_not_delay_the_head(
         drawn in proptest::collection::vec((0i64..30, 1i64..40, 0i64..30, 1u32..=10), 2..40),
@@ -163,7 +164,7 @@ proptest! {
     }
 }
 
-/// A rule that never refuses a job, but does not say so.
+/// A rule that never refuses a job, but whose capabilities do not declare this.
 #[derive(Clone)]
 struct Doubted(Box<RuleAllocator>);
 
@@ -205,7 +206,8 @@ impl Allocator for Doubted {
 }
 
 proptest! {
-    /// If a rule never refuses a job, a replaceable place is the same guarantee as a number of processors.
+    /// If a rule never refuses a job, reserving a replaceable place gives the same schedule as reserving a number of
+    /// processors.
     #[test]
     fn a_replaceable_place_is_a_count_if_the_rule_never_refuses(jobs in jobs(16)) {
         let topology: Topology = "tree:2x2x4".parse().expect("a tree");
@@ -217,7 +219,7 @@ proptest! {
         prop_assert_eq!(&expected.nodes, &found.nodes);
     }
 
-    /// The head starts at its reservation at the latest if refusals of the rule last.
+    /// If the rule's refusals last, the head starts no later than at its reservation.
     #[test]
     fn a_replaceable_place_is_kept(jobs in jobs(8), level in 1..=2) {
         let spec: AllocatorSpec = format!("kueue[mode=required,level={level}]").parse().expect("a rule");

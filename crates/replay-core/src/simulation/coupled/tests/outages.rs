@@ -93,7 +93,7 @@ fn a_quarter_of_the_machine_goes_out_of_service() {
             "as-mb",
             "gabl",
         ] {
-            // A correct estimate would delay job 0 until after the known window.
+            // Job 0 has a short estimate, because a correct estimate would delay it until after the known window.
             let underestimated = [job(0, 100, 40, 16), jobs[1], jobs[2]];
             let jobs = if scheduler == "fcfs" { &jobs } else { &underestimated };
             let run = run_with_outages(jobs, &at(rule), scheduler, allocator).expect("it runs");
@@ -163,7 +163,7 @@ fn impossible_runs_are_errors() {
         .err()
         .expect("an unsupported allocator");
     assert!(matches!(error, SimulationError::NoOutages(_)), "{error}");
-    // Outages after the last job do not matter.
+    // Outages after the end of the last job do not affect the run.
     let late = Outages { windows: vec![window(1000, None, 0..16)], ..Outages::NONE };
     let run = run_with_outages(&jobs, &late, "fcfs", "random").expect("it runs");
     assert_eq!(run.spans.last().map(|span| span.1), Some(30));
@@ -270,7 +270,7 @@ proptest! {
 fn draining_processors_are_counted_once() {
     let jobs = [job(0, 300, 1000, 8), job(10, 900, 900, 8), job(400, 50, 50, 8)];
     for from in [5, 200, 500] {
-        // The first two rows, in two overlapping windows.
+        // The two windows overlap and together cover the first two rows of the machine.
         let of = |from, until, nodes: &[u32]| Window {
             from,
             until: Some(until),
@@ -283,7 +283,8 @@ fn draining_processors_are_counted_once() {
             let run = run_with_outages(&jobs, &outages, scheduler, "row-major-first-fit")
                 .expect("it runs");
             let starts: Vec<i64> = run.starts.iter().map(|all| all[0].0).collect();
-            // When job 0 ends at 300, its processors go out of service, or they are free until the window begins.
+            // When job 0 ends at 300, its processors go out of service if the window has begun; otherwise they are free
+            // until the window begins.
             let third = if from < 500 { 910 } else { 400 };
             assert_eq!(starts, [0, 10, third], "{scheduler} from {from}");
         }

@@ -55,7 +55,7 @@ fn a_place_in_blocks_is_reserved_by_trial() {
     }
 }
 
-/// The counts of free nodes per switch and per block include nodes that go out of service and return.
+/// The counts of free nodes per switch and per block are updated when nodes go out of service and return.
 #[test]
 fn nodes_leave_trees_and_blocks_and_return() {
     let windows = vec![Window { from: 50, until: Some(200), nodes: (0..4).map(NodeId).collect() }];

@@ -1,10 +1,10 @@
-//! An external program that is connected by two pipes. It cannot exhaust the memory, it cannot block the search, and it
-//! does not run longer than the search.
+//! An external program that is connected by two pipes. The program cannot exhaust the memory of this process, cannot
+//! block the search, and does not run longer than the search.
 //!
 //! The program is a shell command in its own process group. The leader of this group is a *guard*: a shell that reads
-//! from a pipe of this process and kills the group when the pipe closes. The system closes the pipe when this process
-//! ends for any reason, including `kill -9`. Therefore the group ends with the search. A descendant that leaves the
-//! group cannot be killed.
+//! from a pipe of this process and kills the group when the pipe closes. The operating system closes this pipe when
+//! this process ends for any reason, including `kill -9`. Therefore the group ends with the search. A descendant that
+//! leaves the group cannot be killed.
 
 use std::io::{self, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -31,13 +31,15 @@ const QUEUED_LINES: usize = 1;
 /// group.
 const GUARD: &str = "trap '' HUP INT TERM; read -r end || { kill -TERM 0; sleep 1; }; kill -KILL 0";
 
-/// A running program. It is stopped when the value is dropped or this process ends.
+/// A running program. The program is stopped when the value is dropped or when this process ends.
 pub struct Program {
     guard: Child,
     child: Child,
-    /// Lines for the program. A separate thread writes them, because writing blocks if the program does not read.
+    /// Lines for the program. A separate thread writes these lines, because writing blocks if the program does not
+    /// read.
     to_program: Option<SyncSender<String>>,
-    /// Lines from the program. A separate thread reads them, because reading blocks if the program does not write.
+    /// Lines from the program. A separate thread reads these lines, because reading blocks if the program does not
+    /// write.
     from_program: Receiver<Result<String, LineError>>,
     /// Last line sent to the program.
     farewell: String,
@@ -55,10 +57,9 @@ pub enum Output {
 }
 
 impl Program {
-    /// Starts a shell command. `farewell` is the last line that is sent to it.
+    /// Starts a shell command. `farewell` is the last line that will be sent to the program.
     ///
-    /// # Errors
-    /// Errors of the system: no shell, or no more processes or threads.
+    /// # Errors Errors of the operating system: there is no shell, or no further process or thread can be created.
     pub fn start(command: &str, farewell: String, stop: &CancelToken) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", GUARD]).process_group(0);
@@ -100,7 +101,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Sends a line to the program without waiting until it reads the line. If the program no longer reads, the next
+    /// Sends a line to the program without waiting for the program to read it. If the program no longer reads, the next
     /// call of [`next_line`](Self::next_line) detects it.
     pub fn send_line(&mut self, mut line: String) {
         while let Some(program) = &self.to_program {
@@ -128,7 +129,7 @@ impl Program {
         }
     }
 
-    /// Shortens the time within which the program must exit, after an invalid line.
+    /// Shortens the time within which the program must exit; called after an invalid line.
     pub fn shorten_grace(&mut self) {
         self.has_short_grace = true;
     }
@@ -154,7 +155,8 @@ impl Drop for Program {
         let mut farewell = std::mem::take(&mut self.farewell);
         let begin = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
-            // Earlier answers may still be in the queue. The input of the program is closed after the last line.
+            // Earlier answers may still be in the queue, so this line may not fit. The input of the program is closed
+            // after the last line.
             let sent = self.to_program.as_ref().map(|program| program.try_send(farewell));
             farewell = match sent {
                 Some(Err(TrySendError::Full(back))) => back,

@@ -6,7 +6,7 @@ use super::{LEAST_MASS, Service, masses};
 use crate::naming::{Description, Entry, Table, kind};
 
 pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
-    /// Borrows a parameter of one distribution.
+    /// Expands to a function that borrows a parameter of one distribution.
     macro_rules! of {
         ($kind:ident, $field:ident) => {
             |service: &mut Service| match service {

@@ -21,8 +21,8 @@ impl AxisLaw {
     /// Distributions of sides that are always 1.
     pub(super) const ONES: [Self; 3] = [const { Self::Intervals(Vec::new()) }; 3];
 
-    /// Resolves a distribution for a side of the machine. The parameters of the distribution must be valid. The error
-    /// states why the distribution does not fit this side.
+    /// Returns the distribution `law` for a machine of side `extent`. The parameters of the distribution must be valid.
+    /// The error states why the distribution does not fit this side.
     pub(super) fn new(law: &SideLaw, extent: u16) -> Result<Self, String> {
         let one = |low, high| vec![Interval { low, high, probability: 1.0 }];
         let intervals = match law {
@@ -36,7 +36,7 @@ impl AxisLaw {
             SideLaw::Intervals { intervals, .. } => intervals.clone(),
             SideLaw::Subcubes { .. } => {
                 return Err(
-                    "a single side has no distribution: subcubes draws the request as a whole"
+                    "the distribution subcubes draws whole requests, so a single side has no distribution"
                         .to_string(),
                 );
             }
@@ -110,7 +110,7 @@ pub(super) fn cut(x: f64, extent: u16) -> u16 {
     (x as u16).clamp(1, extent)
 }
 
-/// Returns intervals that end at shares of a side, rounded up.
+/// Returns intervals whose ends are given in eighths of a machine's side and rounded up to whole processors.
 fn eighths(shares: &[(u32, f64)], extent: u16) -> Result<Vec<Interval>, String> {
     if extent < 8 {
         return Err(format!("the machine's side is {extent}, but must be at least 8"));

@@ -150,7 +150,10 @@ fn check_shares(shares: &[Share]) -> Result<(), String> {
     }
     // The number of processors fits in 32 bits, so k is at most 31.
     if shares.len() > 32 {
-        return Err(format!("{} shares: a machine has at most 31 dimensions", shares.len()));
+        return Err(format!(
+            "{} probabilities are given, but a machine has at most 31 dimensions",
+            shares.len()
+        ));
     }
     if let Some(Share(share)) = shares.iter().find(|Share(share)| !(0.0..=1.0).contains(share)) {
         return Err(format!("a probability is {share}, but must be from 0 to 1"));

@@ -329,8 +329,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "DIR", group = "figures", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Replace results in the folder even if they were written by another command or configuration, or were changed by
-    /// hand.
+    /// Replace results of another command or configuration, and results that were changed by hand.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub force: bool,
 

@@ -182,7 +182,7 @@ enum Command {
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
-    /// Apply placement rules to single requests: Slurm's torus3d, tree and block, and Kueue.
+    /// Apply the placement rules of Slurm and Kueue to single requests.
     ///
     /// Each row of a CSV file names a machine (a topology.yaml or topology.conf), the free nodes of the machine and a
     /// request. The result has the nodes that the rule selects; for torus3d it also has the boxes.

@@ -30,7 +30,7 @@ pub struct MergeArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
 
-    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
+    /// Replace results of another command or configuration, and results that were changed by hand.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 

@@ -24,7 +24,7 @@ fn names_the_dimensions_that_differ() {
     let grid = "--jobs 60 --sched fcfs,easy --alloc mc1x1 --tie none --tie 2,13,20,6";
     dir.replay(&format!("{grid} -q --no-plots --out out")).code(0);
     let both = "out:3 (lublin-10x10 10x10 easy mc1x1 2,13,20,6) against out:0 (lublin-10x10 10x10 fcfs \
-                mc1x1); they differ in scheduler and tie vector: a change is the joint effect";
+                mc1x1); they differ in scheduler and tie vector: a change is the joint effect of these differences";
     dir.replay("compare out:0 out:3").code(0).prints(both);
     let data = dir.replay("compare out:0 out:3 --format json").code(0).says(both);
     data.demand(data.objects().len() == 5, "standard output holds data");

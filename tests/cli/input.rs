@@ -193,7 +193,7 @@ fn skips_malformed_lines_up_to_a_limit() {
     let run = run.says("1 record, 1 job kept");
     let words = "(not a number 1, first in line 2; too few fields 1, first in line 4)";
     run.says(&format!("2 bad lines skipped {words}\n"));
-    let gave_up = "bad.swf: gave up after 2 bad lines, 1 allowed\n";
+    let gave_up = "bad.swf: reading stopped after 2 bad lines (at most 1 allowed)\n";
     dir.replay("--trace bad.swf --max-errors 1").fails(3, 5, &[gave_up, "first: bad.swf:2:19: "]);
     dir.replay("--trace bad.swf --max-errors few").refused(&["--max-errors", "few"]);
 }
@@ -378,7 +378,7 @@ const FOLLOWING: &str = "; MaxProcs: 4\n\
 
 fn honours_dependencies() {
     let dir = Dir::new().file("f.swf", FOLLOWING);
-    let words = "2 records with a preceding job: 1 usable (1 earlier in the file, 0 later), 1 absent, 0 naming itself; \
+    let words = "2 records with a preceding job: 1 usable (1 earlier in the file, 0 later), 1 absent, 0 referring to itself; \
                 1 with a think time";
     let run = |deps: &str| {
         let run = dir.replay(&format!("--trace f.swf --alloc random {deps} --format json"));

@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(
             pair_in_words([&base, &other], ["out:0", "out:9"]),
             "out:9 (KTH 10x10 easy mc1x1 2,1,1,1) against out:0 (KTH 10x10 fcfs mc1x1); they differ in \
-             scheduler and tie vector: a change is the joint effect"
+             scheduler and tie vector: a change is the joint effect of these differences"
         );
         let seed = run(["KTH", "10x10", "fcfs", "mc1x1", "", "johnson", "2", "0"]);
         assert!(pair_in_words([&base, &seed], ["a", "b"]).ends_with("; they differ in seed"));

@@ -106,7 +106,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub table: TableArgs,
 
-    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
+    /// Replace results of another command or configuration, and results that were changed by hand.
     ///
     /// The journal is also discarded: all cells run again.
     #[arg(long, help_heading = "Output")]

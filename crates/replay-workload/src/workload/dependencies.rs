@@ -137,7 +137,7 @@ impl DependencyCounts {
 
 impl fmt::Display for DependencyCounts {
     /// Formats the counts: `7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent,
-    /// 1 naming itself; 2 with a think time`.
+    /// 1 referring to itself; 2 with a think time`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { named, earlier, later, absent, itself, think, constant } = *self;
         let plural = if named == 1 { "" } else { "s" };

@@ -43,7 +43,7 @@ fn follows(workload: &Workload, rule: Dependencies) -> Vec<(i64, i64, i64, i64)>
 #[test]
 fn counts_the_dependencies_of_the_sample() {
     let workload = read(SAMPLE);
-    let expected = "7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent, 1 naming itself; \
+    let expected = "7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent, 1 referring to itself; \
                     2 with a think time";
     assert_eq!(workload.report.dependencies.to_string(), expected);
     let honoured = [(2, 1, 10, 20), (3, 2, 500, 0), (5, 6, 30, 0), (8, 1, 60, 0), (9, 8, 70, 0)];

@@ -73,7 +73,7 @@ fn keeps_results_of_another_configuration() {
         // The same command has the same configuration.
         dir.replay(&format!("{command} -q --out out")).code(0);
         let forced = dir.replay(&format!("{other} --force --out out")).code(0);
-        forced.says(&format!("replay: --force replaces in out the results of a {kind}"));
+        forced.says(&format!("replay: in out, --force replaces the results of a {kind}"));
         let replaced = dir.replay(&format!("{command} -q --out out"));
         replaced.fails(2, 1, &[&message]);
     }
@@ -123,7 +123,7 @@ fn extends_a_smaller_sweep() {
     sweep("mm,random,mbs,gabl", "--placements").code(0);
     // Simulate a larger grid that was interrupted after it wrote its plan and before it wrote results.
     let plan = dir.read("out/plan.json");
-    sweep("random", "--force").code(0).says("--force replaces in out the results of a sweep");
+    sweep("random", "--force").code(0).says("in out, --force replaces the results of a sweep");
     fs::write(dir.path("out/plan.json"), plan).expect("a file");
     sweep("mm,random,mbs,gabl", "").code(0).says("1 done before, 3 run");
     // Create an unfinished sweep without results.

@@ -43,7 +43,7 @@ fn prints_the_best_vector_first() {
         run.stderr.contains("38 evaluations") && run.stderr.contains("16 of equal ratio"),
         "numbers of evaluations and of skipped vectors",
     );
-    let run = run.says("comes first, ");
+    let run = run.says("ranks first, ");
     // A run with the best vector has the value of the search.
     let tie = run.objects()[1]["tie"].as_str().expect("a vector").to_string();
     let main = dir.replay(&format!("--jobs 200 --alloc mc1x1 --tie {tie} --format json"));

@@ -255,7 +255,7 @@ fn streams_do_not_rank_folding_allocators_by_distance() {
     assert!(at("first-fit ") < at("Not ranked") && at("random") < at("Not ranked"));
     let loud = stream.replace(" -q", "");
     let data = dir.replay(&format!("{loud} --sort mean_pairwise_l1 --format csv")).code(0);
-    data.says("not ranked by mean_pairwise_l1: the last 1 point: ");
+    data.says("not ranked by mean_pairwise_l1 (the last 1 point): ");
     let waits = dir.replay(&format!("{stream} --sort turnaround_time")).code(0);
     waits.demand(!waits.stdout.contains("Not ranked"), "times are comparable");
     dir.replay(&format!("{stream} --out out")).code(0);

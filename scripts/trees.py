@@ -132,7 +132,7 @@ def judge(log, machine, allocators, scratch):
     fewest = fewest_leaves(folder, machine, allocators[0])
     rows = [row for row in rows_of(os.path.join(folder, "shaken.csv")) if row["metric"] in METRICS]
     columns = "trace,topology,scheduler,allocator,metric,copies,mean,half_width,paired_difference,paired_half_width"
-    names = [*columns.split(","), "told_apart"]
+    names = [*columns.split(","), "distinct"]
     rows = [{**{name: row[name] for name in names}, "fewest_leaves": f"{fewest:.6f}"} for row in rows]
     return rows, waits_by_fit(folder, machine, allocators[0])
 
@@ -223,7 +223,7 @@ class Judged:
     def change(self, case, allocator, metric):
         """Returns the difference from the first rule, half of its interval, and whether it differs from 0."""
         row = self.rows[*case, allocator, metric]
-        return number(row["paired_difference"]), number(row["paired_half_width"]), row["told_apart"] == "yes"
+        return number(row["paired_difference"]), number(row["paired_half_width"]), row["distinct"] == "yes"
 
     def signs(self, cases, allocator, metric):
         """Returns the numbers of significant increases and decreases."""

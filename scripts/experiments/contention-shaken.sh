@@ -65,7 +65,7 @@ TXT
 differences() {
     csv "$3" -v trace="$1" -v pattern="$2" '
         get("allocator") == "mc1x1" && get("tie") != "" {
-            sign = get("told_apart") == "yes" ? "" : "~ "
+            sign = get("distinct") == "yes" ? "" : "~ "
             by[get("metric")] = get("paired_difference") == "" ? "" : \
                 sprintf("%s%+.4f ± %.4f", sign, get("paired_difference"), get("paired_half_width"))
         }

@@ -258,7 +258,8 @@ fn counts_malformed_lines() {
     two.says("not a job header, repeated: 1, first in line 6\n");
     let dir = dir.file("log.txt", format!("{SACCT}3|cid|soon||||||\nx|cid|soon||||||\n"));
     let one = dir.replay("import sacct log.txt --write b.swf --max-errors 1").code(3);
-    one.says("reading stopped after 2 malformed lines (at most 1 allowed)").says("first: log.txt:5:7: ");
+    one.says("reading stopped after 2 malformed lines (at most 1 allowed)")
+        .says("first: log.txt:5:7: ");
 }
 
 fn reports_what_cannot_be_imported() {

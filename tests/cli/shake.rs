@@ -81,7 +81,7 @@ fn computes_means_and_differences_over_copies() {
         close(&row["mean"], mean(&copies));
         close(&row["half_width"], half_width(&copies));
         if cell == 0 {
-            assert!(row["compared_with"].is_empty() && row["told_apart"].is_empty());
+            assert!(row["compared_with"].is_empty() && row["distinct"].is_empty());
             continue;
         }
         let pairs: Vec<f64> = copies.iter().zip(&first).map(|(own, first)| own - first).collect();
@@ -89,11 +89,11 @@ fn computes_means_and_differences_over_copies() {
         close(&row["paired_difference"], mean(&pairs));
         close(&row["paired_half_width"], half_width(&pairs));
         let apart = if mean(&pairs).abs() > half_width(&pairs) { "yes" } else { "no" };
-        assert_eq!(row["told_apart"], apart);
+        assert_eq!(row["distinct"], apart);
     }
     // Metrics of the schedule are equal for all allocators.
     let waits = shaken.iter().filter(|row| row["metric"] == "mean_wait" && row["run"] != "0");
-    assert!(waits.clone().count() == 3 && waits.into_iter().all(|row| row["told_apart"] == "same"));
+    assert!(waits.clone().count() == 3 && waits.into_iter().all(|row| row["distinct"] == "same"));
     // The table of jobs covers only the unperturbed trace; figures have error bars.
     let files = dir.files("out");
     assert!(files.iter().any(|file| file == "shaken.parquet"), "{files:?}");
@@ -184,7 +184,7 @@ fn search_ranks_by_mean_over_copies() {
             (behind - (better[0] - number(row, "improvement_percent"))).abs() < 1e-9,
             "the difference",
         );
-        let differs = row["told_from_best"].as_str().expect("a word");
+        let differs = row["distinct_from_best"].as_str().expect("a word");
         run.demand((differs == "yes") == (behind.abs() > half), "as the interval implies");
     }
     // Runs with the best vector have the improvement that the search reports.

@@ -30,8 +30,7 @@ fn plain_words(root: &Path) -> Result<(), Failed> {
     for path in sources(root)? {
         let text = std::fs::read_to_string(&path)?;
         for (index, line) in text.lines().enumerate() {
-            // Underscores are parts of words, so a column name such as `told_apart` is one word.
-            let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let words = line.split(|c: char| !c.is_ascii_alphanumeric());
             let count = words.filter(|word| WORDS.contains(&word.to_lowercase().as_str())).count();
             let place = format!("{}:{}", path.display(), index + 1);
             found.extend(std::iter::repeat_n(place, count));

@@ -222,7 +222,7 @@ impl Significance {
         }
     }
 
-    /// Returns the value of the column `told_apart`.
+    /// Returns the value of the column `distinct`.
     pub fn word(self) -> &'static str {
         match self {
             Significance::Same => "same",
@@ -269,7 +269,7 @@ impl Table for ShakenRow {
             C::new(name::compared_with, "", "number of the reference run: the first strategy of the grid with the same scheduler, or the first scheduler of a grid with one strategy; null for reference runs", |row| row.difference.map(|other| other.reference)),
             C::new(name::paired_difference, "as the metric", "mean over the perturbed copies of the value minus the value in the reference run on the same copy; null for distances if only one of the runs folds jobs", |row| row.difference.map(|other| other.mean.mean)),
             C::new(name::paired_half_width, "as the metric", "half the width of the 95 % interval of paired_difference", |row| row.difference.map(|other| other.mean.half_width)),
-            C::text(name::told_apart, "whether paired_difference differs from 0 with 95 % confidence, corrected by Holm's method for all runs with the same reference: yes, no, or same if both runs have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
+            C::text(name::distinct, "whether paired_difference differs from 0 with 95 % confidence, corrected by Holm's method for all runs with the same reference: yes, no, or same if both runs have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
         ]);
         columns
     }

@@ -227,7 +227,10 @@ fn skips_malformed_lines_up_to_a_limit() {
     assert!(shown.contains("malformed too few fields: 2, first in line 10"), "{shown}");
     assert_eq!(made.report.jobs, 5);
     let error = limited(2).err().map(|error| error.to_string()).unwrap_or_default();
-    let words = ["log: reading stopped after 3 malformed lines (at most 2 allowed)\n", "first: log:6:1: JobID"];
+    let words = [
+        "log: reading stopped after 3 malformed lines (at most 2 allowed)\n",
+        "first: log:6:1: JobID",
+    ];
     assert!(words.iter().all(|words| error.contains(words)), "{error}");
 }
 

@@ -56,10 +56,10 @@ names! {
     compared_measure compared_median compared_run compared_start compared_trimmed_mean
     compared_with comparisons components contention_factor contiguous_percent copies copy
     count cut_off_percent decisions declared delivered deviation diameter difference
-    dispersal distance down_percent end estimate estimates evaluation evaluations
-    excess_percent extent feasible figure finding finish_time first_half_gain_on_slurm
-    first_half_utilization flits folded_percent found found_on fragmented_refusals
-    fragmented_time_percent free free_regions free_weight gain_on_slurm
+    dispersal distance distinct distinct_from_best down_percent end estimate estimates
+    evaluation evaluations excess_percent extent feasible figure finding finish_time
+    first_half_gain_on_slurm first_half_utilization flits folded_percent found found_on
+    fragmented_refusals fragmented_time_percent free free_regions free_weight gain_on_slurm
     gain_on_slurm_half_width half_width head_at_destination held_size held_utilization
     higher_percent hops id improvement_half_width improvement_percent inject
     internal_fragmentation_percent isolated_cycles job jobs judged killed_jobs known
@@ -93,12 +93,11 @@ names! {
     size_rank slack slots_held_percent smallest_size spared_decisions sr start step
     stream_jobs streams stretch subject submit suite swaps switches_refusals target_cycles
     test_half_width test_improvement_percent text tie tie_value tied tied_decisions
-    tied_percent time_blocks to_log_percent told_apart told_from_best tolerance
-    too_few_free_refusals topic topology total_pairwise_l1 trace
-    trimmed_mean_contention_factor trimmed_mean_placement_factor trimmed_mean_stretch
-    turnaround turnaround_time undecided unit unnoticed unnoticed_bound unnoticed_equal
-    unnoticed_wide unshaken unswapped up_utilization upper_blocks user utilization
-    utilization_percent value verdict wait wait_cycles wait_time wall_share wall_weight
-    warm_up way ways_tried weighted_dispersal wf what window workload worst_jobs
-    worst_percent worst_size worst_trace
+    tied_percent time_blocks to_log_percent tolerance too_few_free_refusals topic topology
+    total_pairwise_l1 trace trimmed_mean_contention_factor trimmed_mean_placement_factor
+    trimmed_mean_stretch turnaround turnaround_time undecided unit unnoticed
+    unnoticed_bound unnoticed_equal unnoticed_wide unshaken unswapped up_utilization
+    upper_blocks user utilization utilization_percent value verdict wait wait_cycles
+    wait_time wall_share wall_weight warm_up way ways_tried weighted_dispersal wf what
+    window workload worst_jobs worst_percent worst_size worst_trace
 }

@@ -208,7 +208,7 @@ impl Table for SearchRow {
             C::new(name::test_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies of the test traces; null without --shake", |r| r.test_shaken.map(|mean| mean.half_width)),
             C::new(name::behind_percent, "%", "improvement of the best vector of the search minus the improvement of this vector, mean over the same perturbed copies; null for the best vector, and without --shake", |r| r.behind.map(|behind| behind.percent.mean)),
             C::new(name::behind_half_width, "%", "half the width of the 95 % interval of behind_percent", |r| r.behind.map(|behind| behind.percent.half_width)),
-            C::text(name::told_from_best, "whether the interval of behind_percent excludes 0: yes, no, or same if the two vectors have equal improvements on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
+            C::text(name::distinct_from_best, "whether the interval of behind_percent excludes 0: yes, no, or same if the two vectors have equal improvements on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
             C::new(name::feasible, "", "whether all constraints are satisfied, yes or no; null if the evaluation was stopped, and without tie-breaking", |r| r.feasible.map(yes_or_no)),
             excess(|r: &Self| r.excess_percent),
             C::new(name::worst_size, "processors", "job size with the largest worsening of mean pairwise L1; null if the evaluation was stopped", |r| r.worst.as_ref().map(|worst| worst.0)),

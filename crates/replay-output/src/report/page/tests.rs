@@ -187,7 +187,7 @@ fn rounds_numbers_and_keeps_their_full_values() {
 
 #[test]
 fn summarizes_the_best_vectors_of_searches() {
-    let rows = "searched|rank|tie|improvement_percent|test_improvement_percent|told_from_best
+    let rows = "searched|rank|tie|improvement_percent|test_improvement_percent|distinct_from_best
 T|||0.0||
 T|1|2,1,1,1|3.5|1.25|same
 T|2|3,1,1,1|3.4|1.5|no
@@ -197,9 +197,9 @@ U|1|9,1,1,1|1.0||";
     assert_eq!(
         text,
         [
-            "T: of 3 vectors in the table (2,1,1,1) comes first, 3.500 % better than without a vector; 1.250 % on \
+            "T: of 3 vectors in the table, (2,1,1,1) ranks first, 3.500 % better than without a vector; 1.250 % on \
              held-out jobs; other vectors without a significant difference over perturbed copies: 1.",
-            "U: of 1 vector in the table (9,1,1,1) comes first, 1.000 % better than without a vector; evaluated on \
+            "U: of 1 vector in the table, (9,1,1,1) ranks first, 1.000 % better than without a vector; evaluated on \
              the jobs of the search; no interval (--shake N gives one).",
         ]
     );

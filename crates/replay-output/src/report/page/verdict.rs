@@ -337,7 +337,7 @@ pub fn searched(rows: &Records) -> Vec<String> {
             Some(test) => format!("{test} % on held-out jobs"),
         };
         let verdicts: Vec<&str> =
-            ranked.clone().filter_map(|row| row.text(name::told_from_best)).collect();
+            ranked.clone().filter_map(|row| row.text(name::distinct_from_best)).collect();
         let copies = match &verdicts[..] {
             [] => "; no interval (--shake N gives one)".to_string(),
             verdicts => {
@@ -349,7 +349,7 @@ pub fn searched(rows: &Records) -> Vec<String> {
             }
         };
         format!(
-            "{on}: of {} in the table ({}) comes first, {} % better than without a vector; {judged}{copies}.",
+            "{on}: of {} in the table, ({}) ranks first, {} % better than without a vector; {judged}{copies}.",
             counted(ranked.count() as u64, "vector"),
             best.value(name::tie),
             percent(best, name::improvement_percent).unwrap_or_default(),

@@ -138,8 +138,9 @@ pub struct StreamArgs {
     #[command(flatten)]
     seed: SeedArg,
 
-    /// Stop when the half-widths of the 95 % intervals of finish time, turnaround and utilization are at most this
-    /// share of the means.
+    /// Stop when 95 % intervals have at most this half-width, as a share of the mean.
+    ///
+    /// The rule applies to the intervals of finish time, turnaround and utilization.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
     precision: f64,
 

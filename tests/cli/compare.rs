@@ -103,7 +103,7 @@ fn names_two_jobs_that_decide_a_comparison() {
     let jobs_of = |stderr: &str| -> Option<String> {
         let line = stderr.lines().find(|line| line.contains("order by mean stretch: "))?;
         let (_, rest) = line.split_once("but without jobs ")?;
-        Some(rest.split_once(" it is behind")?.0.to_string())
+        Some(rest.split_once(" it ranks behind")?.0.to_string())
     };
     let jobs = jobs_of(&contended.stderr).expect("a warning of contend");
     for pair in ["out:0 out:1", "out:1 out:0"] {
@@ -298,7 +298,7 @@ fn compares_schedules() {
     let difference = mean("compared_mean") - mean("base_mean");
     assert!((later as f64 / 600.0 - difference).abs() < 1e-6, "{later} {difference}");
     let shown = dir.replay("compare out:0 out:1 --schedule --out drawn").code(0);
-    shown.prints("of 600 jobs ").prints(" start earlier, by ").prints("base start s");
+    shown.prints("of 600 jobs, ").prints(" start earlier, by ").prints("base start s");
     let files = dir.files("drawn");
     assert_eq!(files.len(), 4, "{files:?}");
     let table = String::from_utf8(dir.read(&format!("drawn/{}", files[0]))).expect("text");
@@ -382,7 +382,7 @@ fn reports_what_cannot_be_compared() {
     let advice =
         "lean/jobs.parquet does not exist: the same command without --no-jobs writes this table";
     fails("lean:0 lean:1", 3, &[advice]);
-    fails("out:0 out:7", 2, &["out:7: out has runs 0 to 1"]);
+    fails("out:0 out:7", 2, &["out:7: no such run; out has runs 0 to 1"]);
     dir.replay("--jobs 50 --alloc mbs,gabl -q --no-plots --out other").code(0);
     fails("out other", 2, &["no run in common", "FOLDER:RUN"]);
     fails("out:0 out:1 --measure waits", 2, &["did you mean \"wait\"?"]);

@@ -33,7 +33,7 @@ fn rules_of_trees_and_blocks_explain_their_choice() {
             "slurm-tree",
             "has nodes node[08-13], on 1 leaf switch: mean distance 2.000 hops",
         ),
-        ("tree:2x2x4", "kueue[level=0]", "level 0: no domain has enough, 6 needed"),
+        ("tree:2x2x4", "kueue[level=0]", "level 0: no domain has enough (6 needed"),
     ] {
         let cell = format!("--trace two.swf --machine {machine} --alloc {alloc} -q");
         dir.replay(&format!("explain {cell} --job 2")).code(0).prints(words);
@@ -118,8 +118,8 @@ fn strategies_explain_their_candidates() {
         ("hilbert-best-fit", "runs of free processors along the curve"),
         ("random", "drawn one after another from"),
         ("first-fit", "is free at"),
-        ("turning-busy-list", "is looked for beside"),
-        ("gabl", "is looked for beside"),
+        ("turning-busy-list", "is sought next to"),
+        ("gabl", "is sought next to"),
         ("mbs", "free blocks:"),
         ("paging", "in the order of their index"),
         ("anca", "frame"),
@@ -149,7 +149,7 @@ fn reports_what_cannot_be_explained() {
     explain("--job 999999").fails(
         2,
         1,
-        &["--job 999999", "no job of lublin-10x10 has this number"],
+        &["--job 999999", "in lublin-10x10, no job has this number"],
     );
     explain("--job 9 --alloc mm,mc1x1").fails(2, 1, &["explain takes one", "2 runs"]);
 }

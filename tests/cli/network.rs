@@ -519,7 +519,7 @@ fn names_two_jobs_that_decide_an_order() {
     let line = run.stderr.lines().find_map(|line| line.strip_prefix(words)).expect("a warning");
     let jobs: Vec<&str> = line
         .split_once("without jobs ")
-        .and_then(|(_, rest)| rest.split_once(" it is behind"))
+        .and_then(|(_, rest)| rest.split_once(" it ranks behind"))
         .map(|(jobs, _)| jobs.split(" and ").collect())
         .expect("jobs");
     // Without these two jobs, the order of the means is reversed.

@@ -63,7 +63,7 @@ fn merged_shards_equal_the_whole_search() {
         let folders = run_shards(&dir, &search, count);
         let merged = dir.replay(&format!("merge {folders} --out merged")).code(0);
         merged.demand(merged.stdout == whole.stdout, "equal tables");
-        let merged = merged.says(&format!("merge: a search of {count} folders\n"));
+        let merged = merged.says(&format!("merge: merged a search from {count} folders\n"));
         // The merge prints the same best vectors as the search.
         let winners = whole.stderr.lines().filter(|line| line.contains("comes first"));
         winners.for_each(|line| merged.demand(merged.stderr.contains(line), line));

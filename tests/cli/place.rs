@@ -133,7 +133,7 @@ fn replays_placements_with_automatic_slack() {
     assert_eq!(timeless(&one), timeless(&again));
     let run =
         dir.replay(&format!("explain --jobs 300 --machine torus:4x5x5 --alloc {auto} --job 250"));
-    run.code(0).prints("on 3 shadow machines, the rule of least expected loss");
+    run.code(0).prints("the rule with the least expected loss on 3 shadow machines");
     for (wrong, why) in [
         ("placements[tie=slurm,slack=auto]", "slack=auto requires tie=auto"),
         ("placements[tie=auto,slack=auto,shapes=first]", "shapes=first"),
@@ -221,7 +221,7 @@ fn counts_jobs_without_a_box_of_their_size() {
             1,
             &["slurm-torus3d leaves out this job", "the size of the job, 33", "fit=up"],
         );
-        of(9).fails(2, 1, &["no job of t has this number and received processors"]);
+        of(9).fails(2, 1, &["in t, no job has this number, or the job received no processors"]);
     }
     let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
     none.replay(&one).code(1).says("no job is left to run: 1 job of unsupported size: 7 (job 1)");
@@ -278,7 +278,10 @@ fn replays_on_a_machine_from_a_file() {
         ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "must be the only machine"),
         ("--trace t.swf --machine 8x8 --alloc placements[file=pods.yaml]".into(), machine),
         ("--trace t.swf --machine no.yaml --alloc random".into(), "no.yaml: cannot be read"),
-        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "between its tori"),
+        (
+            "contend --trace t.swf --machine pods.yaml --alloc random".into(),
+            "links between several tori",
+        ),
     ] {
         dir.replay(&format!("{options} -q")).fails(2, 1, &[words]);
     }

@@ -376,7 +376,7 @@ fn rejects_unsupported_requests() {
     let show = |rest: &str| dir.replay(&format!("show --trace lublin-10x10 --jobs 50 -q {rest}"));
     show("").refused(&["<--at <TIME>|--job <N>|--gantt <FROM..TO>|--film <FROM..TO>|--perfetto>"]);
     show("--at 1 --job 2").refused(&["--at", "--job"]);
-    show("--job 999999").fails(2, 1, &["--job 999999", "no job of lublin-10x10 has this number"]);
+    show("--job 999999").fails(2, 1, &["--job 999999", "in lublin-10x10, no job has this number"]);
     show("--at 9 --alloc mm,mc1x1").fails(2, 1, &["show takes one", "2 runs"]);
     for no in ["--gantt 1..9", "--film 1..9 --out film", "--perfetto", "--job 3 --candidates"] {
         let cluster = format!("--machine cluster:100x2 --alloc elmer {no}");

@@ -86,9 +86,7 @@ pub fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
         true => Ok(()),
         false => {
             let all = metadata.num_rows;
-            Err(format!(
-                "damaged: {all} rows according to the file, but {rows} rows in its row groups"
-            ))
+            Err(format!("damaged: {all} rows according to the file, but {rows} in its row groups"))
         }
     }
 }

@@ -422,7 +422,7 @@ fn merges_rows_of_one_job() {
         b"job;when;began;ended;who;hosts;limit;result\n",
     );
     let none = none.err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(none.contains("join=yes needs the column id"), "{none}");
+    assert!(none.contains("join=yes needs the key \"id\""), "{none}");
 }
 
 /// A merged job does not depend on the order of its rows.

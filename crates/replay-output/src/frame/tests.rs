@@ -230,7 +230,10 @@ fn rejects_row_counts_beyond_the_file() {
     let mut metadata = damaged::footer(&mut file).expect("as it was written");
     metadata.num_rows = 1 << 40;
     let rejected = damaged::counts(&metadata, 1000).expect_err("more rows than its groups have");
-    assert!(rejected.contains("1099511627776 rows in the file, 1 in its groups"), "{rejected}");
+    assert!(
+        rejected.contains("1099511627776 rows according to the file, but 1 in its row groups"),
+        "{rejected}"
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 use crate::swf::Field;
 
 /// Number of GPUs of a Frontier node, as counted by Frontier's scheduler.
@@ -170,8 +170,8 @@ impl fmt::Display for ExtraFields {
             (true, sizes) if sizes < most => {
                 return write!(
                     f,
-                    "; sizes of {} records taken from these fields, all others from field 5",
-                    grouped(sizes)
+                    "; sizes of {} taken from these fields, all others from field 5",
+                    counted(sizes, "record")
                 );
             }
             (true, _) => return f.write_str("; sizes taken from these fields"),

@@ -118,7 +118,10 @@ fn fields_after_the_eighteenth_are_named() {
     let made = load("-1 -1 frontier:excl:0x112", "frontier").expect("two jobs");
     assert_eq!(made.jobs.iter().map(|job| job.size).collect::<Vec<_>>(), [8, 2]);
     let report = made.report.to_string();
-    assert!(report.ends_with("; sizes taken from these fields 1, else from field 5"), "{report}");
+    assert!(
+        report.ends_with("; sizes of 1 record taken from these fields, all others from field 5"),
+        "{report}"
+    );
 }
 
 #[test]

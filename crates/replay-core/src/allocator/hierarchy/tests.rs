@@ -111,7 +111,7 @@ fn tree_fit_prefers_leaves_that_it_keeps_busy_for_less_time() {
 fn explanations_of_tree_fit_name_the_deciding_step() {
     let text = explained(A, RuleOptions::Fit, &[0, 1, 4, 5, 8, 9, 10, 12, 13, 14, 15], 8, 0);
     for line in [
-        "no leaf holds 8 nodes; the top is switch s2-0 of level 2 with 11 nodes free, the only switch of the lowest level with enough free nodes",
+        "no leaf holds 8 nodes; the top switch is s2-0 of level 2 with 11 nodes free, the only switch of the lowest level with enough free nodes",
         "s0-3 | 4\ns0-2 | 3",
         "s0-1 | 2 | 100 | does not replace s0-0: equal, but later in the table",
         "leaf s0-0 gives 1 node of its 2 free",
@@ -226,7 +226,7 @@ fn explanations_of_trees_name_the_deciding_step() {
     let options = RuleOptions::Tree(TreeOptions::default());
     let text = explained(C, options, &[1, 6, 8, 9, 10], 3, 0);
     for line in [
-        "the top is switch s2-0 of level 2 with 5 nodes free, the only switch of the highest level with enough free nodes",
+        "the top switch is s2-0 of level 2 with 5 nodes free: the only switch of the highest level with enough free nodes",
         "s0-2 | 2 | 0 | replaces s0-0: it alone fits (by switches s1-1 and s1-0)",
         "s0-3 | 2 | 0 | does not replace s0-2: equal, 2 free nodes each",
         "leaf s0-2 gives 2 nodes of its 2 free",
@@ -237,9 +237,9 @@ fn explanations_of_trees_name_the_deciding_step() {
     let switches = TreeOptions { switches: Some(1), ..TreeOptions::default() };
     let free: Vec<u32> = (0..7).chain(8..16).collect();
     let text = explained(A, RuleOptions::Tree(switches), &free, 6, 20);
-    let line = "the place is on 2 leaves, more than switches=1: the job waits, for at most 300 s since its submission, of which 20 s are over";
+    let line = "the placement is on 2 leaves, more than switches=1 allows: the job waits, for at most 300 s since its submission, of which 20 s are over";
     assert!(text.contains(line), "{text}");
-    assert!(explained(A, options, &[3, 4], 1, 0).contains("the tree plays no part"));
+    assert!(explained(A, options, &[3, 4], 1, 0).contains("regardless of the tree"));
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn explanations_of_blocks_name_limits_and_retries() {
     let options = RuleOptions::Block(BlockOptions::default());
     let text = explained(D, options, &[0, 1, 4, 5, 8, 9, 12, 13], 5, 0);
     for line in [
-        "5 nodes need a block of level 2, 4 base blocks; at most 2 lower blocks of 1 base block may be used in it",
+        "5 nodes need a block of level 2, 4 base blocks; in this block, at most 2 lower blocks (each of 1 base block) may be used",
         "b0 to b3 | 8 | 4 | too few within the limit",
         "no block is a candidate",
     ] {

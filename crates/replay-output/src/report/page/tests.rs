@@ -323,7 +323,7 @@ fn ranks_equal_medians_by_trimmed_means() {
     let equal = text("1.0|1.0|1.0|1.0");
     assert!(
         equal.contains(
-            "slow jobs least under b: median stretch 1.000 (95 %: 1.000 to 1.000), as much as under a (1.000 (95 %: 1.000 \
+            "slow down jobs least under b: median stretch 1.000 (95 %: 1.000 to 1.000), as much as under a (1.000 (95 %: 1.000 \
              to 1.000)); trimmed mean 1.000, 20.00 % less than under a (1.250)"
         ),
         "{equal}"

@@ -133,7 +133,7 @@ pub fn findings(
             let found = idle_nodes(machine, &mut rule);
             for Idle { size, idle, remainder } in found.into_iter().take(WORST) {
                 let text = format!(
-                    "if jobs of {} fill the machine, the number of idle nodes is {}, {} more than the remainder of the division, {}",
+                    "jobs of {} leave {} nodes idle: {} more than the remainder, {}",
                     counted(u64::from(size), "node"),
                     grouped(idle),
                     grouped(idle - remainder),

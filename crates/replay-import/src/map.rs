@@ -279,9 +279,9 @@ mod tests {
             ),
             (
                 format!("[columns]\n{rest}"),
-                "m.toml: [columns] needs the key run, or the keys start and end",
+                "m.toml: [columns] needs either the key \"run\" or both keys \"start\" and \"end\"",
             ),
-            (format!("[columns]\n{rest}end = 'c'\n"), "needs the key run, or"),
+            (format!("[columns]\n{rest}end = 'c'\n"), "needs either the key \"run\" or"),
             ("[columns]\nsize = 'b'\nrun = 'c'\n".to_string(), "missing field `submit`"),
             (format!("zone = 'Mars'\n[columns]\n{rest}run = 'c'\n"), "a zone is UTC"),
             (
@@ -305,13 +305,13 @@ mod tests {
                 format!(
                     "[columns]\n{rest}run = 'c'\nstatus = {{ column = 's', ok = ['a', 'b'], failed = ['b'] }}\n"
                 ),
-                "m.toml: status: \"b\" is in ok and in failed",
+                "m.toml: status: the value \"b\" is listed under both \"ok\" and \"failed\"",
             ),
             (
                 format!(
                     "[columns]\n{rest}run = 'c'\nstatus = {{ column = 's', ok = ['a'], slurm = true }}\n"
                 ),
-                "ok cannot be used with slurm = true",
+                "the key \"ok\" cannot be combined with slurm = true",
             ),
         ] {
             assert!(of(&text).contains(words), "{}", of(&text));

@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(seen, [(0, vec![0, 3]), (1, vec![0]), (2, vec![1, 3]), (4, vec![1, 3])]);
         let text = "1 job on processors held by other jobs (1 processor; first job 3); 1 job without a recorded \
-                    placement, excluded from distance metrics; 1 job with different numbers of nodes and processors; \
+                    placement, excluded from distance metrics; 1 job whose number of recorded nodes differs from the number of processors; \
                     peak processors in use: 2 on 2 points, 3 on 1 point";
         assert_eq!(found.to_string(), text);
     }

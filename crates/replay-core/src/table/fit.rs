@@ -176,12 +176,12 @@ mod tests {
         assert_eq!(fitted(36), ("trace tie wait s slowdown".into(), vec![constant.clone()]));
         // The column without values is not mentioned.
         assert_eq!(fitted(23), ("trace wait s slowdown".into(), vec![constant.clone()]));
-        let without = "left out (--wide shows all): slowdown".to_string();
+        let without = "columns left out (--wide shows all): slowdown".to_string();
         assert_eq!(fitted(22), ("trace wait s".into(), vec![constant.clone(), without.clone()]));
         assert_eq!(fitted(3), ("trace wait s".into(), vec![constant, without]));
         // If the table has a single row, no column is treated as constant.
         sheet.rows.truncate(1);
-        let notes = vec!["left out (--wide shows all): slowdown".to_string()];
+        let notes = vec!["columns left out (--wide shows all): slowdown".to_string()];
         assert_eq!(sheet.fitted(30).notes(), notes);
     }
 

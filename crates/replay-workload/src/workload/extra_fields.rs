@@ -249,7 +249,7 @@ mod tests {
         fields.used = true;
         for (sizes, words) in [
             (0, "; no size found in these fields, all sizes taken from field 5"),
-            (3, "; sizes taken from these fields 3, else from field 5"),
+            (3, "; sizes of 3 records taken from these fields, all others from field 5"),
             (4, "; sizes taken from these fields"),
         ] {
             fields.sizes = sizes;

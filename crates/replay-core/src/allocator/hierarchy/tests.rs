@@ -270,8 +270,8 @@ fn explanations_of_kueue_name_levels_and_domains() {
     let free: Vec<u32> = (0..3).chain(4..10).chain(12..16).collect();
     let text = explained(A, RuleOptions::Kueue(options), &free, 5, 0);
     for line in [
-        "level 0: no domain has enough, 5 needed, at most 4 in one",
-        "level 1: one domain has enough, 5 needed, at most 7 in one",
+        "level 0: no domain has enough (5 needed, at most 4 in one domain)",
+        "level 1: one domain has enough (5 needed, at most 7 in one domain)",
         "s1-1 | 6 | 6 | 5",
         "from these leaves, the first free nodes are taken, ordered by the paths of their names",
     ] {

@@ -319,16 +319,16 @@ mod tests {
             ("20000,20000,node 1", "until", "20000 is not after 20000"),
             ("1,2", "what", "is missing"),
             ("1,2,", "what", "is missing"),
-            ("1,2,rack 3", "what", "\"rack 3\" is not node LIST"),
+            ("1,2,rack 3", "what", "\"rack 3\" is none of \"node LIST\""),
             ("1,2,node 5-3", "what", "\"5-3\": a range that runs backwards"),
-            ("1,2,node", "what", "is not node LIST"),
+            ("1,2,node", "what", "is none of"),
             (
                 "1,2,node 1,,2",
                 "what",
-                "is not node LIST, box x y z X Y Z, or all: \"\": an empty name",
+                "is none of \"node LIST\", \"box x y z X Y Z\" and \"all\": \"\": an empty name",
             ),
-            ("1,2,box 1 2 3", "what", "is not node LIST, box"),
-            ("1,2,all 3", "what", "is not node LIST"),
+            ("1,2,box 1 2 3", "what", "is none of"),
+            ("1,2,all 3", "what", "is none of"),
             ("99999999999999999999,,all", "from", "is not a number of seconds"),
         ] {
             let error = read(&format!("#\nfrom,until,what\n0,1,all\n{row}\n")).expect_err(row);

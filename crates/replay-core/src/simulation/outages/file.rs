@@ -340,7 +340,7 @@ mod tests {
         for (what, machine, problem) in [
             ("node 16", "4x4", "node 16 does not exist; 4x4 has nodes 0 to 15"),
             ("box 0 0 3 4", "4x4", "4 is outside 4x4"),
-            ("box 2 0 1 1", "4x4", "2 is greater than 1"),
+            ("box 2 0 1 1", "4x4", "2 is greater than the upper coordinate 1"),
             ("box 0 0 1 1", "2x2x2", "six numbers"),
             ("box 0 0 1 1", "hypercube:3", "has no boxes"),
         ] {

@@ -533,7 +533,7 @@ fn names_two_jobs_that_decide_an_order() {
     };
     assert_eq!(jobs.len(), 2, "{line}");
     assert!(mean("0", &[]) < mean("1", &[]) && mean("0", &jobs) > mean("1", &jobs), "{line}");
-    assert!(line.contains("is before mc1x1 ("), "{line}");
+    assert!(line.contains("ranks before mc1x1 ("), "{line}");
     dir.replay(&format!("{contend} --force -q")).code(0).says_nothing();
 }
 

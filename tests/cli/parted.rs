@@ -65,9 +65,9 @@ fn merged_shards_equal_the_whole_search() {
         merged.demand(merged.stdout == whole.stdout, "equal tables");
         let merged = merged.says(&format!("merge: merged a search from {count} folders\n"));
         // The merge prints the same best vectors as the search.
-        let winners = whole.stderr.lines().filter(|line| line.contains("comes first"));
+        let winners = whole.stderr.lines().filter(|line| line.contains("ranks first"));
         winners.for_each(|line| merged.demand(merged.stderr.contains(line), line));
-        merged.demand(merged.stderr.contains("comes first"), "a winner");
+        merged.demand(merged.stderr.contains("ranks first"), "a winner");
         assert_equal_results(&dir, "merged", "whole");
     }
 }
@@ -169,7 +169,7 @@ fn resumes_a_truncated_shard() {
     let done = records(&dir, "p1");
     assert!((1..19).contains(&done), "{done} of 19");
     let lacks = dir.replay(&format!("merge -q {folders} --out merged"));
-    lacks.fails(3, 1, &[&format!("shard 1/2 in p1 lacks {}; run the shard again", 19 - done)]);
+    lacks.fails(3, 1, &[&format!("shard 1/2 in p1 lacks {} of its cells; run the shard again", 19 - done)]);
     let again = dir.replay(&format!("search {GRID} --shard 1/2 --out p1")).code(0);
     again.says(&format!("search: 19 evaluations: {done} done before, {} run", 19 - done));
     dir.replay(&format!("merge {folders} -q --out merged")).code(0);

@@ -212,7 +212,7 @@ fn counts_jobs_without_a_box_of_their_size() {
     assert_eq!([of(1, "makespan"), of(2, "makespan")], ["100", "710"]);
     dir.replay(&format!("sweep {run} --out sweep")).code(0).says(note);
     let one = run.replace(",placements", "");
-    dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 asks for 8 processors");
+    dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 requests 8 processors");
     dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("on 8 of 64 processors");
     for command in ["explain", "show", "show --candidates"] {
         let of = |job: u32| dir.replay(&format!("{command} {one} --job {job} -q"));

@@ -169,7 +169,11 @@ fn resumes_a_truncated_shard() {
     let done = records(&dir, "p1");
     assert!((1..19).contains(&done), "{done} of 19");
     let lacks = dir.replay(&format!("merge -q {folders} --out merged"));
-    lacks.fails(3, 1, &[&format!("shard 1/2 in p1 lacks {} of its cells; run the shard again", 19 - done)]);
+    lacks.fails(
+        3,
+        1,
+        &[&format!("shard 1/2 in p1 lacks {} of its cells; run the shard again", 19 - done)],
+    );
     let again = dir.replay(&format!("search {GRID} --shard 1/2 --out p1")).code(0);
     again.says(&format!("search: 19 evaluations: {done} done before, {} run", 19 - done));
     dir.replay(&format!("merge {folders} -q --out merged")).code(0);

@@ -42,7 +42,7 @@ def test_show_and_explain(results):
     assert "lublin-10x10 on 10x10, fcfs, mc1x1 (2,13,20,6)" in str(shown)
     assert shown._repr_svg_().startswith("<svg")
     explained = results[3].explain(job=3333)
-    assert "job 3333 asks for 1 processor" in explained
+    assert "job 3333 requests 1 processor" in explained
     assert explained.data["steps"]
     with pytest.raises(replay.UsageError, match="no job|0"):
         results[1].explain(job=99999999)

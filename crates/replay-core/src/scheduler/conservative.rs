@@ -1,7 +1,6 @@
 use std::collections::HashMap;
 
 use super::profile::Profile;
-use super::registry::order;
 use super::{
     Capabilities, Outage, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
     SchedulerOptions, Selection, System,
@@ -236,6 +235,8 @@ pub(super) fn table() -> Table<ConservativeOptions> {
         .about(about)
         .source("Mu'alem, Feitelson 2001")
         .aliases(&["cons"])
-        .param("order", order(), "order in which reservations are compressed", |o| &mut o.order);
+        .param("order", QueueOrder::kind(), "order in which reservations are compressed", |o| {
+            &mut o.order
+        });
     Table::new("scheduler", [entry])
 }

@@ -2,7 +2,6 @@ mod free_profile;
 
 use self::free_profile::FreeProfile;
 use super::queue::{Bounds, Place, Queue, Until};
-use super::registry::order;
 use super::{
     Capabilities, Outage, Promises, QueueOrder, QueuedJob, Reason, Rejection, Reservation,
     Scheduler, SchedulerEvent, SchedulerOptions, Selection, System,
@@ -437,7 +436,7 @@ pub(super) fn table() -> Table<EasyOptions> {
         .about(about)
         .source("Lifka 1995; Mu'alem, Feitelson 2001")
         .aliases(&["backfill", "easy-backfill"])
-        .param("order", order(), "order of the queue; longest and shortest use estimates", |o| {
+        .param("order", QueueOrder::kind(), "order of the queue; longest and shortest use estimates", |o| {
             &mut o.order
         })
         .param(

@@ -62,7 +62,6 @@ pub use easy::{Easy, Guard};
 pub use order::QueueOrder;
 pub use out_of_order::OutOfOrder;
 pub use recorded::WhenFull;
-pub use registry::SchedulerOptions;
 pub use running::{Running, RunningJobs};
 pub use strict::Strict;
 
@@ -164,6 +163,21 @@ pub trait Scheduler: Send {
     fn reservation(&mut self) -> Option<&mut dyn Reservation> {
         None
     }
+}
+
+/// Options of a discipline, from which a scheduler is built.
+pub trait SchedulerOptions: Send + Sync {
+    /// Returns whether the discipline uses estimates of jobs, for backfilling or for the order of the queue.
+    fn uses_estimates(&self) -> bool;
+
+    /// Returns the treatment of jobs for which too few processors were free, if the discipline
+    /// replays recorded starts; otherwise `None`.
+    fn recorded(&self) -> Option<WhenFull> {
+        None
+    }
+
+    /// Builds the scheduler with an empty queue, for a machine with `processors` processors.
+    fn build(&self, processors: u32) -> Box<dyn Scheduler>;
 }
 
 /// A scheduler that guarantees a start time to the head of the queue.

@@ -1,4 +1,5 @@
 use super::QueuedJob;
+use crate::naming::{Kind, kind};
 
 /// Order of a queue. Jobs of equal rank are in arrival order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -29,6 +30,11 @@ impl QueueOrder {
         ("shortest", QueueOrder::Shortest),
         ("least-work", QueueOrder::LeastWork),
     ];
+
+    /// Returns the values of the parameter `order` of disciplines with a queue.
+    pub(super) fn kind() -> Kind<Self> {
+        kind::one_of(&Self::ALL)
+    }
 
     /// Returns whether the order depends on estimates.
     pub fn uses_estimates(self) -> bool {

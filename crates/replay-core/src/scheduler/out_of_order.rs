@@ -1,5 +1,4 @@
 use super::queue::{Bounds, Place, Queue, Until};
-use super::registry::order;
 use super::{
     Capabilities, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
     SchedulerOptions, Selection, System,
@@ -104,6 +103,6 @@ pub(super) fn table() -> Table<OutOfOrderOptions> {
         .about(about)
         .source("Bani-Mohammad 2008, section 4.5")
         .aliases(&["oo"])
-        .param("order", order(), "order of the queue", |o| &mut o.order);
+        .param("order", QueueOrder::kind(), "order of the queue", |o| &mut o.order);
     Table::new("scheduler", [entry])
 }

@@ -5,30 +5,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use super::{
-    Capabilities, QueueOrder, Scheduler, WhenFull, conservative, easy, fchp, lazy, out_of_order,
-    recorded, scan, strict,
+    Capabilities, Scheduler, SchedulerOptions, WhenFull, conservative, easy, fchp, lazy,
+    out_of_order, recorded, scan, strict,
 };
-use crate::naming::{Description, Kind, NameError, Registry, StrategyName, Table, Value, kind};
-
-/// Options of a discipline, from which a scheduler is built.
-pub trait SchedulerOptions: Send + Sync {
-    /// Returns whether the discipline uses estimates of jobs, for backfilling or for the order of the queue.
-    fn uses_estimates(&self) -> bool;
-
-    /// Returns the treatment of jobs for which too few processors were free, if the discipline
-    /// replays recorded starts; otherwise `None`.
-    fn recorded(&self) -> Option<WhenFull> {
-        None
-    }
-
-    /// Builds the scheduler with an empty queue, for a machine with `processors` processors.
-    fn build(&self, processors: u32) -> Box<dyn Scheduler>;
-}
-
-/// The values of the parameter `order` of disciplines with a queue.
-pub(super) fn order() -> Kind<QueueOrder> {
-    kind::one_of(&QueueOrder::ALL)
-}
+use crate::naming::{Description, NameError, Registry, StrategyName, Table, Value};
 
 static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
     Registry::new("scheduler")

@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, VecDeque};
 
-use super::registry::order;
 use super::{
     Capabilities, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
     SchedulerOptions, Selection, System,
@@ -197,7 +196,7 @@ pub(super) fn table() -> Table<StrictOptions> {
     let priority = Entry::new("priority", StrictOptions::default())
         .about(about)
         .short_for("order", &ALIASES)
-        .param("order", order(), order_help, |o| &mut o.order);
+        .param("order", QueueOrder::kind(), order_help, |o| &mut o.order);
     Table::new("scheduler", [fcfs, priority])
 }
 

@@ -39,7 +39,9 @@ pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
 
 /// Adds the recorded placements to a trace, and reports irregularities in them.
 ///
-/// # Errors A data error if the placements cannot be read, if they are missing for all jobs, or if they contradict the machine under `--strict`; a usage error if the placements do not fit the policy or the machine.
+/// # Errors
+/// A data error if the placements cannot be read, if they are missing for all jobs, or if they contradict the machine
+/// under `--strict`; a usage error if the placements do not fit the policy or the machine.
 pub fn placed(
     trace: Trace,
     grid: &ParameterGrid,

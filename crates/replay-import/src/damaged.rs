@@ -21,7 +21,8 @@ const PLAUSIBLE_ROWS: u64 = 1 << 26;
 /// Runs code of the Parquet reader, which may panic on damaged files, and returns a panic as an
 /// error. Panics of this thread are not printed; panics of other threads are printed as usual.
 ///
-/// # Errors A message if the reader returns an error or panics.
+/// # Errors
+/// A message if the reader returns an error or panics.
 pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -74,14 +74,14 @@
 //!
 //! 1. Releases. If several channels for which headers wait become free, the header that joined its queue first is
 //!    served first. A grant may free another channel in the same cycle. The freed channel is then granted by the same
-//!    rule. Network events: tails leave and packets are delivered. Network events are in the order of the grants that
+//!    rule.
+//! 2. Network events: tails leave and packets are delivered. Network events are in the order of the grants that
 //!    determined them; for one grant, the tail leaves before the delivery. When a tail has left, the next packet of the
 //!    queue becomes head.
 //! 3. Packets that the caller sends.
-//! 4. Requests, in the order in which they were created: the request of a header on its way is
-//!    created at its last grant, and the request of a new head of a queue when the packet becomes
-//!    head. Channels that a grant frees in the same cycle are passed on before the next request, as
-//!    in step 1.
+//! 4. Requests, in the order in which they were created: the request of a header on its way is created at its last
+//!    grant, and the request of a new head of a queue when the packet becomes head. Channels that a grant frees in the
+//!    same cycle are passed on before the next request, as in step 1.
 //!
 //! A header that has to wait and is granted its channel in the same cycle has a waiting time of 0.
 //!

@@ -18,7 +18,8 @@ use replay_output::plot::{
 /// scatter plot; for each run of an unperturbed trace on a 2D machine, link maps. Returns the paths of the files. File
 /// names contain the seed if it is not 0. Subtitles contain the seed and the number of jobs that send packets.
 ///
-/// # Errors Errors of drawing the figures and of writing the files.
+/// # Errors
+/// Errors of drawing the figures and of writing the files.
 pub fn write(
     plots: &Plots,
     outcomes: &[ContentionRun],

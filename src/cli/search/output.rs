@@ -115,7 +115,8 @@ pub fn evaluated(task: &SearchTask) -> Result<String, Failure> {
 
 /// Returns the configuration of a search as JSON, for the metadata of its tables.
 ///
-/// # Errors An error if the configuration has no JSON form, which does not occur.
+/// # Errors
+/// An error if the configuration has no JSON form, which does not occur.
 pub fn origin(task: &SearchTask) -> serde_json::Result<String> {
     let run = serde_json::to_value(configuration(&task.train, false))?;
     Ok(json!({"run": run, "search": settings(task)}).to_string())

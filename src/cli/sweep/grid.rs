@@ -153,7 +153,8 @@ fn of_flag(error: GridError) -> Failure {
 
 /// Returns the allocators, each with the lists of values for its parameters.
 ///
-/// # Errors A usage error if there is a list for a parameter that no allocator has.
+/// # Errors
+/// A usage error if there is a list for a parameter that no allocator has.
 fn allocators(
     grid: &GridArgs,
     ties: &TieLists,

@@ -35,9 +35,10 @@
 //!    processors; a strategy that keeps state clears it in [`begin`](Allocator::begin) and updates it in
 //!    [`on_event`](Allocator::on_event). A strategy that may refuse although enough processors are free declares this
 //!    in its [`Capabilities`].
-//! 2. In the same file, define a struct for its options that implements [`AllocatorOptions`]. 3. Add a function `table`
-//!    that gives the name, meaning, source and parameters of the strategy (see [`crate::naming`]). 4. Add its `mod`
-//!    line here and one line to the registry.
+//! 2. In the same file, define a struct for its options that implements [`AllocatorOptions`].
+//! 3. Add a function `table` that gives the name, meaning, source and parameters of the strategy (see
+//!    [`crate::naming`]).
+//! 4. Add its `mod` line here and one line to the registry.
 //! 5. `replay list allocators` then shows the strategy, and the registry's tests check the contract.
 //!
 //! Outside this crate, replace step 4 by a registry of your own:

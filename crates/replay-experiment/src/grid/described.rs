@@ -30,7 +30,9 @@ pub fn file_hierarchy(name: &str) -> Option<Result<Topology, String>> {
 /// that has this parameter and does not set it, and its selected topology becomes the parameter `topology`. Returns the
 /// default machine that the file describes.
 ///
-/// # Errors An error with the key, if the grid also lists another machine, if an allocator has a `menu` but no `file`, or if the file is invalid.
+/// # Errors
+/// An error with the key, if the grid also lists another machine, if an allocator has a `menu` but no `file`, or if the
+/// file is invalid.
 pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
     let Some(place) = file.machines.iter().position(|name| split_name(name).is_some()) else {
         return Ok(None);

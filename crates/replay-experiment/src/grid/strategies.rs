@@ -129,7 +129,8 @@ impl Strategies {
 
     /// Returns the strategy with index `index`, which must be below [`len`](Self::len).
     ///
-    /// # Errors In practice none, because every strategy was already created once when the grid was resolved.
+    /// # Errors
+    /// In practice none, because every strategy was already created once when the grid was resolved.
     pub fn get(&self, index: usize) -> Result<AllocatorSpec, NameError> {
         let (axis, index) = self.place(index);
         self.axes[axis].get(index)

@@ -76,7 +76,10 @@ impl Evaluation {
 impl Problem {
     /// Creates a problem and measures the allocator without tie-breaking on all parts.
     ///
-    /// # Errors [`SearchError`] if the allocator has no tie vector, or its tie vector is already set; if the allocator does not support a machine; if the objective without tie-breaking is 0 or unknown; if a constraint does not apply to any job size; or if cancelled.
+    /// # Errors
+    /// [`SearchError`] if the allocator has no tie vector, or its tie vector is already set; if the allocator does not
+    /// support a machine; if the objective without tie-breaking is 0 or unknown; if a constraint does not apply to any
+    /// job size; or if cancelled.
     pub fn new(
         parts: Vec<SearchTrace>,
         allocator: AllocatorSpec,

@@ -163,7 +163,9 @@ impl PlannedTrace {
 impl Plan {
     /// Creates the plan of a grid with loaded traces, for this build.
     ///
-    /// # Errors [`PlanError::TooMany`] if there are too many cells to number them, [`PlanError::Strategy`] if the grid was not resolved.
+    /// # Errors
+    /// [`PlanError::TooMany`] if there are too many cells to number them, [`PlanError::Strategy`] if the grid was not
+    /// resolved.
     pub fn new(
         grid: ParameterGrid,
         traces: &[Arc<Trace>],

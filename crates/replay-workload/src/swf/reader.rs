@@ -116,7 +116,9 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads the next record. Returns `false` at the end of the file; the contents of `record` are then unspecified.
     ///
-    /// # Errors [`Error`] if the input fails, or if a line is not a record and the options do not permit another bad line. After an error, further calls return `false`.
+    /// # Errors
+    /// [`Error`] if the input fails, or if a line is not a record and the options do not permit another bad line. After
+    /// an error, further calls return `false`.
     pub fn read_record(&mut self, record: &mut Record) -> Result<bool, Error> {
         while !self.done {
             match self.read_line(record) {

@@ -123,7 +123,9 @@ impl KueueOptions {
     /// Returns, for a job of `size` pods, the depth of its level, the depth of its slice level, and the number of pods
     /// of a slice. `leaves` is the depth of the leaves of the tree.
     ///
-    /// # Errors [`Denied::BadConfig`] if a level does not exist in the tree, if the slice level is above the level, if the size is not a multiple of the slice, or if slices are combined with [`Profile::Most`].
+    /// # Errors
+    /// [`Denied::BadConfig`] if a level does not exist in the tree, if the slice level is above the level, if the size
+    /// is not a multiple of the slice, or if slices are combined with [`Profile::Most`].
     pub fn levels(&self, size: u32, leaves: u32) -> Result<Levels, Denied> {
         let depth = |level: Option<Level>| match level {
             None | Some(Level::Node) => Ok(leaves + 1),
@@ -193,7 +195,9 @@ struct Domain {
 
 /// Checks that all leaves of a tree are at the same depth.
 ///
-/// # Errors A message that names two leaves and their lines: the first leaf of the table, and the first leaf at a different depth.
+/// # Errors
+/// A message that names two leaves and their lines: the first leaf of the table, and the first leaf at a different
+/// depth.
 fn check_depths(machine: &Hierarchy, tree: &Tree) -> Result<(), String> {
     let leaves = || (0..).zip(tree.switches()).filter(|(_, switch)| switch.children.is_empty());
     let depth = |switch: u32| {

@@ -83,7 +83,9 @@ pub enum Rule {
 impl Rule {
     /// Prepares a rule for a machine.
     ///
-    /// # Errors A message if the rule does not support this kind of machine, or, for `kueue`, if the leaves of the tree are at different depths.
+    /// # Errors
+    /// A message if the rule does not support this kind of machine, or, for `kueue`, if the leaves of the tree are at
+    /// different depths.
     pub fn new(machine: &Hierarchy, options: RuleOptions) -> Result<Self, String> {
         let tree = || machine.tree().ok_or("needs a tree; on blocks use slurm-block");
         Ok(match options {
@@ -100,7 +102,9 @@ impl Rule {
 
     /// Checks that the options are consistent with the machine.
     ///
-    /// # Errors A message if `wait` of `slurm-tree` exceeds its limit, or if a level of `kueue` does not exist in the tree or contradicts another level.
+    /// # Errors
+    /// A message if `wait` of `slurm-tree` exceeds its limit, or if a level of `kueue` does not exist in the tree or
+    /// contradicts another level.
     pub fn validate(&self) -> Result<(), String> {
         match self {
             Rule::Tree(rule) => rule.options().validate(),

@@ -39,7 +39,8 @@ impl fmt::Display for Level {
 impl RuleOptions {
     /// Returns the options of the rule with this name and these parameters; `None` if there is no rule of this name.
     ///
-    /// # Errors [`NameError`] if a parameter is unknown, or if its value is not valid.
+    /// # Errors
+    /// [`NameError`] if a parameter is unknown, or if its value is not valid.
     pub fn named(name: &StrategyName) -> Option<Result<Self, NameError>> {
         Some(match &name.name[..] {
             "slurm-tree" => slurm_tree_table().parse(name).map(RuleOptions::Tree),

@@ -1,13 +1,13 @@
 //! `tree-fit`: a rule that uses fewer leaves and lower switches than Slurm's rule for trees, with the same schedule.
 //!
-//! 1. If one or more leaves have enough free nodes for the job, it gets one of those with the fewest free nodes. 2.
-//!    Among equal leaves, the leaf with the smallest *extension* is chosen: the time from the expected end of the last
+//! 1. If one or more leaves have enough free nodes for the job, it gets one of those with the fewest free nodes.
+//! 2. Among equal leaves, the leaf with the smallest *extension* is chosen: the time from the expected end of the last
 //!    job on the leaf, or from now if the leaf is idle, to the expected end of the new job, at least 0.
 //! 3. Among equal leaves, the leaf below the switch with the fewest free nodes is chosen. If these numbers are equal,
-//!    the next higher switches are compared in the same way; the last criterion is the order of the table. 4. If no
-//!    leaf has enough free nodes, a switch is chosen from the lowest level at which a switch has enough. Among these,
-//!    the switch that needs the fewest leaves is chosen, then the one with the fewest free nodes, then the first in the
-//!    table.
+//!    the next higher switches are compared in the same way; the last criterion is the order of the table.
+//! 4. If no leaf has enough free nodes, a switch is chosen from the lowest level at which a switch has enough. Among
+//!    these, the switch that needs the fewest leaves is chosen, then the one with the fewest free nodes, then the first
+//!    in the table.
 //! 5. Below this switch, leaves are taken whole, those with the most free nodes first, until one leaf can hold the rest
 //!    of the job. Rules 1 to 3 select this last leaf among the remaining leaves.
 //!

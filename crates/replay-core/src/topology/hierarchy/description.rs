@@ -166,7 +166,9 @@ impl Hierarchy {
     /// Returns the tree of these switches, which are listed in the order of the switch table. `label` is the name of
     /// the tree in listings.
     ///
-    /// # Errors [`DescriptionError`] if there is no switch or no node, if a name is used twice (also for a switch and a node), if a child is unknown, if a switch or node has two parents, or if there is a cycle.
+    /// # Errors
+    /// [`DescriptionError`] if there is no switch or no node, if a name is used twice (also for a switch and a node),
+    /// if a child is unknown, if a switch or node has two parents, or if there is a cycle.
     pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
         let Some(first) = entries.first() else {
             return Err(error(1, Subject::Machine, "there is no switch".to_string()));
@@ -235,7 +237,9 @@ impl Hierarchy {
     /// block sizes, and the sizes in nodes, beginning with the base size. If `sizes` is `None`, the base size is the
     /// number of nodes of the first block with nodes, and the levels are 0 to 4.
     ///
-    /// # Errors [`DescriptionError`] if there is no block or no node, if a name is used twice (also for a block and a node), if a node is in two blocks, or if a size is not the base size times a power of two up to 2^15.
+    /// # Errors
+    /// [`DescriptionError`] if there is no block or no node, if a name is used twice (also for a block and a node), if
+    /// a node is in two blocks, or if a size is not the base size times a power of two up to 2^15.
     pub fn of_blocks(
         label: String,
         entries: &[BlockEntry],

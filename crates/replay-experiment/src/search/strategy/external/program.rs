@@ -59,7 +59,8 @@ pub enum Output {
 impl Program {
     /// Starts a shell command. `farewell` is the last line that will be sent to the program.
     ///
-    /// # Errors Errors of the operating system: there is no shell, or no further process or thread can be created.
+    /// # Errors
+    /// Errors of the operating system: there is no shell, or no further process or thread can be created.
     pub fn start(command: &str, farewell: String, stop: &CancelToken) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", GUARD]).process_group(0);

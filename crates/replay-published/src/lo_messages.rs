@@ -26,11 +26,11 @@
 //! the tolerance for the latency of the reference, because a common factor in the latency of all strategies cancels.
 //! The dispersal of First Fit is 0 by construction and is not compared.
 //!
-//! Rows that are known to be beyond their tolerance are declared with the presumed reason. Sides have 2 to 16 processors,
-//! uniformly distributed. The appendix of the report prints 2 to 8, but with these sides the dispersal of Random would be half of the
-//! value in the table of the report. There are ten replications, as in the report. The quick form has only five
-//! replications of n-body and three of all-to-all. The full form has sixty replications of multigrid, because some
-//! of its means are close to the bounds.
+//! Rows that are known to be beyond their tolerance are declared with the presumed reason. Sides have 2 to 16
+//! processors, uniformly distributed. The appendix of the report prints 2 to 8, but with these sides the dispersal of
+//! Random would be half of the value in the table of the report. There are ten replications, as in the report. The
+//! quick form has only five replications of n-body and three of all-to-all. The full form has sixty replications of
+//! multigrid, because some of its means are close to the bounds.
 //!
 //! # Claims of section 4.2
 //!

@@ -1,5 +1,5 @@
-//! Time per allocation attempt for every strategy, and the overhead ratios of Bani-Mohammad's thesis, measured with the
-//! published algorithms (`engine=literal`) and with the fast engines.
+//! Measures the time per allocation attempt for every strategy. Also measures the overhead ratios of Bani-Mohammad's
+//! thesis, with the published algorithms (`engine=literal`) and with the fast engines.
 //!
 //! FCFS schedules a saturated stream of jobs whose sides are at most half the side of the machine. The
 //! wall-clock time in the allocator, including refusals and releases, is divided by the number of attempts.
@@ -73,8 +73,8 @@ fn per_attempt(
     Ok(least)
 }
 
-/// One side of a ratio: machine, distribution of sides, distribution of service times, load, scheduler,
-/// strategy.
+/// Numerator or denominator of a ratio, given by the machine, the distribution of sides, the distribution of service
+/// times, the load, the scheduler and the strategy.
 type Side = (&'static str, &'static str, &'static str, f64, &'static str, &'static str);
 
 const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
@@ -82,7 +82,8 @@ const TFF: &str = "turning-first-fit[engine=literal]";
 const TBL: &str = "turning-busy-list[engine=literal]";
 const BL: &str = "busy-list[engine=literal]";
 
-/// Published ratios of overhead (time per job) in percent: figure, ratio, numerator, denominator.
+/// Published ratios of overhead (time per job) in percent. Each entry consists of the figure, the ratio, the numerator
+/// and the denominator.
 const RATIOS: [(&str, f64, Side, Side); 5] = [
     (
         "Fig. 3.16",
@@ -150,7 +151,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let spec: AllocatorSpec = name.parse()?;
         let mut row = format!("\"{name}\"");
         for (machine, extents) in MACHINES {
-            // "-": the strategy does not support the machine, or the jobs never fit.
+            // The entry is "-" if the strategy does not support the machine, or if the jobs never fit.
             let cost = per_attempt(machine, extents, &spec);
             row += &cost.map_or(",-".to_string(), |ns| format!(",{ns:.0}"));
         }

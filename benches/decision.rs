@@ -21,7 +21,7 @@ use replay::workload::{Policy, Window, Workload};
 const SIDES: [u32; 5] = [8, 16, 32, 64, 128];
 const STRATEGIES: [&str; 7] =
     ["mc1x1", "mc1x1[tie=2,13,20,6]", "mm", "gen-alg", "mc", "hilbert-best-fit", "random"];
-/// Shortest sufficient time of a replay in seconds; a shorter replay is repeated with twice as many jobs.
+/// Minimum time of a replay in seconds; if a replay is shorter, it is repeated with twice as many jobs.
 const LONG_ENOUGH: f64 = 0.5;
 const MOST_JOBS: usize = 64_000;
 

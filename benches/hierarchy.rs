@@ -1,4 +1,4 @@
-//! Time of one decision of each rule for tree and block machines, on 9,216 nodes at half load.
+//! Measures the time of one decision of each rule for tree and block machines, on 9,216 nodes at half load.
 //!
 //! Jobs of 1 to 512 nodes, with log-uniform sizes, start one after the other; random running jobs end while more than
 //! half of the nodes are busy. Only decisions are timed.
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 running.push_back(chosen);
             }
             while 2 * machine.free_count() < machine.processors() {
-                // Jobs do not end in the order of their starts, so that the free nodes scatter.
+                // Jobs do not end in the order in which they started, so the free nodes are scattered.
                 let at = rng.random_range(0..running.len());
                 let Some(nodes) = running.swap_remove_back(at) else { break };
                 machine.release(&nodes);

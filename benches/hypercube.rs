@@ -1,9 +1,9 @@
 //! Time of a decision on hypercubes of 10 and 15 dimensions.
 //!
-//! Jobs request square meshes. The sides of these meshes are uniform between 1 and half the side of the square that has
-//! as many nodes as the machine. While a job is refused, random running jobs end one by one, and the job is tried again
-//! after each end; the machine therefore stays full and fragmented. The time is that of the allocator per attempt,
-//! including the release before the attempt.
+//! Jobs request square meshes. The sides of the requested meshes are uniform between 1 and half the side of the square
+//! that has as many nodes as the machine. While a job is refused, random running jobs end one by one, and the job is
+//! tried again after each end; the machine therefore stays full and fragmented. The measured time is the time in the
+//! allocator per attempt, including the release before the attempt.
 
 use std::time::{Duration, Instant};
 

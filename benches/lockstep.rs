@@ -1,5 +1,5 @@
-//! Effect of replaying tie vectors together: the number of machine states with a decision, and the seconds per vector,
-//! for several numbers of vectors.
+//! Measures the effect of replaying tie vectors together. For several numbers of vectors, it reports the number of
+//! machine states with a decision, and the seconds per vector.
 //!
 //! The vectors are neighbours in the middle of the grid of the paper (SR 1 to 9, factors 0 to 10). Each complete log is
 //! replayed under FCFS on one thread, and only distances are measured. Vectors whose machines have the same free
@@ -22,8 +22,8 @@ use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::Simulation;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
-/// Logs, their machines, and numbers of vectors that are replayed together. On LANL-CM5, a search replays 142 vectors
-/// together.
+/// For each log, its machine and the numbers of vectors that are replayed together. On LANL-CM5, a search replays 142
+/// vectors together.
 const LOGS: [(&str, &str, &[usize]); 3] = [
     ("NASA-iPSC-1993-3.1-cln", "16x8", &[1, 256, 1024, 4650]),
     ("KTH-SP2-1996-2", "10x10", &[1, 256, 1024, 4650]),
@@ -58,7 +58,7 @@ fn measure(path: &Path, log: &str, machine: &str, counts: &[usize]) -> Result<()
     Ok(())
 }
 
-/// Returns the time of the replay per vector in seconds, without the schedule, which all vectors share.
+/// Returns the time of the replay per vector in seconds. The time excludes the schedule, which all vectors share.
 fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let stop = CancelToken::new();
     let cell = |vector: &TieVector| -> Result<(u32, Cell), Box<dyn Error>> {

@@ -1,10 +1,11 @@
 //! Compares the event-driven network with the reference network, which steps the same model flit by flit and
 //! cycle by cycle.
 //!
-//! Packets of 8 flits are sent on a 16 x 16 mesh in two kinds of traffic: random traffic with one packet per given
-//! number of cycles, and "all to all" of Lo et al., where every node sends to nodes 0, 1, 2, ... in this order. Both
-//! networks get the same packets and must deliver each packet in the same cycle. A flit-hop is the crossing of one
-//! channel by one flit; flit-hops are counted once for links only and once for all channels.
+//! Packets of 8 flits are sent on a 16 x 16 mesh in two kinds of traffic. In random traffic, one packet is injected per
+//! given number of cycles. In "all to all" of Lo et al., every node sends to nodes 0, 1, 2, ... in this order. The
+//! event-driven network and the reference network get the same packets and must deliver each packet in the same cycle.
+//! A flit-hop is the crossing of one channel by one flit. Flit-hops are counted in two totals: for links only, and for
+//! all channels.
 //!
 //! [`touches`] measures a lower bound of the time: it makes the memory accesses that each hop of a header needs, but
 //! none of the decisions of a network.
@@ -43,7 +44,7 @@ fn random(nodes: u32, cycles_per_packet: f64, count: u32) -> Scenario {
 }
 
 /// Returns a scenario in which every node sends a packet to every other. All packets are queued at cycle 0. Each node
-/// sends its packets in the same order as if each packet were queued only after the previous one had left.
+/// sends its packets in the same order as if each packet were queued only after the previous packet had left.
 fn all_to_all(nodes: u32) -> Scenario {
     let pairs = (0..nodes).flat_map(|dst| (0..nodes).map(move |src| (src, dst)));
     let packets = pairs.filter(|(src, dst)| src != dst).enumerate().map(|(i, (src, dst))| {
@@ -73,10 +74,10 @@ fn engine(
     }
 }
 
-/// Returns a lower bound, in seconds, of the run time of any engine that moves headers by events. It times the steps
-/// that each hop needs: take the packet out of the bucket of its cycle, enter it at its channel, release the channel
-/// that its tail leaves, and put the packet into a later bucket. No packet waits, there are no observers, and routes
-/// are computed in advance. The number of packets in flight, `in_flight`, equals the average of the scenario.
+/// Returns a lower bound, in seconds, of the run time of any engine that moves headers by events. The function times
+/// the steps that each hop needs: take the packet out of the bucket of its cycle, enter it at its channel, release the
+/// channel that its tail leaves, and put the packet into a later bucket. No packet waits, there are no observers, and
+/// routes are computed in advance. The number of packets in flight, `in_flight`, equals the average of the scenario.
 fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64 {
     #[derive(Clone, Default)]
     #[repr(align(64))]

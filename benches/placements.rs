@@ -1,5 +1,5 @@
-//! Decisions per second of the placement rules, on a torus of 16 x 16 x 16 with the slices of TPU v4 pods (61
-//! placements with 15,810 anchors) and a saturated queue.
+//! Measures the decisions per second of the placement rules. The machine is a torus of 16 x 16 x 16 with a saturated
+//! queue, and the menu consists of the slices of TPU v4 pods (61 placements with 15,810 anchors).
 //!
 //! The number of decisions, including those without a free box, is divided by the time of the run (decisions, starts,
 //! ends). The fastest of three streams is reported.

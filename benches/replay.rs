@@ -1,5 +1,5 @@
-//! Time of a complete replay when the trace is already parsed and the timeline already computed, as for each parameter
-//! vector of a sweep. Absent traces are reported and skipped.
+//! Measures the time of a complete replay when the trace is already parsed and the timeline is already computed, as is
+//! the case for each parameter vector of a sweep. Absent traces are reported and skipped.
 
 use std::hint::black_box;
 use std::sync::Arc;

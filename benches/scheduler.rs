@@ -1,4 +1,4 @@
-//! Time to schedule a trace as a function of the length of its queue, for every discipline.
+//! Measures, for every discipline, the time to schedule a trace as a function of the length of the queue.
 //!
 //! All jobs are submitted within the first minutes to a machine of 1024 processors, so that the queue is as long as the
 //! trace, and then drains. Sizes and run times (10 seconds to three hours) are log-uniform; estimates are one to four
@@ -64,8 +64,8 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// Returns the CPU time for a complete trace in seconds, the minimum of three runs unless a run takes more
-/// than a second.
+/// Returns the CPU time for a complete trace in seconds. The result is the minimum of three runs; if a run takes more
+/// than a second, no further run is made.
 fn seconds(scheduler: &SchedulerSpec, jobs: &[Job]) -> Result<f64, Box<dyn Error>> {
     let mut least = f64::INFINITY;
     for _ in 0..3 {
@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut before: Option<f64> = None;
         for count in if short { SHORT } else { LENGTHS } {
             let seconds = seconds(&scheduler, &jobs(count))?;
-            // Each length is twice the previous one.
+            // Each queue length is twice the previous queue length.
             let exponent =
                 before.map_or(String::new(), |before| format!("{:.2}", (seconds / before).log2()));
             let each = 1e6 * seconds / count as f64;

@@ -6,10 +6,11 @@
 //! cargo bench --bench speed -- results/benchmarks/speed.csv mm gabl    only items whose names contain these
 //! ```
 //!
-//! A ratio is the CPU time of the thread divided by that of a calibration loop, which runs before and after the item in
-//! the same process. A baseline is therefore valid for all machines of one model, even if they are busy, and roughly
-//! valid for other models. The result of an item is its minimum ratio over several rounds. An item that seems slower
-//! than the baseline by more than [`TOLERANCE`] is measured again, up to [`ROUNDS`] rounds, before it is reported.
+//! A ratio is the CPU time of the thread divided by the CPU time of a calibration loop. This loop runs before and after
+//! the item in the same process. A baseline is therefore valid for all machines of one model, even if they are busy,
+//! and roughly valid for other models. The result of an item is its minimum ratio over several rounds. An item that
+//! seems slower than the baseline by more than [`TOLERANCE`] is measured again, up to [`ROUNDS`] rounds, before it is
+//! reported.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -81,8 +82,8 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// Returns the time in seconds of a fixed loop: dependent steps through a table of half a megabyte, and sums
-/// along it.
+/// Runs a fixed loop and returns its time in seconds. The loop consists of dependent steps through a table of half a
+/// megabyte, and of sums along this table.
 fn calibration() -> f64 {
     let begin = cpu_seconds();
     let mut table = vec![1u32; 1 << 17];
@@ -217,7 +218,7 @@ fn items() -> Result<Vec<Item>, Failure> {
     Ok(items)
 }
 
-/// Measures an item once and returns its time divided by that of the calibration loop.
+/// Measures an item once and returns its time divided by the time of the calibration loop.
 fn ratio(item: &mut Item) -> Result<f64, Failure> {
     let before = calibration();
     let seconds = (item.run)()?;

@@ -10,8 +10,8 @@
 //! other files. Each reader runs in a separate process. An abort, a stack overflow or an allocation of more than four
 //! gigabytes is therefore also counted, and the campaign continues with the next case.
 //!
-//! `REPLAY_MUTANTS` is the number of cases per reader, `REPLAY_MUTANTS_FROM` the first case, `REPLAY_MUTANTS_SEED` the
-//! seed, `REPLAY_MUTANTS_REPORT` the file for the table.
+//! `REPLAY_MUTANTS` is the number of cases per reader, `REPLAY_MUTANTS_FROM` is the first case, `REPLAY_MUTANTS_SEED`
+//! is the seed, and `REPLAY_MUTANTS_REPORT` is the file for the table.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -223,7 +223,7 @@ enum Process {
     Died(String),
 }
 
-/// Starts the process of a reader; waits until it ends or a case takes too long.
+/// Starts the process of a reader, and waits until the process ends or a case takes too long.
 fn process(reader: &str, [from, until, seed]: [u64; 3], work: &Path) -> Process {
     let home = work.parent().expect("a folder");
     let log = |name: &str| File::create(home.join(name)).expect("a file");

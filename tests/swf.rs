@@ -127,7 +127,7 @@ fn round_trip(path: &Path, _: &KnownTrace) -> Checked {
     check(again.header().raw() == comments, "the bytes of the header differ from the file")
 }
 
-/// Checks for every policy that kept and dropped records add up to the records read.
+/// Checks for every policy that the numbers of kept and dropped records add up to the number of records that were read.
 fn policies(path: &Path, trace: &KnownTrace) -> Checked {
     for policy in Policy::ALL.into_iter().filter(|policy| !policy.strict) {
         let report = load(path, policy)?.report;
@@ -208,7 +208,8 @@ fn script_fails() -> Checked {
     expect(&["Wrong-1", "--to", "got", "--from", "archive"], 1, "2 records, expected 3")?;
     expect(&["Summed-1", "--to", "got", "--from", "archive"], 1, "SHA-256 is")?;
     check(fs::read_dir(dir.path().join("got"))?.next().is_none(), "an incorrect file remains")?;
-    // The script tries to download all three traces. One succeeds, and the exit code reports that two failed.
+    // The script tries to download all three traces. One download succeeds, and the exit code reports that two
+    // downloads failed.
     expect(&["--all", "--to", "all", "--from", "archive"], 1, "Tiny-1: fetched and verified")?;
     expect(&["Summed-1", "--to", "got"], 1, "not in the archive")?;
     expect(&["Nothing"], 2, "unknown trace Nothing")?;

@@ -30,11 +30,11 @@ pub struct GridArgs {
     /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: from the trace].
     ///
     /// Further machines: hypercube:7; cluster:100x2; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with
-    /// two processors at every point, where a job receives whole points; tree:4x8x18 and block[18,72]:8x18; the systems of
-    /// replay list systems; and a file topology.conf or topology.yaml of Slurm. topology.yaml:NAME is the topology NAME of a
-    /// file with several topologies; without NAME, it is the one with cluster_default: true, or else the first one. The
-    /// default is a two-dimensional mesh of MaxProcs processors (header of the trace), with
-    /// sides as equal as possible.
+    /// two processors at every point, where a job receives whole points; tree:4x8x18 and block[18,72]:8x18; the systems
+    /// of replay list systems; and a file topology.conf or topology.yaml of Slurm. topology.yaml:NAME is the topology
+    /// NAME of a file with several topologies; without NAME, the machine is the topology with cluster_default: true, or
+    /// else the first topology. The default is a two-dimensional mesh of MaxProcs processors (header of the trace),
+    /// with sides as equal as possible.
     #[arg(long, value_name = "MACHINE", help_heading = "Grid")]
     pub machine: Vec<String>,
 
@@ -44,7 +44,7 @@ pub struct GridArgs {
 
     /// Set the allocator (replay list allocators) [default: mc1x1].
     ///
-    /// The name all selects every allocator except recorded that works with all machines and schedulers, and reports
+    /// The name all selects every allocator that works with all machines and schedulers, except recorded, and reports
     /// the names of the other allocators. A replay without --alloc and --tie compares several allocators.
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
@@ -94,10 +94,10 @@ pub struct GridArgs {
 
     /// Take processors out of service at the times in this file (from,until,what).
     ///
-    /// The first line is from,until,what. Times are seconds of the trace; an empty until means until the end of the
-    /// trace. The field what is `node 3` or `nodes 3-5,9` (numbers in scan order; ranges include both ends; if points
-    /// have several processors, the numbers are point numbers), `box 0 0 3 3` (two corners, both included; in 3D
-    /// x y z X Y Z), or `all`. Lines that begin with # are comments.
+    /// The first line is from,until,what. Times are seconds of the trace; if until is empty, the outage lasts until the
+    /// end of the trace. The field what is `node 3` or `nodes 3-5,9` (numbers in scan order; ranges include both ends;
+    /// if points have several processors, the numbers are point numbers), `box 0 0 3 3` (two corners, both included; in
+    /// 3D x y z X Y Z), or `all`. Lines that begin with # are comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub down: Option<PathBuf>,
 
@@ -129,9 +129,9 @@ pub struct GridArgs {
 
     /// Stop with an error if a log contradicts its machine or itself; for --sched recorded.
     ///
-    /// A log contradicts its machine if its jobs use more processors at a time than the machine has. It contradicts
+    /// A log contradicts its machine if its jobs use more processors at a time than the machine has. A log contradicts
     /// itself if, with --alloc recorded, a job gets processors that other jobs hold. The exit code is 3. Without
-    /// --strict, these jobs are counted and reported, and the replay continues.
+    /// --strict, the affected jobs are counted and reported, and the replay continues.
     #[arg(long, help_heading = "Trace", hide_short_help = true)]
     pub strict: bool,
 
@@ -190,8 +190,9 @@ pub struct GridArgs {
 pub struct ShakeArgs {
     /// Also replay N perturbed copies of each trace, for error bars.
     ///
-    /// In each copy every submit and run time changes by -1, 0 or +1 s. A run time of 0 does not change, and other run
-    /// times are at least 1 s. Means over the copies have 95 % intervals. Strategies are compared on the same copies.
+    /// In each copy, every submit time and every run time changes by -1, 0 or +1 s. A run time of 0 does not change,
+    /// and other run times are at least 1 s. Means over the copies have 95 % intervals. Strategies are compared on the
+    /// same copies.
     #[arg(long, value_name = "N", help_heading = "Trace", hide_short_help = true)]
     pub shake: Option<u32>,
 
@@ -217,7 +218,7 @@ pub struct ShakeArgs {
 }
 
 impl ShakeArgs {
-    /// Returns the perturbation as typed, unchecked.
+    /// Returns the perturbation that the options describe, without checking its values.
     pub fn shake(&self) -> Option<Shake> {
         let usual = Shake::of(self.shake?);
         let (width, seed) = (self.shake_width, self.shake_seed);
@@ -473,8 +474,8 @@ impl Output<'_> {
 }
 
 impl ProcessArgs {
-    /// Sets the number of threads of the process to the value of `--threads`, or to one per processor without this
-    /// option.
+    /// Sets the number of threads of the process to the value of `--threads`; if the option is absent, uses one thread
+    /// per processor.
     pub fn set_threads(&self) -> Result<(), Failure> {
         super::threads::set_threads(self.threads)
     }

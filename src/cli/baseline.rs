@@ -1,4 +1,4 @@
-//! `--baseline DIR`: changes against earlier results.
+//! The option `--baseline DIR`, which reports changes from earlier results.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;

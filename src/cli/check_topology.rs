@@ -32,12 +32,12 @@ pub struct CheckTopologyArgs {
     /// cluster_default: true, or else the first topology.
     ///
     /// The findings are: machine (the size of the machine), never-runs (job sizes without a placement on the idle
-    /// machine under the rule of --alloc), skipped-level (missing block sizes between used sizes, or missing switch levels
-    /// between used levels), name-order (names that are not in natural order in the file, although nodes are numbered
-    /// in natural order), empty (leaves or blocks without nodes), small-block (blocks smaller than the base size),
-    /// idle-nodes. The check idle-nodes fills the idle machine with jobs of one size until no further job fits. It
-    /// reports the five sizes that leave the most nodes idle, not counting the remainder of the number of nodes divided
-    /// by the size.
+    /// machine under the rule of --alloc), skipped-level (missing block sizes between used sizes, or missing switch
+    /// levels between used levels), name-order (names that are not in natural order in the file, although nodes are
+    /// numbered in natural order), empty (leaves or blocks without nodes), small-block (blocks smaller than the base
+    /// size), idle-nodes. The check idle-nodes fills the idle machine with jobs of one size until no further job fits.
+    /// The check idle-nodes reports the five sizes that leave the most nodes idle. Nodes that remain only because the
+    /// size does not divide the number of nodes are not counted.
     #[arg(value_name = "FILE")]
     file: String,
 

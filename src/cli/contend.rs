@@ -61,8 +61,8 @@ pub struct ContendArgs {
     /// Simulate this many cycles for each second of the trace.
     ///
     /// Without other jobs, a job takes (its run time) x scale cycles. The number of packets of a job is a whole number,
-    /// so the actual time may differ from this product by the time of one packet, or of one step of the pattern. A
-    /// larger scale makes this difference smaller.
+    /// so the actual time may differ from the product by the time of one packet, or by the time of one step of the
+    /// pattern. A larger scale makes this difference smaller.
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
     scale: f64,
 
@@ -269,7 +269,7 @@ fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     lines
 }
 
-/// Maximum number of orders in a line.
+/// Maximum number of orders of strategies that a line lists.
 const MOST_DECIDED: usize = 4;
 
 /// The results of `replay contend`.
@@ -432,8 +432,8 @@ fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
     }
 }
 
-/// Returns a line with the number of jobs that were measured without other jobs, of jobs that send packets, and of jobs
-/// whose time misses the target.
+/// Returns a line with three numbers of jobs: the jobs that were measured without other jobs, the jobs that send
+/// packets, and the jobs whose time misses the target.
 fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
     let (jobs, sending) = (isolation.jobs.len(), isolation.sending());
     format!(

@@ -1,7 +1,7 @@
 //! Functions for programs that embed the command line, such as the Python module.
 //!
-//! The functions take options of the command line as text. They return the resolved traces and grids instead of running
-//! the grids. [`with_messages`] returns the lines that the program would write to standard error.
+//! The functions take options of the command line as text. The functions return the resolved traces and grids instead
+//! of running the grids. [`with_messages`] returns the lines that the program would write to standard error.
 
 use std::ffi::OsString;
 use std::sync::Arc;

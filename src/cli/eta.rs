@@ -9,14 +9,14 @@ use super::threads::Ticker;
 use replay_core::number::{fixed, grouped};
 use replay_experiment::{Eta, SAMPLE};
 
-/// Minimum estimate of the duration of a cell that is reported.
+/// Shortest estimated duration of a cell that is reported.
 const LONG: Duration = Duration::from_secs(30);
 /// Time after which a line reports that no job has completed its first step yet.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// A reporter of estimated durations of cells. It reports the estimate of a cell after the first jobs of the cell, if
-/// the estimate is at least 30 s. A later estimate is reported only if it is at least twice the longest estimate
-/// reported before.
+/// A reporter of estimated durations of cells. The reporter prints the estimate of a cell after the first jobs of the
+/// cell, if the estimate is at least 30 s. A later estimate is reported only if it is at least twice the longest
+/// estimate reported before.
 pub struct EtaReporter {
     quiet: bool,
     /// The longest estimate reported so far.

@@ -58,7 +58,7 @@ impl From<Incompatible> for Failure {
         match error.parameter {
             None => Self::usage(error),
             Some("loads") => Self::usage_message(format!("--scale-load: {}", error.problem)),
-            // These problems begin with the value of the option.
+            // The messages about these options begin with the value of the option.
             Some(key @ ("completions" | "deps" | "machine" | "mix" | "network" | "warm-up")) => {
                 Self::usage_message(format!("--{key} {}", error.problem))
             }
@@ -179,8 +179,8 @@ impl Failure {
         self.exit
     }
 
-    /// Returns the message: the texts of the causes, from the outermost to the innermost, joined by colons. A cause
-    /// that the text before it already quotes is omitted.
+    /// Returns the message: the texts of the causes, from the outermost to the innermost, joined by colons. A cause is
+    /// omitted if the text before it already quotes the cause.
     pub fn message(&self) -> String {
         self.cause.chain().fold(String::new(), |message, cause| {
             let cause = cause.to_string();

@@ -42,7 +42,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub grid: GridArgs,
 
-    /// Show or explain the start of the job of this number.
+    /// Show or explain the start of the job with this number.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Explain")]
     pub job: i64,
 
@@ -125,7 +125,8 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// Prints the sentences of each topic below its heading, and lists as tables.
+    /// Prints the sentences of each topic below the heading of the topic, and prints lists as
+    /// tables.
     fn print(&self, table: TableArgs) -> std::io::Result<()> {
         let mut out = stdout();
         let key = self.cell.key();

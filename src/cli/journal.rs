@@ -23,7 +23,7 @@ const LARGEST: u64 = 1 << 29;
 /// The content of [`PLAN_FILE`].
 #[derive(Serialize, Deserialize)]
 pub struct PlanFile {
-    /// The command; if it is absent, the plan is that of a sweep.
+    /// The command; if the name is absent, the plan belongs to a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
     /// The shard of a sweep or search.
@@ -35,7 +35,7 @@ pub struct PlanFile {
     /// Digest of the traces and the objective of a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluated: Option<String>,
-    /// The build, and the cells of a sweep or a shard of a search.
+    /// The build, and either the cells of a sweep or the shard of a search.
     pub plan: serde_json::Value,
 }
 
@@ -58,7 +58,7 @@ impl PlanFile {
     /// Reads the text of the plan in a folder; `None` if the folder has no plan.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn text(dir: &Dir) -> io::Result<Option<Vec<u8>>> {
         dir.read(PLAN_FILE, LARGEST)
     }

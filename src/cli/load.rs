@@ -19,8 +19,8 @@ use replay_core::workload::{
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
-/// Returns whether a name denotes the trace that comes with the program. Without parameters, `lublin` therefore denotes
-/// this trace and not the workload model `lublin`, even if the file of the trace is absent.
+/// Returns whether a name denotes the trace that comes with the program. Without parameters, the name `lublin`
+/// therefore denotes this trace and not the workload model `lublin`, even if the file of the trace is absent.
 fn is_own(name: &str, manifest: &Manifest) -> bool {
     let stem = OWN_TRACE_NAME.trim_end_matches(".swf");
     let own = |trace: &KnownTrace| trace.name == stem;
@@ -45,7 +45,7 @@ enum Source {
 /// comes with the program.
 ///
 /// # Errors
-/// A usage error for an unknown name or a file that cannot be read, a data error for an invalid trace.
+/// A usage error for an unknown name or a file that cannot be read; a data error for an invalid trace.
 pub fn load_traces(
     names: &[String],
     policy: &Policy,
@@ -104,7 +104,8 @@ pub fn load_traces(
 }
 
 thread_local! {
-    /// Workloads that [`load_traces`] returns on this thread instead of loading traces; `None` if it loads traces.
+    /// Workloads that [`load_traces`] returns on this thread instead of loading traces; `None` if [`load_traces`] loads
+    /// traces.
     static PRELOADED: RefCell<Option<Vec<Arc<Workload>>>> = const { RefCell::new(None) };
 }
 

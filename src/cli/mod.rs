@@ -1,7 +1,7 @@
 //! The command line.
 //!
 //! Arguments are resolved into values before any computation, and the manifest of every result records these values.
-//! Data goes to standard output, all other text to standard error.
+//! Data goes to standard output; all other text goes to standard error.
 //!
 //! # Exit codes
 //!
@@ -124,7 +124,7 @@ enum Command {
     ///
     /// Each suite runs the traces, strategies and vectors of its paper; suites and their traces can be selected.
     Verify(verify::VerifyArgs),
-    /// Run a large grid, resumable and in shards.
+    /// Run a large grid, which can be resumed and divided into shards.
     ///
     /// Finished cells are recorded in a journal in the output folder; after an interruption, the same command continues
     /// where it stopped. The result files have the same bytes as those of an uninterrupted run, for any number of
@@ -164,21 +164,21 @@ enum Command {
     List(list::ListArgs),
     /// Simulate stochastic streams of jobs, replicated until the means are precise.
     ///
-    /// The command runs every combination of loads, schedulers and allocators with common random numbers and reports
+    /// The command runs every combination of loads, schedulers and allocators with common random numbers. It reports
     /// means with 95 % intervals, as in studies of fragmentation. With --backlog, there are always waiting jobs, and
     /// the command compares placement rules on a torus.
     Stream(stream::StreamArgs),
     /// Simulate the messages of the jobs of a trace on a network.
     ///
     /// The number of packets of a job is chosen so that the job, without other jobs, sends for run time x scale cycles.
-    /// The error is at most 1 % unless a single packet or step takes longer than that. With the other jobs, a job ends
-    /// when its packets are delivered. The stretch of a job is the ratio of its time with the other jobs to its time
-    /// without other jobs. The time without other jobs is measured on the shape of the job if the trace has shapes, or
-    /// else on the most compact box that is large enough. An allocation of five processors in a row therefore stretches
-    /// a job even without other jobs. A job of one processor holds the processor for run time x scale cycles and sends
-    /// nothing. Means of stretch, packets, distances and dispersal include only the jobs that send packets; means of
-    /// waits and turnarounds include all jobs. The use of a link is the reserved time of the link. On a torus, this
-    /// time is summed over the virtual channels of the link.
+    /// The error is at most 1 %, unless a single packet or step takes longer than 1 % of this time. With the other
+    /// jobs, a job ends when its packets are delivered. The stretch of a job is the ratio of its time with the other
+    /// jobs to its time without other jobs. The time without other jobs is measured on the shape of the job if the
+    /// trace has shapes, or else on the most compact box that is large enough. An allocation of five processors in a
+    /// row therefore stretches a job even without other jobs. A job of one processor holds the processor for run time x
+    /// scale cycles and sends nothing. Means of stretch, packets, distances and dispersal include only the jobs that
+    /// send packets; means of waits and turnarounds include all jobs. The use of a link is the reserved time of the
+    /// link. On a torus, this time is summed over the virtual channels of the link.
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
@@ -230,7 +230,7 @@ fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 }
 
 /// Returns an error if an option of the main job precedes a subcommand. Options that every command has are allowed
-/// there.
+/// before the subcommand.
 fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error> {
     let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
     let definition = definition();

@@ -72,7 +72,7 @@ impl<'a> Runs<'a> {
     /// Creates the result files, before the first result.
     ///
     /// # Errors
-    /// A usage error if a column is unknown or a file cannot be created, a data error if the baseline cannot be read.
+    /// A usage error if a column is unknown or a file cannot be created; a data error if the baseline cannot be read.
     pub fn begin(
         session: &mut Session,
         args: &RunArgs,
@@ -128,7 +128,7 @@ impl<'a> Runs<'a> {
                 let header = !std::mem::replace(&mut self.csv_header_written, true);
                 write_csv(&self.columns, [&result], header, &mut out)
             }
-            // A table is printed when all its rows are known, because its layout depends on them.
+            // A table is printed when all its rows are known, because its layout depends on all rows.
             FormatArg::Table | FormatArg::Md => Ok(()),
         };
         match written {
@@ -265,7 +265,8 @@ impl Results for Runs<'_> {
     }
 }
 
-/// Returns a message with the number of rows that an order does not rank, and the reason; `None` if it ranks all rows.
+/// Returns a message with the number of rows that an order does not rank and with the reason; `None` if the order ranks
+/// all rows.
 pub fn unranked<Row: Table>(rows: &[Row], sorting: &Sorting<Row>, what: &str) -> Option<String> {
     let apart: Vec<bool> = rows.iter().map(|row| sorting.puts_apart(row)).collect();
     let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();

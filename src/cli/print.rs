@@ -140,7 +140,7 @@ impl TableArgs {
     /// rows and columns.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn print<'a, Row: Table + 'a>(
         self,
         rows: impl IntoIterator<Item = &'a Row>,
@@ -153,7 +153,7 @@ impl TableArgs {
     /// Prints a table as [`print`](Self::print) does, except that JSON and CSV have the columns `columns`.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn print_columns<'a, Row: 'a>(
         self,
         columns: &[Column<Row>],
@@ -182,7 +182,7 @@ impl TableArgs {
     /// table lists the omitted columns.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn sheet(self, sheet: &Sheet, indent: usize, out: &mut dyn Write) -> io::Result<()> {
         if self.format == FormatArg::Md {
             if let Some(lead) = sheet.lead() {

@@ -92,9 +92,9 @@ struct Work {
 struct GridWork(HashMap<Kind, Work>);
 
 impl GridWork {
-    /// Returns the estimated remaining time of a grid that has run for `elapsed`. The time of a remaining job is the
-    /// mean time of the started jobs of the same kind, or the mean of all started jobs if no job of the kind has
-    /// started. Returns `None` before the first job.
+    /// Returns the estimated remaining time of a grid that has run for `elapsed`. The time of a remaining job is
+    /// estimated as the mean time of the started jobs of the same kind. If no job of the kind has started, the mean of
+    /// all started jobs is used. Returns `None` before the first job.
     fn left(&self, elapsed: Duration) -> Option<Duration> {
         let started = self.0.values().map(|work| work.started).sum::<u64>();
         let took = self.0.values().map(|work| work.took).sum::<Duration>().as_secs_f64();

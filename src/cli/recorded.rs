@@ -24,7 +24,8 @@ const WITHOUT: &str = "these jobs get no processors and are excluded from all me
 const SHARED: &str = "if jobs share nodes, choose a policy that counts processors and a machine with several processors \
                       at each point, such as 4x11*80";
 
-/// Returns whether at least one strategy of a grid repeats recorded placements, and whether all strategies do.
+/// Returns two flags: whether at least one strategy of a grid repeats recorded placements, and whether all strategies
+/// do so.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be built.
@@ -65,7 +66,7 @@ pub fn placed(
         )));
     }
     nodes.check(&trace.workload).map_err(Failure::data)?;
-    // Node lists in field 19 are identified by line, node lists in a separate file by job number.
+    // Node lists in field 19 are identified by line, and node lists in a separate file are identified by job number.
     let by = if nodes.is_by_number() { "job" } else { "line" };
     let counts_nodes =
         Policy::by_name(&trace.policy).is_ok_and(|policy| policy.size.counts_nodes());

@@ -51,7 +51,7 @@ impl ResolvedGrid {
     /// Loads the traces of a grid. If there is a grid file `file`, errors about traces name it.
     ///
     /// # Errors
-    /// A usage error for names that cannot be used together, a data error for a wrong trace.
+    /// A usage error for names that cannot be used together; a data error for a wrong trace.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         check_grid(&grid)?;
         if !quiet {
@@ -70,8 +70,8 @@ impl ResolvedGrid {
                 None => failure,
             })?);
         }
-        // For the machines of the grid, strategies were built and checked when the grid was resolved. They are not
-        // built again, because building takes long for a large machine.
+        // For the machines of the grid, strategies were built and checked when the grid was resolved. Strategies are
+        // not built again, because building a strategy takes long for a large machine.
         let machines = traces.iter().map(|trace| &trace.topology);
         check_strategies(&grid, machines.filter(|machine| !grid.machines.contains(machine)), &[])?;
         Self::checked(grid, traces, quiet)

@@ -62,7 +62,7 @@ pub trait Results {
     /// Writes the tables into a folder; by default, writes only the table of the rows. Returns the paths of the tables.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Errors of writing.
     fn tables(
         &mut self,
         dir: &Path,
@@ -74,7 +74,7 @@ pub trait Results {
     /// Draws the figures into the folder of `plots`. Returns the paths of the figures.
     ///
     /// # Errors
-    /// Those of drawing and writing.
+    /// Errors of drawing and writing.
     fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>>;
 }
 

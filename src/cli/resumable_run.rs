@@ -76,8 +76,8 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
 
     /// Locks the journal for reading or writing.
     pub fn open(&self) -> MutexGuard<'_, Journal<R>> {
-        // A poisoned lock is no error: if a thread panicked while it wrote a record, the incomplete record is removed
-        // when the journal is opened again.
+        // A poisoned lock is not an error: if a thread panicked while it wrote a record, the incomplete record is
+        // removed when the journal is opened again.
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! `replay --trace ...`: the main job, a grid without a journal whose results are printed as they are computed.
+//! The main job, `replay --trace ...`: runs a grid without a journal and prints the results as they are computed.
 
 use std::ffi::OsString;
 use std::sync::Arc;

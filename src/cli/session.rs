@@ -211,8 +211,8 @@ impl Session {
     /// Returns the folder for a journal of the cells of this command, and the other builds that ran its cells;
     /// [`other_builds`](journal::other_builds) explains `other_build`. The journal is removed when the results are
     /// written, unless `is_permanent` is true. Returns `None` if there is no folder, or if the folder has a journal of
-    /// another command, because only complete results replace such a journal. With `--force`, an existing journal is
-    /// discarded.
+    /// another command; only complete results replace a journal of another command. With `--force`, an existing journal
+    /// is discarded.
     ///
     /// # Errors
     /// A usage error if another build began the journal or the folder cannot be opened.
@@ -227,7 +227,7 @@ impl Session {
         if !own {
             return Ok(None);
         }
-        // Omit --force from the command that continues, because it would discard the journal.
+        // Omit --force from the command that continues, because --force would discard the journal.
         let (builds, command) = match is_forced {
             true => {
                 journal::discard(dir)?;

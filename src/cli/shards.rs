@@ -108,8 +108,8 @@ pub struct Shards<'a> {
 
 impl<'a> Shards<'a> {
     /// Reads the plan of all folders. `read` returns the digest of the plan in a folder, and the plan. Checks that the
-    /// folders are for the same cells, that one build ran all cells or `--other-build` was given, and that `--out` is
-    /// not one of the folders.
+    /// folders are for the same cells, and that `--out` is not one of the folders. Also checks that one build ran all
+    /// cells, unless `--other-build` was given.
     ///
     /// # Errors
     /// The errors of `read`, a data error that names two different folders, and a usage error for `--out`.
@@ -167,7 +167,8 @@ impl<'a> Shards<'a> {
     /// order.
     ///
     /// # Errors
-    /// A data error if a journal cannot be read, or one that names the missing and the unfinished shards.
+    /// A data error if a journal cannot be read, or if shards are missing or unfinished; in the second case, the error
+    /// names these shards.
     pub fn journals<R: DeserializeOwned>(
         &self,
         ids: impl Iterator<Item = Result<CellId, Failure>>,

@@ -59,7 +59,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Show")]
     pub at: Option<TraceTime>,
 
-    /// Show or explain the start of the job of this number.
+    /// Show or explain the start of the job with this number.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
     pub job: Option<i64>,
 

@@ -1,4 +1,4 @@
-//! Jobs that an allocator never places because of their size. These jobs are reported when all runs are done.
+//! Jobs that an allocator never places because of their size. Skipped jobs are reported when all runs are done.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,8 @@ fn advice(allocator: &str) -> &'static str {
     if spec.is_ok_and(|spec| spec.has_parameter("fit")) { FIT } else { RULE }
 }
 
-/// Names of the strategies that skip jobs, by trace and machine, skipped sizes, and advice.
+/// Names of the strategies that skip jobs; the key consists of the trace and machine, the skipped sizes, and the
+/// advice.
 #[derive(Debug, Default)]
 pub struct SkippedJobs(BTreeMap<(String, String, &'static str), Vec<String>>);
 

@@ -15,7 +15,7 @@ use replay_experiment::compatibility::{
 };
 use replay_experiment::{Cell, Measure};
 
-/// The name that means all allocators that work.
+/// The name that selects all allocators that work.
 const ALL: &str = "all";
 
 /// Allocators and tie vectors of the main job.
@@ -25,7 +25,8 @@ const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
 /// Default allocators of a grid whose jobs send messages.
 pub const SENDING: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 
-/// Allocators for hypercubes, for clusters, and for any machine. They are used on machines other than meshes and tori.
+/// Allocators for hypercubes, for clusters, and for any machine. These allocators are used on machines other than
+/// meshes and tori.
 pub const ELSEWHERE: &str =
     "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 
@@ -38,11 +39,11 @@ pub struct Chosen {
 }
 
 /// If neither an allocator nor a tie vector is given, selects the allocators of the main job, provided that no trace is
-/// given or that `alone` is true. Otherwise, replaces `all` with the allocators that work with every machine and
-/// scheduler.
+/// given or that `alone` is true. In all other cases, replaces `all` with the allocators that work with every machine
+/// and scheduler.
 ///
 /// # Errors
-/// Those of reading the traces, and a usage error if a name is unknown.
+/// Errors of reading the traces, and a usage error if a name is unknown.
 pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failure> {
     let open = args.alloc.is_empty() && args.tie.is_empty();
     if open && args.trace.is_empty() {
@@ -61,7 +62,7 @@ impl ResolvedGrid {
     /// names are checked before any trace is read.
     ///
     /// # Errors
-    /// A usage error for a wrong option, a data error for a wrong trace.
+    /// A usage error for a wrong option; a data error for a wrong trace.
     pub fn resolve(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -85,8 +86,9 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
     }
 
-    /// Resolves the options of a grid whose jobs send messages. Without allocator, resolves the default allocators that
-    /// [support](can_send) messages and work on the machines; `all` means all allocators that do so.
+    /// Resolves the options of a grid whose jobs send messages. Without an allocator, resolves the default allocators
+    /// that [support](can_send) messages and work on the machines; `all` means all allocators that support messages and
+    /// work on the machines.
     ///
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
@@ -185,7 +187,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
         return Ok(Chosen { args: args.clone(), tried: None });
     }
     let trial = trial(args, quiet)?;
-    // The recorded placements need scheduler recorded.
+    // The allocator recorded needs the scheduler recorded.
     let names = allocator::registry::standard().names().filter(|name| *name != "recorded");
     let names: Vec<&str> = names.filter(|name| !named.contains(name)).collect();
     let (kept, refused) = trial.sorted(&names.join(","), also)?;
@@ -223,7 +225,8 @@ fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
 }
 
 impl Trial {
-    /// Returns the options with these allocators. If no tie vector is given, they get the tie vectors of the main job.
+    /// Returns the options with these allocators. If no tie vector is given, the allocators get the tie vectors of the
+    /// main job.
     fn chosen(self, args: &GridArgs, kept: Vec<AllocatorSpec>) -> Chosen {
         let tie = match args.tie.is_empty() && kept.iter().any(AllocatorSpec::takes_tie) {
             true => MAIN_JOB_TIES.map(str::to_string).to_vec(),

@@ -59,8 +59,8 @@ use replay_output::report::{Sheet, Shown};
 pub struct StreamArgs {
     /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16].
     ///
-    /// The value may be a list. Trees and blocks are refused, because the jobs of a stream are boxes. With --backlog the
-    /// default is torus:16x16x16.
+    /// The value may be a list. Trees and blocks are refused, because the jobs of a stream are boxes. With --backlog,
+    /// the default is torus:16x16x16.
     #[arg(long, value_name = "MACHINE")]
     machine: Vec<String>,
 
@@ -104,7 +104,7 @@ pub struct StreamArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warm_up: u32,
 
-    /// Measure until N jobs have completed, while other jobs of --jobs continue to arrive [default: all].
+    /// Measure until N of the --jobs jobs have completed, while the other jobs continue to arrive [default: all].
     ///
     /// Times, utilization, fragmentation, units and busy lists are then measured until the N-th completion. Packets,
     /// distances, attempts, operations and searches include all jobs. If --jobs is larger than --completions and
@@ -124,7 +124,7 @@ pub struct StreamArgs {
 
     /// Set the scheduler (replay list schedulers) [default: fcfs].
     ///
-    /// The value may be a list. With --pattern a scheduler must not use estimates of run times.
+    /// The value may be a list. With --pattern, a scheduler must not use estimates of run times.
     #[arg(long, short, value_name = "NAME[..]")]
     sched: Vec<String>,
 
@@ -558,7 +558,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         (Metric::ExternalFragmentation, "fragmented %", 0),
         (Metric::InternalFragmentation, "lost %", 0),
         (Metric::Blocks, "blocks", 0),
-        // This is the only printed measure that differs among strategies that never refuse a job.
+        // Pairwise L1 is the only printed measure that differs among strategies that never refuse a job.
         (Metric::PairwiseL1, "pairwise L1", 1),
     ] {
         let caption = metric.caption();

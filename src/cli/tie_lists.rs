@@ -12,10 +12,11 @@ use replay_experiment::search::Numbers;
 pub struct TieLists {
     /// Try these scan radii SR of tie vectors: a list or range such as 2, 1,2,5 or 1..9.
     ///
-    /// sweep and plan need --sr and all three factors, and accept SR 0, which breaks no tie. search tries SR 1..9 and the
-    /// values 0..10 of every entry without a list, and refuses SR 0. In sweep and plan these lists cannot be used with
-    /// --tie; search adds the vectors of --tie to its table. Vectors with the same ratio AF:WF:BF give the same decisions. sweep runs the first of these vectors. search reduces them to
-    /// the smallest whole numbers and omits vectors that break no tie.
+    /// sweep and plan need --sr and all three factors, and accept SR 0, which breaks no tie. search tries SR 1..9 and
+    /// the values 0..10 of every entry without a list, and refuses SR 0. In sweep and plan, these lists cannot be used
+    /// with --tie; search adds the vectors of --tie to its table. Vectors with the same ratio AF:WF:BF give the same
+    /// decisions. sweep runs the first of these vectors. search reduces them to the smallest whole numbers and omits
+    /// vectors that break no tie.
     #[arg(long, value_name = "LIST", help_heading = "Tie vectors")]
     sr: Option<String>,
 

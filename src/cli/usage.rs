@@ -172,7 +172,7 @@ fn output(typed: &str, command: &Command) -> Option<&'static str> {
     }
 }
 
-/// Returns the long options of a command and their aliases, without hidden ones.
+/// Returns the long options of a command and their aliases, without hidden options.
 fn options(command: &Command) -> impl Iterator<Item = &str> {
     command.get_arguments().filter(|arg| !arg.is_hide_set()).flat_map(|arg| {
         arg.get_long().into_iter().chain(arg.get_visible_aliases().unwrap_or_default())
@@ -182,9 +182,9 @@ fn options(command: &Command) -> impl Iterator<Item = &str> {
 /// Minimum length in letters of the common beginning of a typed option and a suggested option.
 const PREFIX: usize = 4;
 
-/// Returns the option that a misspelt option probably means. The option has the same first letter. It differs by at
-/// most two edits, or one of the two begins with the other. If the typed word or the option has at most five letters,
-/// one edit is allowed; if the option has at most three letters, none.
+/// Returns the option that a misspelt option probably means. The option has the same first letter. The two words differ
+/// by at most two edits, or one of them begins with the other. If the typed word or the option has at most five
+/// letters, one edit is allowed; if the option has at most three letters, no edit is allowed.
 fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = |option: &&'a str| {
         let reach = match (option.len(), typed.len()) {

@@ -119,7 +119,8 @@ fn messages_cut_long_arguments() {
     }
 }
 
-/// The bash completion completes the item after the last comma. It offers only traces that exist in the directory.
+/// The bash completion completes the item after the last comma. The completion offers only traces that exist in the
+/// directory.
 fn completes_the_last_item_of_a_list() {
     let dir = Dir::with_trace().file("traces/mine.swf", "").file("traces/made.swf.gz", "");
     let names = dir.replay("list traces --format names").code(0);

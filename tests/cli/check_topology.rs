@@ -180,7 +180,7 @@ fn every_command_warns_of_a_file() {
         "show --trace tiny.swf --alloc slurm-block --job 1",
         "explain --trace tiny.swf --alloc slurm-block --job 1",
     ] {
-        // Two blocks of 16 nodes, the second of which is incomplete, and a block of three nodes.
+        // The machine has two blocks of 16 nodes, the second of which is incomplete, and a block of three nodes.
         let nodes = ["0-3", "4-7", "8-10", "11-14", "15-18", "19-22"];
         let block = |(at, nodes): (usize, &&str)| format!("BlockName=b{at} Nodes=n[{nodes}]\n");
         let blocks: String = nodes.iter().enumerate().map(block).collect();

@@ -78,7 +78,7 @@ impl Dir {
         let mut dir = Dir::new();
         dir.program = dir.path("bin/replay");
         fs::create_dir(dir.path("bin")).expect("a directory");
-        // Prefer a hard link, which fails between different file systems.
+        // A hard link is preferred, but it fails between different file systems.
         if fs::hard_link(PROGRAM, &dir.program).is_err() {
             fs::copy(PROGRAM, &dir.program).expect("a copy of the program");
         }
@@ -122,7 +122,7 @@ impl Dir {
         self.shell(&format!("script -qec 'stty cols {columns}; {PROGRAM} {line}' /dev/null"))
     }
 
-    /// Returns all files below `name`, relative to it, sorted.
+    /// Returns the sorted paths of all files below `name`, relative to `name`.
     pub fn files(&self, name: &str) -> Vec<String> {
         let (top, mut files) = (self.path(name), Vec::new());
         let mut open = vec![top.clone()];
@@ -277,8 +277,8 @@ impl Outcome {
         self
     }
 
-    /// Requires a failure: this exit code, empty standard output, and on standard error only one
-    /// message of `lines` lines that contains `words`.
+    /// Requires a failure with this exit code and with empty standard output. Standard error must
+    /// contain only one message of `lines` lines, and the message must contain `words`.
     #[track_caller]
     pub fn fails(self, code: i32, lines: usize, words: &[&str]) -> Outcome {
         let failed = self.code(code);
@@ -307,7 +307,8 @@ impl Outcome {
         self.stdout.lines().map(object).collect()
     }
 
-    /// Returns one string per object: the values of `names` separated by blanks, null as `-`.
+    /// Returns one string per object: the values of `names`, separated by blanks, with `-` for
+    /// null.
     pub fn fields(&self, names: &[&str]) -> Vec<String> {
         let field = |object: &Value, name: &&str| match &object[*name] {
             Value::Null => "-".to_string(),

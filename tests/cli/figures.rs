@@ -168,7 +168,8 @@ fn figures_count_strategies_beyond_twelve() {
         let note = format!("{} more strategies are not shown", all - 12);
         assert!(svg.contains(&note), "{figure}: {note}");
         assert!(!svg.contains("and 3 others"));
-        // Strategies that fold jobs come last. A figure counts them only if it shows at least one of them.
+        // Strategies that fold jobs come last. A figure counts strategies that fold jobs only if it shows at least one
+        // of them.
         let is_last = figure != bars;
         assert!(!(is_last && svg.contains("jobs are folded")), "{figure}");
     }

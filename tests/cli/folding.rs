@@ -112,8 +112,8 @@ fn rejects_speedup_parameters_out_of_range() {
     run.demand(run.fields(&["allocator"]).len() == 2, "both parameters are accepted");
 }
 
-/// Folded jobs have fewer processors and therefore smaller distances under any allocator. Tables,
-/// figures, reports and comparisons do not rank such runs by distance.
+/// Folded jobs have fewer processors and therefore smaller distances under any allocator. Tables, figures, reports and
+/// comparisons do not rank runs that fold jobs by distance.
 fn does_not_rank_folding_runs_by_distance() {
     let dir = Dir::with_trace();
     let grid = "--jobs 300 --alloc limit[k=2,inner=first-fit],first-fit,mbs";
@@ -182,6 +182,6 @@ fn does_not_rank_folding_runs_by_distance() {
         let row = rows.iter().find(|row| row["metric"] == metric && row["allocator"] == allocator);
         !row.expect("a row")["paired_difference"].is_empty()
     };
-    // The first strategy folds jobs. The other strategies are compared with it.
+    // The first strategy folds jobs. The other strategies are compared with the first strategy.
     assert!(!differs("mean_pairwise_l1", "mbs") && differs("mean_turnaround", "mbs"));
 }

@@ -89,7 +89,7 @@ fn runs_every_machine_and_seed() {
     run.demand(means[0] != means[1], "seeds differ in their random numbers");
     let again = Dir::with_trace().replay(grid).fields(&["mean_pairwise_l1"]);
     assert_eq!(means, again, "a seed repeats its random numbers");
-    // In the comparison figure each strategy has one bar, the mean over its seeds.
+    // In the comparison figure, each strategy has one bar, which is the mean over its seeds.
     let dir = Dir::with_trace();
     let run = "--jobs 50 --alloc first-fit,mbs,random --seed 3,1 --out out -q";
     let runs = dir.replay(&format!("{run} --format json")).code(0).objects();

@@ -181,7 +181,7 @@ fn joins_several_files() {
     );
     dir.replay("import sacct a.txt b.txt a.txt").fails(2, 1, &["a.txt: this file is given twice"]);
     dir.replay("import sacct").refused(&["FILE"]);
-    // A copy of a file is refused, compressed or not. Jobs in overlapping files are read once.
+    // A copy of a file is refused, whether the copy is compressed or not. Jobs in overlapping files are read once.
     let dir = dir.file("copy.txt", SACCT).file("copy.txt.gz", gzip(SACCT.as_bytes()));
     for copy in ["copy.txt", "copy.txt.gz"] {
         let words =

@@ -46,7 +46,8 @@ fn requires_a_machine_without_maxprocs() {
     }
 }
 
-/// Utilization counts all processors of the machine, so processors that the log's machine does not have lower it.
+/// Utilization counts all processors of the machine, so processors that the log's machine does not have reduce the
+/// utilization.
 fn warns_of_machines_larger_than_the_log() {
     let dir = Dir::with_trace();
     let warning = "warning: the log's machine has 100 processors (MaxProcs), this machine has 144";

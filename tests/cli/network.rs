@@ -76,11 +76,12 @@ fn writes_flits_of_channels() {
         .skip(1)
         .map(|l| l.rsplit(',').next().unwrap_or("").parse::<u64>().expect("flits"))
         .sum();
-    // 8 flits on four channels: injection, two links, ejection.
+    // Each of four channels transfers 8 flits: injection, two links, and ejection.
     assert_eq!(carried, 4 * 8);
 }
 
-/// A job that runs alone has no contention under any random pattern. Its row does not depend on the other seeds.
+/// A job that runs alone has no contention under any random pattern. The row of a seed does not depend on the other
+/// seeds.
 fn rows_depend_only_on_their_own_seed() {
     let dir = Dir::new()
         .file("one.swf", "; MaxProcs: 256\n1 0 0 300 24 -1 -1 24 300 -1 1 1 1 -1 -1 -1 -1 -1\n");
@@ -179,7 +180,7 @@ fn writes_figures_for_each_machine_and_seed() {
         [
             "contention--lublin-10x10--10x10--easy.png",
             "links--lublin-10x10--10x10--easy--random.png",
-            // With one allocator there is no correlation and no scatter plot of allocators.
+            // With one allocator, there is no correlation and no scatter plot of allocators.
             "scatter--jobs--lublin-10x10--10x10--easy--random.png",
             "stretch--lublin-10x10--10x10--easy.png",
         ]
@@ -347,7 +348,7 @@ fn link_loads_accept_parameters() {
             format!("contend --jobs 40 --scale 0.05 --alloc random --format json -q {options}");
         dir.replay(&command).code(0).fields(&["mean_stretch"]).remove(0)
     };
-    // The preset selects the timing unless the network names one.
+    // The preset selects the timing, unless the network names a timing.
     let own = stretch("--preset bani-mohammad --network links");
     let same = "--preset bani-mohammad --network links[timing=bani-mohammad]";
     assert_eq!(own, stretch(same));

@@ -316,7 +316,7 @@ fn interrupted_runs_do_not_replace_results_without_force() {
     let whole = dir.read("results/runs.csv");
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
     let grid = format!("--machine 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
-    // Without --force the run with another configuration does not start.
+    // Without --force, the run with another configuration does not start.
     let run = format!("{grid} --format json --no-jobs --out results");
     dir.replay(&run).code(2).says("the directory contains the results of a run");
     assert_eq!(dir.read("results/runs.csv"), whole);

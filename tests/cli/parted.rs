@@ -199,7 +199,7 @@ fn resumes_a_killed_search() {
     dir.replay(&format!("{search} out")).code(0).says("search: 5 evaluations done before");
     dir.replay(&format!("{search} whole")).code(0);
     assert_equal_results(&dir, "out", "whole");
-    // After completion the same command starts a new search.
+    // After completion, the same command starts a new search.
     let anew = dir.replay(&format!("{search} out")).code(0);
     anew.demand(!anew.stderr.contains("done before"), "no journal is left");
     assert_equal_results(&dir, "out", "whole");

@@ -178,7 +178,7 @@ fn runs_a_trace_with_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
-    // With this allocator, `contend` skips jobs for whose size there is no box.
+    // With this allocator, `contend` skips a job if there is no box for its size.
     let sent = "contend --trace t.swf --machine torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
     let sent = odd.replay(sent).code(0).says("left out 1 job of unsupported size: 33 (job 2)");
     let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());

@@ -197,7 +197,7 @@ fn compares_runs_with_the_log() {
     let run = dir.replay(&format!("{grid} --out o")).code(0);
     let run =
         run.says("recorded waits include holds, limits, priorities, outages and reservations");
-    // Under FCFS no job waits, so the wait of the log is reduced by 100 %.
+    // Under FCFS, no job waits, so the wait of the log is reduced by 100 %.
     run.prints("against the log").prints("-100.0 %");
     let table = String::from_utf8(dir.read("o/against_log.csv")).expect("text");
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
@@ -231,7 +231,7 @@ fn compares_runs_with_the_log() {
         table.lines().skip(1).all(|line| line.starts_with("1,j,4x4,recorded,mc1x1,")),
         "{table}"
     );
-    // Without a run that repeats the log there is no comparison.
+    // Without a run that repeats the log, there is no comparison.
     let alone = dir
         .replay("--trace j.swf --machine 4x4 --sched fcfs --alloc random --out q --no-plots")
         .code(0);
@@ -319,7 +319,7 @@ fn comparisons_use_one_set_of_jobs() {
         let words: Vec<&str> = values.split(' ').collect();
         assert_eq!((&words[..3], words[3]), (&["3", "1", "0"][..], words[4]), "{metric}");
     }
-    // Under FCFS none of the three jobs waits.
+    // Under FCFS, none of the three jobs waits.
     assert_eq!(of("3", "", "mean_wait"), "3 1 0 1.6666666666666667 0.0");
     // The distances in the log are 10 and 1 hops; those of a square and a pair are 8 and 1 hops.
     assert_eq!(of("3", "", "total_pairwise_l1"), "2 1 1 11.0 9.0");

@@ -1,7 +1,7 @@
 //! Reads the Parquet files with the Python libraries pandas and polars.
 //!
-//! The packages are installed once, at the versions of `requirements.txt`, into a virtual
-//! environment in the target directory. Without Python or network access the test is ignored.
+//! The packages are installed once, at the versions of `requirements.txt`, into a virtual environment in the target
+//! directory. Without Python or network access, the test is ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};

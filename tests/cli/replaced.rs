@@ -117,7 +117,7 @@ fn extends_a_smaller_sweep() {
         .code(2)
         .says("the directory contains the results of a sweep of tiny (3 rows in runs.csv)");
     sweep("mm,random,mbs", "").code(0).says("3 done before, 0 run");
-    // Without --placements the table of placements would be deleted.
+    // Without --placements, the table of placements would be deleted.
     sweep("mm,random,mbs", "--placements").code(0);
     sweep("mm,random,mbs,gabl", "").code(2).says("the directory contains the results of a sweep");
     sweep("mm,random,mbs,gabl", "--placements").code(0);

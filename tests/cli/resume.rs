@@ -79,7 +79,7 @@ fn resumes_after_kills_at_random_times() {
         child.wait().expect("it ends");
         let done = records(&dir, &out);
         amid += u32::from(0 < done && done < 122);
-        // The same command runs only the missing cells.
+        // Running the same command again runs only the missing cells.
         let resumed = dir.replay(&sweep(kill)).code(0);
         resumed.says(&format!("{done} done before, {} run", 122 - done));
         assert_equals_clean(&dir, &out);
@@ -324,7 +324,7 @@ const OTHERS: [(&str, usize); 3] = [
     ),
 ];
 
-/// Starts a command with output to `out` and signals it once `cells` cells are journalled.
+/// Starts a command with output to `out`, and sends a signal to the command once `cells` cells are in the journal.
 fn ended_amid(dir: &Dir, command: &str, cells: usize, signal: &str) -> Outcome {
     let command = format!("{command} --threads 1 --out out");
     let child = dir.start(&command);
@@ -373,7 +373,7 @@ fn resumes_interrupted_streams_and_contention() {
         let again = format!("{command} --threads 2 --out out");
         dir.replay(&again).code(0).says(&format!("{done} done before"));
         assert_equal_results(&dir, "out", "clean");
-        // After completion the same command starts again.
+        // After completion, the same command starts again.
         let anew = dir.replay(&again).code(0);
         anew.demand(!anew.stderr.contains("done before"), "no journal is left");
         assert_equal_results(&dir, "out", "clean");

@@ -213,7 +213,7 @@ fn task_array_equals_a_sweep() {
     let run = |arguments: &[&str], path: &str| {
         let mut command = Command::new(&script);
         command.args(arguments).current_dir(dir.path("")).env("PATH", path);
-        // Both runs must find the trace at the same path, which the result files contain.
+        // The two runs must find the trace at the same path, because the result files contain this path.
         command.env_remove("REPLAY_TRACES");
         let output = command.env("REPLAY", env!("CARGO_BIN_EXE_replay")).output();
         Outcome::new(&arguments.join(" "), output.expect("the script runs"))

@@ -61,7 +61,7 @@ fn prints_the_machine() {
     }
 }
 
-/// Times since the start of the log, or dates if the header has a start time.
+/// Instants are times since the start of the log, or dates if the header has a start time.
 fn accepts_several_formats_of_time() {
     let log = "; UnixStartTime: 843436800\n; MaxProcs: 16\n1 0 -1 90000 4\n2 86400 -1 9000 8\n";
     let dir = Dir::new().file("a.swf", log);
@@ -252,8 +252,8 @@ fn shows_candidates() {
         .sum();
     assert_eq!(free, number(&rows[0], "free_weight"));
     check_all_candidates(&dir);
-    // At an instant, the candidates are those of the job that started last. For allocators without such candidates, the
-    // command fails.
+    // At an instant, the candidates are those of the job that started last. For allocators without candidates of this
+    // kind, the command fails.
     let at = format!("show --trace lublin-10x10 --jobs 300 --at {} --candidates -q", held["start"]);
     dir.replay(&at).code(0).prints(" job 200 gets");
     dir.replay(&format!("show {cell} --alloc first-fit --candidates -q")).fails(2, 1, &["--tie"]);
@@ -264,7 +264,7 @@ fn shows_candidates() {
     );
 }
 
-/// Files contain all candidates; the terminal prints how many are omitted.
+/// Files contain all candidates; the terminal shows the number of omitted candidates.
 fn check_all_candidates(dir: &Dir) {
     let show = |rest: &str| {
         let cell = "--trace lublin-10x10 --jobs 300 --tie 2,13,20,6";

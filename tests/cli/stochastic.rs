@@ -187,7 +187,7 @@ fn messages_determine_run_times() {
     };
     let number = |row: &serde_json::Value, key: &str| row[key].as_f64().expect("a number");
     let (random, compact) = (run("random"), run("first-fit"));
-    // Without contention a packet over d hops takes 27 + 4 d cycles.
+    // Without contention, a packet over d hops takes 27 + 4 d cycles.
     let alone = |row| 27.0 + 4.0 * number(row, "hops");
     let least = number(&compact, "latency") - number(&compact, "blocking");
     assert!((least - alone(&compact)).abs() < 0.5, "{compact}");

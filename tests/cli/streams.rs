@@ -184,7 +184,7 @@ fn quiet_prints_only_data() {
     run.demand(!run.stdout.is_empty(), "data");
     // Errors are printed even with -q.
     dir.replay("-q --trace nothing").code(2).says("no trace \"nothing\"");
-    // Without -q the report about the trace goes to standard error, never to standard output.
+    // Without -q, the report about the trace goes to standard error, never to standard output.
     let run = dir.replay("--jobs 50 --format json").code(0).says("5,000 records");
     run.demand(run.objects().len() == 9, "nothing but data");
 }

@@ -83,8 +83,8 @@ fn facts_of_kueues_tests() {
             lenient: false,
         };
         let size = field(8).parse().expect("a number");
-        // In a tree of one level, the nodes are at the top. Such a tree is treated as a tree with leaves above the
-        // nodes.
+        // In a tree of one level, the nodes are at the top. A tree of one level is treated as a tree with leaves above
+        // the nodes.
         let found = match names {
             1 => continue_with_top(&slots, size, options),
             _ => literal::kueue::place(&slots, names - 2, size, options),

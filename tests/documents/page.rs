@@ -133,8 +133,8 @@ impl Page {
         });
         let mut links = Vec::new();
         for paragraph in lines.collect::<Vec<_>>().join("\n").split("\n\n") {
-            // Every second piece is code between backticks. It is replaced with `x`, so that the brackets of a link
-            // remain adjacent.
+            // Every second piece is code between backticks. The code is replaced with `x`, so that the brackets of a
+            // link remain adjacent.
             let pieces = paragraph.split('`').enumerate();
             let prose: String =
                 pieces.map(|(index, piece)| if index % 2 == 0 { piece } else { "x" }).collect();

@@ -1,7 +1,7 @@
-//! Generates the page about the results printed in papers, which states which of them are judged.
+//! Generates the page about the results printed in papers. The page states which results are judged.
 //!
-//! `printed.csv` in this folder counts the results of each paper by hand, and names the corresponding rows of
-//! `replay verify`. It gives a reason for each result without a row.
+//! `printed.csv` in this folder counts the results of each paper by hand, and names the corresponding rows of `replay
+//! verify`. `printed.csv` gives a reason for each result without a row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ struct Place {
     rows: String,
     /// Number of results without a row.
     other: usize,
-    /// Reason why these results have no row.
+    /// Reason why the results without a row have none.
     why: String,
 }
 
@@ -88,7 +88,7 @@ pub fn page(root: &Path) -> Result<String, Failed> {
 }
 
 /// Checks that all rows of a run with `--full` are also rows of the complete run. If `is_whole` is true, also checks
-/// that the run with `--full` has all rows that the complete run has for its suites.
+/// that the run with `--full` has all rows of the complete run in the same suites.
 fn has_same_rows(name: &str, full: &[Row], rows: &[Row], is_whole: bool) -> Result<(), Failed> {
     let key = |row: &Row| [&row.suite, &row.figure, &row.workload, &row.what].map(String::clone);
     let suites: BTreeSet<&str> = full.iter().map(|row| row.suite.as_str()).collect();

@@ -107,9 +107,8 @@ impl Folders {
         self.run(&[(path, bytes)], command)
     }
 
-    /// Runs a command that reads a mutated result table; returns the outcome and the number of changed bytes
-    /// in other files. In every second case the manifest has the digest of the mutant, so that the table
-    /// itself is read.
+    /// Runs a command that reads a mutated result table; returns the outcome and the number of changed bytes in other
+    /// files. In every second case, the manifest has the digest of the mutant, so that the table itself is read.
     pub fn results(&self, seed: u64, number: u64) -> (Ended, u64) {
         let mut random = random(seed, "results", number);
         let is_table = |path: &&PathBuf| {

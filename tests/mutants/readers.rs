@@ -344,7 +344,8 @@ fn sealed(body: &[u8]) -> Vec<u8> {
     [&sum.as_bytes()[..16], b" ", body, b"\n"].concat()
 }
 
-/// Reads the mutant as bodies of journal records; in every fourth case also with wrong checksums.
+/// Reads the lines of the mutant as bodies of journal records; in every fourth case, the bodies get no correct
+/// checksums.
 fn journal(bytes: &[u8], number: u64) -> bool {
     let mut text = HEADER.to_vec();
     match number % 4 {

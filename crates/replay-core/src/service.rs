@@ -37,9 +37,9 @@ pub trait Service {
         true
     }
 
-    /// Returns the processor time, in ticks, that the jobs started so far spend computing from start to end. Returns
-    /// `None` if this time equals the processor time that the jobs hold. The two times differ only if jobs share
-    /// processors.
+    /// Returns the processor time, in ticks, that jobs spend computing from start to end. The sum includes all jobs
+    /// that have started so far. Returns `None` if the computing time equals the processor time that the jobs hold. The
+    /// two times differ only if jobs share processors.
     fn computed(&self) -> Option<f64> {
         None
     }

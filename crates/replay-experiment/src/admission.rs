@@ -40,7 +40,7 @@ impl<'a> Admitted<'a> {
     /// Removes the jobs that the strategy of a cell rejects, before the cell runs.
     ///
     /// # Errors
-    /// The errors of [`by`](Self::by), except that cells whose strategy rejects no jobs are not checked.
+    /// [`CellProblem`] under the conditions of [`by`](Self::by); a cell is not checked if its strategy rejects no jobs.
     pub fn of(cell: &'a Cell) -> Result<Self, CellProblem> {
         let Cell { trace, allocator, .. } = cell;
         let capabilities =
@@ -95,8 +95,8 @@ impl<'a> Admitted<'a> {
 pub struct LeftOutJob {
     /// Number of processors requested.
     pub size: u32,
-    /// The explanation of the decision for this job on the idle machine. It is empty on machines other than trees and
-    /// blocks.
+    /// The explanation of the decision for this job on the idle machine. The explanation is empty if the machine is
+    /// neither a tree nor consists of blocks.
     pub explanation: Vec<Part>,
 }
 

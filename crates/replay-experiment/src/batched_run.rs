@@ -73,8 +73,8 @@ pub fn run_together(
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
     let batch = batch_of(specs, &trace.topology)?;
     let schedule = trace.schedule(&first.scheduler, context.stop).ok()?;
-    // If the run that repeats the log lacks jobs, each run is also measured without these jobs, which a shared replay
-    // does not support.
+    // If jobs are missing from the run that repeats the log, each run is also measured without these jobs. A shared
+    // replay does not support this second measurement.
     let lacks = trace.log_jobs(context.stop).ok()?.is_some();
     if lacks || !schedule.timeline.unplaced().is_empty() {
         return None;
@@ -82,7 +82,7 @@ pub fn run_together(
     let jobs = &trace.workload.jobs;
     let none = vec![0; jobs.len()];
     let rows = by_size(schedule.arrived(jobs), schedule.timeline.starts(), &none);
-    // Pairwise L1 sums, indexed by size and then by cell.
+    // Sums of pairwise L1 distances, indexed by job size and then by cell.
     let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
     let mut sums = vec![0u64; (largest as usize + 1) * runs.len()];
     let mut locality = measure.placements.then(|| Locality::new(&trace.topology));

@@ -115,7 +115,7 @@ impl Places {
 }
 
 /// Finds the points of nodes by name. Returns `None` if the machine has no named nodes. If the machine was not read
-/// from a file, also returns `None` if no node has a name of the machine.
+/// from a file, `None` is also returned if no node of the log has the name of a node of the machine.
 fn by_name(nodes: &RecordedPlacements, machine: &Topology) -> Result<Option<Vec<NodeId>>, String> {
     let Some(machine) = machine.hierarchy() else { return Ok(None) };
     let names = machine.names().iter().map(String::as_str);
@@ -265,8 +265,8 @@ impl Trace {
         &self.chains
     }
 
-    /// Returns the jobs with sizes in points. On machines with one processor per point, these are the jobs of the
-    /// workload.
+    /// Returns the jobs with sizes in points. On machines with one processor per point, the result contains the jobs of
+    /// the workload.
     pub fn jobs(&self) -> &[Job] {
         self.in_points.as_deref().unwrap_or(&self.workload.jobs)
     }
@@ -316,7 +316,7 @@ impl Trace {
     /// Returns the recorded schedule with sizes in processors, for logs in which jobs can share points.
     ///
     /// # Errors
-    /// Errors of [`recorded`](Self::recorded).
+    /// [`TimelineError`] under the conditions of [`recorded`](Self::recorded).
     pub fn recorded_in_processors(
         &self,
         stop: &CancelToken,
@@ -329,7 +329,7 @@ impl Trace {
     /// compared, or if no run repeats the log.
     ///
     /// # Errors
-    /// Errors of [`recorded`](Self::recorded).
+    /// [`TimelineError`] under the conditions of [`recorded`](Self::recorded).
     pub fn log_jobs(&self, stop: &CancelToken) -> Result<Option<Arc<LogJobs>>, TimelineError> {
         let mut cached = self.log_jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cached) = &*cached {
@@ -456,7 +456,7 @@ impl Cell {
     /// [coupled](Simulation::is_coupled) and requires a scheduler.
     ///
     /// # Errors
-    /// Errors of [`Trace::schedule`].
+    /// [`TimelineError`] under the conditions of [`Trace::schedule`].
     pub fn replayed_schedule(
         &self,
         simulation: &Simulation<'_>,

@@ -167,8 +167,8 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Pairs the jobs of two runs by job number. Both lists must be sorted by job number. Jobs with the same number
-    /// within a list are paired in the order of the lists.
+    /// Pairs the jobs of two runs by job number. Both lists must be sorted by job number. If several jobs in a list
+    /// have the same number, they are paired in the order of the lists.
     pub fn new(one: &[JobRow], other: &[JobRow]) -> Self {
         let (mut pairs, mut unpaired) = (Vec::with_capacity(one.len().min(other.len())), 0);
         let (mut i, mut j) = (0, 0);
@@ -275,7 +275,7 @@ impl Pairs {
             medians: of_robust(|of| of.median),
             trimmed_means: of_robust(|of| of.trimmed_mean),
             change: 100.0 * (sums[1] / sums[0] - 1.0),
-            // Subtraction from 0, because the negation of 0 is -0.
+            // The value is subtracted from 0 and not negated, because the negation of 0 is -0.
             interval: [0.0 - most, 0.0 - least],
             p: gain.p,
             comparisons: 1,
@@ -307,7 +307,7 @@ pub struct Compared {
     pub medians: [f64; 2],
     /// Trimmed mean of each run, see [`trimmed_mean`](replay_core::metrics::robust::trimmed_mean).
     pub trimmed_means: [f64; 2],
-    /// Change of the mean from the base, in percent.
+    /// Change of the mean relative to the base, in percent.
     pub change: f64,
     /// 95 % interval of `change`, in percent.
     pub interval: [f64; 2],
@@ -350,7 +350,7 @@ impl Compared {
     }
 }
 
-/// Corrects by Holm's method the p-values of several comparisons of one measure. The family size is `family` or the
+/// Applies Holm's method to the p-values of several comparisons of one measure. The family size is `family` or the
 /// number of comparisons with a p-value, whichever is larger.
 pub fn correct<'a>(compared: impl IntoIterator<Item = &'a mut Compared>, family: usize) {
     let compared: Vec<&mut Compared> = compared.into_iter().collect();
@@ -472,7 +472,7 @@ mod tests {
         assert_eq!((less.verdict(), less.jobs, less.lower), ("better", 200, 200));
         assert!((less.change + 10.0).abs() < 1e-9, "{less:?}");
         assert_eq!((less.medians, less.trimmed_means), ([100.0, 90.0], [100.0, 90.0]));
-        // Two extreme values of 200 change the mean, but neither median nor trimmed mean.
+        // Two extreme values among 200 values change the mean, but neither the median nor the trimmed mean.
         let two = compare(&run(|i| if i < 2 { 1e6 } else { 100.0 }), 0, all);
         assert!(two.means[1] > 1e4, "{two:?}");
         assert_eq!((two.medians[1], two.trimmed_means[1]), (100.0, 100.0));

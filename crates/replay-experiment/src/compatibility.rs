@@ -312,7 +312,8 @@ pub fn require_one_processor_per_point<'a>(
     }
 }
 
-/// Checks that machines have sides, because these bound the sides of the jobs in a stochastic stream.
+/// Checks that machines have sides, because the sides of the machine bound the sides of the jobs in a stochastic
+/// stream.
 ///
 /// # Errors
 /// [`Incompatible`] if a machine is a tree or consists of blocks.

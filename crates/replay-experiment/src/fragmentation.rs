@@ -59,8 +59,8 @@ pub fn fragmentation(
     [from, until]: [i64; 2],
     most: usize,
 ) -> Vec<FreeSpace> {
-    // Time, whether a job starts, and index of the allocation. At equal times, ends sort before starts. `None` marks an
-    // instant without a change of an allocation.
+    // Each entry contains a time, a flag that is `true` if a job starts, and the index of the allocation. At equal
+    // times, ends of jobs come before starts. The index `None` marks an instant without a change of an allocation.
     let mut changes: Vec<(i64, bool, Option<usize>)> = vec![(from, false, None)];
     for window in &outages.windows {
         changes.extend(

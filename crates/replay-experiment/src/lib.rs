@@ -2,9 +2,9 @@
 //!
 //! A [`Trace`] is a loaded workload on one machine. A trace computes the timeline of each scheduler once. A [`Cell`] is
 //! one run: a replay of the timeline, or a coupled simulation of scheduler and allocator if the strategy can refuse
-//! jobs or allocates units. [`run_cells`] runs cells on the shared worker [`pool`]. It delivers the results one at a
-//! time in grid order, so that written output does not depend on the number of threads. Streams and contention use the
-//! same pool.
+//! jobs or allocates units. [`run_cells`] runs cells on the shared worker [`pool`]. [`run_cells`] delivers the results
+//! one at a time in grid order, so that written output does not depend on the number of threads. Streams and contention
+//! use the same pool.
 //!
 //! * [`grid`] reads grids from files; [`sweep`] runs long grids, with a [`journal`] of finished cells.
 //! * [`compare`], [`schedule_diff`] and [`log_comparison`] compare runs with each other and with the log.

@@ -33,7 +33,7 @@ impl LogBaseline {
     /// Finds the baselines of a plan. Returns `None` if no run of the plan repeats the log.
     ///
     /// # Errors
-    /// Errors of [`Plan::key`].
+    /// [`NameError`] under the conditions of [`Plan::key`].
     pub fn new(plan: &Plan) -> Result<Option<LogBaseline>, NameError> {
         let is_recorded = |scheduler: &SchedulerSpec| scheduler.recorded().is_some();
         let Some(scheduler) = plan.grid.schedulers.iter().position(is_recorded) else {
@@ -117,7 +117,8 @@ impl<'a> Side<'a> {
 
 /// Returns the comparison of a run with its baseline `log`, computed over the jobs that are in both runs. The rows for
 /// all these jobs precede the rows for each job size. The result is empty if the run lacks jobs that the baseline has.
-/// This happens if jobs shared points in the log, and the run repeats their start times but assigns whole points.
+/// A run lacks such jobs if jobs shared points in the log, and the run repeats their start times but assigns whole
+/// points.
 pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
     let (own, baseline) = (Side::of(run), Side::of(log));
     let mut rows = Vec::new();

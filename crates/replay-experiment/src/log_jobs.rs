@@ -2,8 +2,8 @@
 //!
 //! A run that repeats a log lacks some jobs: jobs without a recorded start, and jobs for which too few processors are
 //! free at their recorded start. If the run also repeats placements, jobs without a recorded placement are excluded
-//! from its distance metrics. All other runs schedule all jobs. Both kinds of runs are measured a second time without
-//! the missing jobs, so that the runs are compared over the same set of jobs.
+//! from its distance metrics. All other runs schedule all jobs. Both runs that repeat the log and all other runs are
+//! measured a second time without the missing jobs, so that the runs are compared over the same set of jobs.
 
 use std::collections::HashMap;
 
@@ -47,7 +47,7 @@ impl LogJobs {
     /// includes all jobs of the trace, or if no cell of the trace repeats the log.
     ///
     /// # Errors
-    /// Errors of [`Trace::recorded`].
+    /// [`TimelineError`] under the conditions of [`Trace::recorded`].
     pub(super) fn of(trace: &Trace, stop: &CancelToken) -> Result<Option<Self>, TimelineError> {
         if !trace.is_recorded() {
             return Ok(None);

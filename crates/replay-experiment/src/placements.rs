@@ -218,7 +218,8 @@ impl<'a> Placements<'a> {
         self.reduced = Some(points.len() as u32);
         self.placed(id, start, points, None);
         if let Some(measures) = self.measured_jobs.last_mut().filter(|_| self.measure.jobs) {
-            // The job shares its points with other jobs. It holds exactly the number of processors that it requested.
+            // The job shares its points with other jobs. The job holds exactly the number of processors that it
+            // requested.
             (measures.served_size, measures.held) = (measures.size, measures.size);
         }
     }

@@ -14,7 +14,7 @@ use replay_core::topology::Topology;
 /// the cache to about 250 MB.
 const MOST_PROCESSORS: usize = 1 << 24;
 
-/// Cached allocators by canonical name and machine.
+/// Cached allocators, indexed by canonical name and machine.
 type Built = HashMap<(String, Topology), Box<dyn Allocator>>;
 
 /// Allocators that were built to check a grid and that no run has used yet. Clones share their contents.

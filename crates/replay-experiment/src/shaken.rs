@@ -3,9 +3,9 @@
 //!
 //! [`Estimates`] accepts the results of a [`Plan`] with [`Shake`](replay_core::workload::Shake) in the order of the
 //! plan, and stores only sums. The result has one row per cell and metric. A row contains the value on the unperturbed
-//! trace, the mean and the 95 % interval over the copies, and the mean *paired* difference: the difference from the
-//! reference cell on the same copy. Paired differences separate strategies better than independent means, because a
-//! copy that is hard for one strategy is usually hard for all strategies.
+//! trace, the mean and the 95 % interval over the copies, and the mean *paired* difference. A paired difference is the
+//! difference from the reference cell on the same copy. Paired differences separate strategies better than independent
+//! means, because a copy that is hard for one strategy is usually hard for all strategies.
 //!
 //! The reference cell has the first strategy of the grid, and the same scheduler and seed as the compared cell. In a
 //! grid with a single strategy, the reference cell instead has the first scheduler. For each metric, the significance
@@ -119,7 +119,7 @@ impl<Metrics> Estimates<Metrics> {
     /// Returns the rows in the order of the cells. A metric without a value on any copy is omitted.
     ///
     /// # Errors
-    /// Errors of [`Plan::key`].
+    /// [`NameError`] under the conditions of [`Plan::key`].
     pub fn rows(&self, plan: &Plan) -> Result<Vec<ShakenRow>, NameError> {
         let mut rows = Vec::new();
         for (place, cell) in self.cells.iter().enumerate() {

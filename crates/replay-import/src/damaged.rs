@@ -14,7 +14,7 @@ thread_local! {
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Number of rows that is accepted in any row group, however few bytes the group has: writers put at most 64 Mi rows
+/// Number of rows that is accepted in every row group, even if the group has few bytes: writers put at most 64 Mi rows
 /// into a group.
 const PLAUSIBLE_ROWS: u64 = 1 << 26;
 

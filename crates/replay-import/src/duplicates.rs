@@ -33,7 +33,7 @@ pub(super) enum Known {
 
 /// The ids of jobs.
 pub(super) struct Seen {
-    /// Bits of numeric ids, by server and block.
+    /// Bits of numeric ids, indexed by server and block.
     numbers: HashMap<(u64, u64), Box<[u64; WORDS]>>,
     texts: HashSet<u64>,
     blocks: usize,

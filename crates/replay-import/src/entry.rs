@@ -31,8 +31,8 @@ pub(super) const UNKNOWN: i64 = -1;
 /// A job. Times are in seconds; submit times are counted from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
-    /// Id of the job in the log; empty if the job has no id. This id determines which rows are merged and which jobs
-    /// are repeated.
+    /// Id of the job in the log; empty if the job has no id. The id determines which rows are merged and which jobs are
+    /// repeated.
     pub id: &'a str,
     /// Submit time.
     pub submit: i64,

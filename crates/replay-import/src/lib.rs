@@ -28,7 +28,7 @@
 //!
 //! # Adding a format
 //!
-//! Write a type that implements the trait `Log` in a separate file; add a [`Kind`], an entry in the table of
+//! Write a type that implements the trait `Log` in a separate file. Then add a [`Kind`], an entry in the table of
 //! `source.rs`, and a line in the function `reader` of this module. A table with known columns needs only a map in
 //! `layouts.rs`.
 
@@ -199,7 +199,7 @@ pub enum Input<'a> {
     /// A seekable file; a table in Parquet is read in place.
     File(File),
     /// Any other input, plain or compressed with gzip. A table in Parquet is first copied to [`Import::scratch`],
-    /// because reading it begins with the footer at its end.
+    /// because the reader begins with the footer at the end of the table.
     Stream(Box<dyn Read + 'a>),
 }
 

@@ -56,8 +56,8 @@ pub(super) enum Unit {
     /// `HH:MM:SS`.
     #[serde(rename = "HH:MM:SS")]
     Clock,
-    /// Minutes, if nearly all completed jobs stayed within their limits when these are read as minutes; otherwise
-    /// seconds. Only limits may have this unit.
+    /// The unit is minutes if nearly all completed jobs stayed within their limits when the limits are read in minutes;
+    /// if not, the unit is seconds. Only limits may have this unit.
     #[serde(rename = "minutes or seconds")]
     Either,
 }
@@ -69,7 +69,8 @@ pub(super) enum Span {
     With(WithUnit),
 }
 
-// This is implemented by hand, because for untagged enums serde does not report which unit or key is invalid.
+// This implementation is written by hand, because for untagged enums serde does not report which unit or key is
+// invalid.
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NameOrTable;

@@ -45,7 +45,8 @@ pub(super) struct Jobs {
     status: Option<Status>,
     zone: Zone,
     places: Places,
-    /// Note about the unit of limits. Present only if the format leaves the unit open and the user has specified it.
+    /// Note about the unit of limits. The note is present only if the format does not define the unit and the user has
+    /// specified the unit.
     limit_note: Option<&'static str>,
 }
 
@@ -195,8 +196,8 @@ impl Jobs {
             sink.dropped(number, dropped::UNFINISHED);
             return Ok(());
         }
-        // The table may contain a start time for a job that never started; this time is ignored. Such a job may
-        // nevertheless have an end time.
+        // The table may contain a start time for a job that never started; this time is ignored. A job that never
+        // started may nevertheless have an end time.
         let has_starts = places.start.is_some() || places.wait.is_some();
         let did_not_run = match run {
             None => known != status::COMPLETED,

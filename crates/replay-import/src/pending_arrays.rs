@@ -81,7 +81,7 @@ pub(super) enum Taken {
     Full,
 }
 
-/// Arrays with tasks that did not start, by id.
+/// Arrays with tasks that did not start, indexed by id.
 #[derive(Default)]
 pub(super) struct Pending(HashMap<String, Array>);
 

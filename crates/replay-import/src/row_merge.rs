@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::entry::{Entry, UNKNOWN};
 
-/// Jobs by id, in the order of their first rows.
+/// Jobs, indexed by id, in the order of their first rows.
 #[derive(Default)]
 pub(super) struct Joined {
     places: HashMap<String, usize>,

@@ -102,7 +102,7 @@ impl Sacct {
             Unit::Nodes => (all(&["AllocNodes", "NNodes"])?, all(&["ReqNodes", "NNodes"])?),
             Unit::Cores => (all(&["AllocCPUS", "NCPUS"])?, all(&["ReqCPUS", "NCPUS"])?),
         };
-        // If the log contains only numbers of processors, these are the sizes.
+        // If the log contains only numbers of processors, these numbers are used as sizes.
         let by_cores = self.source.size == Unit::Nodes && ran.is_empty();
         let ran = if ran.is_empty() { all(&["AllocCPUS", "NCPUS"])? } else { ran };
         if ran.is_empty() {
@@ -245,7 +245,7 @@ impl Log for Sacct {
         }
         if let Some(tasks) = kind.strip_prefix("_[") {
             let tasks = tasks.split(['%', ']']).next().unwrap_or_default();
-            // Slurm truncates long lists in this way, unless SLURM_BITSTR_LEN is 0.
+            // Slurm truncates long lists of tasks with `,...`, unless SLURM_BITSTR_LEN is 0.
             let cut = tasks.strip_suffix(",...");
             let tasks = cut.unwrap_or(tasks);
             let Some((count, ranges)) = pending_arrays::tasks(tasks) else {
@@ -303,7 +303,7 @@ impl Log for Sacct {
         let had_none = status == status::CANCELLED && no_time && size(row, &places.ran)? == 0;
         let started = started.filter(|_| !had_none);
         let is_open = started.is_some() && ended.is_none() && places.end.is_some();
-        // A job that may continue has no end yet. For other jobs the elapsed time determines the end.
+        // A job that may continue has no end yet. For other jobs, the elapsed time determines the end.
         let may_go_on = !known || status == status::PARTIAL;
         let unfinished = !over || (is_open && (may_go_on || elapsed.is_none()));
         let is_known = self.source.running && started.is_some() && elapsed.is_some();

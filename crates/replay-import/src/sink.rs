@@ -1,4 +1,4 @@
-//! The output stage of an import: numbers and counts the jobs, numbers the names, and writes SWF.
+//! The output stage of an import. It counts the jobs, assigns numbers to jobs and names, and writes SWF.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,11 +18,11 @@ use replay_workload::workload::stochastic::{SHAPES_HEADER, write_shape};
 /// Largest number of users, of groups or of queues that the header lists.
 const LISTED: usize = 100_000;
 
-/// Largest difference between times. A difference of this size exceeds the length of any log, and a record represents
-/// it exactly.
+/// Largest difference between times. A time difference of this size exceeds the length of any log, and a record
+/// represents the difference exactly.
 const SPAN: i64 = 1 << 50;
 
-/// Limit in minutes that few machines grant to a job: 31 days.
+/// A limit of 31 days, in minutes; few machines grant such a long limit to a job.
 const LONG: i64 = 31 * 24 * 60;
 
 /// Names in order of first appearance, numbered from 1.
@@ -49,9 +49,9 @@ impl Names {
     }
 }
 
-/// The counts that determine whether limits are in minutes or in seconds: jobs with a limit, completed jobs with a
-/// limit, completed jobs whose run time did not exceed the limit read in minutes, and limits that would be unusually
-/// long in minutes.
+/// The counts that determine whether limits are in minutes or in seconds. Three counts are the jobs with a limit, the
+/// completed jobs with a limit, and the completed jobs that ran no longer than their limit if limits are in minutes.
+/// The fourth count is the limits that would be unusually long in minutes.
 #[derive(Default)]
 struct Limits {
     first: (usize, u64),
@@ -62,7 +62,7 @@ struct Limits {
     first_long: (usize, u64),
 }
 
-/// The destination of the jobs and counts of a log; writes the trace.
+/// The destination of the jobs of a log and of the counts; it writes the trace.
 pub(super) struct Sink<'a> {
     how: Import,
     /// Output files for nodes, shapes and ids; `None` for a file that is not written.
@@ -188,7 +188,7 @@ impl<'a> Sink<'a> {
         self.report.files.last().cloned().unwrap_or_default()
     }
 
-    /// Returns the place of a line of the current file in the log: the index of the file, and the line number.
+    /// Returns the position in the log of a line of the current file: the index of the file and the line number.
     pub fn place(&self, line: u64) -> (usize, u64) {
         (self.report.file(), line)
     }
@@ -307,7 +307,7 @@ impl<'a> Sink<'a> {
         self.noted_at(self.place(line), what, count);
     }
 
-    /// Counts a note `count` times at a place that may be in an earlier file.
+    /// Counts a note `count` times for a line that may belong to an earlier file.
     pub fn noted_at(&mut self, place: (usize, u64), what: &'static str, count: u64) {
         self.report.add(Class::Noted, what, place, count);
     }
@@ -331,7 +331,8 @@ impl<'a> Sink<'a> {
     /// Returns the unit of estimates in seconds: 1 or 60.
     fn per_estimate(&mut self) -> i64 {
         let Limits { first, jobs, completed, within, long, first_long } = self.limits;
-        // The unit is minutes if at least 95% of the completed jobs did not exceed their limit read in minutes.
+        // The unit is minutes if at least 95% of the completed jobs ran no longer than their limit, where the limit is
+        // read in minutes.
         let (what, seconds) = match within * 20 >= completed * 19 {
             _ if jobs == 0 => return 1,
             true => ("limit read in minutes (limit=seconds reads limits in seconds)", 60),
@@ -358,7 +359,7 @@ impl<'a> Sink<'a> {
         self.passed_at(self.place(line), what, count);
     }
 
-    /// Counts lines that are not jobs, at a place that may be in an earlier file.
+    /// Counts lines that are not jobs; the lines may belong to an earlier file.
     pub fn passed_at(&mut self, place: (usize, u64), what: &'static str, count: u64) {
         self.report.add(Class::Passed, what, place, count);
     }

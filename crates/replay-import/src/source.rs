@@ -12,7 +12,8 @@ use replay_workload::naming::{Description, Entry, NameError, Table, kind};
 pub enum Kind {
     /// Slurm's `sacct -P`.
     Sacct,
-    /// Cobalt's jobs as the Argonne Leadership Computing Facility publishes them.
+    /// Jobs of Cobalt, in the format in which the Argonne Leadership Computing Facility publishes
+    /// these jobs.
     Cobalt,
     /// Accounting records of Torque or PBS.
     Torque,
@@ -22,16 +23,17 @@ pub enum Kind {
     Rfold,
     /// Any text table, read with a [`ColumnMap`].
     Csv,
-    /// F-DATA: jobs of Fugaku, Parquet.
+    /// F-DATA, which contains jobs of Fugaku, in Parquet files.
     Fdata,
-    /// PM100: jobs of Marconi100, Parquet.
+    /// PM100, which contains jobs of Marconi100, in Parquet files.
     Pm100,
     /// Any table in Parquet, read with a [`ColumnMap`].
     Parquet,
 }
 
 impl Kind {
-    /// Returns whether times are dates; otherwise they are offsets from an arbitrary origin.
+    /// Returns whether the times of a log are dates. If not, the times are offsets from an
+    /// arbitrary origin.
     pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
         match self {
             Kind::Sacct | Kind::Cobalt | Kind::Torque | Kind::Fdata | Kind::Pm100 => true,
@@ -67,8 +69,8 @@ pub enum Submit {
 /// The unit of limits of run times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Minutes. However, if more than 5% of the completed jobs exceeded their limit read in
-    /// minutes, the unit is seconds.
+    /// Minutes. However, the unit is seconds if more than 5% of the completed jobs would have
+    /// exceeded their limit in minutes.
     Auto,
     /// Minutes.
     Minutes,

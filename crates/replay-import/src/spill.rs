@@ -12,7 +12,7 @@ const KEPT: usize = 1 << 24;
 /// Number of values of a job.
 pub(super) const FIELDS: usize = 10;
 
-/// Jobs as numbers, in order. A number takes as many bytes as necessary.
+/// The jobs of a log in their order, stored as numbers. A number takes as many bytes as necessary.
 pub(super) struct Spill {
     buffer: Vec<u8>,
     file: Option<File>,
@@ -29,7 +29,7 @@ impl Spill {
     /// Adds a job.
     pub fn push(&mut self, fields: [i64; FIELDS]) -> io::Result<()> {
         for field in fields {
-            // Zigzag: small negative numbers are as short as small positive numbers.
+            // The zigzag encoding makes small negative numbers as short as small positive numbers.
             let mut rest = ((field << 1) ^ (field >> 63)) as u64;
             while rest >= 0x80 {
                 self.buffer.push(rest as u8 | 0x80);
@@ -105,7 +105,7 @@ pub(super) fn nameless(dir: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    /// The jobs exceed the part that is stored in memory, and their numbers have the largest possible length.
+    /// The jobs need more space than the spill may use in memory, and their numbers have the largest possible length.
     #[test]
     fn jobs_are_read_in_order() {
         let dir = tempfile::tempdir().expect("a folder");

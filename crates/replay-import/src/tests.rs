@@ -90,8 +90,8 @@ fn error(source: &str, log: &str) -> String {
 #[test]
 fn imports_sacct_line_by_line() {
     let made = made("sacct", SACCT);
-    // The part of the heterogeneous job has the earliest submit time, a minute before that of the job in the first
-    // line.
+    // The earliest submit time is that of the part of the heterogeneous job; it is one minute before the submit time of
+    // the job in the first line.
     assert_eq!(
         jobs(&made),
         [
@@ -370,7 +370,8 @@ fn imports_a_table_by_a_map() {
     assert!(nothing.unwrap_or_default().contains("csv needs --map"));
 }
 
-/// Rows with the same id, in two files and of two runs, become one job from the earliest start to the latest end.
+/// Rows with the same id become one job, even if the rows are in two files or belong to two runs. The job lasts from
+/// the earliest start to the latest end.
 #[test]
 fn merges_rows_of_one_job() {
     let one = COBALT.replace("41.00000,2015-01-01 00:11:40", "41.00000,2015-01-01 00:10:40");

@@ -4,10 +4,9 @@
 //! 03/18/2017 00:46:07;E;6335100.bw;user=anna qtime=1489795200 start=1489795522 end=1489797967 ..
 //! ```
 //!
-//! A line is `date time;type;job;key=value key=value ..`. Only lines of type `E` (ended) become jobs. Jobs that
-//! were deleted (`D`) or aborted (`A`) and have no line of type `E` anywhere in the log are counted; lines of other
-//! types are passed over. If a key is repeated, its last value is used. A word without a key is part of the
-//! preceding value.
+//! A line is `date time;type;job;key=value key=value ..`. Only lines of type `E` (ended) become jobs. A job that was
+//! deleted (`D`) or aborted (`A`) is counted if the log contains no line of type `E` for this job. Lines of other types
+//! are passed over. If a key is repeated, its last value is used. A word without a key is part of the preceding value.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -192,7 +191,8 @@ impl Log for Torque {
         };
         // A host occurs once for each of its slots; in most cases these occurrences are consecutive.
         let mut hosts: Vec<&str> = Vec::new();
-        // If another field contains the size, an invalid host only removes the list of nodes; the job is kept.
+        // If another field contains the size, the job is kept, and an invalid host only removes the job's list of
+        // nodes.
         let is_sized = self.source.size == Unit::Cores
             || [values.unique, values.nodect].iter().any(|size| !size.is_empty());
         for item in values.hosts.split('+').filter(|item| !item.is_empty()) {

@@ -86,7 +86,7 @@ fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i6
 
 /// Converts a number of days since 1970-01-01 to year, month and day. Any number of days is valid.
 pub fn civil(day: i64) -> (i64, i64, i64) {
-    // In this computation years begin in March, so that a leap day is the last day of its year. A cycle of 400 years
+    // In this computation, years begin in March, so that a leap day is the last day of its year. A cycle of 400 years
     // has 146,097 days.
     let day = day.saturating_add(719_468);
     let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
@@ -227,7 +227,7 @@ mod tests {
         assert!(is_american("03/18/2017 00:00:00") && !is_american("18/03/2017 00:00:00"));
     }
 
-    /// In Prague the clocks went from 2 to 3 on 2024-03-31 and from 3 to 2 on 2024-10-27.
+    /// In Prague, the clocks went from 2 to 3 o'clock on 2024-03-31 and from 3 to 2 o'clock on 2024-10-27.
     #[test]
     fn converts_times_in_a_zone_with_summer_time() {
         let zone = &"Europe/Prague".parse().expect("a zone");
@@ -240,14 +240,14 @@ mod tests {
         let earlier = utc("2024-10-27T00:30:00");
         assert_eq!(at("2024-10-27T02:30:00"), Ok(Moment { earlier, later: earlier + 3600 }));
         assert_eq!(at("2024-10-27"), Err(Reason::NotATime));
-        // Times outside the rules of the zone are converted without a panic.
+        // Times for which the zone has no rules are converted without a panic.
         for text in ["0001-01-01T00:00:00", "9999-12-31T23:59:60"] {
             assert!(at(text).is_ok(), "{text}");
         }
     }
 
-    /// A job ran during the change of the clocks: 02:50, 02:10 and 02:40 are in order only if the clocks went back
-    /// between the first and the second time.
+    /// A job ran during the change of the clocks. Its times 02:50, 02:10 and 02:40 are in order only if the clocks went
+    /// back between the first and the second time.
     #[test]
     fn the_order_of_times_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");
@@ -260,13 +260,13 @@ mod tests {
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
         assert!(times.note.is_some_and(|note| note.contains("the earlier time")));
         assert_eq!(in_order(at("03:00"), None, None, None).note, None);
-        // Times are not changed if they are out of order with either hour.
+        // If the times are out of order with either of the two hours, the times are not changed.
         let times = in_order(at("03:50"), Some(at("02:10")), None, None);
         assert!(times.start.is_some_and(|start| start < times.submit));
     }
 
-    /// The time from 02:30 to 03:30 is one hour or two hours. The time from 01:30 to 02:30 is also one hour or two
-    /// hours.
+    /// The time from 02:30 to 03:30 is one hour or two hours, because the hour from 2 to 3 o'clock is repeated. The
+    /// time from 01:30 to 02:30 is also one hour or two hours, because the hour from 2 to 3 o'clock is repeated.
     #[test]
     fn the_elapsed_time_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");

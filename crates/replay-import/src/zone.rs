@@ -1,9 +1,10 @@
 //! Clocks of logs: a fixed offset from UTC, or a zone with summer time.
 //!
-//! When summer time ends, the clocks show one hour twice. For a time in this hour, a log does not state whether the
-//! first or the second hour is meant. The first hour is used, unless the elapsed time determines the hour, or a job
-//! would start before its submission or end before its start; see [`in_order`]. When summer time begins, the clocks
-//! skip one hour; times in this hour do not exist.
+//! When summer time ends, the clocks show one hour twice. For a time in the repeated hour, a log does not state whether
+//! the first or the second hour is meant. The first hour is used by default. The second hour is used if the elapsed
+//! time requires the second hour, or if the first hour would place a job's start before its submission or its end
+//! before its start; see [`in_order`]. When summer time begins, the clocks skip one hour; times in this hour do not
+//! exist.
 //!
 //! The time-zone database is compiled into the program, so that an import gives the same trace on every machine.
 
@@ -70,7 +71,8 @@ impl fmt::Display for Zone {
 }
 
 impl Zone {
-    /// Converts a local time, in seconds since 1970 on the zone's clock. Returns `None` if the clock skips this time.
+    /// Converts a local time, which is given in seconds since 1970 on the zone's clock, to a point in time. Returns
+    /// `None` if the clock skips this time.
     pub(super) fn moment(&self, local: i64) -> Option<Moment> {
         let zone = match self {
             Zone::Fixed(offset) => return Some(Moment::at(local - offset)),
@@ -109,7 +111,8 @@ impl Moment {
         self.earlier < self.later
     }
 
-    /// Returns the later point if only the later point is at or after `time`; otherwise the earlier point.
+    /// Returns the later of the two points in time if only this point is at or after `time`; otherwise, returns the
+    /// earlier point.
     fn not_before(self, time: i64) -> i64 {
         if self.earlier < time && time <= self.later { self.later } else { self.earlier }
     }
@@ -127,7 +130,7 @@ pub(super) struct Times {
 
 /// Chooses the times of a job if the clock shows some of these times twice. `elapsed` is the time between start and end
 /// in seconds, as recorded in the log; `None` if the log does not record it. The function returns the earliest start
-/// and end that agree with `elapsed` to within a second; if there are no such times, the function returns the earliest
+/// and end that agree with `elapsed` to within a second. If there are no such times, the function returns the earliest
 /// times that are in order.
 pub(super) fn in_order(
     submit: Moment,

@@ -19,20 +19,21 @@ impl ChannelId {
 /// The direction of a channel, relative to the node that it leaves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Port {
-    /// From the processing element into its router.
+    /// A channel from the processing element into its router.
     Injection,
-    /// From the router to its processing element.
+    /// A channel from the router to its processing element.
     Ejection,
-    /// To the next router along an axis of a mesh or torus.
+    /// A channel to the next router along an axis of a mesh or torus.
     Axis {
         /// The axis: 0 = x, 1 = y, 2 = z.
         axis: u8,
         /// Whether the channel leads towards greater coordinates.
         positive: bool,
-        /// Virtual channel: on a torus, 0 before the dateline and 1 from the dateline on; on all other machines, 0.
+        /// Number of the virtual channel. On a torus, the number is 0 before the dateline and 1 from the dateline on;
+        /// on all other machines, the number is 0.
         lane: u8,
     },
-    /// To the neighbouring router of a hypercube. The numbers of the two routers differ in this bit.
+    /// A channel to the neighbouring router of a hypercube. The numbers of the two routers differ in this bit.
     Bit(u8),
 }
 

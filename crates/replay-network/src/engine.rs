@@ -1,10 +1,10 @@
 //! The event-driven engine.
 //!
 //! There are three kinds of events: a header requests a channel, a channel for which a header waits is released, or a
-//! network event is reported to the caller. The engine does not simulate every single flit: when a header gets a
-//! channel, the engine computes the cycles in which the flits behind the header move, and thus the cycles in which the
-//! channels at the worm's tail become free. A hop costs at most two events and no allocation; memory is proportional to
-//! the number of packets in flight, not to the number of packets sent.
+//! network event is reported to the caller. The engine does not simulate every single flit. When a header gets a
+//! channel, the engine computes the cycles in which the flits behind the header move. From these cycles follow the
+//! cycles in which the channels at the worm's tail become free. A hop costs at most two events and no allocation;
+//! memory is proportional to the number of packets in flight, not to the number of packets sent.
 
 mod diagnosis;
 mod grant;
@@ -149,7 +149,7 @@ impl Network {
     ///
     /// Returns `None` if there are no more events or, with `until`, no more events by cycle `until`. With `until`, the
     /// network has then reached cycle `until`: all events before this cycle are processed, and packets can be sent in
-    /// this cycle. Without `until`, all packets are then delivered.
+    /// this cycle. If `until` is not given and the call returns `None`, all packets have been delivered.
     ///
     /// # Errors
     /// [`Stalled`] if packets are in flight and no packet can ever move.

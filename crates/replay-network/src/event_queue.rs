@@ -1,10 +1,10 @@
 //! A queue of events: a ring of buckets, one per cycle.
 //!
-//! The events of one cycle are returned in the order in which they were added, except for releases,
-//! which are ordered by a key that the caller gives. Events beyond the ring are kept in a heap. An
-//! event moves from the heap into the ring as soon as the ring reaches the cycle of the event, and thus before
-//! later additions for this cycle. Adding and removing an event take constant time; the search for
-//! the next busy cycle reads one bit per cycle.
+//! The events of one cycle are returned in the order in which they were added. Releases are an exception: they are
+//! ordered by a key that the caller gives. Events beyond the ring are kept in a heap. An event moves from the heap into
+//! the ring as soon as the ring reaches the cycle of the event. Events that are added later for this cycle therefore
+//! come after the moved event. Adding and removing an event take constant time; the search for the next busy cycle
+//! reads one bit per cycle.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -101,7 +101,7 @@ impl EventQueue {
         &mut self.buckets[(self.now % REACH) as usize]
     }
 
-    /// Removes the release with the least key of this cycle.
+    /// Removes the release of this cycle that has the least key.
     #[inline]
     pub fn next_release(&mut self, key: impl Fn(u32) -> u64) -> Option<u32> {
         if self.unsorted {

@@ -11,7 +11,7 @@ impl LinkReservations {
         Self { cycles: vec![Vec::new(); links] }
     }
 
-    /// Reserves the first free cycle of the link that is not before `earliest`, and returns it. Discards
+    /// Reserves the first free cycle of the link that is not before `earliest`, and returns this cycle. Discards
     /// reservations before `now`; `earliest` must not be before `now`.
     pub fn reserve(&mut self, link: usize, now: u64, earliest: u64) -> u64 {
         let taken = &mut self.cycles[link];

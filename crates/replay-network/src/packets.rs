@@ -19,8 +19,8 @@
 //! channels, without waits for the injection channel. The packets of a list may be in any order. Packets with the same
 //! cycle are sent in the order of the list. The output is in the order of the list.
 //!
-//! Nodes are numbered with x fastest, x + W y (+ W D z), on a grid of W x D (x H); on a hypercube the numbers of two
-//! neighbours differ in exactly one bit.
+//! On a grid of W x D (x H), the node at (x, y, z) has the number x + W y (+ W D z), so x varies fastest. On a
+//! hypercube, the numbers of two neighbours differ in exactly one bit.
 
 mod error;
 
@@ -210,7 +210,7 @@ fn named(mut stalled: Stalled, packets: &[ListedPacket]) -> Stalled {
 /// Writes results as CSV.
 ///
 /// # Errors
-/// Errors of `output`.
+/// Returns the errors of `output`.
 pub fn write(results: &[PacketResult], output: impl Write) -> std::io::Result<()> {
     write_csv(&PacketResult::columns(), results, true, std::io::BufWriter::new(output))
 }

@@ -21,8 +21,8 @@ pub enum FlowControl {
     Pipelined,
 }
 
-/// The switching technique, which determines the distance between a packet's header and its tail, and the size of
-/// buffers.
+/// The switching technique, which determines the size of buffers and the distance between a packet's header and its
+/// tail.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Switching {
@@ -34,8 +34,8 @@ pub enum Switching {
     StoreAndForward,
 }
 
-/// The constants of a network; times are in cycles, buffers in flits. The [crate](crate) documentation defines their
-/// meaning.
+/// The constants of a network; times are in cycles, and sizes of buffers are in flits. The [crate](crate) documentation
+/// defines their meaning.
 ///
 /// ```
 /// use replay_network::Settings;
@@ -59,8 +59,8 @@ pub struct Settings {
     pub release: u32,
     /// Time for which an injection channel stays reserved after the tail has left the channel.
     pub release_injection: u32,
-    /// Size of the buffer at the receiving end of every channel, in flits, at least 1. This size is used only with
-    /// wormhole switching.
+    /// Size, in flits, of the buffer at the receiving end of every channel; at least 1. The size of the buffer is used
+    /// only with wormhole switching.
     pub depth: u32,
     /// The time at which a flit frees its buffer.
     pub flow: FlowControl,

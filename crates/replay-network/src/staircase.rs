@@ -1,10 +1,10 @@
 //! The timing of a worm's flits, computed flit by flit.
 //!
 //! The computation is valid for buffers of any depth B, for any durations, and for links with reserved cycles. The
-//! closed form of [`WormTiming`] is not valid in these cases. When the header starts over channel k, the starts of flit
-//! f are determined up to channel k - floor(f / B). The last determined channels of the flits form a staircase, so the
-//! latest start of each flit is the whole state of a worm. Each step of the header costs one operation per flit. The
-//! last step computes all remaining starts, at the cost of one operation per flit and channel.
+//! closed form of [`WormTiming`] is not valid in these cases. When the header starts to cross channel k, the starts of
+//! flit f are determined up to channel k - floor(f / B). The last determined channels of the flits form a staircase, so
+//! the latest start of each flit is the whole state of a worm. Each step of the header costs one operation per flit.
+//! The last step computes all remaining starts, at the cost of one operation per flit and channel.
 
 use super::worm_timing::WormTiming;
 
@@ -22,18 +22,18 @@ pub struct Stairs {
 /// The starts that determine the earliest possible start of a flit over a channel.
 #[derive(Clone, Copy, Default)]
 struct Bounds {
-    /// Start of the same flit over the previous channel.
+    /// Cycle in which this flit starts to cross the previous channel.
     arrival: Option<u64>,
-    /// Start of the previous flit over the same channel.
+    /// Cycle in which the previous flit starts to cross this channel.
     ahead: Option<u64>,
-    /// Start, over the next channel, of the flit that must first leave the buffer.
+    /// Cycle in which the flit that must first leave the buffer starts to cross the next channel.
     room: Option<u64>,
 }
 
 impl Stairs {
-    /// Advances the header, which starts over channel `k < last` at `start`. `latest[f]` becomes the latest known start
-    /// of flit f; the length of `latest` is the number of flits that have a start. `book` is called with channel
-    /// and earliest possible start, and returns the actual start.
+    /// Advances the header, which starts to cross channel `k < last` at `start`. `latest[f]` becomes the latest known
+    /// start of flit f; the length of `latest` is the number of flits that have a start. `book` is called with a
+    /// channel and the earliest possible start, and returns the actual start.
     pub fn climb(
         &self,
         latest: &mut Vec<u64>,
@@ -66,10 +66,10 @@ impl Stairs {
         }
     }
 
-    /// Computes all remaining starts when the header starts over the last channel at `start`. Starts are computed in
-    /// the order of flits, then of channels; `book` determines each start as in [`Stairs::climb`]. `rows` is scratch
-    /// space. `tail` is called with channel and start for all starts of the tail, including starts that were known
-    /// before.
+    /// Computes all remaining starts when the header starts to cross the last channel at `start`. Starts are computed
+    /// in the order of flits, then of channels; `book` determines each start as in [`Stairs::climb`]. `rows` is scratch
+    /// space. `tail` is called with the channel and the start for each start of the tail, including the starts that
+    /// were known before.
     pub fn drain(
         &self,
         latest: &[u64],

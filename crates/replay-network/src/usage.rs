@@ -8,7 +8,7 @@ pub const NONE: u32 = u32::MAX;
 /// Marks a time that is not known yet.
 pub const UNKNOWN: u64 = u64::MAX;
 
-/// The holder of a channel and the worms that wait for it.
+/// The holder of a channel and the worms that wait for the channel.
 #[derive(Clone, Debug)]
 pub struct ChannelState {
     /// Cycle in which the channel becomes or became free; [`UNKNOWN`] while its holder may be blocked.

@@ -1,18 +1,19 @@
 //! Channels of a machine, and routes through the channels.
 //!
-//! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit first on a hypercube
-//! (e-cube). On a wrapped axis, a packet takes the shorter direction, or upwards if both directions are equally long. A
-//! packet uses virtual channel 0 until it crosses the dateline, and virtual channel 1 from the dateline on. The
-//! dateline is the link between the last and the first position of a wrapped axis. The channels can thus be numbered
-//! such that every route uses them in ascending order, which excludes a cyclic wait (Dally, Seitz 1987).
+//! Routes are dimension-ordered. On a mesh or torus, a route follows x, then y, then z; on a hypercube, a route changes
+//! the lowest differing bit first (e-cube). On a wrapped axis, a packet takes the shorter direction, or the upward
+//! direction if both directions are equally long. A packet uses virtual channel 0 until it crosses the dateline, and
+//! virtual channel 1 from the dateline on. The dateline is the link between the last and the first position of a
+//! wrapped axis. The channels can thus be numbered such that every route uses them in ascending order, which excludes a
+//! cyclic wait (Dally, Seitz 1987).
 //!
-//! A route consists of a few [`Leg`]s, which are runs of channels with evenly spaced numbers. Finding a route takes
-//! constant time and memory, regardless of its number of hops.
+//! A route consists of a few [`Leg`]s, which are sequences of channels with evenly spaced numbers. Finding a route
+//! takes constant time and memory, regardless of its number of hops.
 
 use super::channel::{Channel, ChannelId, Port};
 use replay_core::topology::{Axis, Coord, NodeId, Topology};
 
-/// A run of `count` channels: `first`, `first + step`, ...
+/// A sequence of `count` channels: `first`, `first + step`, ...
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Leg {
     pub first: u32,

@@ -36,7 +36,7 @@ impl Walker {
     }
 }
 
-/// The part of a worm's state that changes with every hop. This part fits into a cache line.
+/// The part of a worm's state that changes with every hop. This part of the state fits into a cache line.
 #[derive(Clone, Default, Debug)]
 #[repr(align(64))]
 pub struct Worm {

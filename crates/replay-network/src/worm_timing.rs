@@ -1,10 +1,10 @@
 //! The timing of a worm's flits, in closed form.
 //!
-//! If buffers hold a single flit, injection is no slower than the links, and a header takes at least one cycle from one
-//! channel to the next, then the flits of a worm follow their header on a diagonal. If the header starts over channel k
-//! at cycle t, flit f starts over channel k - f at t + f h, where h is `link` with hand-shake, and 0 otherwise. Once
-//! the header starts over the ejection channel K, at cycle t, the other flits cannot be blocked. One flit leaves every
-//! c cycles, and flit f starts over channel K - j at
+//! The flits of a worm follow their header on a diagonal under three conditions: buffers hold a single flit, injection
+//! is no slower than the links, and a header takes at least one cycle from one channel to the next. If the header
+//! starts to cross channel k at cycle t, flit f starts to cross channel k - f at t + f h, where h is `link` with
+//! hand-shake, and 0 otherwise. Once the header starts to cross the ejection channel K, at cycle t, the other flits
+//! cannot be blocked. One flit leaves every c cycles, and flit f starts over channel K - j at
 //!
 //! ```text
 //! hand-shake   t + f c                          j = 0        c = link + eject, eject >= link
@@ -12,9 +12,9 @@
 //! pipelined    t + (f - j) c                    0 <= j <= f  c = max(link, eject)
 //! ```
 //!
-//! Both formulas follow by induction over f from the three conditions in the crate's documentation. Tests compare the
-//! formulas with the conditions evaluated flit by flit. A query takes a few additions, regardless of the length of the
-//! packet.
+//! The formulas for the starts of flits follow by induction over f from the three conditions in the crate's
+//! documentation. Tests compare the formulas with the conditions evaluated flit by flit. A query takes a few additions,
+//! regardless of the length of the packet.
 
 use super::settings::{FlowControl, Settings, Switching};
 
@@ -81,7 +81,7 @@ impl WormTiming {
         }
     }
 
-    /// Returns the number of cycles from the start of a flit over channel k to the start of the next flit.
+    /// Returns the number of cycles between the starts of two consecutive flits over channel k.
     #[inline]
     pub fn period(&self, k: u32, last: u32) -> u64 {
         self.cross(k, last).max(1)
@@ -99,15 +99,15 @@ impl WormTiming {
         if k == 0 { self.release_injection } else { self.release }
     }
 
-    /// Returns the start of flit f over the channel that is f positions behind the header's channel. The header starts
-    /// over its channel at `header`; this channel must not be the last channel.
+    /// Returns the cycle in which flit f starts to cross the channel that is f positions behind the header's channel.
+    /// The header starts to cross its channel at `header`; this channel must not be the last channel.
     #[inline]
     pub fn moving(&self, header: u64, f: u32) -> u64 {
         header + u64::from(f) * self.lag
     }
 
-    /// Returns the start of flit f over the channel that is `j <= f` positions before the last channel. The header
-    /// starts over the last channel at `header`.
+    /// Returns the cycle in which flit f starts to cross the channel that is `j <= f` positions before the last
+    /// channel. The header starts to cross the last channel at `header`.
     #[inline]
     pub fn draining(&self, header: u64, f: u32, j: u32) -> u64 {
         let behind = u64::from(f - j);

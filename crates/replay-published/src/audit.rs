@@ -1,10 +1,10 @@
-//! Audit of the verdicts of the rows, which shows how many verdicts depend on the strategy.
+//! Audit of the verdicts of the rows; the audit shows how many verdicts depend on the strategy.
 //!
-//! If a row would pass with any strategy, it is no evidence that its strategy is implemented correctly. The *swap test*
-//! changes the number of each judged row and judges the row again: it replaces the number by that of another strategy,
-//! or it exchanges two strategies in all numbers of a claim. A swap is unnoticed if the row still agrees with its
-//! declaration. For each suite, the numbers of unnoticed swaps, undecided rows and rows without a swap are declared in
-//! [`BASELINES`]. Any difference from these numbers is reported as a complaint.
+//! If a row would pass with any strategy, the row is not evidence that its strategy is implemented correctly. The *swap
+//! test* changes the number of each judged row and judges the row again. The test either replaces the number by the
+//! number of another strategy, or exchanges two strategies in all numbers of a claim. A swap is unnoticed if the row
+//! still agrees with its declaration. For each suite, the numbers of unnoticed swaps, undecided rows and rows without a
+//! swap are declared in [`BASELINES`]. Any difference from these numbers is reported as a complaint.
 
 use super::{Cause, Check, Class, Measured, NotRun, Suite, Verdict};
 use std::collections::BTreeMap;
@@ -331,7 +331,7 @@ mod tests {
     fn a_swap_is_noticed_if_it_changes_the_declared_verdict() {
         let count = |check: &Check| check.unnoticed().count();
         assert_eq!(count(&check(100.0, &[109.0, 111.0, 120.0])), 1);
-        // If a difference is declared, a swap is unnoticed if the new number is near the declared number. The swap is
+        // For a declared difference, a swap is unnoticed if the new number is near the declared number. The swap is
         // noticed if the new number agrees with the printed number.
         let known = check(150.0, &[100.0, 151.0, 200.0]).known(150.0, "why");
         assert_eq!(count(&known), 1);

@@ -12,11 +12,11 @@
 //! Table 3.2, 8 % for means of Table 5.2 (heavy tails are noisy), 4 % for utilizations and lengths of the busy list,
 //! and 10 % for ratios. The 95 % intervals in the thesis must overlap replay's intervals. The relative errors in the
 //! thesis follow from these intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints
-//! overhead as time. replay counts elementary operations of the literal algorithms, because counts do not depend on the
-//! computer; ratios of counts must agree with the printed ratios within 30 %. Strategies that are "very close" must be
-//! within 2 %. The length m of the busy list and the turnaround "hardly depend" on the size of the mesh; their ratios
-//! between meshes must be within 15 % and 20 % of 1, respectively. If the thesis names no load, the note contains the
-//! load that is used.
+//! overhead as time. replay counts elementary operations of the literal algorithms instead, because counts do not
+//! depend on the computer. Ratios of counts must agree with the printed ratios within 30 %. Strategies that are "very
+//! close" must be within 2 %. The length m of the busy list and the turnaround "hardly depend" on the size of the mesh.
+//! Between meshes, the ratio of the lengths must be within 15 % of 1, and the ratio of the turnarounds within 20 %
+//! of 1. If the thesis names no load, the note contains the load that is used.
 //!
 //! The thesis contradicts itself on two points, which are not judged. The text disagrees with Tables 3.2 and 5.2 about
 //! the order of BL and FF; the claim that BL and FF are within 3 % of each other is judged. Chapter 6 states "up to
@@ -137,8 +137,8 @@ fn verify(
     Ok(checks)
 }
 
-/// Section 5.4: with alpha 3 and k 1, the bounded Pareto distribution approaches the exponential distribution with a
-/// mean of 1.
+/// Checks section 5.4: with alpha = 3 and k = 1, the bounded Pareto distribution approaches the exponential
+/// distribution with a mean of 1.
 fn pareto_near_exponential() -> Result<Check, VerifyError> {
     let defect = |error: &dyn std::fmt::Display| VerifyError::Table(error.to_string());
     let pareto: Service = "pareto[k=1,q=4241,alpha=3]".parse().map_err(|e| defect(&e))?;
@@ -210,8 +210,8 @@ fn points() -> Vec<Key<'static>> {
     points
 }
 
-/// Busy lists whose number of operations increases with the load by more than the "little" of the thesis. Each entry
-/// contains the measured increase.
+/// Busy lists for which the number of operations increases with the load by more than the "little" that the thesis
+/// states. Each entry contains the measured increase.
 const LITTLE: [(&str, f64); 2] = [(TBL, 8.328), (BL, 3.686)];
 const WHY_LITTLE: &str = "the number of operations of a search grows with the square of the \
     length of the busy list, and the search is repeated for each refused job; the thesis prints \
@@ -242,7 +242,7 @@ impl Claims<'_> {
         Ok(self.mean(a, metric)? / self.mean(b, metric)?)
     }
 
-    /// Claim 1: strategies with equal recognition have equal turnaround.
+    /// Checks claim 1: strategies with equal recognition have equal turnaround.
     fn same_recognition(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         for (sides, loads) in
@@ -263,7 +263,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 2 and 3: rotation shortens turnaround, and the gain is largest at medium load.
+    /// Checks claims 2 and 3: rotation shortens turnaround, and the gain is largest at medium load.
     fn rotation(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         for (sides, medium, heavy) in [("uniform", "3.4", "5.8"), ("exponential", "5.8", "12.2")] {
@@ -300,7 +300,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claim 4: length of the busy list.
+    /// Checks claim 4, which is about the length of the busy list.
     fn busy_list(&self) -> Result<Vec<Check>, VerifyError> {
         let m = |machine, sides, strategy| {
             self.mean(chapter_3(machine, sides, "5.8", strategy), Metric::BusyList)
@@ -335,8 +335,9 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 5 and 21: cost of allocation in elementary operations of the literal algorithms. An operation of a scan
-    /// is not comparable with an operation of a busy list; the benchmarks measure times.
+    /// Checks claims 5 and 21, which are about the cost of allocation in elementary operations of the literal
+    /// algorithms. An operation of a scan is not comparable with an operation of a busy list; the benchmarks measure
+    /// times.
     fn overhead(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |machine, strategy| {
             self.mean(chapter_3(machine, "uniform", "5.8", literal(strategy)), Metric::Operations)
@@ -348,7 +349,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Section 3.4.1: overhead by load and job size, on 8 x 8 x 8.
+    /// Checks the overhead by load and by job size on 8 x 8 x 8 (section 3.4.1).
     fn overhead_and_load(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |sides, load, strategy| {
             self.mean(chapter_3("8x8x8", sides, load, literal(strategy)), Metric::Operations)
@@ -379,7 +380,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 6 and 22: results hardly depend on the size of the machine.
+    /// Checks claims 6 and 22: results hardly depend on the size of the machine.
     fn size(&self) -> Result<Vec<Check>, VerifyError> {
         let at = |machine| chapter_3(machine, "exponential", "12.2", TBL);
         let mut checks = vec![claim(
@@ -424,7 +425,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 17 to 20: heavy tails, and scheduling of the shortest job first.
+    /// Checks claims 17 to 20, which are about heavy tails and about scheduling the shortest job first.
     fn heavy_tails(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         let (mut turnaround, mut utilization) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -498,7 +499,8 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Figs 5.7 to 5.10: m is "less sensitive" to the number of processors.
+    /// Checks the claim of Figs 5.7 to 5.10 that the length m of the busy list is "less sensitive" to the number of
+    /// processors.
     fn busy_list_with_heavy_tails(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         for (sides, load) in SATURATED {
@@ -514,7 +516,8 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Section 5.4.2: cost of allocation with heavy tails. Operations are counted and judged as in chapter 3.
+    /// Checks the cost of allocation with heavy tails (section 5.4.2). Operations are counted and judged as in
+    /// chapter 3.
     fn overhead_with_heavy_tails(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |machine, (sides, load), scheduler, strategy| {
             let key = on(machine, chapter_5(sides, load, scheduler, literal(strategy)));
@@ -551,9 +554,9 @@ impl Claims<'_> {
     }
 }
 
-/// Compares the number of operations between meshes of different sizes, and with and without rotation. The operations
-/// of scans grow with the machine, the operations of busy lists hardly grow, and rotation increases the number of
-/// operations.
+/// Compares the numbers of operations on meshes of different sizes, and the numbers with and without rotation. The
+/// operations of scans grow with the machine, the operations of busy lists hardly grow, and rotation increases the
+/// number of operations.
 fn overhead_and_size(
     figure: &str,
     scheduler: &str,

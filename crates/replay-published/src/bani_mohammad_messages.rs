@@ -4,20 +4,20 @@
 //! # Tolerances
 //!
 //! Ratios and Table 4.2 must be within 10 %. Bounds are applied as printed. Utilization in saturation does not depend
-//! on the load; it is judged at all loads at which the machine is saturated. For packets of 64 flits, the loads are not
-//! printed. Therefore five loads are used. The five loads range from a sixteenth of the highest load for packets of 8
-//! flits to this highest load. The largest gap over the five loads is judged, and the order of the strategies (Figs
-//! 4.46 to 4.49) is judged at the lowest and at the highest of the five loads. Packets of 16 and 32 flits are not
-//! simulated because of the run time; the thesis states that the results with these packets are similar. The relative
-//! errors of Table 4.2 follow from its means and intervals, which are judged.
+//! on the load. It is therefore judged at all loads at which the machine is saturated. For packets of 64 flits, the
+//! loads are not printed. Five loads are therefore used for these packets. The five loads range from a sixteenth of the
+//! highest load for packets of 8 flits to this highest load. The largest gap over the five loads is judged, and the
+//! order of the strategies (Figs 4.46 to 4.49) is judged at the lowest and at the highest of the five loads. Packets of
+//! 16 and 32 flits are not simulated because of the run time; the thesis states that the results with these packets are
+//! similar. The relative errors of Table 4.2 follow from its means and intervals, which are judged.
 //!
 //! # Two readings of ranks
 //!
 //! The thesis states: "Processors allocated to a job are mapped to a linear array of processors using row-major
-//! indexing". In the literal reading, the ranks of a job are in row-major order over its whole allocation, and its
-//! units do not matter. In the second reading, which follows Lo et al., ranks are in row-major order within each unit,
-//! one unit after the other. Claims that compare GABL with other strategies under one-to-all and all-to-all messages
-//! are judged under both readings. The literal reading uses MBS with blocks that are split on demand
+//! indexing". In the literal reading, the ranks of a job are in row-major order over its whole allocation, regardless
+//! of the units of the allocation. In the second reading, which follows Lo et al., ranks are in row-major order within
+//! each unit, one unit after the other. Claims that compare GABL with other strategies under one-to-all and all-to-all
+//! messages are judged under both readings. The literal reading uses MBS with blocks that are split on demand
 //! (`mbs[splitting=on-demand]`). Rows that contradict the thesis are declared with their reasons. `results/experiments`
 //! lists the readings that were tried.
 
@@ -69,18 +69,18 @@ fn key<'a>(pattern: &'a str, sides: &'a str, load: &'a str, strategy: &'a str) -
     }
 }
 
-/// Changes a point: ranks are in row-major order over the whole allocation.
+/// Changes a point so that ranks are in row-major order over the whole allocation.
 fn row_major(key: Key<'_>) -> Key<'_> {
     let strategy = if key.strategy == "mbs" { ON_DEMAND } else { key.strategy };
     Key { network: ROW_MAJOR, strategy, ..key }
 }
 
-/// Changes a point: the machine is the 32x32 mesh.
+/// Changes a point so that the machine is the 32x32 mesh.
 fn wider(key: Key<'_>) -> Key<'_> {
     Key { machine: "32x32", ..key }
 }
 
-/// Changes a point: packets have 64 flits.
+/// Changes a point so that packets have 64 flits.
 fn longer(key: Key<'_>) -> Key<'_> {
     Key { flits: "64", ..key }
 }
@@ -100,7 +100,8 @@ fn figure(first: usize, pattern: &str, sides: &str) -> String {
     format!("Fig. 4.{}", first + 2 * pattern + usize::from(sides == "exponential"))
 }
 
-/// Meshes on which m and b are plotted, each with its number of processors relative to the first mesh.
+/// Meshes on which the length m of the busy list and the number b of searches (beyond the first) are plotted, each with
+/// its number of processors relative to the first mesh.
 const MESHES: [(&str, f64); 3] = [("16x16", 1.0), ("20x20", 1.5625), ("24x24", 2.25)];
 
 /// Plot for packets of 64 flits. The loads range from a sixteenth of the highest load for packets of 8 flits to this
@@ -110,7 +111,8 @@ struct Long {
     sides: &'static str,
     loads: [&'static str; 5],
     figure: &'static str,
-    /// Strategies, each with the printed percentage by which the turnaround of GABL is lower.
+    /// Strategies, each with the printed percentage by which the turnaround of GABL is lower than the turnaround of
+    /// this strategy.
     printed: &'static [(&'static str, &'static str)],
 }
 
@@ -234,7 +236,7 @@ const LONG_KNOWN: [(&str, &str, &str, f64); 6] = [
 ];
 const READ_ROW_MAJOR: &str = ", row-major ranks";
 
-/// For each pattern and distribution of sides, the lowest and the highest load for packets of 64 flits. At these loads
+/// For each pattern and distribution of sides, the lowest and the highest load for packets of 64 flits. At these loads,
 /// the order of the strategies is judged.
 const ENDS: [(&str, &str, [&str; 2]); 4] = [
     ("one-to-all", "uniform", ["0.0013", "0.0205"]),
@@ -439,8 +441,8 @@ fn declared(check: Check) -> Check {
     }
 }
 
-/// Figure, workload and measured ratio of the rows in which GABL is worse than MBS if ranks are in the order of
-/// allocation.
+/// Rows in which GABL is worse than MBS if ranks are in the order of allocation. Each entry contains the figure, the
+/// workload and the measured ratio.
 const BEHIND_MBS: [(&str, &str, f64); 14] = [
     ("section 4.3.2", "16x16 uniform one-to-all, load 0.0205", 1.0476),
     ("section 4.3.2", "16x16 exponential one-to-all, load 0.04", 1.0705),
@@ -470,7 +472,7 @@ const WHY_SLOWER: &str = "with ranks in the order of allocation, the power-of-tw
     long strips of GABL; routing delay, packet length and order of shrinking do not change this; the literal reading of ranks has a \
     separate row (results/experiments/gabl-mbs.md)";
 
-/// Claim 12: GABL allocates fewer units than MBS, and the difference increases when the load decreases.
+/// Checks claim 12: GABL allocates fewer units than MBS, and the difference increases when the load decreases.
 fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Check>, VerifyError> {
     let light = LIGHT.iter().find(|(name, _)| *name == pattern).map_or(heavy, |(_, load)| load);
     let units = |load| -> Result<f64, VerifyError> {
@@ -483,8 +485,9 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
     Ok(vec![claim("claim 12", &streams, what, "1", ours, Tolerance::Above)?])
 }
 
-/// Claim 13 (Figs. 4.28 to 4.39): on every mesh, m is larger with exponential sides. b is "less sensitive to the size
-/// of the mesh": b grows by a smaller factor than the number of processors.
+/// Checks claim 13 (Figs. 4.28 to 4.39). On every mesh, the length m of the busy list is larger with exponential sides.
+/// The number b of searches (beyond the first) is "less sensitive to the size of the mesh": b grows by a smaller factor
+/// than the number of processors.
 fn busy_lists(
     runs: &Runs<'_>,
     (pattern, uniform, exponential): (&str, &str, &str),
@@ -519,8 +522,8 @@ fn busy_lists(
     Ok(checks)
 }
 
-/// Section 4.3.2: lengths of message paths, and comparisons of GABL with MBS by turnaround and waits. The thesis prints
-/// no numbers for these comparisons.
+/// Checks the lengths of message paths, and compares GABL with MBS by turnaround and waits (section 4.3.2). The thesis
+/// prints no numbers for these comparisons.
 fn paths_and_waits(
     runs: &Runs<'_>,
     pattern: &str,
@@ -568,7 +571,7 @@ const WHY_CONTENTION: &str = "a job sends five packets on average. With random p
     all-to-all, one process after another sends most packets. These two patterns therefore cause \
     less contention";
 
-/// Section 4.3.2: with random pairs, packets wait for links for a shorter time than with the other patterns.
+/// Checks section 4.3.2: with random pairs, packets wait for links for a shorter time than with the other patterns.
 fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {
     let [one_to_all, all_to_all, random] = HEAVY;
     let mut checks = Vec::new();
@@ -588,7 +591,7 @@ fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Claim 14 and Figs 4.40 to 4.45: results on larger machines.
+/// Checks claim 14 and Figs 4.40 to 4.45, which are about results on larger machines.
 fn sizes(
     runs: &Runs<'_>,
     pattern: &str,
@@ -630,7 +633,8 @@ fn sizes(
     Ok(checks)
 }
 
-/// Claim 15 and Figs 4.50 and 4.51: with random pairs, longer packets do not change the gaps between the strategies.
+/// Checks claim 15 and Figs 4.50 and 4.51: with random pairs, longer packets do not change the gaps between the
+/// strategies.
 fn lengths(runs: &Runs<'_>, sides: &str, load: &str) -> Result<Vec<Check>, VerifyError> {
     let at = |strategy| key("random", sides, load, strategy);
     let streams = format!("{sides} random, load {load}");
@@ -652,7 +656,7 @@ fn lengths(runs: &Runs<'_>, sides: &str, load: &str) -> Result<Vec<Check>, Verif
     Ok(checks)
 }
 
-/// Figs 4.46 to 4.49: with packets of 64 flits GABL is faster than every other strategy.
+/// Checks Figs 4.46 to 4.49: with packets of 64 flits, GABL is faster than every other strategy.
 fn order_of_long(
     runs: &Runs<'_>,
     pattern: &str,
@@ -680,7 +684,7 @@ fn order_of_long(
     Ok(checks)
 }
 
-/// Claim 9: the advantage of GABL is largest with all-to-all messages.
+/// Checks claim 9: the advantage of GABL is largest with all-to-all messages.
 fn largest_advantage(runs: &Runs<'_>) -> Result<Check, VerifyError> {
     let share = |(pattern, load, _): (&str, &str, &str)| -> Result<f64, VerifyError> {
         let turnaround =

@@ -10,7 +10,8 @@
 //! Each row applies a strategy to every set of free processors of a small mesh. The job sizes range from 2 to the
 //! number of free processors minus 1, because a job that needs all free processors leaves no choice. Each allocation is
 //! compared with the optimum, which [`Optima`] computes. A single violation contradicts the bound. The swap test
-//! replaces the strategy by random processors and by other strategies without a proved bound, which violate the bound.
+//! replaces the strategy by random processors and by other strategies without a proved bound. These replacements
+//! violate the bound.
 
 mod optima;
 

@@ -7,13 +7,14 @@
 //!
 //! # Runs
 //!
-//! The first machine is a mesh of 32 x 32. Its requests have uniform, uncorrelated sides (squares for the 2D buddy
-//! system). The second machine is a hypercube of eight dimensions. Its requests have 0 to 7 dimensions, with a uniform
-//! or a nearly normal distribution. Jobs are scheduled FCFS, service times are exponential with mean 5, and the first
-//! 500 completions are excluded. The paper's runs end after a given number of completions. replay uses streams with
-//! this number of jobs. They are equivalent, because under FCFS later jobs do not delay earlier jobs. The load that a
-//! strategy can carry is measured on streams in which all jobs arrive at the beginning. The later the stream ends, the
-//! smaller the load that the strategy can carry.
+//! The first machine is a mesh of 32 x 32. The requests on the mesh have uniform, uncorrelated sides (squares for the
+//! 2D buddy system). The second machine is a hypercube of eight dimensions. The requests on the hypercube have 0 to 7
+//! dimensions, with a uniform or a nearly normal distribution. Jobs are scheduled FCFS, service times are exponential
+//! with mean 5, and the first 500 completions are excluded. The paper's runs end after a given number of completions.
+//! replay uses streams with this number of jobs. Runs with a given number of completions and streams with this number
+//! of jobs are equivalent, because under FCFS later jobs do not delay earlier jobs. The load that a strategy can carry
+//! is measured on streams in which all jobs arrive at the beginning. The later the stream ends, the smaller the load
+//! that the strategy can carry.
 //!
 //! # Ambiguities of the text
 //!

@@ -174,7 +174,7 @@ pub struct Check {
     /// Remarks.
     pub note: String,
     /// Whether the paper makes a claim in words. For a claim, `published` is a bound, and the verdict is never
-    /// [`Verdict::Same`]. The bound was chosen for replay unless `printed_bound` is set.
+    /// [`Verdict::Same`]. If `printed_bound` is not set, the bound was chosen for replay.
     pub is_claim: bool,
     /// Declaration that the value is beyond the tolerance; `None` if there is no declaration.
     pub known: Option<Known>,
@@ -253,7 +253,7 @@ impl Check {
         matches!(self.ours, Measured::Judged(_))
     }
 
-    /// Returns how the row differs from its declaration; `None` if it does not differ.
+    /// Returns how the row differs from its declaration; `None` if the row does not differ.
     pub fn undeclared_change(&self) -> Option<UndeclaredChange> {
         let Measured::Judged(ours) = self.ours else { return None };
         let verdict = self.verdict();
@@ -324,7 +324,7 @@ impl Check {
         let Self { tolerance, published, margin, .. } = *self;
         let is_wide = tolerance.reach(published).is_some_and(|reach| margin > reach);
         let printed_value = self.is_number();
-        // A tolerance from perturbed copies that exceeds the number itself is also too wide.
+        // A tolerance that is taken from perturbed copies is also too wide if it exceeds the number itself.
         let is_wide =
             is_wide || matches!(tolerance, Tolerance::OfShaken(by) if by > published.abs());
         let is_within = tolerance.admits(published, ours, 0.0) && !is_wide;

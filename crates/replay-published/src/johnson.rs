@@ -7,12 +7,13 @@
 //! must be equal after rounding.
 //!
 //! After the paper was published, the archive converted some logs again. In the new versions, the same jobs have
-//! slightly different times. On these logs, means, ties and improvements must agree within the range that contains 95 %
-//! of perturbed copies; the range is taken for each log and scheduler from `johnson/spread.csv`. A result for a single
-//! job size depends on few jobs. If one of these jobs is moved by a second, the result can change by many percent. On a
-//! converted log, these results are shown but not judged. With perturbed copies ([`Selection::shake`]) they are judged:
-//! replay's value is the mean of N copies with standard deviation s. The printed number is from a single log. It must
-//! be within mean ± t s √(1 + 1/N). This range contains 95 % of single logs.
+//! slightly different times. On converted logs, means, ties and improvements must agree within the range that contains
+//! 95 % of perturbed copies. For each log and scheduler, this range is taken from `johnson/spread.csv`. A result for a
+//! single job size depends on few jobs. If one of these jobs is moved by one second, the result can change by many
+//! percent. On a converted log, results for single job sizes are shown but not judged. With perturbed copies
+//! ([`Selection::shake`]), results for single job sizes are judged: replay's value is the mean of N copies with
+//! standard deviation s. The printed number is from a single log. The printed number must be within mean ± t s √(1 +
+//! 1/N). This range contains 95 % of single logs.
 //!
 //! A log is not compared if its number of jobs differs from the number in the paper.
 
@@ -446,7 +447,7 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
 
 /// Returns the row's value for each other strategy of its log and scheduler.
 fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Vec<StrategySwap> {
-    // Counts of jobs of the log do not depend on the strategy.
+    // The numbers of jobs in the log do not depend on the strategy.
     if row.metric.is_of_the_log() {
         return Vec::new();
     }
@@ -468,8 +469,8 @@ fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Ve
     others.into_iter().filter_map(swap).collect()
 }
 
-/// Returns a metric of single job sizes (section III, Figs. 9 to 14). Sizes whose distance no allocator can change
-/// count neither as improved nor as worsened.
+/// Returns a metric of single job sizes (section III, Figs. 9 to 14). If no allocator can change the distance of a
+/// size, this size counts neither as improved nor as worsened.
 fn by_size_value(
     metric: Metric,
     baseline: &[SizeRow],
@@ -550,7 +551,8 @@ mod tests {
             let check = Check { published: 10.0, printed: "10".to_string(), ..check };
             by_spread(check, &values.iter().copied().collect())
         };
-        // The mean is 14 and s is 2; t(3) = 3.182, and 3.182 x 2 x √1.25 = 7.12.
+        // The mean is 14, and the standard deviation s is 2. With t(3) = 3.182, the half-width is 3.182 x 2 x √1.25 =
+        // 7.12.
         let near =
             judged(&[12.0, 16.0, 12.0, 16.0].map(|v: f64| 14.0 + (v - 14.0) * 0.75_f64.sqrt()));
         let Tolerance::OfShaken(reach) = near.tolerance else { panic!("{near:?}") };

@@ -1,7 +1,7 @@
 //! Comparison of numbers that are printed in papers with the results of replay.
 //!
-//! A [`Suite`] contains the numbers of one publication, the runs that they need, and the tolerances. A [`Check`] is one
-//! printed number and the measured value. The printed numbers are in CSV files next to the code.
+//! A [`Suite`] contains the numbers of one publication, the runs that these numbers need, and the tolerances. A
+//! [`Check`] is one printed number and the measured value. The printed numbers are in CSV files next to the code.
 //!
 //! # How to add numbers
 //!
@@ -97,7 +97,8 @@ impl Suite {
     /// progress lines.
     ///
     /// # Errors
-    /// The error of the first trace, table or run that fails, or [`VerifyError::Cancelled`] if the suite was cancelled.
+    /// Returns the error of the first trace, table or run that fails, or [`VerifyError::Cancelled`] if the suite was
+    /// cancelled.
     pub fn checks(
         &self,
         selection: &Selection,
@@ -132,7 +133,7 @@ pub enum VerifyError {
     /// A trace cannot be loaded.
     #[error(transparent)]
     Load(#[from] replay_core::workload::LoadError),
-    /// A published row is unreadable. This is a defect of the program.
+    /// A published row is unreadable. An unreadable row is a defect of the program.
     #[error("published numbers: {0}")]
     Table(String),
     /// A run failed.

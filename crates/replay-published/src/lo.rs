@@ -9,14 +9,14 @@
 //!
 //! # Tolerances of the claims
 //!
-//! The paper estimates from plots the loads at which response times rise steeply ("about"). replay computes the load at
-//! which utilization reaches 90 % of its value at load 10; the two loads must agree within 30 %. The result for First
-//! Fit with decreasing sides contradicts the paper's claim about this load. The claim also contradicts Table 1 of the
-//! paper: with 39 % utilization and 1000 jobs in 238 time units, the load cannot be below 3.8. The load of the
-//! utilization peak is the load at which utilization reaches 98 % of its value at load 10. This load must also agree
-//! with the load of the paper within 30 %. The report states that larger pages lengthen response times and lower
-//! utilization, but names no load. The checks of these claims compare each page size with the next smaller page size,
-//! at a load near saturation and at load 10.
+//! The paper estimates from plots ("about") the loads at which response times rise steeply. replay computes the load at
+//! which utilization reaches 90 % of its value at load 10. The two loads must agree within 30 %. For First Fit with
+//! decreasing sides, replay's result contradicts the paper's claim about the load at which response times rise steeply.
+//! The claim also contradicts Table 1 of the paper: with 39 % utilization and 1000 jobs in 238 time units, the load
+//! cannot be below 3.8. The load of the utilization peak is the load at which utilization reaches 98 % of its value at
+//! load 10. The load of the utilization peak must also agree with the load of the paper within 30 %. The report states
+//! that larger pages lengthen response times and lower utilization, but names no load. The checks of these claims
+//! compare each page size with the next smaller page size, at a load near saturation and at load 10.
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
@@ -118,7 +118,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
             best = best.max(runs.mean(&key(name, "10", strategy), Metric::Utilization)?);
         }
         let paging = runs.mean(&key(name, "10", "paging"), Metric::Utilization)?;
-        // The contiguous strategies include Best Fit. A rule of Best Fit was fitted to this table.
+        // The contiguous strategies include Best Fit. A rule of Best Fit was fitted to Table 1.
         let check = claim(
             "Table 1",
             &format!("32x32 {name}"),
@@ -161,7 +161,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
     Ok(checks)
 }
 
-/// Section 4.1: larger pages lengthen response times and lower utilization.
+/// Checks section 4.1: larger pages lengthen response times and lower utilization.
 fn page_sizes(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, VerifyError> {
     let mut checks = Vec::new();
     for (name, loads) in PAGED_AT.into_iter().filter(|(name, _)| sides(name)) {
@@ -188,7 +188,7 @@ fn page_sizes(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check
     Ok(checks)
 }
 
-/// Section 4.1: gain of Paging(0) over the best contiguous strategy at load 10.
+/// Checks the gain of Paging(0) over the best contiguous strategy at load 10 (section 4.1).
 fn gains(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, VerifyError> {
     let best = |name, metric: Metric, falling: bool| -> Result<f64, VerifyError> {
         let values: Result<Vec<f64>, _> = CONTIGUOUS

@@ -7,11 +7,11 @@
 //!
 //! # Three readings outside the preset
 //!
-//! Three readings of the report were chosen before they were run, and the runs confirmed them
+//! Three readings of the report were chosen before any of them was run, and the runs confirmed the readings
 //! (`results/experiments/table-2.md`):
 //!
-//! * Latency and blocking are not means over packets. They are means over jobs, and each job contributes the mean
-//!   over its packets. replay shows both kinds of means.
+//! * Latency and blocking are not means over packets. Latency and blocking are means over jobs, and each job
+//!   contributes the mean over its packets. replay shows both kinds of means.
 //! * In all-to-all, the messages of an iteration are queued at once (`sends=at-once`): first all messages to rank 0,
 //!   then all messages to rank 1, and so on. The quota truncates the last round.
 //! * The ranks of a job follow its pages in the reverse order of allocation (`walk=last-taken`). Within each page,
@@ -19,18 +19,18 @@
 //!
 //! # Tolerances
 //!
-//! For one reference strategy, each measure of a pattern is judged as an absolute number: finish times of First Fit
-//! within 8 %, latency and blocking of Random within 20 %, dispersal of Random within 8 %. For all other strategies,
-//! the measure is judged in percent of the reference, as in Fig. 9, with the intervals of paired replications: finish
-//! time and dispersal within 8 %, latency within 10 %, blocking within 20 %. The tolerance for latency is smaller than
-//! the tolerance for the latency of the reference, because a common factor in the latency of all strategies cancels.
-//! The dispersal of First Fit is 0 by construction and is not compared.
+//! For one reference strategy, each measure of a pattern is judged as an absolute number. Finish times of First Fit
+//! must agree within 8 %, latency and blocking of Random within 20 %, and dispersal of Random within 8 %. For all other
+//! strategies, the measure is judged in percent of the reference, as in Fig. 9, with the intervals of paired
+//! replications. Finish time and dispersal must agree within 8 %, latency within 10 %, and blocking within 20 %. The
+//! tolerance for latency is smaller than the tolerance for the latency of the reference, because a common factor in the
+//! latency of all strategies cancels. The dispersal of First Fit is 0 by construction and is not compared.
 //!
 //! Rows that are known to be beyond their tolerance are declared with the presumed reason. Sides have 2 to 16
-//! processors, uniformly distributed. The appendix of the report prints 2 to 8, but with these sides the dispersal of
-//! Random would be half of the value in the table of the report. There are ten replications, as in the report. The
-//! quick form has only five replications of n-body and three of all-to-all. The full form has sixty replications of
-//! multigrid, because some of its means are close to the bounds.
+//! processors, uniformly distributed. The appendix of the report prints 2 to 8 processors. With these sides, however,
+//! the dispersal of Random would be half of the value in the table of the report. There are ten replications, as in the
+//! report. The quick form has only five replications of n-body and three of all-to-all. The full form has sixty
+//! replications of multigrid, because some of its means are close to the bounds.
 //!
 //! # Claims of section 4.2
 //!
@@ -93,8 +93,8 @@ fn verify(
     Ok(checks.into_iter().map(|check| check.sample(Sample::Calibrated)).collect())
 }
 
-/// For each pattern, a measured value that contradicts the report: the largest difference in the finish time of
-/// Paging(0) between row-major and another indexing scheme, in percent of row-major.
+/// For each pattern, a measured value that contradicts the report. The value is the largest difference in the finish
+/// time of Paging(0) between row-major and another indexing scheme, in percent of the finish time with row-major.
 const INDEXING: [(&str, f64); 4] =
     [(ALL_TO_ALL, 15.8), ("n-body", 14.63), ("fft-2d", 14.14), ("multigrid", 23.42)];
 
@@ -203,7 +203,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims of section 4.2 that are about a single pattern.
+    /// Returns the checks of the claims of section 4.2 that are about a single pattern.
     fn of_pattern(&self, of: &dyn Fn(&str) -> f64) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         let pages = |from: usize| PAGES[from..].iter().map(|name| of(name));

@@ -3,9 +3,10 @@
 //!
 //! `lublin.csv` contains the constants of the authors' program (`m_lublin99.c`, for 128 processors). The constants
 //! determine the moments of sizes, run times and arrivals. Each moment has a closed form or is a single integral
-//! (`closed`). These moments are compared with the moments of jobs from [the generator](replay_core::workload::lublin).
-//! The generator and this computation share no code. The comparison would therefore detect a mistyped constant, random
-//! numbers in a wrong order, or a shifted daily cycle. The swap test uses the jobs of another class.
+//! (`closed`). The moments that follow from the constants are compared with the moments of jobs from [the
+//! generator](replay_core::workload::lublin). The generator and this computation share no code. The comparison would
+//! therefore detect a mistyped constant, random numbers in a wrong order, or a shifted daily cycle. The swap test uses
+//! the jobs of another class.
 //!
 //! # Tolerances
 //!

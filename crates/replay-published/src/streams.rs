@@ -21,7 +21,7 @@ const SEED: u64 = 1;
 /// are missing.
 #[derive(Clone)]
 pub struct Runs<'a> {
-    /// Estimates of all points. Their numbers of replications are equal, so that replications can be paired.
+    /// Estimates of all points. All points have equal numbers of replications, so that replications can be paired.
     estimates: Rc<BTreeMap<Key<'a>, Estimates>>,
     /// Estimates of all points, with more replications at the points of undecided rows.
     decided: Rc<BTreeMap<Key<'a>, Estimates>>,
@@ -29,7 +29,7 @@ pub struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Estimates the points of the rows and the points in `more`.
+    /// Computes the estimates of the points of the rows and of the points in `more`.
     ///
     /// The quick form has a fixed number of replications. If rows without messages are undecided, their points are
     /// replicated more often. The full form replicates until the half-widths of turnaround and utilization are at most
@@ -61,7 +61,7 @@ impl<'a> Runs<'a> {
         Ok(runs)
     }
 
-    /// Estimates the points of undecided rows without messages again, with `replications` replications.
+    /// Repeats the estimates of the points of undecided rows without messages, with `replications` replications.
     fn decide(
         &mut self,
         rows: &'a [Row],
@@ -142,9 +142,9 @@ impl<'a> Runs<'a> {
     /// Computes the checks of claims with their intervals, and the values of the checks after two strategies have been
     /// exchanged. `claims` computes the claims from a view of the runs.
     ///
-    /// The intervals are computed by a grouped jackknife over g groups of replications:
-    /// t √((g - 1) / g Σ (value without group i - value with all groups)²). This method applies to any number that is
-    /// computed from means over paired replications: a ratio, a difference, or the largest of several numbers.
+    /// The intervals are computed by a grouped jackknife over g groups of replications; the half-width of an interval
+    /// is t √((g - 1) / g Σ (value without group i - value with all groups)²). This method applies to any number that
+    /// is computed from means over paired replications: a ratio, a difference, or the largest of several numbers.
     pub fn claims(
         &self,
         claims: impl Fn(&Self) -> Result<Vec<Check>, VerifyError>,
@@ -211,8 +211,8 @@ fn plain(name: &str) -> String {
 /// Maximum number of groups of replications in a jackknife.
 const GROUPS: u64 = 20;
 
-/// Returns the stop rule for the first replications of a point. The points of undecided rows are replicated more often
-/// after that.
+/// Returns the stop rule for the first replications of a point. After that, the points of undecided rows are replicated
+/// more often.
 fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
     // Literal algorithms are slow, and the number of operations varies little between replications.
     if key.point()?.allocator.name().get("engine") == Some("literal") {

@@ -1,6 +1,6 @@
-//! D. Tsafrir, Y. Etsion, D. G. Feitelson: "Backfilling using system-generated predictions rather than user
-//! runtime estimates", IEEE TPDS 18(6), 2007. This suite contains the results of EASY with user estimates, which is the
-//! baseline of the paper, on three logs.
+//! D. Tsafrir, Y. Etsion, D. G. Feitelson: "Backfilling using system-generated predictions rather than user runtime
+//! estimates", IEEE TPDS 18(6), 2007. This suite contains the results of EASY with user estimates on three logs. EASY
+//! with user estimates is the baseline of the paper.
 //!
 //! # Nothing is judged
 //!
@@ -16,8 +16,8 @@
 //! The paper used the versions of the logs that the archive had at the time. Only KTH-SP2 is available in two versions;
 //! the mean waits of the two versions differ by 0.05 minutes. The results for SDSC-SP2 are 3 % and 6 % lower than the
 //! quoted numbers. In this log, 5,669 jobs were cancelled before processors were allocated to them, and the policy
-//! drops these jobs. These jobs are not the cause of the difference: if they are included with a run time of zero, both
-//! results are far above the quoted numbers.
+//! drops these jobs. The dropped jobs are not the cause of the difference: if they are included with a run time of
+//! zero, both results are far above the quoted numbers.
 
 use std::path::{Path, PathBuf};
 
@@ -37,8 +37,8 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-/// For each log, the number of processors, and the paper's mean wait in minutes and mean bounded slowdown, both quoted
-/// from memory.
+/// For each log: the number of processors, the paper's mean wait in minutes, and the paper's mean bounded slowdown. The
+/// mean wait and the mean bounded slowdown were quoted from memory.
 const LOGS: [(&str, u32, [&str; 2]); 4] = [
     ("CTC-SP2-1996-3.1-cln", 512, ["21", "4.6"]),
     ("KTH-SP2-1996-2", 100, ["114", "90"]),
@@ -102,7 +102,7 @@ fn verify(
     Ok(checks)
 }
 
-/// Returns the path of a log, or the reason why exactly the named version is missing.
+/// Returns the path of a log. If exactly the named version is missing, returns the reason.
 fn path(log: &str, selection: &Selection) -> Result<Result<PathBuf, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
     let found = selection.traces.resolve(log, &manifest);

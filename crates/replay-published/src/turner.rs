@@ -1,8 +1,8 @@
 //! S. W. Turner: "Processor Scheduling in a Distributed-Memory Computing Environment", PhD thesis,
 //! Michigan State University, 1995.
 //!
-//! The curves of chapter 4 are lost: the surviving copies show only axes and legends. Therefore the statements about
-//! the curves in the text are checked.
+//! The curves of chapter 4 are lost: the surviving copies show only axes and legends. Instead of the curves, the
+//! statements that the text makes about the curves are checked.
 //!
 //! # Claims
 //!
@@ -31,13 +31,13 @@
 //!   final utilization of 50 %.
 //! * A job is small or large as a whole (`choice=job`). If each side were small or large independently, the saturation
 //!   loads would be far beyond the printed axes.
-//! * The thesis does not describe how the free list merges released cubes. It states that the free list recognizes
-//!   every free subcube; replay implements this.
+//! * The thesis does not describe how the free list merges released cubes. The thesis states that the free list
+//!   recognizes every free subcube; replay implements this.
 //! * According to the figure about releases, a subcube that a job did not use can merge with other subcubes while the
-//!   job is still running. Then messages of different jobs share channels, which contradicts the conclusion of the
-//!   text. `afl[release=heir]` prevents this.
+//!   job is still running. After such a merge, messages of different jobs share channels, which contradicts the
+//!   conclusion of the text. `afl[release=heir]` prevents such merges.
 //! * The thesis describes "run to the end of the phase" (Setia et al.) in one sentence and gives no rule.
-//!   [`scheduler`](replay_core::scheduler) explains why it is not implemented.
+//!   [`scheduler`](replay_core::scheduler) explains why "run to the end of the phase" is not implemented.
 
 mod constant;
 mod pair;

@@ -95,7 +95,7 @@ impl Machine {
     }
 
     /// Extents of a mesh or torus, such that `numpy.unravel_index(processors, machine.shape)` returns coordinates. On
-    /// other machines, a tuple that contains only the number of processors.
+    /// other machines, the shape is a tuple that contains only the number of processors.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.shape)
@@ -386,7 +386,7 @@ impl PythonAllocator {
         Ok(())
     }
 
-    /// Returns why the chosen processors are invalid; `None` if they are valid.
+    /// Returns the reason why the chosen processors are invalid; `None` if they are valid.
     fn problem(
         &mut self,
         machine: &machine::Machine,

@@ -56,7 +56,7 @@ pub fn rejected(error: EmbedError) -> PyErr {
 /// Reads an argument that is an integer of at least 0.
 ///
 /// # Errors
-/// `UsageError` if the integer is negative or too large, `TypeError` if the value is not an integer.
+/// Returns `UsageError` if the integer is negative or too large, and `TypeError` if the value is not an integer.
 pub fn natural(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     value.extract::<usize>().map_err(|_| match value.is_instance_of::<PyInt>() {
         true => UsageError::new_err(format!("{name}: {value} is not an integer of at least 0")),

@@ -15,12 +15,12 @@ const POLL: Duration = Duration::from_millis(50);
 /// Stack size of the worker thread in bytes; the usual size of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Runs `work` on a new thread, with the interpreter lock released. Meanwhile, the calling thread handles signals and
-/// calls `tick`. If a signal handler or `tick` raises an exception, `work` is cancelled through `cancel`, and the
-/// exception is returned after `work` has ended.
+/// Runs `work` on a new thread, with the interpreter lock released. While the work runs, the calling thread handles
+/// signals and calls `tick`. If a signal handler or `tick` raises an exception, `work` is cancelled through `cancel`,
+/// and the exception is returned after `work` has ended.
 ///
 /// # Errors
-/// The exception of a signal handler (`KeyboardInterrupt`) or of `tick`.
+/// Returns the exception of a signal handler (`KeyboardInterrupt`) or of `tick`.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
     cancel: &CancelToken,

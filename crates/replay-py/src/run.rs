@@ -43,7 +43,7 @@ pub enum Strategy<'py> {
 #[pyclass(frozen, module = "replay._engine")]
 pub struct Runs {
     results: Vec<RunResult>,
-    /// Canonical name of the allocator by run; `None` for allocators that are written in Python.
+    /// Canonical name of the allocator of each run; `None` for allocators that are written in Python.
     strategies: Vec<Option<String>>,
     /// Messages of the failed runs.
     failed: Vec<String>,
@@ -179,14 +179,14 @@ pub fn run(
     let resolve = || embed::with_messages(|| embed::resolve(&options, loaded, measure));
     let (grid, messages) = py.detach(resolve);
     // With recorded schedules, messages about contradictions in the log are warnings; the message about the machine is
-    // not.
+    // not a warning.
     let (warnings, plain) = messages
         .into_iter()
         .partition(|line| line.contains(": warning: ") || recorded && !line.contains(": machine "));
     report(py, plain, false)?;
     report(py, warnings, true)?;
     let grid = grid.map_err(rejected)?;
-    // By default, one thread per processor of the host.
+    // By default, the engine uses one thread per processor of the host.
     let threads = grid.threads.unwrap_or(0);
     let cancel = CancelToken::new();
     let done = AtomicU64::new(0);
@@ -230,7 +230,7 @@ pub fn run(
             on_pool(pool, || run_plan(plan, traces, &runs, Turn::InOrder, context, take))
                 .map_err(|error| error.to_string())?;
         }
-        // Compute the schedules that the allocators written in Python use, while the interpreter lock is released.
+        // While the interpreter lock is released, compute the schedules that the allocators written in Python use.
         for (_, cell) in &cells {
             let _ = cell.trace.schedule(&cell.scheduler, &cancel);
         }
@@ -239,7 +239,8 @@ pub fn run(
     let tick = |_: Python<'_>| show(done.load(Ordering::Relaxed));
     let usage = |error: NameError| UsageError::new_err(error.to_string());
     interruptible(py, &cancel, tick, named_runs)?.map_err(UsageError::new_err)?;
-    // These runs hold the interpreter lock. Python passes the lock to other threads during allocate.
+    // The runs of allocators written in Python hold the interpreter lock. Python passes the lock to other threads
+    // during allocate.
     for (place, cell) in cells {
         let is_original = place[1] == 0;
         let measure =
@@ -412,7 +413,7 @@ impl Runs {
     }
 }
 
-/// Returns a copy of a result without jobs, allocations, rows by size and series.
+/// Returns a copy of a result without the jobs, the allocations, the rows by size, and the series.
 fn without_jobs(result: &RunResult) -> RunResult {
     RunResult {
         key: result.key.clone(),

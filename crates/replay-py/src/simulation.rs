@@ -125,13 +125,13 @@ struct State {
     ends: BinaryHeap<Reverse<(i64, usize)>>,
     /// Start time of each job; `None` if the job has not started.
     starts: Vec<Option<i64>>,
-    /// Processors of each job; empty unless the job is running.
+    /// Processors of each job; the list is empty if the job is not running.
     held: Vec<Vec<NodeId>>,
 }
 
 impl Simulation {
-    /// Returns the state. Fails while another call uses the simulation: a call from another thread, or the call that is
-    /// waiting for an allocator.
+    /// Returns the state. Fails while another call uses the simulation. The other call is a call from another thread,
+    /// or the call that is waiting for an allocator.
     fn state(&self) -> PyResult<MutexGuard<'_, State>> {
         match self.state.try_lock() {
             Ok(state) => Ok(state),

@@ -1,9 +1,9 @@
 //! Reference network, which is simulated cycle by cycle and flit by flit. Tests compare the event-driven
-//! [`Network`](replay_network::Network) with it.
+//! [`Network`](replay_network::Network) with the reference network.
 //!
-//! The reference network shares only [`Settings`] with the engine. In every cycle, it tries to start every flit that
-//! has not started, under the conditions in the documentation of [`replay_network`]. The cost per cycle is proportional
-//! to the number of flits in flight.
+//! The reference network shares only [`Settings`] with the engine. In every cycle, the reference network tries to start
+//! every flit that has not started, under the conditions in the documentation of [`replay_network`]. The cost per cycle
+//! is proportional to the number of flits in flight.
 
 mod routes;
 
@@ -80,7 +80,7 @@ pub struct ReferenceNetwork {
     queues: BTreeMap<u32, VecDeque<usize>>,
     /// Grants for which not all flits have started: the worm, and the index of the channel on the worm's path.
     waves: Vec<(usize, usize)>,
-    /// Worms whose headers will request their next channel, in the order in which they were added.
+    /// Worms whose headers will request their next channel, in the order in which the worms were added.
     requests: Vec<usize>,
     /// Cycles at which tails will leave their senders, each with its worm.
     departures: Vec<(u64, usize)>,

@@ -8,8 +8,8 @@ use replay_core::scheduler::{
 };
 use replay_core::workload::JobId;
 
-/// A sorted queue, and the jobs that were refused since the last completion. A refusal that lasts only until the number
-/// of free processors changes is stored with this number.
+/// A sorted queue, and the jobs that were refused since the last completion. If a refusal lasts only until the number
+/// of free processors changes, the refusal is stored with this number.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     order: QueueOrder,

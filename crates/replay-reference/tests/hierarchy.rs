@@ -35,7 +35,7 @@ fn names(rng: &mut ChaCha8Rng, count: usize) -> Vec<String> {
     all
 }
 
-/// Generates a tree level by level. Leaves have different sizes; some leaves are empty. With `uniform` all leaves have
+/// Generates a tree level by level. Leaves have different sizes; some leaves are empty. With `uniform`, all leaves have
 /// the same depth.
 fn tree(rng: &mut ChaCha8Rng, uniform: bool) -> Hierarchy {
     let leaves = rng.random_range(1..12);
@@ -103,7 +103,7 @@ fn blocks(rng: &mut ChaCha8Rng) -> Hierarchy {
     Hierarchy::of_blocks("random".into(), &entries, sizes).expect("blocks")
 }
 
-/// Returns random free nodes, selected in runs or individually.
+/// Returns random free nodes, which are selected individually or in groups of consecutive nodes.
 fn state(rng: &mut ChaCha8Rng, machine: &Hierarchy) -> BTreeSet<u32> {
     let share = rng.random_range(1..10);
     let run = if rng.random() { 1 } else { 4 };
@@ -175,7 +175,7 @@ fn tree_fit_agrees_with_its_literal_form() {
         for _ in 0..DECISIONS {
             let mut rule = Rule::new(&machine, RuleOptions::Fit).expect("a tree");
             let free = state(&mut rng, &machine);
-            // Jobs of one node each, some of which have ended and been replaced.
+            // Jobs of one node each. Some of these jobs have ended and have been replaced.
             let mut ends = BTreeMap::new();
             for node in 0..machine.processors() as u32 {
                 let nodes = [NodeId(node)];

@@ -93,7 +93,8 @@ proptest! {
     }
 }
 
-/// First fit on a row of processors: a job gets the first run of free processors that is long enough, or is refused.
+/// First fit on a row of processors: a job gets the first sequence of consecutive free processors that is long enough,
+/// or is refused.
 struct Intervals;
 
 impl Allocator for Intervals {
@@ -156,8 +157,8 @@ fn run(
     Ok(log)
 }
 
-/// Returns the registered strategies, and variants of some of them, that may refuse requests or round them up on a
-/// machine.
+/// Returns the strategies that may refuse requests or round requests up on a machine: registered strategies, and
+/// variants of some registered strategies.
 fn refusing(topology: &Topology) -> impl Iterator<Item = AllocatorSpec> {
     let variants = [
         "paging[size=1]",
@@ -202,7 +203,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Compares schedules with every strategy that may refuse or round up. Checks that the head of an EASY queue starts
-    /// at its guaranteed time unless fragmentation delays it.
+    /// at its guaranteed time if fragmentation does not delay the start.
     #[test]
     fn disciplines_agree_if_jobs_are_refused(
         jobs in jobs(30),

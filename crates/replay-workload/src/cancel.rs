@@ -28,7 +28,7 @@ pub struct CancelToken(Arc<Flag>);
 #[derive(Debug, Default)]
 struct Flag {
     raised: AtomicBool,
-    /// The parent token and the deadline; `None` unless [`CancelToken::until`] created the token.
+    /// The parent token and the deadline; `None` if the token was not created by [`CancelToken::until`].
     bounds: Option<Bounds>,
 }
 

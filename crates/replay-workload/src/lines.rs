@@ -10,9 +10,9 @@ use nom::FindSubstring;
 
 use crate::sanitize::BYTE_ORDER_MARK;
 
-/// Maximum length of a line in bytes, including its line end. The longest valid lines are the rows
-/// of a matrix and the records of cells in a journal. Such a line can contain a number or a job
-/// size for each processor of a machine.
+/// Maximum length of a line in bytes, including its line end. The longest valid lines are the rows of a matrix and the
+/// records of cells in a journal. A row of a matrix or a record of a cell can contain a number or a job size for each
+/// processor of a machine.
 pub const LONGEST_LINE: usize = 1 << 24;
 
 /// Maximum length in bytes of a text that is read as a whole.
@@ -147,7 +147,8 @@ impl<R: BufRead> Lines<R> {
 /// Reads a text of at most [`LONGEST_TEXT`] bytes.
 ///
 /// # Errors
-/// The error of the input; [`io::ErrorKind::InvalidData`] if the text is longer than [`LONGEST_TEXT`] or is not UTF-8.
+/// Returns the error of the input, or [`io::ErrorKind::InvalidData`] if the text is longer than [`LONGEST_TEXT`] or is
+/// not UTF-8.
 pub fn whole(input: impl Read) -> io::Result<String> {
     let mut text = String::new();
     input.take(LONGEST_TEXT + 1).read_to_string(&mut text)?;

@@ -1,5 +1,5 @@
 //! Number formatting: with thousands separators for readers, and without them for machine-readable
-//! formats. Also parses the digits of dates and times.
+//! formats. The module also parses the digits of dates and times.
 
 /// Formats an integer with thousands separators: `28,489`.
 pub fn grouped(value: impl Into<i128>) -> String {
@@ -8,7 +8,7 @@ pub fn grouped(value: impl Into<i128>) -> String {
     if value < 0 { format!("-{digits}") } else { digits }
 }
 
-/// Formats a count and its noun. An `s` is appended to the noun unless the count is 1: `1 job`,
+/// Formats a count and its noun. If the count is not 1, an `s` is appended to the noun: `1 job`,
 /// `2,000 jobs`.
 pub fn counted(count: impl Into<i128>, what: &str) -> String {
     let count = count.into();

@@ -75,8 +75,8 @@ pub struct CompareArgs {
 
     /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy.
     ///
-    /// For one folder, a cell has the mean of the measure over the runs of the cell, which may differ only in seed and
-    /// copy. A star marks the best value of a row; for distances, runs that fold jobs are not considered. For two
+    /// For one folder, a cell has the mean of the measure over the runs of the cell; these runs may differ only in seed
+    /// and copy. A star marks the best value of a row; for distances, runs that fold jobs are not considered. For two
     /// folders, a cell has the change, with a leading ~ if the change is not significant.
     #[arg(long, value_name = "KEY", requires = "col")]
     row: Option<String>,
@@ -91,8 +91,8 @@ pub struct CompareArgs {
 
     /// Write results into this folder.
     ///
-    /// There is a figure for each pair of runs. The figure shows, against the submission time of each job, by how much
-    /// later the job starts in the second run.
+    /// There is a figure for each pair of runs. The figure shows how much later each job starts in the second run,
+    /// against the submission time of the job.
     #[arg(long, value_name = "DIR", group = "figures", requires = "schedule")]
     out: Option<PathBuf>,
 
@@ -390,7 +390,7 @@ impl Runs {
     /// Reads the runs that an argument FOLDER or FOLDER:RUN names.
     ///
     /// # Errors
-    /// A usage error for a wrong argument, a data error for results that cannot be read.
+    /// A usage error if the argument is wrong; a data error if the results cannot be read.
     fn read(text: &str, wanted: &Wanted<'_>) -> Result<Self, Failure> {
         let (dir, number) = folder_and_run(text)?;
         Contents::read(dir, wanted)?.select(text, dir, number)
@@ -587,8 +587,8 @@ fn tables(
 }
 
 /// Returns an error if two runs are of different logs, because equal job numbers of different logs denote different
-/// jobs. Two logs are considered the same if they have the same digest (the names may differ because of different
-/// loads) or the same name (the digests may differ because of different versions).
+/// jobs. Two logs are considered the same if they have the same digest or the same name. The names may differ because
+/// of different loads, and the digests may differ because of different versions.
 fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     let [(name, digest), (other, other_digest)] =
         [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));

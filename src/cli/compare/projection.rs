@@ -170,8 +170,8 @@ impl RunMeasure {
         }
     }
 
-    /// Returns the column of the table of runs for a name of `--measure`: `mean_NAME` if there is such a column, such
-    /// as `mean_wait` for `wait`, otherwise `NAME`.
+    /// Returns the column of the table of runs for a name of `--measure`: `mean_NAME` if this column exists
+    /// (`mean_wait` for `wait`), otherwise `NAME`.
     fn of(name: &str, tables: &JobTables) -> Result<Self, Failure> {
         let all = match *tables == REPLAYED {
             true => Self::all::<RunResult>(),
@@ -264,7 +264,7 @@ fn sheet(
     for (row, cells) in rows.iter().zip(cells) {
         let folds: Vec<bool> = cells.iter().flatten().map(|cell| cell.folds).collect();
         let mut ranked = comparable::ranked(&folds).into_iter();
-        // The values of the row, each with whether it is ranked.
+        // The values of the row; each value has a flag that states whether it is ranked.
         let values: Vec<Option<(f64, bool)>> = cells
             .iter()
             .map(|cell| cell.map(|cell| (cell.mean, ranked.next().unwrap_or(true))))
@@ -295,8 +295,8 @@ fn sheet(
     sheet.led_by(lead)
 }
 
-/// Returns a sheet for each measure. Its cells contain the changes of the measure, arranged by two properties of the
-/// runs.
+/// Returns a sheet for each measure. The cells of a sheet contain the changes of the measure, arranged by two
+/// properties of the runs.
 ///
 /// # Errors
 /// A usage error if a cell has several pairs of runs.

@@ -66,8 +66,8 @@ fn titled(measure: Name, tables: &JobTables) -> String {
     }
 }
 
-/// Returns the printed table of comparisons; each comparison is given with the run that is compared with its base.
-/// `bases` are these base runs. A line above the table names the runs and the properties that all runs share.
+/// Returns the printed table of comparisons; each comparison is given with the run that is compared with its base run.
+/// `bases` contains the base runs. A line above the table names the runs and the properties that all runs share.
 pub fn sheet(
     rows: &[(RunRow, Compared)],
     bases: &[RunRow],
@@ -210,7 +210,7 @@ impl Names {
     /// Returns the properties that distinguish a run from the other runs.
     fn short(&self, run: &RunRow) -> String {
         match self.parts(run, |place| self.differ[place]) {
-            // A run without tie vector and of copy 0 has the name of its allocator.
+            // A run of copy 0 without a tie vector has the name of its allocator.
             name if name.is_empty() => run.key[3].clone(),
             name => name,
         }

@@ -50,8 +50,8 @@ pub fn write(
         let mut parts = vec!["scatter", kind, &key.trace, &key.topology, &key.scheduler];
         parts.extend(one.over_jobs.then_some(strategy.as_str()));
         parts.extend(seed.as_deref());
-        // For a row over jobs, only the sending jobs of its run are counted; for a row over allocators, those of all
-        // runs of the setting.
+        // For a row over jobs, only the sending jobs of its run are counted; for a row over allocators, the sending
+        // jobs of all runs of the setting are counted.
         let runs = settings(outcomes).into_iter().find(|group| of_setting(&group[0].key, key));
         let mut runs = runs.unwrap_or_default();
         runs.retain(|run| !one.over_jobs || run.key == *key);

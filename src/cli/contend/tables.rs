@@ -22,7 +22,7 @@ pub fn sheets(runs: &[ContentionRun], shaken: &[ShakenRow]) -> Vec<Sheet> {
 /// Writes the tables of runs, jobs, correlations and, if there are any, perturbed copies. Returns the paths of the files.
 ///
 /// # Errors
-/// Those of writing.
+/// Errors of writing.
 pub fn write(
     dir: &Path,
     runs: &[ContentionRun],

@@ -72,7 +72,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Tie vectors")]
     pub slack: Vec<String>,
 
-    /// Limit the factors of the vectors of random, local and external to N [default: 100].
+    /// Limit the factors of the vectors that random, local and external choose to N [default: 100].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
     pub largest: Option<u32>,
 
@@ -87,7 +87,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 
-    /// Start local from exhaustive, random, or a vector; may be repeated [default: exhaustive].
+    /// Start the strategy local from exhaustive, random, or a vector; may be repeated [default: exhaustive].
     #[arg(long, value_name = "START", help_heading = "Search")]
     pub start: Vec<String>,
 
@@ -99,7 +99,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "TRACE", help_heading = "Search")]
     pub test: Vec<String>,
 
-    /// Search on the jobs before this share of each trace's time and test on the later jobs.
+    /// Search on the first part of each trace, up to this share of its time, and test on the later jobs.
     #[arg(long, value_name = "SHARE", help_heading = "Search")]
     pub split: Option<f64>,
 
@@ -117,10 +117,10 @@ pub struct SearchArgs {
 
     /// Stop evaluations that cannot be among the N best; 0 stops none [default: 10 for random, else 0].
     ///
-    /// Stopping does not change the N best of the evaluated vectors: a stopped vector can no longer become one of them,
-    /// because sums only grow. For a stopped vector, the result has an upper bound of the improvement instead of the
-    /// improvement. The strategies local and external choose vectors by values, so this option may change their
-    /// choices.
+    /// Stopping does not change the N best of the evaluated vectors: a stopped vector can no longer become one of the N
+    /// best, because sums only grow. For a stopped vector, the result has an upper bound of the improvement instead of
+    /// the improvement. The strategies local and external choose vectors by the values of earlier vectors, so this
+    /// option may change their choices.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,
 }

@@ -97,7 +97,7 @@ fn search_all(
             Ok((_, end)) => why_ended(spec, *end, stop.is_raised()),
             Err(_) => "an evaluation failed".to_string(),
         };
-        // The regular end of a search is that the grid is exhausted or that the external program ends.
+        // A search ends regularly if the grid is exhausted or if the external program ends.
         let is_complete = matches!(spec.strategy, Strategy::Exhaustive | Strategy::External(_));
         let is_reported = match outcome {
             Ok((_, End::Exhausted)) => !is_complete || spec.time.is_some(),
@@ -248,8 +248,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Runs the strategy; the strategy local is preceded by its starts. Returns the number of grid vectors that have
-    /// the same ratio as another vector, and the reason why the search ended.
+    /// Runs the strategy; for the strategy local, its starts are run first. Returns the number of grid vectors that
+    /// have the same ratio as another vector, and the reason why the search ended.
     fn run(&self, archive: &mut Archive) -> Result<(u64, End), Failure> {
         let SearchTask { spec, problems, .. } = self.task;
         let grid = || problems.grid.grid();
@@ -307,7 +307,7 @@ impl Search<'_> {
         }
     }
 
-    /// Runs a strategy with early stopping as chosen by the options.
+    /// Runs a strategy, with early stopping if the options request it.
     fn phase(
         &self,
         strategy: &mut dyn SearchStrategy,

@@ -53,7 +53,8 @@ impl Progress {
     }
 }
 
-/// Returns a line with the numbers of evaluations and decisions of a search, and of the vectors that it skipped.
+/// Returns a line with three numbers of a search: the evaluations, the decisions, and the vectors that the search
+/// skipped.
 pub fn summary_line(name: &str, archive: &Archive, decisions: u64, equal_ratios: u64) -> String {
     let spared = archive.skipped_work(decisions);
     let mut line = format!(

@@ -51,7 +51,7 @@ struct ShardPlan {
     figures: FigureArgs,
 }
 
-/// Returns the digest of the configuration of a search, its vectors, and the number of printed vectors.
+/// Returns a digest of three things: the configuration of a search, its vectors, and the number of printed vectors.
 fn digest(task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
     let mut text = origin(task).map_err(|e| Failure::output("the configuration", e))?;
     text.push_str(&format!("\n{}\n", task.spec.top));
@@ -70,7 +70,7 @@ fn ids(vectors: &[Candidate], task: &SearchTask) -> Vec<CellId> {
 /// Evaluates a part of the vectors. Writes a journal, and prints the path of the journal on standard output.
 ///
 /// # Errors
-/// Those of reading traces and of the journal.
+/// Errors of reading traces and of the journal.
 pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit, Failure> {
     let quiet = session.is_quiet();
     let stop = CancelToken::new();

@@ -99,7 +99,7 @@ impl ResolvedSearch {
     /// files in the manifest.
     ///
     /// # Errors
-    /// A usage error for settings that do not fit the traces, a data error for an invalid trace.
+    /// A usage error for settings that do not fit the traces; a data error for an invalid trace.
     pub fn load(self, session: &mut Session, watch: RunContext<'_>) -> Result<SearchTask, Failure> {
         let Self { spec, grid } = self;
         let quiet = session.is_quiet();

@@ -33,7 +33,7 @@ const MOST_MAPS: usize = 6;
 const WIDTH: usize = 100;
 
 /// Shows the candidates of the decision that allocated processors to a job. The job is given by its number or by an
-/// instant. An instant selects, of the jobs that hold processors at this instant, the job that started last.
+/// instant. An instant selects the job that started last among the jobs that hold processors at this instant.
 ///
 /// # Errors
 /// A usage error if the job does not exist, or if the decision had no candidates.

@@ -31,7 +31,7 @@ use replay_output::report::{Sheet, Shown, perfetto};
 pub struct Window(pub [TraceTime; 2]);
 
 impl Window {
-    /// Returns the ends in seconds of the trace.
+    /// Returns the start and the end of the window in seconds of the trace.
     ///
     /// # Errors
     /// A usage error if the first instant is not before the second, or if a date cannot be converted.

@@ -46,7 +46,8 @@ impl Varied {
         }
     }
 
-    /// Returns whether the x axis is the machine size. This is the case if there are several machines and one load.
+    /// Returns whether the x axis is the machine size. The x axis is the machine size if there are several machines and
+    /// one load.
     fn against_size(&self) -> bool {
         self.machines && !self.loads
     }
@@ -95,7 +96,7 @@ pub fn figure(metric: Metric, results: &[StreamRow], offered: bool, most: usize)
     if !values().any(|value| value.is_finite() && value != 0.0) {
         return None;
     }
-    // With messages a time unit is a cycle.
+    // With messages, a time unit is a cycle.
     let time_unit = match first.life {
         Life::RunTimes => "time unit",
         Life::Messages(_) => "cycle",

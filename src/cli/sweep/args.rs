@@ -13,7 +13,7 @@ use replay_experiment::sweep::Shard;
 /// A grid, from a file or from options.
 #[derive(Clone, Debug, Args)]
 pub struct GridChoice {
-    /// Grid file (TOML); without a file the options below define the grid.
+    /// Grid file (TOML); without a file, the options below define the grid.
     #[arg(value_name = "GRID.toml", conflicts_with_all = ["GridArgs", "TieLists", "ListArgs", "ShakeArgs"])]
     pub file: Option<PathBuf>,
 

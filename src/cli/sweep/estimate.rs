@@ -2,9 +2,9 @@
 //!
 //! The sampling takes one second on all threads, divided among the [kinds](crate::cli::kinds) of cells. For each kind,
 //! a cell replays windows of jobs from the middle of the trace. Each window is several times as long as the previous
-//! window. The last two windows give the time per job start. The estimate is this time multiplied by the number of jobs
-//! in the trace. Tie vectors that share one replay are estimated as separate replays, because windows do not show when
-//! the decisions of the vectors diverge.
+//! window. The last two windows give the time per job start. The estimate is the time per job start multiplied by the
+//! number of jobs in the trace. Tie vectors that share one replay are estimated as separate replays, because windows do
+//! not show when the decisions of the vectors diverge.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ impl KindEstimate {
 pub struct Estimate {
     /// Estimates by kind, in the order of the grid.
     pub kinds: Vec<KindEstimate>,
-    /// CPU seconds of all cells and the schedules that they share; `None` without a sample.
+    /// CPU seconds of all cells and of the schedules that the cells share; `None` without a sample.
     pub all: Option<f64>,
     /// Estimated wall-clock time in seconds until the last cell is done, on an otherwise idle computer.
     pub elapsed: f64,
@@ -156,7 +156,7 @@ fn samples(
     Ok(samples.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Replays windows of increasing length of a cell's trace and returns the time of each window.
+/// Replays windows of a cell's trace, each longer than the previous one, and returns the time of each window.
 fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
     let (stop, mut windows) = (CancelToken::new().until(until), Vec::new());
     let (trace, scheduler) = (&cell.trace, &cell.scheduler);

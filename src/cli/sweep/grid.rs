@@ -64,7 +64,7 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
 /// Loads the traces of a grid.
 ///
 /// # Errors
-/// Those of reading the traces, and a usage error for more than 100,000 cells without `--yes`.
+/// Errors of reading the traces, and a usage error for more than 100,000 cells without `--yes`.
 pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Failure> {
     let Resolved { grid, tried } = resolved;
     let loaded = match tried {

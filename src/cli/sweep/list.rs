@@ -35,7 +35,7 @@ const CELL: [&str; 11] = [
     "jobs",
 ];
 
-/// Columns of the summary in CSV and JSON, which has a row for each kind of cells.
+/// Columns of the summary in CSV and JSON; the summary has a row for each kind of cells.
 const KIND: [&str; 7] =
     ["trace", "machine", "scheduler", "allocator", "cells", "jobs_of_each", "cpu_seconds_of_each"];
 

@@ -1,4 +1,4 @@
-//! `replay sweep` and `replay plan`: large grids, resumable and in shards.
+//! `replay sweep` and `replay plan`: large grids that can be resumed and divided into shards.
 
 mod args;
 mod estimate;

@@ -45,7 +45,7 @@ const SHOWN: usize = 50;
 /// that this process ran.
 ///
 /// # Errors
-/// A usage error if an output cannot be written, a data error if the journals contradict each other.
+/// A usage error if an output cannot be written; a data error if the journals contradict each other.
 pub fn write(
     mut session: Session,
     plan: &Plan,
@@ -63,7 +63,7 @@ pub fn write(
         Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
     let log = LogBaseline::new(plan).map_err(Failure::usage)?;
-    // The latest run of the recorded schedule. Later cells are compared with it.
+    // The latest run of the recorded schedule. Later cells are compared with this run.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
     let table = session.table();
@@ -184,7 +184,8 @@ fn show(
     }
 }
 
-/// Runs cells a second time for their jobs and placements. Returns `false` if it was interrupted before the last cell.
+/// Runs cells a second time for their jobs and placements. Returns `false` if the command was interrupted before the
+/// last cell.
 fn run_again(
     plan: &Plan,
     traces: &[Arc<Trace>],

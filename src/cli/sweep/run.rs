@@ -30,7 +30,7 @@ use std::io::stdout;
 /// Runs the cells of a grid that have no record in the journal of the folder, then writes the results.
 ///
 /// # Errors
-/// A usage error for a wrong option or an output that cannot be written, a data error for an invalid trace.
+/// A usage error for a wrong option or an output that cannot be written; a data error for an invalid trace.
 pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.grid.process.quiet;
     let sorting = args.sort.of()?;

@@ -9,7 +9,7 @@ use replay_published::Check;
 /// of the files.
 ///
 /// # Errors
-/// Those of drawing and writing.
+/// Errors of drawing and writing.
 pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<PathBuf>> {
     let mut stems = FileNames::default();
     let mut files = Vec::new();

@@ -2,7 +2,7 @@
 //! repeatedly, until all of the resulting equal frames fit.
 //!
 //! First Fit searches for the job's frame. If the frame does not fit, it is cut into two equal
-//! frames. If these frames do not fit, each of them is cut into two again. After i cuts the job
+//! frames. If these frames do not fit, each of them is cut into two again. After i cuts, the job
 //! needs 2^i sub-meshes of one shape. All sub-meshes must be found in one attempt; a failed attempt
 //! keeps none of them. A cut halves the longest even side; if several even sides are equally long,
 //! it halves the first of them. The job is refused if the frames still do not fit after the largest
@@ -28,7 +28,7 @@ use crate::topology::{Grid, NodeId, Topology};
 /// Upper limit of the number of cuts; 16 cuts give 2^16 frames.
 const MAX_CUTS: u32 = 16;
 
-/// The ANCA allocator. [`Census::operations`] counts the words read by its searches.
+/// The ANCA allocator. [`Census::operations`] counts the words read by the searches of ANCA.
 #[derive(Clone, Debug)]
 pub struct Anca {
     shapes: Shapes,
@@ -38,7 +38,7 @@ pub struct Anca {
     /// Permutations of the current frame.
     turned: Vec<[u16; 3]>,
     found: Vec<SubMesh>,
-    /// Number of sub-meshes of each job, by the job's first processor.
+    /// Number of sub-meshes of each job, indexed by the job's first processor.
     units: Vec<u32>,
     census: Census,
     explanation: ExplanationLog,

@@ -59,7 +59,7 @@ impl Allocator for AsMb {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        // Both strategies record their own explanations.
+        // Adaptive Scan and MBS each record their own explanations.
         match self.scan.find(machine, request) {
             // A frame may be larger than the job if no frame of exactly the job's size fits the
             // machine.
@@ -147,7 +147,7 @@ mod tests {
         chosen
     }
 
-    /// On a mesh of 4 x 3 a job of 3 x 2 leaves the right column and the top row free. A job of 5
+    /// On a mesh of 4 x 3, a job of 3 x 2 leaves the right column and the top row free. A job of 5
     /// gets single processors of this column and row.
     #[test]
     fn blocks_serve_requests_that_the_scan_refuses() {

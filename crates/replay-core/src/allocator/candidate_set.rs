@@ -30,8 +30,9 @@ pub struct ScoredCandidate {
     pub set: usize,
     /// Processors of the candidate, nearest first.
     pub nodes: Vec<NodeId>,
-    /// Distance from the centre (the shell number) by processor number; empty for a box. Candidates after the first
-    /// [`LISTED`](super::explain::LISTED) are not plotted; they have a single entry, the number of their last shell.
+    /// For each processor, its distance from the centre (the shell number), indexed by processor number; empty for a
+    /// box. Candidates after the first [`LISTED`](super::explain::LISTED) are not plotted; they have a single entry,
+    /// the number of their last shell.
     pub shells: Vec<u32>,
     /// Weights in the tie value; empty without a tie vector. Candidates that are not plotted have one weight per term:
     /// the sum of the term's weights.

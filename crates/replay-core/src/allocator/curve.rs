@@ -19,7 +19,7 @@ use crate::topology::{Grid, NodeId, Topology};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fit {
     /// The smallest interval that can hold the job. If several intervals have this size, the
-    /// interval with the lowest rank.
+    /// interval with the lowest rank is selected.
     Best,
     /// The first interval that can hold the job.
     First,
@@ -27,7 +27,8 @@ pub enum Fit {
     FreeList,
     /// The interval whose use minimises the sum of squares: for each length, the number of
     /// intervals of that length is squared, and the squares are added. If several intervals are
-    /// equally good, the interval with the lowest rank (Csirik et al., after Leung et al. 2002).
+    /// equally good, the interval with the lowest rank is selected (Csirik et al., after Leung et
+    /// al. 2002).
     SumOfSquares,
 }
 
@@ -294,8 +295,9 @@ mod tests {
         assert_eq!(pick(Fit::First, machine, 2), [0, 1]);
         assert_eq!(pick(Fit::Best, machine, 2), [4, 5]);
         assert_eq!(pick(Fit::FreeList, machine, 4), [0, 1, 2, 4]);
-        // The run of three would leave a second run of length one (cost 2 * 1 + 1 - 2 + 1 = 2).
-        // A run of length two is better (-2 * 2 + 1 = -3).
+        // A job in the run of three would leave a second run of length one, and the sum of squares
+        // would change by 2 * 1 + 1 - 2 + 1 = 2. A run of length two is better, because the sum of
+        // squares then changes by -2 * 2 + 1 = -3.
         assert_eq!(pick(Fit::SumOfSquares, machine, 2), [4, 5]);
         // There is no run of four. The windows are 0 1 2 4, 1 2 4 5, 2 4 5 8, ...; the first window
         // has the smallest span.

@@ -1,5 +1,5 @@
-//! Elmer: a job may get hosts of a cluster that already run other jobs. On these hosts, the priority of the job is
-//! lower than the priorities of the other jobs.
+//! Elmer: a job may get hosts of a cluster that already run other jobs. On hosts that already run other jobs, the
+//! priority of the new job is lower than the priorities of the other jobs.
 //!
 //! Source: S. W. Turner, PhD thesis, Michigan State University, 1995, section 6.3, Figs. 6.7 to 6.9. A job gets all of
 //! its hosts at one priority level: the highest level at which enough hosts are free. With a single level, the strategy
@@ -11,9 +11,9 @@
 //! | 2 | if in addition the utilization of its processor does not exceed a threshold |
 //!
 //! The choice among the free hosts is random. The algorithm of the thesis has two faults. A job may get a lower level
-//! on idle hosts. A later job may then get a higher level on such a host, which violates the rule that earlier jobs
-//! have priority. In the *guarded* mode, a host is free at a level only if no job runs on the host below this level.
-//! This mode also prefers idle hosts. The guarded mode is not in the thesis.
+//! on idle hosts. A later job may then get a higher level on a host of an earlier job, which violates the rule that
+//! earlier jobs have priority. In the *guarded* mode, a host is free at a level only if no job runs on the host below
+//! this level. The guarded mode also prefers idle hosts. The guarded mode is not in the thesis.
 //!
 //! Cost: one pass over the slots.
 
@@ -45,7 +45,8 @@ pub struct HostSelection {
 pub enum Pick {
     /// Random hosts; each host has the same probability.
     Random,
-    /// The hosts with the lowest numbers. This choice is for tests and examples, and is not in the thesis.
+    /// The hosts with the lowest numbers. The choice of the lowest host numbers is for tests and examples, and is not
+    /// in the thesis.
     Lowest,
 }
 

@@ -30,7 +30,7 @@ pub enum MachineEvent<'a> {
     Released(&'a [NodeId]),
     /// Free processors have gone out of service.
     NodesDown(&'a [NodeId]),
-    /// Processors have returned to service, free.
+    /// Processors have returned to service and are free.
     NodesUp(&'a [NodeId]),
     /// A job has joined the queue.
     JobQueued(Request),
@@ -50,10 +50,10 @@ pub struct Capabilities {
     /// until processors become free. A refused request is then also refused on every subset of the free processors.
     /// A refusal because too few processors are free always holds until processors become free.
     ///
-    /// `false` for strategies that examine only some candidate positions, if the selection of these positions depends
-    /// on the state of the machine: the start of a job can turn another position into a candidate. Schedulers repeat
-    /// requests to such strategies after every start, and cannot
-    /// [reserve a placement for the head of the queue](crate::scheduler::Guard::Place).
+    /// The value is `false` for strategies that examine only some candidate positions, if the selection of these
+    /// positions depends on the state of the machine. With such a strategy, the start of a job can turn another
+    /// position into a candidate. If the value is `false`, schedulers repeat requests to the strategy after every
+    /// start, and cannot [reserve a placement for the head of the queue](crate::scheduler::Guard::Place).
     pub refusals_last: bool,
     /// Whether a scheduler may [reserve a placement for the head of the queue](crate::scheduler::Guard::Place) although
     /// [`refusals_last`](Self::refusals_last) is `false`. The reservation begins at the first instant at which a copy
@@ -67,7 +67,7 @@ pub struct Capabilities {
     /// numbers.
     pub chooses_by_free: bool,
     /// Whether jobs that are not [servable](Bounds::servable) are rejected on submission: a run omits these jobs and
-    /// counts them. If `false`, a run with such a job is an error.
+    /// counts them. If `false`, a run with a job that is not servable is an error.
     pub rejects_unsupported_sizes: bool,
     /// Whether the strategy supports outages. The value is `true` for strategies that use only the set of free
     /// processors, and for strategies that update their state on [`MachineEvent::NodesDown`] and
@@ -105,7 +105,8 @@ impl Default for Capabilities {
 
 impl Capabilities {
     /// Returns the capabilities of a strategy that may refuse although enough processors are free, or that allocates
-    /// more processors than requested. Refusals of such a strategy need not hold until processors become free.
+    /// more processors than requested. Refusals by a strategy with these capabilities need not hold until processors
+    /// become free.
     pub fn coupled() -> Self {
         Self {
             keeps_schedule: false,
@@ -156,7 +157,7 @@ pub struct Stats {
     /// Number of refusals in the run, one for each size at which a request was refused; `None` if the strategy does not
     /// [fold](Capabilities::folds) jobs.
     pub refused_sizes: Option<u64>,
-    /// Reduction of the last allocated job; `None` if it was not folded.
+    /// Reduction of the last allocated job; `None` if this job was not folded.
     pub reduction: Option<Reduction>,
     /// Number of distinct processor sets with the best primary score for the last request, counted before tie-breaking;
     /// 1 if the request took all free processors. `None` if the strategy has no score, if the request could not be

@@ -13,15 +13,16 @@ const DRAWN: usize = 8;
 /// Number of observed requests after which an estimate is half of the observed mean loss.
 const DOUBT: f64 = 4000.0;
 
-/// Expected loss per request by point, up to a constant common to all points.
+/// For each point, the expected loss per request, up to a constant that is common to all points.
 #[derive(Clone, Debug)]
 pub struct DecayingLossModel {
     /// Decayed number of requests observed near each point.
     weights: Vec<f64>,
     /// Decayed sum of the losses observed near each point.
     losses: Vec<f64>,
-    /// Cached kernels, one for each position in the list of observed points: the point that was last observed at this
-    /// position, and the share of its losses that counts for each point of the model.
+    /// Cached kernels, one for each position in the list of observed points. Each entry contains the point that was
+    /// last observed at this position. It also contains, for each point of the model, the share of the observed losses
+    /// that counts for this point.
     kernels: Vec<(usize, Vec<f64>)>,
 }
 

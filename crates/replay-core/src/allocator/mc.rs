@@ -28,8 +28,8 @@ pub struct Mc {
     explanation: ExplanationLog,
 }
 
-/// A box: first position and length along each dimension; on a wrapped dimension it may extend past
-/// the end.
+/// A box, given by its first position and its length along each dimension. On a wrapped dimension,
+/// the box may extend past the end.
 type Extent = [(i32, u32); 3];
 
 impl Mc {
@@ -221,8 +221,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Computes the definition directly: the set of every candidate by a stable sort of the free
-    /// list.
+    /// Computes the definition directly: a stable sort of the free list gives the set of every
+    /// candidate.
     fn literal(mc: &Mc, machine: &Machine, size: usize, shape: [u16; 3]) -> Vec<NodeId> {
         let mut list: Vec<_> = machine.free_nodes().collect();
         let mut best: Option<(u32, Vec<NodeId>)> = None;

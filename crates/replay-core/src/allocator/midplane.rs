@@ -1,11 +1,11 @@
 //! BlueGene/L allocation in midplanes (Aridor et al. 2005).
 //!
-//! The machine is a grid of units. On BlueGene/L a unit is a midplane of 8 x 8 x 8 processors. A
+//! The machine is a grid of units. On BlueGene/L, a unit is a midplane of 8 x 8 x 8 processors. A
 //! job gets a box of whole units. A job with a shape gets a box of this shape, rounded up to whole
 //! units along every dimension. For a job without shape, the size is rounded up to whole units, and
 //! the job gets a box of this number of units. The first free box in the order of the 3D First Fit
 //! is allocated. If there is no free box, the next permutation of the sides is tried. The
-//! processors that rounding adds are lost to internal fragmentation. On a torus boxes may wrap
+//! processors that rounding adds are lost to internal fragmentation. On a torus, boxes may wrap
 //! around the edge.
 //!
 //! Cost: O(N) to determine which units are free, and a First Fit on the grid of units.

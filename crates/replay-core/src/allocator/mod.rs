@@ -38,8 +38,8 @@
 //! 2. In the same file, define a struct for its options that implements [`AllocatorOptions`].
 //! 3. Add a function `table` that gives the name, meaning, source and parameters of the strategy (see
 //!    [`crate::naming`]).
-//! 4. Add its `mod` line here and one line to the registry.
-//! 5. `replay list allocators` then shows the strategy, and the registry's tests check the contract.
+//! 4. Add the `mod` line of the file here, and one line to the registry. 5. `replay list allocators` then shows the
+//!    strategy, and the registry's tests check the contract.
 //!
 //! Outside this crate, replace step 4 by a registry of your own:
 //!
@@ -146,7 +146,7 @@ pub struct Request {
     /// Side lengths along x, y, z, if the job has a shape.
     pub shape: Option<[u16; 3]>,
     /// Time of the request and expected run time. Strategies may use these times to choose processors or to postpone
-    /// the request ([`Refusal::Postponed`]), but for no other refusal.
+    /// the request ([`Refusal::Postponed`]). No other refusal may depend on these times.
     pub times: Times,
 }
 
@@ -209,9 +209,9 @@ pub(crate) fn require_free(machine: &Machine, processors: u64) -> Result<(), Ref
     if processors > machine.free_count() as u64 { Err(Refusal::TooFewFree) } else { Ok(()) }
 }
 
-/// Handles requests whose outcome depends only on the number of free processors. A request for more processors than
-/// are free is refused. A request for all free processors gets all of them, and the result is `true`. Otherwise the
-/// result is `false`.
+/// Handles requests whose outcome depends only on the number of free processors. A request for more processors than are
+/// free is refused. A request for all free processors gets all of them, and the result is `true`. In all other cases,
+/// the result is `false`.
 pub(crate) fn settled_by_count(
     machine: &Machine,
     size: usize,
@@ -248,7 +248,7 @@ pub struct Census {
 /// An allocator may keep state between calls. All calls from one [`begin`](Allocator::begin) to the next concern the
 /// same machine, which has no busy processor at the first call. After every successful
 /// [`allocate`](Allocator::allocate) the caller passes the chosen processors to [`Machine::occupy`]. After every
-/// [`Machine::release`] it reports [`MachineEvent::Released`].
+/// [`Machine::release`], the caller reports [`MachineEvent::Released`].
 ///
 /// A type that changes the behaviour of another allocator implements [`Decorator`] instead.
 pub trait Allocator: Send {
@@ -303,11 +303,11 @@ pub trait Allocator: Send {
     }
 
     /// Returns whether a refusal of the request `refused` because of fragmentation ([`Refusal::Fragmented`]) implies
-    /// that the request `asked` is refused too, on the same free processors and on any subset of them. A refusal of
-    /// `refused` implies a refusal of `asked`, for example, if every free box for `asked` contains a free box for
-    /// `refused`. The implied refusal is [`Refusal::TooFewFree`] if fewer processors are free than the
-    /// [`max_processors`](Bounds::max_processors) of `asked`, otherwise [`Refusal::Fragmented`]. A strategy that finds
-    /// every free box returns `true` if both requests are equal.
+    /// that the request `asked` is refused too. The implication must hold on the same free processors and on any subset
+    /// of them. A refusal of `refused` implies a refusal of `asked`, for example, if every free box for `asked`
+    /// contains a free box for `refused`. The implied refusal is [`Refusal::TooFewFree`] if fewer processors are free
+    /// than the [`max_processors`](Bounds::max_processors) of `asked`, otherwise [`Refusal::Fragmented`]. A strategy
+    /// that finds every free box returns `true` if both requests are equal.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let _ = (refused, asked);
         false

@@ -83,9 +83,10 @@ fn pick(share: f64, of: usize) -> usize {
     (share * of as f64) as usize
 }
 
-/// Runs a history in which jobs start and end, and processors leave and return to service. At the end all jobs have
-/// ended and all processors are in service. `request` creates a request from two numbers in 0..1. `served` checks the
-/// outcome before the processors become busy. Asserts that the allocator never chooses a processor out of service.
+/// Runs a history in which jobs start and end, and processors go out of service and return to service. At the end all
+/// jobs have ended and all processors are in service. `request` creates a request from two numbers in 0..1. `served`
+/// checks the outcome before the processors become busy. Asserts that the allocator never chooses a processor out of
+/// service.
 pub(super) fn drive(
     allocator: &mut dyn Allocator,
     machine: &mut Machine,

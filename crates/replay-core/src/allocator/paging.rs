@@ -4,8 +4,8 @@
 //! The machine is cut into pages, which are blocks of side 2^size. An indexing scheme numbers the pages from the lower
 //! left corner. A job takes free pages in the order of their numbers until it has enough processors. If a side of the
 //! machine is not a multiple of the page side, the last pages are smaller and have fewer processors. With pages of one
-//! processor no processors are lost. With larger pages, jobs are more contiguous, but the surplus processors of a job's
-//! last page are lost. Wrapped dimensions are treated as if they did not wrap.
+//! processor, no processors are lost. With larger pages, jobs are more contiguous, but the surplus processors of a
+//! job's last page are lost. Wrapped dimensions are treated as if they did not wrap.
 //!
 //! Processes are assigned to the pages of a job in the order of its [`Walk`]. The surplus processors are the last
 //! processors of the walk.
@@ -47,7 +47,7 @@ pub struct Paging {
     /// Page of each processor.
     page_of: Vec<u32>,
     free: OrderedSet,
-    /// Number of processors out of service, by page. A page with such a processor is not allocated.
+    /// For each page, the number of processors out of service. A page with a processor out of service is not allocated.
     down: Vec<u32>,
     /// Total number of processors of all free pages.
     open: usize,

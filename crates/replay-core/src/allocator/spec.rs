@@ -281,8 +281,8 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     }
 }
 
-/// Two strategies are equal if their canonical names are equal. This also applies to strategies that are values of
-/// parameters.
+/// Two strategies are equal if their canonical names are equal. Strategies that are values of parameters are compared
+/// in the same way.
 impl PartialEq for AllocatorSpec {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()

@@ -11,7 +11,7 @@ pub enum Application {
     },
     /// NAS EP: independent work that is divided dynamically among the processes.
     Ep,
-    /// A program that computes in phases. After each phase all processes exchange a message with the barrier process.
+    /// A program that computes in phases. After each phase, all processes exchange a message with the barrier process.
     Barrier(Barrier),
 }
 
@@ -34,10 +34,10 @@ const ITERATION: f64 = 1.2e-7;
 /// of the value.
 const MESSAGE: f64 = 2.2e-3;
 
-/// Run time in seconds of EP of size 2^22: the part that is divided among the processes. `EP_FIXED` is the part that is
-/// not divided. The values were chosen for `replay`: the time on five hosts is the stated 33.9 s, and the time on one
-/// host equals the time of Barrier (stated: "about equal"). With these values a problem 64 times as large has a speedup
-/// of 5.97 on six hosts (stated: "nearly 6").
+/// Part of the run time of EP of size 2^22 that is divided among the processes, in seconds. `EP_FIXED` is the part that
+/// is not divided. The values were chosen for `replay`: the time on five hosts is the stated 33.9 s, and the time on
+/// one host equals the time of Barrier (stated: "about equal"). With these values a problem 64 times as large has a
+/// speedup of 5.97 on six hosts (stated: "nearly 6").
 const EP_DIVIDED: f64 = 124.5;
 const EP_FIXED: f64 = 9.0;
 

@@ -30,7 +30,7 @@ impl Phases {
     }
 
     /// Returns the run time under the conditions of [`beside_equal`](Self::beside_equal) on the processor of the
-    /// barrier process. The barrier process hardly ever waits: 2 (s + p e) (equation 5.3).
+    /// barrier process. The barrier process hardly ever waits, so the run time is 2 (s + p e) (equation 5.3).
     pub fn beside_equal_at_barrier(&self) -> f64 {
         2.0 * (self.setup + self.count * self.compute)
     }
@@ -42,9 +42,9 @@ impl Phases {
     }
 
     /// Returns the run time beside another Barrier job of lower priority on a non-preemptive kernel, if both barrier
-    /// processes are on the same processor: s + p (e + (P - 1) d), because a quantum is lost at each of the P - 1
-    /// messages (equation 5.5). If the barrier processes are on different processors, the run time is between this
-    /// value and [`alone`](Self::alone).
+    /// processes are on the same processor. The run time is s + p (e + (P - 1) d), because a quantum is lost at each of
+    /// the P - 1 messages (equation 5.5). If the barrier processes are on different processors, the run time is between
+    /// this value and [`alone`](Self::alone).
     pub fn above_barrier(&self, delay: f64, processes: u32) -> f64 {
         self.setup + self.count * (self.compute + f64::from(processes - 1) * delay)
     }

@@ -8,7 +8,8 @@ pub enum Kernel {
     /// process of lower priority.
     Preemptive,
     /// Round robin with multilevel feedback (RRMF): a process keeps the processor until it blocks
-    /// or its quantum ends. Until then, a job of higher priority that receives a message waits.
+    /// or its quantum ends. Until the process blocks or its quantum ends, a job of higher priority
+    /// that receives a message waits.
     NonPreemptive {
         /// The delay d of the waiting job in seconds, at most a quantum. The thesis reports neither
         /// the delay nor the quantum.
@@ -17,8 +18,8 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The default non-preemptive kernel. The thesis does not state the delay. With this value the
-    /// job of highest priority is a few percent slower when it shares hosts with EP, as in the
-    /// figures of the thesis.
+    /// The default non-preemptive kernel. The thesis does not state the delay. With the value
+    /// chosen here, the job of highest priority is a few percent slower when it shares hosts with
+    /// EP, as in the figures of the thesis.
     pub const NON_PREEMPTIVE: Kernel = Kernel::NonPreemptive { delay: 0.001 };
 }

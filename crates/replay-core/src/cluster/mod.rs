@@ -3,8 +3,8 @@
 //! Source: S. W. Turner, "Processor Scheduling in a Distributed-Memory Computing Environment", PhD thesis, Michigan
 //! State University, 1995, chapters 5 and 6. The machine of the thesis consists of six workstations on a crossbar. The
 //! daemon of the thesis, Elmer, may give a job hosts that other jobs already use. The new job then has a lower priority
-//! than these jobs. [`HostSelection`](crate::allocator::HostSelection) chooses the hosts; this module computes
-//! the speed of each job.
+//! than the jobs that already use these hosts. [`HostSelection`](crate::allocator::HostSelection) chooses the hosts;
+//! this module computes the speed of each job.
 //!
 //! | module | concept |
 //! |---|---|

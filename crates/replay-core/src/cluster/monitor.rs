@@ -1,4 +1,5 @@
-//! Recent utilization of each processor. The monitor of a host reports this value to Elmer.
+//! Recent utilization of each processor. The monitor of a host reports the recent utilization of the host's processor
+//! to Elmer.
 //!
 //! In Turner's thesis (1995, section 6.2.3), a process on every host records the processor's utilization "every few
 //! seconds"; the thesis does not state how the utilization is averaged. This implementation reports the mean over the

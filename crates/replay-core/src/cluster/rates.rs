@@ -15,8 +15,8 @@
 //! Jobs of one process and programs without phases send no messages and lose no time.
 //!
 //! With unguarded host selection and at least three levels, one job may have priority over a second job on one host,
-//! while the second job has priority over the first on another host. In this case, the job that started first is
-//! treated as the job of higher priority.
+//! while the second job has priority over the first on another host. If priorities form a cycle, the job that started
+//! first is treated as the job of higher priority.
 //!
 //! Computing all rates costs a few operations per running process.
 

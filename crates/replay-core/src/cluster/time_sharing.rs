@@ -1,10 +1,10 @@
 //! Time sharing as the [`Service`] of a simulation.
 //!
 //! A job starts with an amount of work equal to its run time without sharing: [`Job::run`] ticks at
-//! full speed. The job is done when the integral of its [rate](super::rates) over time reaches this
-//! amount. Rates change when a job starts or ends. Work is stored in 64-bit floating point. A job
-//! completes at the first whole tick at which it is done. With a single level every rate is 1, so a
-//! job runs for exactly [`Job::run`] ticks.
+//! full speed. The job is done when the integral of its [rate](super::rates) over time reaches the
+//! amount of work with which the job started. Rates change when a job starts or ends. Work is
+//! stored in 64-bit floating point. A job completes at the first whole tick at which it is done.
+//! With a single level every rate is 1, so a job runs for exactly [`Job::run`] ticks.
 
 use std::error::Error;
 
@@ -55,7 +55,8 @@ pub struct TimeSharing<'a> {
     residents: Vec<Resident>,
     /// Whether a job has started or ended since the rates were computed.
     stale: bool,
-    /// Processor time, in ticks, that the jobs started so far spend computing from start to end.
+    /// Processor time, in ticks, that all jobs started so far use for computing between their
+    /// starts and their ends.
     computed: f64,
 }
 
@@ -72,11 +73,11 @@ struct Running {
 /// Successive stages of a running job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Elmer is starting the job, until this time.
+    /// Until this time, Elmer is starting the job.
     Starting(i64),
     /// The job computes.
     Working,
-    /// Elmer is ending the job, until this time.
+    /// Until this time, Elmer is ending the job.
     Ending(i64),
 }
 
@@ -98,7 +99,8 @@ impl Running {
 
 impl<'a> TimeSharing<'a> {
     /// Creates an idle cluster. `applications` contains the application of each job. A job without
-    /// an entry uses, of each processor, the [share](Hosts::demand) that `sharing` defines.
+    /// an entry uses a share of each processor, namely the [share](Hosts::demand) that `sharing`
+    /// defines.
     pub fn new(cluster: Cluster, sharing: Sharing, applications: &'a [Application]) -> Self {
         let period = (sharing.hosts.period * sharing.ticks_per_second).round() as i64;
         Self {

@@ -1,10 +1,10 @@
-//! Counts of free processors in L1 balls on any grid, and in the planes through their centres.
+//! Counts of free processors in L1 balls on any grid, and in the planes through the centres of these balls.
 //!
 //! Counts are computed radius by radius, for all centres at once, using only additions. A ball of radius r is a stack
-//! of plane diamonds: a diamond of radius r - d at each distance d on both sides of the centre. The diamonds on one
-//! side of a centre are the diamonds on the same side of the neighbouring centre for radius r - 1, plus one new
-//! diamond. On a wrapped dimension, diamonds that would be counted twice are subtracted. Diamonds are computed from
-//! lines in the same way. Lines along the *lanes*, the longest dimension, are computed from prefix sums.
+//! of plane diamonds: a diamond of radius r - d at each distance d on both sides of the centre. For radius r, the
+//! diamonds on one side of a centre are the diamonds on the same side of the neighbouring centre for radius r - 1, and
+//! one new diamond. On a wrapped dimension, diamonds that would be counted twice are subtracted. Diamonds are computed
+//! from lines in the same way. Lines along the *lanes*, the longest dimension, are computed from prefix sums.
 
 use std::ops::Range;
 
@@ -62,8 +62,8 @@ impl BallCounts {
     /// Maximum number of stored ball counts over all centres and radii.
     const MOST_ENTRIES: usize = 1 << 24;
 
-    /// Creates tables for `grid`; `None` if they would exceed the limit or the grid has more than
-    /// 65,535 points.
+    /// Creates tables for `grid`; `None` if the tables would exceed the limit, or if the grid has more than 65,535
+    /// points.
     pub fn new(grid: &Grid) -> Option<Self> {
         let radii = 1 + grid.axes().iter().map(|axis| usize::from(axis.diameter())).sum::<usize>();
         let points = grid.processors();
@@ -177,8 +177,9 @@ impl BallCounts {
         }
     }
 
-    /// Sums counts along a dimension. The sum at a centre consists of the entry of `now` at its own position and, for
-    /// each distance d on both sides, of the entry of `earlier` for radius `radius` - d at distance d.
+    /// Sums counts along a dimension. The sum at a centre has two parts. The first part is the entry of `now` at the
+    /// position of the centre; the second part consists of the entries of `earlier` for radius `radius` - d at each
+    /// distance d on both sides.
     fn sweep<'a>(
         &'a self,
         dimension: usize,
@@ -254,7 +255,7 @@ impl BallCounts {
         self.extent(0) * self.extent(1)
     }
 
-    /// Returns the maximum distances behind and ahead of a position for which no position of the dimension is counted
+    /// Returns the maximum distances behind and ahead of a position such that no position of the dimension is counted
     /// twice.
     fn most(&self, dimension: usize) -> [usize; 2] {
         let extent = self.extent(dimension);
@@ -305,7 +306,8 @@ impl BallCounts {
     }
 
     /// Returns, for each of the 16 consecutive points that begin at entry `at`, the number of free processors within L1
-    /// distance `radius` in the plane perpendicular to `dimension`, which is the first or second dimension.
+    /// distance `radius` in the plane perpendicular to `dimension`. Here, `dimension` is the first or the second
+    /// dimension.
     #[inline]
     pub fn within_plane(&self, dimension: usize, radius: usize, at: usize) -> Shorts {
         load(&self.levels[radius].planes[dimension][at..])

@@ -293,8 +293,8 @@ impl<C: Count> BoxCounts<C> {
     }
 }
 
-/// For each bit pattern of eight processors, the number of members before each position. The first processor is the
-/// lowest bit.
+/// For each bit pattern of eight processors, the number of members before each position. The first processor
+/// corresponds to the lowest bit.
 static BEFORE: [[u8; 8]; 256] = {
     let mut before = [[0; 8]; 256];
     let mut pattern = 0;

@@ -3,8 +3,9 @@
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOr, Not};
 
-/// An unsigned integer in one vector lane, with arithmetic modulo its width. 16 bits suffice for the counts of machines
-/// of at most 65,535 points; a vector register holds twice as many 16-bit integers as 32-bit integers.
+/// An unsigned integer in one vector lane, with arithmetic modulo 2^w, where w is the number of bits of the type. 16
+/// bits suffice for the counts of machines of at most 65,535 points; a vector register holds twice as many 16-bit
+/// integers as 32-bit integers.
 pub trait Count:
     Copy
     + Default

@@ -33,8 +33,8 @@ pub struct DiamondCounts {
     /// has one row more than the mesh.
     along_x: Vec<u16>,
     /// Number of lanes of the cone tables before y = 0. A cone of row x < width is empty if its lane is more than width
-    /// lanes outside the mesh. In later rows, entries that are missing outside the table make one more lane per row
-    /// incorrect, but the incorrect lanes never reach the mesh.
+    /// lanes outside the mesh. In later rows, one more lane per row is incorrect, because entries outside the table are
+    /// missing. The incorrect lanes never reach the mesh.
     margin: usize,
     pitch: usize,
     /// `cones[(x + 1) * pitch + margin + y]`: cones from x = -1, where they are empty, to the first row in which every
@@ -51,9 +51,8 @@ impl DiamondCounts {
     /// memory.
     const MOST_ENTRIES: usize = 1 << 24;
 
-    /// Creates the tables for `grid`. `None` unless the grid is a 2D mesh without wrap-around, has
-    /// at most 65,535 points, and has tables within the limit. The limit excludes long and narrow
-    /// meshes.
+    /// Creates the tables for `grid`. Returns `None` unless the grid is a 2D mesh without wrap-around that has at most
+    /// 65,535 points and tables within the limit. The limit excludes long and narrow meshes.
     pub fn new(grid: &Grid) -> Option<Self> {
         if grid.dimensions() != 2 || grid.is_wrapped() {
             return None;

@@ -1,9 +1,9 @@
 //! The state of a machine's processors, and counts of free processors in boxes and balls.
 //!
-//! [`Machine`] is the state of a machine. Every allocator reads it, and only the simulation changes
-//! it. `BoxCounts` counts the free processors within L-infinity distance r of a processor in
-//! constant time; `BallCounts` counts the free processors within L1 distance r on any grid, and
-//! `DiamondCounts` counts the free processors within L1 distance r on 2D meshes.
+//! [`Machine`] is the state of a machine. Every allocator reads this state, and only the simulation
+//! changes the state. `BoxCounts` counts the free processors within L-infinity distance r of a
+//! processor in constant time; `BallCounts` counts the free processors within L1 distance r on any
+//! grid, and `DiamondCounts` counts the free processors within L1 distance r on 2D meshes.
 
 mod ball_counts;
 mod box_counts;

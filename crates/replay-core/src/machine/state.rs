@@ -22,7 +22,7 @@ struct Down {
     /// time.
     is_down: Vec<bool>,
     count: usize,
-    /// Number of changes of this set.
+    /// Number of changes of the set of processors out of service.
     version: u64,
     /// Whether processors out of service are treated as walls of their neighbours.
     walls: bool,

@@ -1,4 +1,4 @@
-//! The processors of each job, by allocation.
+//! The processors of each job, with one entry for each allocation.
 
 use crate::table::{Column, Name, name, ranges};
 use crate::topology::{Grid, NodeId, Topology};

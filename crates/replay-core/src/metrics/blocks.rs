@@ -17,7 +17,7 @@ use super::estimate::{quantile, two_sided_p};
 /// Minimum number of weeks in a trace for blocks of one week. In a shorter trace, blocks are days.
 const FEWEST_WEEKS: usize = 8;
 
-/// Minimum number of blocks with a nonzero metric. With fewer blocks there is no interval.
+/// Minimum number of blocks with a nonzero metric. With fewer blocks, there is no interval.
 pub const FEWEST: usize = 5;
 
 /// Significance level of a verdict.
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn intervals_agree_with_the_linearised_ratio() {
-        // Sums 24 and 30: ratio 0.8. Deviations from this ratio: 0.2, -0.2, 0.6, -0.6, 0.4, -0.4.
+        // The sums 24 and 30 have the ratio 0.8. The deviations from this ratio are 0.2, -0.2, 0.6, -0.6, 0.4 and -0.4.
         let sums = [[3.4, 4.0], [3.0, 4.0], [4.6, 5.0], [3.4, 5.0], [5.2, 6.0], [4.4, 6.0]];
         let blocks = Blocks { sums: sums.to_vec(), days: 7 };
         let gain = blocks.gain();
@@ -160,7 +160,7 @@ mod tests {
         let error = 3.882_020_8;
         assert!((gain.percent - 20.0).abs() < 1e-9, "{gain:?}");
         assert!((gain.interval[1] - 20.0 - 2.595_656 * error).abs() < 1e-4, "{gain:?}");
-        // t = 5.152 with 4.844 degrees of freedom.
+        // The result is t = 5.152 with 4.844 degrees of freedom.
         assert!((gain.p - 0.003_952).abs() < 2e-5, "{gain:?}");
     }
 

@@ -46,8 +46,8 @@ impl Sums {
     }
 }
 
-/// Returns a row for each job size, in ascending order of size. `starts` contains the start time
-/// and `pairwise` the pairwise L1 sum of each job.
+/// Returns a row for each job size, in ascending order of size. `starts` contains the start time of each job, and
+/// `pairwise` contains the pairwise L1 sum of each job.
 pub fn by_size(jobs: &[Job], starts: &[i64], pairwise: &[u64]) -> Vec<SizeRow> {
     by_size_of(jobs, starts, pairwise.iter().copied().map(Some))
 }

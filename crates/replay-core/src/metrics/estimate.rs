@@ -1,11 +1,11 @@
 //! Means over independent replications, with confidence intervals.
 //!
 //! A replication gives one value of a metric. The values of R independent replications, with standard deviation s, give
-//! a mean and its confidence interval, mean ± t((1 + confidence) / 2, R - 1) · s / √R, where t(p, n) is the quantile p
-//! of Student's t with n degrees of freedom. [`replicate`] runs replications until the intervals are narrow enough
-//! ([`StopRule`]): 95 % confidence and a half-width of 5 % of the mean by default, as in V. Lo, K. Windisch, W. Liu and
-//! B. Nitzberg (IEEE TPDS 8(7), 1997) and S. Bani-Mohammad (PhD thesis, University of Glasgow, 2008). Both publications
-//! study fragmentation.
+//! a mean and its confidence interval, mean ± t((1 + confidence) / 2, R - 1) · s / √R. In this formula, t(p, n) is the
+//! quantile p of Student's t with n degrees of freedom. [`replicate`] runs replications until the intervals are narrow
+//! enough ([`StopRule`]): 95 % confidence and a half-width of 5 % of the mean by default, as in V. Lo, K. Windisch, W.
+//! Liu and B. Nitzberg (IEEE TPDS 8(7), 1997) and S. Bani-Mohammad (PhD thesis, University of Glasgow, 2008). Both
+//! publications study fragmentation.
 //!
 //! Because replications stop as soon as the interval is narrow enough, the interval contains the true mean slightly too
 //! rarely. The minimum number of replications keeps this effect small: 95 % intervals of exponential values contain the
@@ -115,7 +115,7 @@ impl Estimate {
     }
 
     /// Returns the two-sided p-value of the t test that the true mean is 0; `confidence` must be the confidence of the
-    /// interval. NaN for fewer than two replications.
+    /// interval. The p-value is NaN for fewer than two replications.
     #[must_use]
     pub fn p(&self, confidence: f64) -> f64 {
         let freedom = self.count.saturating_sub(1);

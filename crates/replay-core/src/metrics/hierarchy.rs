@@ -69,7 +69,7 @@ impl HierarchyLocality {
         Self { hierarchy: hierarchy.clone(), levels, uppers, sums, units: Vec::new() }
     }
 
-    /// Returns the position of a job with at least one node. `hops` is the mean distance between its nodes.
+    /// Returns the position of a job with at least one node. `hops` is the mean distance between the nodes of the job.
     pub fn placement(&mut self, nodes: &[NodeId], hops: f64) -> HierarchyPlacement {
         let Self { hierarchy, levels, uppers, sums, units } = self;
         units.clear();
@@ -109,7 +109,7 @@ pub(super) struct HierarchySums {
     levelled: i64,
     level: i64,
     hops: f64,
-    /// Number of jobs of several nodes. The next field is the number of these jobs in one leaf.
+    /// Number of jobs of several nodes. The next field is the number of jobs of several nodes that run in one leaf.
     several: i64,
     several_in_one: i64,
     /// Number of jobs of several nodes that fit into the largest leaf.
@@ -202,7 +202,8 @@ pub struct HierarchySeries {
     /// idle machine.
     pub fewest_leaves: Vec<(u32, f64)>,
     /// Time averages of Slurm's fragmentation over consecutive spans; empty on trees. Each entry contains the middle of
-    /// the span, in seconds since the first submission, and the average, in percent of the value when no node is free.
+    /// the span, in seconds since the first submission, and the average, in percent of the fragmentation when no node
+    /// is free.
     pub block_fragmentation: Vec<(f64, f64)>,
 }
 
@@ -321,7 +322,7 @@ mod tests {
         };
         assert_eq!(of(&[5]), (1, 1, Some(1), Some(0), 0.0));
         assert_eq!(of(&[4, 7]), (1, 1, Some(1), Some(0), 2.0));
-        // One pair in a leaf, two pairs over the switch above.
+        // One pair of nodes is in a leaf, and two pairs are connected by the switch above the leaf.
         assert_eq!(of(&[0, 1, 4]), (2, 1, Some(1), Some(1), 10.0 / 3.0));
         // Two pairs meet below the root, and four pairs cross the root. Five nodes need two leaves.
         assert_eq!(of(&[0, 4, 8, 12]), (4, 1, Some(2), Some(2), (2.0 * 4.0 + 4.0 * 6.0) / 6.0));

@@ -13,13 +13,14 @@ pub struct Placement {
     pub pairwise_l1: u64,
     /// Largest L-infinity distance between two processors.
     pub diameter: u32,
-    /// Sides of the smallest enclosing box; on a wrapped dimension, the length of the shortest enclosing arc. On other
-    /// machines the value has the form (volume, 1, 1). On a hypercube: (processors of the smallest enclosing subcube,
-    /// 1, 1); on a cluster: (processors of the job, 1, 1); for a job on several tori: (total cells of the boxes on all
-    /// these tori, 1, 1); on a tree or blocks: (nodes of the smallest enclosing switch or block, 1, 1).
+    /// Sides of the smallest enclosing box; on a wrapped dimension, the length of the shortest enclosing arc. On
+    /// machines that are not a single grid, the value has the form (volume, 1, 1). On a hypercube, the value is
+    /// (processors of the smallest enclosing subcube, 1, 1); on a cluster, it is (processors of the job, 1, 1). For a
+    /// job on several tori, the value is (total cells of the boxes on all these tori, 1, 1). On a tree or blocks, it is
+    /// (nodes of the smallest enclosing switch or block, 1, 1).
     pub bounding_box: [u32; 3],
-    /// Share of processors in the bounding box that are not held by the job: (volume - k) / volume for k processors. 0
-    /// if the job fills the box. Source: Lo et al., section 5.
+    /// Share of processors in the bounding box that are not held by the job: (volume - k) / volume for k processors.
+    /// The share is 0 if the job fills the box. Source: Lo et al., section 5.
     pub dispersal: f64,
     /// Dispersal multiplied by k, the number of processors. Source: Lo et al., section 5.
     pub weighted_dispersal: f64,
@@ -112,8 +113,8 @@ impl Locality {
         self.distances.sum(nodes)
     }
 
-    /// Returns the pairwise L1 over the first `size` processors, which run the job's processes; the others are lost to
-    /// internal fragmentation.
+    /// Returns the pairwise L1 over the first `size` processors, which run the job's processes; the other processors
+    /// are lost to internal fragmentation.
     pub fn between(&mut self, nodes: &[NodeId], size: u32) -> u64 {
         self.pairwise_l1(&nodes[..nodes.len().min(size as usize)])
     }

@@ -240,13 +240,14 @@ measures! {
 /// The measurement that a column in the table of runs requires.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
-    /// Start and end times. If an allocator never refuses a job, these times do not depend on the allocator.
+    /// Start and end times. If an allocator never refuses a job, the times of starts and ends do not depend on the
+    /// allocator.
     Schedule,
     /// Pairwise L1 sums. The sums never decrease during a run.
     Pairwise,
     /// All metrics of allocations.
     Placements,
-    /// Counts of ties. Counting makes decisions several times as expensive.
+    /// Counts of ties. Counting ties makes decisions several times as expensive.
     Ties,
     /// The state of the system over time. Used only if the allocator may refuse jobs.
     System,
@@ -283,8 +284,8 @@ impl RunMetrics {
     }
 }
 
-/// Sums over allocations. They do not depend on the number of threads, because they are sums of integers or their
-/// values are added in job order.
+/// Sums over allocations. The sums do not depend on the number of threads, because they are sums of integers, or
+/// because their values are added in job order.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PlacementMeans {
     jobs: u64,

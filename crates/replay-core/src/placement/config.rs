@@ -65,7 +65,7 @@ pub struct Config {
     pub name: String,
     /// The toruses of the machine.
     pub layout: Layout,
-    /// Host names by node of the layout.
+    /// For each node of the layout, its host name.
     pub hosts: Vec<String>,
     /// Warnings about the file.
     pub warnings: Vec<String>,
@@ -183,7 +183,7 @@ pub(crate) fn choose<'a>(
 /// State while reading all toruses.
 struct Reader<'a> {
     known: Option<&'a HashSet<String>>,
-    /// Line of each torus, by the name of the torus.
+    /// Line of each torus, indexed by the name of the torus.
     names: HashMap<String, usize>,
     /// Torus names by host.
     hosts: HashMap<String, String>,

@@ -5,16 +5,16 @@
 //! candidate replaces the best candidate so far if it is better by the first criterion in which the two candidates
 //! differ:
 //!
-//! 1. the largest weight of its nodes: smaller is better;
-//! 2. its cost: smaller is better, but only between anchors of one placement of one torus;
-//! 3. the free nodes of its torus: fewer is better.
+//! 1. the largest weight of the candidate's nodes: smaller is better;
+//! 2. the candidate's cost: smaller is better, but only between anchors of one placement of one torus;
+//! 3. the free nodes of the candidate's torus: fewer is better.
 //!
-//! If two orientations fit in one torus, the first of them therefore wins, even if its cost is higher. The order of the
-//! scan is part of the rule. The *cost* of a candidate is the number of free anchors that share a node with the
+//! If two orientations fit in one torus, the first orientation therefore wins, even if its cost is higher. The order of
+//! the scan is part of the rule. The *cost* of a candidate is the number of free anchors that share a node with the
 //! candidate. Only the anchors of the next larger placement of the same torus, in one orientation, are counted.
 //!
-//! Without weights, the rule selects the first orientation that fits in each torus. Within this orientation it selects
-//! the first anchor of minimum cost. Costs are not negative.
+//! Without weights, the rule selects the first orientation that fits in each torus. Within this orientation, the rule
+//! selects the first anchor of minimum cost. Costs are not negative.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub struct Pick {
 pub struct Query<'a> {
     /// Number of nodes.
     pub size: u32,
-    /// Required nodes by torus; `None` if no nodes are required.
+    /// For each torus, its required nodes; `None` if no nodes are required.
     pub required: Option<&'a [Cells]>,
     /// Weights by node of the layout; `None` if all weights are equal.
     pub weights: Option<&'a [u64]>,

@@ -33,8 +33,8 @@ fn words(placement: &Placement) -> usize {
 }
 
 impl FreeAnchors {
-    /// Creates the state with these free cells. If anchors must be `whole`, an anchor with a hole is never free.
-    /// Otherwise an anchor is free if all of its nodes are free.
+    /// Creates the state with these free cells. If anchors must be `whole`, an anchor with a hole is never free. If
+    /// anchors need not be `whole`, an anchor is free if all of its nodes are free.
     pub fn new(torus: &Torus, overlaps: Arc<Overlaps>, free: Cells, whole: bool) -> Self {
         let rows = vec![Vec::new(); torus.placements().len()];
         let whole = whole && (torus.nodes.len() as usize) < torus.cells();

@@ -102,7 +102,7 @@ impl Anchors {
 pub struct AnchorRule {
     /// The spacing of positions.
     pub anchors: Anchors,
-    /// For axes that do not wrap: whether a position is added at which the box ends at the end of the axis.
+    /// Whether, on an axis that does not wrap, a position is added at which the box ends at the end of the axis.
     pub flush: bool,
 }
 

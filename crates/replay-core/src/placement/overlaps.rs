@@ -13,8 +13,8 @@ struct AxisBoxes {
     positions: Vec<u16>,
 }
 
-/// Overlaps of a given box, which is at one position of an [`AxisBoxes`], with the boxes at all positions of another
-/// [`AxisBoxes`].
+/// Overlaps of a given box with the boxes at all positions of an [`AxisBoxes`]. The given box is at one position of
+/// another [`AxisBoxes`].
 #[derive(Clone, Debug, Default)]
 pub struct AxisOverlap {
     /// Indices of the positions at which a box shares a cell with the given box.
@@ -76,7 +76,7 @@ pub struct BoxPosition {
 /// axis. Placements with the same side and positions along an axis share the overlaps of this axis.
 #[derive(Clone, Debug, Default)]
 pub struct Overlaps {
-    /// Overlaps by axis, by two [`AxisBoxes`], and by a position of the first [`AxisBoxes`].
+    /// Overlaps, indexed by axis, by two [`AxisBoxes`], and by a position of the first [`AxisBoxes`].
     by_axis: [Vec<Vec<Vec<AxisOverlap>>>; 3],
     /// Index of the [`AxisBoxes`] of each placement along each axis.
     kinds: Vec<[usize; 3]>,
@@ -143,7 +143,7 @@ impl Overlaps {
         })
     }
 
-    /// Returns, for each position of a placement along an axis, the first position of the placement that overlaps the
+    /// For each position of a placement along an axis, returns the first position of this placement that overlaps the
     /// same positions of all `others`.
     pub fn equivalent_positions(&self, axis: usize, index: usize, others: &[usize]) -> Vec<u32> {
         let of = &self.by_axis[axis][self.kinds[index][axis]];

@@ -2,7 +2,7 @@
 //!
 //! The rule takes the smallest part of the torus that contains the job; the part may wrap around
 //! the edges. The nodes of the job are numbered along a Morton curve through this part. Processes
-//! are assigned in the order of these numbers.
+//! are assigned to nodes in the order of the numbers along the curve.
 
 use super::torus::{Cells, Layout};
 

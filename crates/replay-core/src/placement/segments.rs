@@ -21,7 +21,7 @@ pub struct Request {
     pub size: u32,
     /// Number of nodes of each segment; `None` if the job has no segments.
     pub segment: Option<u32>,
-    /// Required nodes, by torus; `None` if no nodes are required.
+    /// For each torus, its required nodes; `None` if no nodes are required.
     pub required: Option<Vec<Cells>>,
     /// Whether to search all sets of disjoint places if selecting one place after the other fails.
     pub exact: bool,

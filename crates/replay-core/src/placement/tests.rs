@@ -8,7 +8,8 @@ use super::fragmentation::{fragmentation, most};
 use super::segments::{Denied, Request, place};
 use super::torus::{Cells, Layout};
 
-/// Machine U of Slurm's tests: 4x4x2, described as two regions. Each region is one plane.
+/// Machine U of Slurm's tests: 4x4x2, described as two regions. Each of the two regions is one
+/// plane of the machine.
 const U: &str = "
 - topology: u
   torus3d:
@@ -32,7 +33,7 @@ struct Bench {
     weights: Option<Vec<u64>>,
 }
 
-/// Sides, spacing and seed of a placement; a spacing of 0 stands for the sides.
+/// Sides, spacing and seed of a placement; if the spacing is 0, the sides are used as the spacing.
 type Box3 = ([u16; 3], [u16; 3], [u16; 3]);
 
 fn aligned(sides: [u16; 3]) -> Box3 {
@@ -130,7 +131,7 @@ fn parts(size: u32, segment: u32) -> Request {
     Request { size, segment: Some(segment), ..Request::default() }
 }
 
-/// Slurm's tests count from 1.
+/// Adds 1 to each node number, because Slurm's tests number the nodes from 1.
 fn from_one(nodes: &[u32]) -> Vec<u32> {
     nodes.iter().map(|node| node + 1).collect()
 }
@@ -307,13 +308,13 @@ fn v15_to_v17_segments_are_retried_with_one_node_less() {
 #[test]
 fn an_exact_search_finds_solutions_that_retries_miss() {
     let exact = |size, segment| Request { exact: true, ..parts(size, segment) };
-    // V16: exactly the needed number of nodes is free.
+    // Test vector V16: exactly as many nodes are free as the job needs.
     let ring = || Bench::of([6, 1, 1], &[([2, 1, 1], [1; 3], [2, 0, 0])]).busy([0, 5]);
     assert_eq!(ring().place(&parts(4, 2)), Err(Denied::SegmentNoFit));
     assert_eq!(ring().place(&exact(4, 2)).expect("fits").0, [1, 2, 3, 4]);
     assert_eq!(ring().busy([1]).place(&exact(4, 2)), Err(Denied::SegmentNoFit));
     assert_eq!(ring().busy([1, 2, 3]).place(&exact(4, 2)), Err(Denied::NoFit));
-    // If placing one segment after the other succeeds, there is no exact search.
+    // If the segments can be placed one after the other, there is no exact search.
     let v8 = v1().place(&parts(16, 8)).expect("fits");
     assert_eq!(v1().place(&exact(16, 8)), Ok(v8));
 }

@@ -1,8 +1,9 @@
 //! Selection among all free boxes of a size, in all orientations: an extension of Slurm's rule.
 //!
 //! Every candidate has several terms, which are integers. The candidate with the smallest weighted sum of terms wins.
-//! Among candidates with equal sums, the first in the order of Slurm's scan wins. Let c be a candidate of n cells. If
-//! f(m) of a thousand jobs request the size m, the weight of this size is u(m) = m f(m). The terms are:
+//! Among candidates with equal sums, the first in the order of Slurm's scan wins. Let c be a candidate of n cells. Let
+//! f(m) be the number of jobs per thousand that request the size m; the weight of this size is u(m) = m f(m). The terms
+//! are:
 //!
 //! | term | value for a candidate c |
 //! |---|---|
@@ -13,11 +14,12 @@
 //! | EF, ends together | the sum, over the pairs of NF, of the `nearness` of the end of the neighbour's job to the end of the new job |
 //! | DL, delay of larger boxes | see below |
 //!
-//! NF, WF and EF are subtracted. *DL* measures how much later the first place for jobs of each larger size becomes
-//! free. For an anchor A, let T(A) be the time until all running jobs in A have ended by their estimates; T(A) is 0 if
-//! A is free. If the new job uses c for r seconds and c overlaps A, T(A) is replaced by max(T(A), r). Each size m
-//! contributes u(m) (50 min T + floor(mean T)), with minimum and mean over the anchors of size m. DL is the sum of
-//! these contributions over the sizes m > n of at least 1/64 of the torus. Anchors with a hole are excluded.
+//! The terms NF, WF and EF are subtracted from the sum. The term *DL* measures how much later the first place becomes
+//! free for jobs of each larger size. For an anchor A, let T(A) be the time until the estimated ends of all running
+//! jobs in A have passed; T(A) is 0 if A is free. If the new job would hold c for r seconds and c overlaps A, T(A) is
+//! replaced by max(T(A), r). Each size m contributes u(m) (50 min T + floor(mean T)), where the minimum and the mean of
+//! T are taken over the anchors of size m. DL is the sum of these contributions over all sizes m that are larger than n
+//! and at least 1/64 of the torus. Anchors with a hole are excluded.
 //!
 //! A cell [out of service](Ties::withdraw) does not count as a neighbour; it can be configured to count as a wall. An
 //! anchor with a cell out of service is excluded from DL, because the end of the outage is unknown.
@@ -39,7 +41,7 @@ use super::free_anchors::FreeAnchors;
 use super::overlaps::{BoxPosition, Overlaps};
 use super::torus::{Cells, Placement, Torus, cells_of};
 
-/// Boxes smaller than the fraction 1 / `LARGE` of the torus do not count in DL.
+/// A box does not count in DL if it is smaller than the fraction 1 / `LARGE` of the torus.
 const LARGE: usize = 64;
 
 /// The value of `ends` for a cell without a job.
@@ -50,19 +52,20 @@ const FREE: u64 = 0;
 pub struct Ties {
     fixed: Arc<Fixed>,
     open: FreeAnchors,
-    /// Estimated end of the job, by cell; [`FREE`] without a job.
+    /// Estimated end of the job in each cell; [`FREE`] if the cell has no job.
     ends: Vec<u64>,
     /// The cells of jobs that have an estimate.
     estimated: Cells,
     down: Down,
-    /// Boxes in use with the ends of their jobs, latest first.
+    /// Boxes in use, each with the end of its job; the latest end comes first.
     running: Vec<(u64, [usize; 2])>,
-    /// Latest end among the cells of an anchor, by placement and anchor; only for placements that count in DL. Empty
-    /// until computed.
+    /// Latest end among the cells of each anchor, indexed by placement and anchor; computed only for placements that
+    /// count in DL. Empty until computed.
     latest: Vec<Vec<u64>>,
     /// Placements whose free boxes count in LF and EQ of the current decision.
     blockable: Vec<usize>,
-    /// DL of candidates in the current decision, by the set of boxes that they overlap.
+    /// For each set of boxes that a candidate can overlap, the DL of the candidates that overlap this set in the
+    /// current decision.
     delayed: Vec<Known>,
 }
 
@@ -79,9 +82,9 @@ enum Known {
 #[derive(Debug)]
 struct Fixed {
     torus: Arc<Torus>,
-    /// Whether boxes wrap around the edge, along x, y, z; otherwise there are walls.
+    /// For each axis x, y and z: whether boxes wrap around the edge; if boxes do not wrap, the edges are walls.
     wrapped: [bool; 3],
-    /// Sum of distances over all pairs of cells of a box, by placement.
+    /// For each placement, the sum of distances over all pairs of cells of its box.
     spread: Vec<u64>,
     /// Whether a placement counts in DL.
     large: Vec<bool>,
@@ -100,7 +103,7 @@ pub struct TieQuery<'a> {
     pub weights: TermWeights,
     /// The boxes to compare.
     pub filter: CandidateFilter,
-    /// The weight u of the placement's size, by placement.
+    /// For each placement, the weight u of its size.
     pub worth: &'a [u64],
     /// The current time.
     pub now: u64,
@@ -224,7 +227,7 @@ impl Ties {
         let running = std::mem::take(&mut self.running);
         let fixed = self.fixed.clone();
         self.change_latest([index, anchor], |latest, place| {
-            // Anchors that another job holds for longer do not change.
+            // The latest end of an anchor does not change if another job holds the anchor for longer.
             if *latest == end {
                 *latest = fixed.latest(&running, place, end);
             }
@@ -232,7 +235,7 @@ impl Ties {
         self.running = running;
     }
 
-    /// Updates the computed latest ends of anchors that meet a box.
+    /// Changes the latest ends of all anchors that overlap a box, if these ends have been computed.
     fn change_latest(&mut self, at: [usize; 2], mut change: impl FnMut(&mut u64, BoxPosition)) {
         let place = self.place(at);
         let Fixed { torus, overlaps, .. } = &*self.fixed;
@@ -408,7 +411,8 @@ pub fn spread(sides: [u16; 3], lengths: [u16; 3], wrapped: [bool; 3]) -> u64 {
     let along = |axis: usize| -> u64 {
         let (side, length) = (u64::from(sides[axis]), u64::from(lengths[axis]));
         let far = |apart: u64| if wrapped[axis] { apart.min(length - apart) } else { apart };
-        // Sum of distances over pairs of positions along the axis, times the number of pairs of cells at two positions.
+        // The sum of distances over pairs of positions along the axis is multiplied by the number of pairs of cells at
+        // two positions.
         let pairs: u64 = (1..side).map(|apart| (side - apart) * far(apart)).sum();
         pairs * (cells / side).pow(2)
     };

@@ -121,7 +121,7 @@ pub struct Steps {
     pub seed: [u16; 3],
     /// Whether boxes wrap around the edge, along x, y, z.
     pub wrapped: [bool; 3],
-    /// For axes that do not wrap: whether a position is added at which the box ends at the edge.
+    /// Whether a position is added at which the box ends at the edge; applies only to axes that do not wrap.
     pub flush: bool,
 }
 
@@ -219,7 +219,7 @@ impl Torus {
     /// of the torus.
     ///
     /// # Errors
-    /// A description of the problem if the masks of the anchors would need too much memory.
+    /// Returns a description of the problem if the masks of the anchors would need too much memory.
     pub fn allow(&mut self, sides: [u16; 3], steps: &Steps) -> Result<(), String> {
         let Steps { spacing, seed, wrapped, flush } = *steps;
         let positions = [0, 1, 2].map(|axis| {
@@ -260,8 +260,8 @@ impl Torus {
         Ok(())
     }
 
-    /// Returns whether the torus has no holes and every anchor of size `large` contains an anchor of size `small`. In
-    /// this case no box of size `large` is free if no box of size `small` is free.
+    /// Returns whether the torus has no holes and every anchor of size `large` contains an anchor of size `small`. If
+    /// the result is `true` and no box of size `small` is free, no box of size `large` is free either.
     pub fn holds(&self, large: u32, small: u32) -> bool {
         let of_size = |size| self.placements.iter().filter(move |one| one.size == size);
         let holds = |one: &Placement, other: &Placement| {
@@ -328,11 +328,11 @@ fn ranges(length: u16, base: u16, side: u16) -> [Range<u32>; 2] {
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     toruses: Vec<Arc<Torus>>,
-    /// The number of the first node, by torus.
+    /// For each torus, the number of its first node.
     first: Vec<u32>,
-    /// Torus and cell, by node.
+    /// For each node, its torus and its cell.
     cells: Vec<(u32, u32)>,
-    /// The node, by torus and cell; [`HOLE`] for holes.
+    /// For each torus and cell, the node in the cell; [`HOLE`] for holes.
     nodes: Vec<Vec<u32>>,
 }
 
@@ -367,7 +367,7 @@ impl Layout {
         Topology::from_tori(&self.toruses.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// Returns the node number of each processor of `machine`; `None` unless `machine` is the [machine](Self::machine)
+    /// Returns the node number of each processor of `machine`; `None` if `machine` is not the [machine](Self::machine)
     /// of this layout.
     pub fn numbers(&self, machine: &Topology) -> Option<Vec<u32>> {
         if self.machine().as_ref() == Some(machine) && machine.grid().is_none() {

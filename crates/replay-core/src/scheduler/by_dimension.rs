@@ -1,5 +1,5 @@
 //! Queues of jobs by dimension. The dimension of a job is log2 of its number of processors, rounded
-//! up. This is the dimension of the smallest cube with enough processors.
+//! up. The smallest cube with enough processors for the job has the same dimension.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ pub fn dimension(processors: u32) -> usize {
 }
 
 impl ByDimension {
-    /// Adds a job to its queue in the order of arrival. The position is the end of the queue,
-    /// unless the job returns after an interruption.
+    /// Adds a job to its queue in the order of arrival. A new job goes to the end of the queue; a
+    /// job that returns after an interruption goes to its earlier position.
     pub fn push(&mut self, job: QueuedJob) {
         let dimension = dimension(job.size);
         if self.queues.len() <= dimension {

@@ -10,21 +10,20 @@ use crate::workload::JobId;
 
 /// Conservative backfilling (Mu'alem and Feitelson 2001): every job has a reservation.
 ///
-/// At its arrival a job reserves the earliest time at which enough processors are free for its
-/// whole estimate, given the estimates of the running jobs and all previous reservations. When a
-/// job completes before its estimated end, the schedule is *compressed*: in queue order, each
-/// waiting job replaces its reservation by the earliest reservation that is possible now. The new
-/// reservation is never later than the old one. A job starts when its reservation is due. A running
-/// job that exceeds its estimate can delay the reservations of other jobs. Jobs exceed their
-/// estimates only under cleaning policies that keep estimates below the run time.
+/// At its arrival, a job reserves the earliest time at which enough processors are free for its whole estimate. This
+/// time takes the estimates of the running jobs and all previous reservations into account. When a job completes before
+/// its estimated end, the schedule is *compressed*: in queue order, each waiting job replaces its reservation by the
+/// earliest reservation that is possible now. The new reservation is never later than the old one. A job starts when
+/// its reservation is due. A running job that exceeds its estimate can delay the reservations of other jobs. Jobs
+/// exceed their estimates only under cleaning policies that keep estimates below the run time.
 ///
 /// # Cost
 ///
-/// The profile of reservations is kept from event to event. A compression visits every waiting job once: most jobs move
-/// to an earlier time at which processors have become free, or keep their reservations because no hole in the profile
-/// (an interval with enough free processors) is long enough. A table lookup determines whether a hole can be long
-/// enough. A compression of n waiting jobs thus costs about n log n, and a trace in which all jobs wait and end early
-/// costs about the square of the number of jobs.
+/// The profile of reservations is kept from event to event. A compression visits every waiting job once. Most jobs move
+/// to an earlier time at which processors have become free; the other jobs keep their reservations, because no hole in
+/// the profile (an interval with enough free processors) is long enough. A table lookup determines whether a hole can
+/// be long enough. A compression of n waiting jobs thus takes a time of about n log n. A trace in which all jobs wait
+/// and end early takes a time of about the square of the number of jobs.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
@@ -37,7 +36,7 @@ pub struct Conservative {
     compress: bool,
     /// Whether a job may have started on processors that were reserved for other jobs.
     overbooked: bool,
-    /// Number of the round of the last call, and the queue position that the call reached.
+    /// The number of the round in which the scheduler was last called, and the queue position that this call reached.
     searched: (u64, usize),
     /// A lower bound on the earliest reservation.
     earliest: i64,
@@ -117,7 +116,7 @@ impl Conservative {
 
 impl Scheduler for Conservative {
     fn arrive(&mut self, job: QueuedJob, now: i64) {
-        // The reservation must be made in the compressed schedule.
+        // The reservation of the new job must be made in the compressed schedule.
         self.compress(now);
         let duration = Self::duration(&job);
         let reserved = self.profile.earliest(now, job.size, duration);
@@ -157,7 +156,7 @@ impl Scheduler for Conservative {
         if self.earliest > now {
             return None;
         }
-        // Jobs skipped earlier in this round still lack processors.
+        // Jobs that were skipped earlier in this round still lack processors.
         let from = if self.searched.0 == round { self.searched.1 } else { 0 };
         let due = |waiting: &Waiting| waiting.reserved <= now && waiting.job.size <= free;
         let ahead = self.queue[from..].iter().position(due);
@@ -169,7 +168,7 @@ impl Scheduler for Conservative {
         let Waiting { job, reserved } = self.queue.remove(from + ahead);
         let duration = Self::duration(&job);
         if reserved < now {
-            // A delayed reservation is served late: the job holds its processors from now on.
+            // A job with a delayed reservation starts late and holds its processors from now on.
             self.profile.give(now, reserved + duration, job.size);
             self.profile.take(now, now + duration, job.size);
             self.overbooked |= self.profile.overbooked(now, now + duration);

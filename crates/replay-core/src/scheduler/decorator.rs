@@ -53,7 +53,7 @@ pub trait Decorator: Send {
     }
 }
 
-// `Scheduler` methods added later must be forwarded here.
+// Methods that are later added to `Scheduler` must be forwarded here.
 #[deny(clippy::missing_trait_methods)]
 impl<D: Decorator> Scheduler for D {
     fn arrive(&mut self, job: QueuedJob, now: i64) {

@@ -13,61 +13,63 @@ use crate::workload::JobId;
 
 /// EASY (aggressive) backfilling: Lifka 1995, Mu'alem and Feitelson 2001.
 ///
-/// The scheduler begins at the head of the queue. After each job that it starts, it begins at the head again:
+/// The scheduler begins at the head of the queue. After each job that the scheduler starts, it begins at the head
+/// again:
 ///
 /// 1. If the head fits now, it starts.
-/// 2. Otherwise the head gets a guarantee, the *shadow time*: the running jobs are visited in the order of their
-///    estimated ends, and their processors are added to the free processors until the head fits. The shadow time is the
-///    estimated end at which the head fits.
-/// 3. The scheduler starts the first job behind the head, in queue order, that fits now and does not delay the head. A
+/// 2. If the head does not fit now, it gets a guarantee, the *shadow time*: the running jobs are visited in the order
+///    of their estimated ends, and their processors are added to the free processors until the head fits. The shadow
+///    time is the estimated end at which the head fits.
+/// 3. In queue order, the scheduler starts the first job behind the head that fits now and does not delay the head. A
 ///    job does not delay the head if its estimated end is no later than the shadow time. A longer job does not delay
-///    the head if the head fits alongside this job at the shadow time. At the shadow time, all running jobs with an
-///    estimated end up to the shadow time have ended.
+///    the head if the head fits alongside this job at the shadow time. By the shadow time, all running jobs have ended
+///    whose estimated end is no later than the shadow time.
 ///
 /// Nothing is backfilled while a running job's estimated end is the current time, because the completion of that job is
 /// about to be processed.
 ///
 /// # Allocators that give more processors than requested
 ///
-/// A guarantee counts the processors that the allocator assigns, including those beyond the request. A running job
-/// counts with all processors that it holds ([`Running::size`](super::Running::size)), a waiting job with the maximum
-/// that it can be given ([`QueuedJob::takes`]). The head fits at the shadow time, or alongside a backfilled job, if
-/// this maximum is available. Whether a job fits *now* is decided by the allocator, which is called as soon as the
-/// requested number of processors is free.
+/// A guarantee counts the processors that the allocator assigns, including processors beyond the requested number. A
+/// running job counts with all processors that it holds ([`Running::size`](super::Running::size)). A waiting job counts
+/// with the maximum number of processors that it can be given ([`QueuedJob::takes`]). The head fits at the shadow time,
+/// or alongside a backfilled job, if the maximum number of processors that the head can be given is available. Whether
+/// a job fits *now* is decided by the allocator, which is called as soon as the requested number of processors is free.
 ///
 /// # Allocators that refuse
 ///
-/// An allocator that needs processors in a certain shape may refuse the head although enough processors are free. The
-/// head has then missed its reservation and gets a new shadow time: the last estimated end of all running jobs. No job
-/// fits alongside the head at this time. Until the head starts, jobs are backfilled only if they end by this shadow
-/// time, so the shadow time never increases. The head starts on an empty machine at the latest. The head is tried again
-/// after every completion. If the head is refused while fewer processors are free than the head takes, the head has not
-/// missed its reservation. A job that was selected for backfilling and refused is skipped until a job completes. If
-/// refusals [do not last](crate::allocator::Capabilities::refusals_last), the head and the skipped jobs are also tried
-/// again after every start.
+/// An allocator that needs processors in a certain shape may refuse the head although enough processors are free. A
+/// head that was refused in this way has missed its reservation and gets a new shadow time: the last estimated end of
+/// all running jobs. At the new shadow time, no job fits alongside the head. Until the head starts, jobs are backfilled
+/// only if they end by the new shadow time, so the shadow time never increases. The head starts on an empty machine at
+/// the latest. The head is tried again after every completion. If the head is refused while fewer processors are free
+/// than the head takes, the head has not missed its reservation. If a job was selected for backfilling and refused, it
+/// is skipped until a job completes. If refusals [do not last](crate::allocator::Capabilities::refusals_last), the head
+/// and the skipped jobs are also tried again after every start.
 ///
 /// # Reserved places
 ///
-/// With [`Guard::Place`] the shadow time is the earliest time at which the allocator finds a place for the head on a
+/// With [`Guard::Place`], the shadow time is the earliest time at which the allocator finds a place for the head on a
 /// copy of the machine. On the copy, running jobs end at their estimated ends. A later job starts if it ends by the
-/// shadow time or leaves this place free. A job that would take processors of the place is skipped until another job
-/// starts or another place is reserved. If the allocator's choice does not depend only on the free processors, the job
-/// is also tried again when time has passed, because the allocator may then choose other processors. For allocators
-/// that never refuse a job, all guards give the same schedule. This guard does not support allocators with refusals
-/// that do not last, because such an allocator may refuse the head at the guaranteed time although its place is free.
+/// shadow time or leaves the place of the head free. A job that would take processors of the reserved place is skipped
+/// until another job starts or another place is reserved. If the allocator's choice does not depend only on the free
+/// processors, the job is also tried again when time has passed, because the allocator may then choose other
+/// processors. For allocators that never refuse a job, all guards give the same schedule. [`Guard::Place`] does not
+/// support allocators with refusals that do not last, because such an allocator may refuse the head at the guaranteed
+/// time although the place of the head is free.
 ///
 /// For the rules of trees and blocks, [`Guard::Auto`] works like [`Guard::Place`], with one exception. A later job may
-/// also take processors of the place if the rule finds another place for the head at the shadow time, on the copy
-/// without the processors of the later job. For a rule that never refuses a job, this condition is the count of
-/// processors in step 3. These rules may refuse the head at its shadow time if more nodes are free than on the copy;
-/// the head then starts later than guaranteed.
+/// also take processors of the reserved place if the rule finds another place for the head at the shadow time. For this
+/// search, the processors of the later job are removed from the copy. If a rule never refuses a job, this condition is
+/// equivalent to the count of processors in step 3. The rules of trees and blocks may refuse the head at its shadow
+/// time if more nodes are free than on the copy; the head then starts later than guaranteed.
 ///
 /// # Processors out of service
 ///
-/// Outages are treated as jobs that hold a number of processors from a known start to a known end. A job then fits now
-/// if enough processors are free and remain free for its whole estimate, alongside the outages and running jobs. The
-/// shadow time is the first time from which the head fits for its whole estimate. A later job starts if it fits now and
-/// either ends by the shadow time or leaves enough processors for the head.
+/// Outages are treated as jobs that hold a number of processors from a known start to a known end. With outages, a job
+/// fits now if enough processors are free for its whole estimate, given the outages and the running jobs. The shadow
+/// time is the first time from which the head fits for its whole estimate. A later job starts if it fits now and either
+/// ends by the shadow time or leaves enough processors for the head.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
@@ -94,13 +96,13 @@ pub struct Easy {
 /// The guarantee that prevents later jobs from delaying the head of the queue indefinitely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Guard {
-    /// For allocators that [reserve places](crate::allocator::Capabilities::reserves_places), the guarantee is a place,
-    /// as with [`Place`](Self::Place), but another place at the same time may replace it. For all other allocators, the
-    /// guarantee is a number of processors.
+    /// If the allocator [reserves places](crate::allocator::Capabilities::reserves_places), the guarantee is a place,
+    /// as with [`Place`](Self::Place), but another place at the same time may replace this place. For all other
+    /// allocators, the guarantee is a number of processors.
     #[default]
     Auto,
-    /// The number of processors that the head takes. If the allocator refuses the head although this number is free,
-    /// the guarantee is an empty machine at the last estimated end.
+    /// The number of processors that the head takes. If the allocator refuses the head although this number of
+    /// processors is free, the guarantee is an empty machine at the last estimated end of all running jobs.
     Count,
     /// A place that the allocator finds for the head.
     Place,
@@ -129,12 +131,12 @@ struct Pending {
 /// The guarantee of the head in a round.
 ///
 /// A job that is backfilled and takes the counted number of processors ([`QueuedJob::takes`]) does not change the
-/// shadow time. Before the shadow time even fewer processors are free, and at the shadow time the head fits by the
-/// backfill condition.
+/// shadow time. Before the shadow time, the backfilled job only reduces the number of free processors, so the head
+/// still does not fit. At the shadow time, the head fits by the backfill condition.
 #[derive(Clone, Copy, Debug)]
 struct Guarantee {
     round: u64,
-    /// The number of processors that must be free for the guarantee to be valid: the number that remains if the job
+    /// The number of processors that must be free for the guarantee to be valid. This number remains free if the job
     /// selected last takes its counted number of processors.
     free: Option<u32>,
     shadow: i64,
@@ -254,7 +256,7 @@ impl Easy {
         self.retry_after_change();
     }
 
-    /// Ends the refusal of all jobs that were refused only until a job starts or the reserved place changes.
+    /// Makes jobs available again if they were refused only until a job starts or until the reserved place changes.
     fn retry_after_change(&mut self) {
         self.queue.retry(Until::Change);
         self.queue.retry(Until::Instant);

@@ -9,15 +9,15 @@ use crate::workload::JobId;
 ///
 /// A job starts at its arrival if no job waits and enough hosts are found. When a job ends, *one*
 /// waiting job is tried: the head of the queue. [FCFS](Strict) instead tries jobs until the head
-/// does not fit. The two rules differ only if a job that ends makes room for several jobs. On a
-/// shared host, an earlier job has a higher priority than a later job
-/// ([`cluster`](crate::cluster)).
+/// does not fit. The rules `fchp` and FCFS differ only if the end of one job frees enough
+/// processors for several jobs. On a shared host, an earlier job has a higher priority than a later
+/// job ([`cluster`](crate::cluster)).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fchp {
     queue: Strict,
     /// Number of jobs at the front of the queue that may still be tried. The number increases by
-    /// one when a job completes. It also increases by one when a job arrives while all waiting jobs
-    /// may be tried.
+    /// one when a job completes. The number also increases by one when a job arrives while all
+    /// waiting jobs may be tried.
     tries: usize,
 }
 
@@ -36,7 +36,7 @@ impl Scheduler for Fchp {
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let selected = if self.tries > 0 { self.queue.next_job(system) } else { None };
-        // After a failed try no further jobs are tried.
+        // After a failed try, no further jobs are tried.
         self.tries = if selected.is_some() { self.tries - 1 } else { 0 };
         selected
     }

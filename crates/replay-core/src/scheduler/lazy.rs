@@ -13,25 +13,24 @@ use crate::workload::JobId;
 /// queue per dimension. A job is delayed while another job of its dimension runs, and is then executed on the existing
 /// subcube rather than on a new subcube. The implementation in `replay` uses the following rule:
 ///
-/// * A job that ends leaves its place to a waiting job of its dimension, including a job that arrives at the same time.
-///   If no job of the dimension waits, the place is lost. If a dimension has a place, the head of its queue may start,
-///   and its start uses up one place.
-/// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the dimension wait
-///   per running job; the head then gets a new subcube. The sources do not state this bound; it was chosen for
-///   `replay`.
+/// * When a job ends, its place goes to a waiting job of its dimension; this can be a job that arrives at the same
+///   time. If no job of the dimension waits, the place is lost. If a dimension has a place, the head of its queue may
+///   start, and its start uses up one place.
+/// * If a dimension has no place, the head of its queue starts if no job of the dimension runs, or if more than
+///   `patience` jobs of the dimension wait per running job; the head then gets a new subcube. The sources do not state
+///   the bound `patience`; it was chosen for `replay`.
 /// * If several heads may start, the head that arrived first starts. A head that cannot start does not block other
 ///   queues.
 ///
 /// A place is a permission, not a set of processors: the allocator chooses the processors of the job and may refuse the
-/// job.
-/// The place then stays with the queue until one of its jobs starts.
+/// job. After a refusal, the place stays with the queue until one of the jobs in the queue starts.
 #[derive(Clone, Debug)]
 pub(crate) struct Lazy {
     patience: usize,
     queues: ByDimension,
     /// Number of running jobs of each dimension.
     running: Vec<usize>,
-    /// Number of places that completed jobs left to waiting jobs, for each dimension.
+    /// For each dimension, the number of places that completed jobs have left to waiting jobs.
     places: Vec<usize>,
     /// Dimension of every running job.
     dimensions: Vec<(JobId, usize)>,
@@ -50,8 +49,8 @@ struct Pending {
 }
 
 impl Lazy {
-    /// Creates empty queues; `patience` is the maximum ratio of waiting to running jobs of a dimension at which no
-    /// waiting job gets a new subcube.
+    /// Creates empty queues. A waiting job gets a new subcube only if the ratio of waiting to running jobs of its
+    /// dimension is larger than `patience`.
     pub fn new(patience: usize) -> Self {
         Self {
             patience,
@@ -64,7 +63,7 @@ impl Lazy {
         }
     }
 
-    /// Returns whether the jobs of a dimension must wait for running jobs of the dimension.
+    /// Returns whether the jobs of a dimension must wait for running jobs of the same dimension.
     fn is_delayed(&self, dimension: usize) -> bool {
         let running = self.running[dimension];
         self.places[dimension] == 0
@@ -148,7 +147,8 @@ impl Scheduler for Lazy {
 /// Options of `lazy`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LazyOptions {
-    /// Maximum ratio of waiting to running jobs of a dimension at which no waiting job gets a new subcube.
+    /// Maximum ratio of waiting to running jobs of a dimension; a waiting job gets a new subcube only if the ratio is
+    /// larger.
     pub patience: u32,
 }
 
@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(next(&mut lazy, 12), Some(2));
         // The only place has been used, and two jobs run.
         assert_eq!((next(&mut lazy, 8), lazy.waiting()), (None, 1));
-        // A job that arrives at the time at which another job ends takes the place of the ended job. A job that arrives
-        // later does not.
+        // If a job arrives exactly when another job ends, the arriving job takes the place of the ended job. A job that
+        // arrives after this time does not take the place.
         lazy.on_event(SchedulerEvent::Completed { job: JobId(1), now: 4 });
         lazy.arrive(job(4, 3), 4);
         assert_eq!((next(&mut lazy, 12), next(&mut lazy, 8)), (Some(3), None));

@@ -1,9 +1,9 @@
-//! Scheduling disciplines. A discipline consists of a queue and a rule that selects the next job to start, independent
-//! of the positions of processors.
+//! Scheduling disciplines. A scheduling discipline consists of a queue and a rule that selects the next job to start.
+//! The rule does not depend on the positions of processors.
 //!
-//! The simulation notifies a [`Scheduler`] of arrivals and completions and then calls [`next_job`](Scheduler::next_job)
-//! until it returns no job; this series of calls is a *round*. [`simulation`](crate::simulation) defines the order of
-//! events.
+//! The simulation notifies a [`Scheduler`] of arrivals and completions. The simulation then calls
+//! [`next_job`](Scheduler::next_job) until this function returns no job; this series of calls is a *round*.
+//! [`simulation`](crate::simulation) defines the order of events.
 //!
 //! An allocator may be unable to place the selected job although enough processors are free
 //! ([`Scheduler::on_refused`]). The scheduler puts the job back at its position in the queue and does not select it
@@ -11,24 +11,24 @@
 //! last](crate::allocator::Capabilities::refusals_last), the job may also be selected again after another job has
 //! started.
 //!
-//! An allocator may also give a job more processors than requested. [`QueuedJob::takes`] is the maximum for a waiting
-//! job, and [`Running::size`] is the number that a running job holds. A discipline that reserves processors uses these
-//! numbers.
+//! An allocator may also give a job more processors than requested. [`QueuedJob::takes`] is the maximum number of
+//! processors that a waiting job can get, and [`Running::size`] is the number that a running job holds. A discipline
+//! that reserves processors uses these numbers.
 //!
 //! # Allocators that fold jobs
 //!
 //! At the start of a job, the allocator decides whether the job is [folded](crate::allocator::reduced) and by how much
 //! its run time then increases. All disciplines that accept refusals support folded jobs with every speed-up.
 //! `conservative` does not support folded jobs, because it reserves processors and time at the arrival of a job. On
-//! hosts that jobs share, `easy` and the orders by estimate are also unsupported, because the run time of a job is not
-//! known in advance.
+//! hosts that jobs share, two more kinds of disciplines are unsupported: `easy`, and the queue orders that use
+//! estimates. The reason is that the run time of a job is not known in advance.
 //!
 //! # Run to the end of the phase
 //!
 //! Turner 1995 mentions a rule by Setia et al. for shared hosts: a job continues to the end of a phase of computing and
-//! communicating, then another job may run. `replay` does not implement this rule, because traces and streams do not
-//! contain the ends of phases, and the thesis, which describes the rule in a single sentence, does not define which job
-//! runs next.
+//! communicating, then another job may run. `replay` does not implement the rule by Setia et al., because traces and
+//! streams do not contain the ends of phases. The thesis describes the rule in a single sentence and does not define
+//! which job runs next.
 //!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 //!
@@ -200,8 +200,8 @@ pub trait Reservation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
     /// Whether the discipline supports allocators that do not [keep the
-    /// schedule](crate::allocator::Capabilities::keeps_schedule). Such an allocator can refuse jobs or give more
-    /// processors than requested.
+    /// schedule](crate::allocator::Capabilities::keeps_schedule). An allocator that does not keep the schedule can
+    /// refuse jobs or give more processors than requested.
     pub takes_refusals: bool,
     /// What the discipline reserves for the head of the queue. If the discipline may reserve a place,
     /// [`Scheduler::reservation`] returns `Some`.
@@ -220,7 +220,7 @@ impl Capabilities {
     }
 }
 
-/// By default a discipline takes refusals and reserves no places.
+/// By default, a discipline takes refusals and reserves no places.
 impl Default for Capabilities {
     fn default() -> Self {
         Self { takes_refusals: true, guard: Guard::Count }
@@ -271,7 +271,8 @@ pub enum Reason {
         /// The time at which the head fits, assuming that running jobs end at their estimated ends.
         shadow: i64,
         /// Number of processors that remain free at the shadow time after the start of the head if this job does not
-        /// run. `None` if a place is reserved or processors go out of service; processors are then not counted.
+        /// run. The value is `None` if a place is reserved or processors go out of service, because processors are then
+        /// not counted.
         extra: Option<u32>,
     },
     /// The job's reservation is due.
@@ -314,8 +315,8 @@ pub enum Rejection {
     /// The job would have taken processors of the reserved place. Once other processors become free, the allocator may
     /// choose those for the job.
     TakesReserved {
-        /// Whether the allocator's choice depends only on the free processors. Otherwise the allocator may choose other
-        /// processors as soon as time passes.
+        /// Whether the allocator's choice depends only on the free processors. If the choice depends on more than the
+        /// free processors, the allocator may choose other processors as soon as time passes.
         lasts: bool,
     },
 }

@@ -9,10 +9,10 @@ use crate::workload::JobId;
 /// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is searched from its head, and
 /// every job that can be placed starts.
 ///
-/// If refusals [last](crate::allocator::Capabilities::refusals_last), a refused job is not tried
-/// again before a job completes, so only new arrivals are considered. If refusals do not last, the allocator may find a
-/// place after another job has started, so the search restarts at the head
-/// after every start. An example is Frame Sliding: its frames begin at the first free processor.
+/// If refusals [last](crate::allocator::Capabilities::refusals_last), a refused job is not tried again before a job
+/// completes, so only new arrivals are considered. If refusals do not last, the allocator may find a place after
+/// another job has started, so the search restarts at the head after every start. An example of an allocator with such
+/// refusals is Frame Sliding, because its frames begin at the first free processor.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
     queue: Queue,

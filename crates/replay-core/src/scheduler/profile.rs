@@ -4,15 +4,14 @@ mod holes;
 
 use holes::Holes;
 
-/// Maximum number of steps per block; a block that exceeds it is split.
+/// Maximum number of steps per block; a block with more steps is split.
 const MAX_STEPS: usize = 128;
 
-/// The future number of free processors: a step function of time, stored in blocks of steps. For
-/// each block and each job size there is an upper bound on the duration for which a job could run
-/// in the block ([`Holes`]).
+/// The future number of free processors: a step function of time, stored in blocks of steps. For each block and each
+/// job size, there is an upper bound on the duration for which a job could run in the block ([`Holes`]).
 ///
-/// With n steps, a change costs O(log n), a pass over a block, and O(1) for each block that the
-/// change covers entirely. A search reads only the blocks with a bound that admits the job.
+/// With n steps, the cost of a change is O(log n), plus a pass over a block, plus O(1) for each block that the change
+/// covers entirely. A search for a hole reads only the blocks whose upper bound is long enough for the job.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// The blocks in order of time; never empty.
@@ -27,7 +26,7 @@ pub struct Profile {
 struct Block {
     /// Start times of the steps.
     times: Vec<i64>,
-    /// Free processors from the start of each step, minus `raised`.
+    /// For each step, the number of free processors from the start of the step on, minus `raised`.
     free: Vec<i64>,
     raised: i64,
 }
@@ -52,9 +51,8 @@ impl Profile {
         }
     }
 
-    /// Returns the earliest start at or after `now` at which `size` processors are free for
-    /// `duration` contiguous seconds. `size` is at most the number of processors, `duration` at
-    /// least 1.
+    /// Returns the earliest start at or after `now` at which `size` processors are free for `duration` contiguous
+    /// seconds. `size` must be at most the number of processors, and `duration` must be at least 1.
     pub fn earliest(&mut self, now: i64, size: u32, duration: i64) -> i64 {
         let last = self.blocks.len() - 1;
         let end = (last, self.blocks[last].times.len());
@@ -221,9 +219,9 @@ impl Profile {
         false
     }
 
-    /// Updates the bounds for holes that appeared or grew when the steps from `first` to `last`
-    /// were raised. `least` is the height of the lowest step before the change, `most` the height
-    /// of the highest step after it.
+    /// Updates the upper bounds of all holes that appeared or grew because the steps from `first` to `last` were
+    /// raised. `least` is the height of the lowest step before the change, and `most` is the height of the highest step
+    /// after the change.
     fn raise_bounds(&mut self, first: Place, last: Place, least: i64, most: i64, by: i64) {
         for class in self.holes.between(least, most) {
             let size = i64::from(self.holes.size(class));

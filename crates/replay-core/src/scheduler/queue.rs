@@ -46,7 +46,7 @@ impl Until {
 pub struct Bounds {
     /// Maximum number of requested processors.
     pub size: u32,
-    /// Maximum estimate, except for jobs within `extra`.
+    /// Maximum estimate; a job that takes at most `extra` processors may have a longer estimate.
     pub estimate: i64,
     /// Maximum value of [`QueuedJob::takes`] for jobs with an estimate above the maximum.
     pub extra: u32,
@@ -166,7 +166,7 @@ impl Queue {
         }
     }
 
-    /// Makes the jobs that were refused until this event available again.
+    /// Makes refused jobs available again if they were refused until this event.
     pub fn retry(&mut self, until: Until) {
         if !std::mem::take(&mut self.any_refused[until as usize]) {
             return;

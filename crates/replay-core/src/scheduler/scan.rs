@@ -6,11 +6,11 @@ use crate::workload::JobId;
 /// Scan: P. Krueger, T.-H. Lai and V. A. Radiya, "Processor allocation vs. job scheduling on hypercube
 /// computers", ICDCS 1991.
 ///
-/// Turner 1995 and Chang and Mohapatra mention Scan, but state only that jobs of one size are grouped. The
-/// implementation in `replay` follows the general literature. Jobs wait in one queue per dimension; one queue is served
-/// in order of arrival until it is empty, then the next non-empty queue is served. The queues are served cyclically, by
-/// ascending or descending dimension. A head that cannot start blocks all other jobs. The sources do not state whether
-/// a queue is served until it is empty or only for the jobs that waited when its turn began.
+/// Turner 1995, and Chang and Mohapatra, mention Scan, but state only that jobs of one size are grouped. The
+/// implementation in `replay` follows the general literature. Jobs wait in one queue per dimension. One queue is served
+/// in order of arrival until it is empty; then the next non-empty queue is served. The queues are served cyclically, by
+/// ascending or descending dimension. A head that cannot start blocks all other jobs. The sources do not state how long
+/// a queue is served: until it is empty, or only for the jobs that waited when its turn began.
 #[derive(Clone, Debug)]
 pub(crate) struct Scan {
     down: bool,
@@ -18,16 +18,16 @@ pub(crate) struct Scan {
     queues: ByDimension,
     /// The dimension of the queue that is being served; `None` before the first turn.
     at: Option<usize>,
-    /// Number of jobs of this queue that may still start in the current turn. Used only with `batch`.
+    /// Number of jobs of the current queue that may still start in the current turn. Used only with `batch`.
     left: usize,
     selected: Option<QueuedJob>,
-    /// The job refused since the last completion.
+    /// The job that was refused since the last completion.
     blocked: Option<JobId>,
 }
 
 impl Scan {
-    /// Creates empty queues. With `down`, turns go from large to small dimensions. With `batch`, jobs that arrive
-    /// during the turn of their dimension wait for its next turn.
+    /// Creates empty queues. With `down`, turns go from large to small dimensions. With `batch`, a job that arrives
+    /// during the turn of its dimension waits for the next turn of this dimension.
     pub fn new(down: bool, batch: bool) -> Self {
         Self {
             down,

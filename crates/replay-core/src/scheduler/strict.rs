@@ -7,15 +7,16 @@ use super::{
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
-/// Strict head of queue: the head starts as soon as it fits, and no job overtakes the head. With [`QueueOrder::Fifo`]
-/// this is First Come First Served; with any other order the discipline is a priority queue.
+/// Strict head of queue: the head starts as soon as it fits, and no job overtakes the head. With [`QueueOrder::Fifo`],
+/// this discipline is First Come First Served; with any other order, it is a priority queue.
 #[derive(Clone, Debug)]
 pub struct Strict {
     order: QueueOrder,
     queue: Queue,
     /// The job selected last.
     pending: Option<Waiting>,
-    /// The last job refused since the last completion, and whether the refusal lasts after other jobs have started.
+    /// The last job that was refused since the last completion, and whether the refusal still holds after other jobs
+    /// have started.
     blocked: Option<(JobId, bool)>,
 }
 
@@ -32,9 +33,9 @@ struct Waiting {
 /// time.
 #[derive(Clone, Debug)]
 enum Queue {
-    /// Queue for equal ranks. Entries are turn, job and requested processors.
+    /// Queue for equal ranks. Each entry consists of the turn, the job and the number of requested processors.
     Arrival(VecDeque<(u64, JobId, u32)>),
-    /// Job and requested processors, ordered by rank and turn.
+    /// The job and its number of requested processors, ordered by rank and turn.
     Rank(BTreeMap<(i128, u64), (JobId, u32)>),
 }
 
@@ -46,8 +47,8 @@ impl Queue {
         }
     }
 
-    /// Inserts a job. In the order of arrival, the position of a job is nearly always the end of the queue, or the
-    /// front if the job returns after an interruption.
+    /// Inserts a job. In the order of arrival, a job nearly always goes to the end of the queue; a job that returns
+    /// after an interruption goes to the front.
     fn insert(&mut self, Waiting { rank, turn, id, size }: Waiting) {
         match self {
             Queue::Arrival(queue) => {

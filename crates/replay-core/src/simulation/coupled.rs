@@ -90,8 +90,8 @@ pub fn simulate(
         requested: 0,
         reduced: HashMap::new(),
         fragmented: false,
-        // Decisions are not cached in two cases: strategies that fold jobs count their refusals, and decisions about
-        // hosts depend on the utilization of the hosts, which changes.
+        // Decisions are not cached in two cases. Strategies that fold jobs count their refusals. Decisions about hosts
+        // depend on the utilization of the hosts, which changes.
         answers: (!strategy.folds && strategy.hosts.is_none()).then(DecisionCache::default),
         reserved: None,
         replaces_places: discipline.guard == Guard::Auto,
@@ -349,7 +349,7 @@ impl Coupled<'_> {
         let times = Times { submitted: self.submitted[head.index()], ..Times::default() };
         let request = Request { times, ..self.request(head) };
         let least = allocator.bounds(request).min_processors_now;
-        // The search for the same job starts at its previous result.
+        // A new search for the same job starts at the result of the previous search.
         let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
         let is_replaceable = self.replaces_places;
         let query = PlaceQuery { job: head, request, least, now, before, is_replaceable };
@@ -472,7 +472,8 @@ impl Coupled<'_> {
         self.spare.push(slot);
     }
 
-    /// Records a refusal. Fails if the machine is empty, because the job can then never start.
+    /// Records a refusal. Fails if the machine is empty, because a job that was refused on the empty machine can never
+    /// start.
     fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), SimulationError> {
         if let Refusal::Postponed { until } = refusal {
             self.retries.insert(until);

@@ -52,8 +52,8 @@ pub enum Starts<'s> {
     Timeline(&'s Timeline),
 }
 
-/// Returns whether every run with this allocator is [coupled](Simulation::is_coupled). This is the case if the
-/// allocator may change the schedule, or if it allocates whole units, because the use of units is measured over time.
+/// Returns whether every run with this allocator is [coupled](Simulation::is_coupled). Every run is coupled if the
+/// allocator may change the schedule, or if it allocates whole units: the use of units is measured over time.
 pub fn is_always_coupled(allocator: &dyn Allocator) -> bool {
     !allocator.capabilities().keeps_schedule || allocator.stats().census.is_some()
 }
@@ -108,8 +108,8 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Returns whether the run is coupled, with scheduler and allocator in one event loop. Otherwise the schedule does
-    /// not depend on the allocator, and the run replays a [timeline](Timeline).
+    /// Returns whether the run is coupled, with scheduler and allocator in one event loop. In a run that is not
+    /// coupled, the schedule does not depend on the allocator, and the run replays a [timeline](Timeline).
     pub fn is_coupled(&self, allocator: &dyn Allocator) -> bool {
         let Self { input, service, every_event, .. } = self;
         *every_event
@@ -223,7 +223,8 @@ mod tests {
             ("mc1x1", plain().with_outages(&outages), true),
             ("mc1x1", plain().with_service(&mut service), true),
             ("hilbert-best-fit", plain(), false),
-            // Both runs are coupled: `first-fit` may refuse jobs, and `mbs` allocates whole units.
+            // The runs with these two strategies are coupled: `first-fit` may refuse jobs, and `mbs` allocates whole
+            // units.
             ("first-fit", plain(), true),
             ("mbs", plain(), true),
         ] {

@@ -10,8 +10,9 @@ use crate::workload::JobId;
 
 impl Simulation<'_> {
     /// Replays a timeline with each configuration of a batch. The batch must have been created for the machine of the
-    /// simulation. `observe` gets each job and its allocation with the configurations that make it. Several calls may
-    /// report the same allocation. Returns the number of decisions, which is at most one per job and configuration.
+    /// simulation. `observe` is called with each job, its allocation, and the configurations that make this allocation.
+    /// Several calls may report the same allocation. Returns the number of decisions, which is at most one per job and
+    /// configuration.
     ///
     /// # Errors
     /// [`SimulationError`] if a job finds too few free processors, or on cancellation.

@@ -16,12 +16,12 @@
 //! # Replay and coupled simulation
 //!
 //! [`Simulation::run`] takes jobs, a machine, a scheduler, an allocator and an [`Observer`]. An allocator that never
-//! refuses a job does not influence the schedule: the run then replays a [`Timeline`], which is computed once per
-//! trace, machine size and scheduler for any number of allocators. In a *coupled* run, one event loop runs scheduler,
-//! allocator and service together. A run is coupled if the allocator may refuse jobs, takes more processors than
-//! requested, or allocates whole units; if there are outages ([`outages`]); or if a [`Service`] determines run times
-//! from the jobs' traffic. [`Simulation::is_coupled`] returns whether a run is coupled. A test checks that replay and
-//! coupled simulation agree for allocators that never refuse a job.
+//! refuses a job does not influence the schedule, so the run replays a [`Timeline`]. The timeline is computed once per
+//! trace, machine size and scheduler, for any number of allocators. In a *coupled* run, one event loop runs scheduler,
+//! allocator and service together. A run is coupled in three cases: the allocator may refuse jobs, takes more
+//! processors than requested, or allocates whole units; there are outages ([`outages`]); or a [`Service`] determines
+//! run times from the jobs' traffic. [`Simulation::is_coupled`] returns whether a run is coupled. A test checks that
+//! replay and coupled simulation agree for allocators that never refuse a job.
 //!
 //! [`Simulation::lockstep`] replays a timeline for many tie vectors at once.
 //!

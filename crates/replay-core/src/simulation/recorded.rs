@@ -65,11 +65,11 @@ impl fmt::Display for Overfull {
 }
 
 impl Timeline {
-    /// Builds the schedule of a machine with `processors` processors in which each job starts at the time that `start`
-    /// returns. At equal times completions come first, then the start and end of each job of run time 0, then the other
-    /// starts. Within each group events are in the order of jobs. A job for which too few processors are free keeps its
-    /// start time but has no events: it is [unplaced](Timeline::unplaced). A job for which `start` returns `None` is
-    /// unplaced, too; its start time is `i64::MIN`.
+    /// Builds the schedule in which each job starts at the time that `start` returns, for a machine with `processors`
+    /// processors. At equal times completions come first, then the start and end of each job of run time 0, then the
+    /// other starts. Within each group, events are in the order of jobs. A job for which too few processors are free
+    /// keeps its start time but has no events: it is [unplaced](Timeline::unplaced). A job for which `start` returns
+    /// `None` is unplaced, too; its start time is `i64::MIN`.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine, or on cancellation.
@@ -97,8 +97,8 @@ impl Timeline {
         let (mut free, mut busy) = (processors, 0u64);
         let mut unplaced: Vec<bool> = starts.iter().map(Option::is_none).collect();
         let mut overfull = Overfull::default();
-        // Start of the current span, and the tentative end of the span. An event at this end time can still continue
-        // the span.
+        // Start of the current span, and the tentative end of the span. An event at the tentative end can still
+        // continue the span.
         let (mut since, mut until) = (None, None);
         for (now, kind, id) in times {
             stop.check()?;
@@ -137,7 +137,8 @@ impl Timeline {
             let too_many = busy.saturating_sub(u64::from(processors));
             overfull.worst = overfull.worst.max(too_many);
             match (since, too_many > 0) {
-                // Completions come first, so a span that ends and begins at the same time continues.
+                // At equal times, completions come first. A span that ends and begins again at the same time therefore
+                // continues.
                 (Some(_), true) if until == Some(now) => until = None,
                 (Some(_), true) if until.is_none() => {}
                 (_, true) => {
@@ -223,7 +224,8 @@ mod tests {
         assert_eq!(overfull.to_string(), shown);
     }
 
-    /// From 2 to 12 five processors are busy on a machine of four. At 10 a job starts when another job ends.
+    /// Between the times 2 and 12, five processors are busy on a machine of four processors. At time 10, a job starts
+    /// when another job ends.
     #[test]
     fn adjacent_spans_are_merged() {
         let jobs = [job(0, 0, 12, 3), job(1, 2, 8, 2), job(2, 10, 2, 2), job(3, 20, 1, 4)];
@@ -247,7 +249,8 @@ mod tests {
             let longest = spans.iter().map(|span| span.len()).max().unwrap_or(0) as i64;
             let worst = seconds.iter().copied().max().unwrap_or(0);
             prop_assert_eq!((overfull.spans, overfull.longest, overfull.worst), (spans.len() as u64, longest, worst));
-            // At equal times completions come before starts. Starts are in the order of jobs.
+            // At equal times, completions come before starts. Jobs that start at the same time start in the order of
+            // jobs.
             let finds_too_many = |&(at, one): &(usize, &Job)| {
                 let before = jobs.iter().enumerate().filter(|&(place, other)| {
                     let is_there = (other.submit..other.submit + other.run).contains(&one.submit);

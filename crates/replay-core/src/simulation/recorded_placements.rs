@@ -17,16 +17,16 @@ const MAX_LISTED: usize = 10;
 pub struct Conflicts {
     /// Number of jobs that started on a processor that another job held.
     pub jobs: u64,
-    /// Number of processors that another job held, summed over the jobs in `jobs`.
+    /// Number of processors that another job held, summed over the jobs that `jobs` counts.
     pub processors: u64,
-    /// Job numbers of the first jobs in `jobs`.
+    /// Job numbers of the first jobs that `jobs` counts.
     pub first: Vec<i64>,
     /// Number of jobs without a recorded placement.
     pub without_placement: u64,
     /// Number of jobs for which the number of recorded nodes differs from the number of processors.
     pub size_mismatches: u64,
-    /// Each entry contains a peak, the largest number of processors in use on a point at one time, and the number of
-    /// points with this peak. Peaks are in ascending order.
+    /// Each entry contains a peak and the number of points with this peak. The peak of a point is the largest number of
+    /// processors in use on the point at one time. Peaks are in ascending order.
     pub peaks: Vec<(u32, u64)>,
 }
 
@@ -66,9 +66,9 @@ impl fmt::Display for Conflicts {
 impl Simulation<'_> {
     /// Replays the timeline of a log with the recorded nodes of each job. `places` returns one node per processor of
     /// the job, in any order, or `None` if the nodes are unknown. `points` contains the point of each node. The
-    /// topology defines the number of processors per point. Processors in excess of this number are counted, and the
-    /// replay continues. `observe` is called for each job that starts with known nodes, with the job's points in scan
-    /// order, without duplicates.
+    /// topology defines the number of processors per point. If more processors of a point are in use, the excess is
+    /// counted, and the replay continues. `observe` is called for each job that starts with known nodes, with the job's
+    /// points in scan order, without duplicates.
     ///
     /// # Errors
     /// [`Cancelled`] on cancellation.

@@ -65,7 +65,7 @@ impl Timeline {
         Self::compute_after(jobs, &[], processors, scheduler, stop)
     }
 
-    /// Computes the schedule like [`compute`](Self::compute) for jobs with predecessors: `follows` contains the
+    /// Computes the schedule like [`compute`](Self::compute) for jobs with predecessors. `follows` contains the
     /// predecessor of each job, without cycles, or is empty.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl Timeline {
         &self.events
     }
 
-    /// Returns the jobs without processors in ascending order. These jobs have no recorded start, or the log starts
+    /// Returns the jobs without processors in ascending order. Unplaced jobs have no recorded start, or the log starts
     /// them when too few processors are free. Unplaced jobs have no events and are excluded from all metrics. The list
     /// is empty unless the schedule is [`recorded`](Self::recorded).
     pub fn unplaced(&self) -> &[JobId] {
@@ -172,7 +172,7 @@ impl Timeline {
         kept.map(|(_, one)| one.clone()).collect::<Vec<_>>().into()
     }
 
-    /// Returns the arrival time of each job in trace seconds; `None` if no job has a predecessor. Without predecessors
+    /// Returns the arrival time of each job in trace seconds; `None` if no job has a predecessor. Without predecessors,
     /// every job arrives at its submission.
     pub fn arrivals(&self) -> Option<&[i64]> {
         self.arrivals.as_deref()

@@ -36,7 +36,7 @@ pub struct ColumnInfo {
     /// The type of the column.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Unit; empty for names, numbers and ratios; [`SHARE`] for values from 0 to 1.
+    /// Unit of the values. It is empty for names, numbers and ratios, and [`SHARE`] for values from 0 to 1.
     pub unit: &'static str,
     /// Meaning, including the condition for a null value.
     #[serde(rename = "about")]
@@ -81,11 +81,11 @@ pub enum Value<'a> {
 pub struct Column<Row> {
     /// Name in the files.
     pub name: Name,
-    /// Unit; empty for names, numbers and ratios; [`SHARE`] for values from 0 to 1.
+    /// Unit of the values. It is empty for names, numbers and ratios, and [`SHARE`] for values from 0 to 1.
     pub unit: &'static str,
     /// Meaning, including the condition for a null value.
     pub meaning: &'static str,
-    /// Whether larger values are better. For most metrics smaller values are better.
+    /// Whether larger values are better. For most metrics, smaller values are better.
     pub rises: bool,
     /// Reads the values of the column and determines its type.
     pub get: Get<Row>,
@@ -124,7 +124,7 @@ readable! {
     Vec<i64> => List Some,
 }
 
-/// Boxes a reader of borrowed text; inference needs the explicit lifetime.
+/// Puts a reader of borrowed text into a `Box`; type inference needs the explicit lifetime.
 fn text<Row, F>(read: F) -> TextReader<Row>
 where
     F: for<'a> Fn(&'a Row) -> Option<Cow<'a, str>> + Send + Sync + 'static,
@@ -199,8 +199,8 @@ impl<Row> Column<Row> {
 }
 
 impl<Part: 'static> Column<Part> {
-    /// Converts the column to a column of a table whose rows contain, as a part, a row of the current table. Values are
-    /// null for rows without this part.
+    /// Converts the column to a column of another table. Each row of the other table contains a row of the current
+    /// table as a part. Values are null for rows without this part.
     pub fn of<Row>(
         self,
         part: impl for<'a> Fn(&'a Row) -> Option<&'a Part> + Send + Sync + 'static,
@@ -219,7 +219,7 @@ impl<Part: 'static> Column<Part> {
 
 impl Value<'_> {
     /// Reads a value from a CSV field as [`write_csv`](super::write_csv) writes it. The empty field is null. A list, a
-    /// field of an unknown type and a field that is not a value of the type are text.
+    /// field of unknown type, and a field that does not match the type are read as text.
     pub fn parse(field: &str, kind: Option<Kind>) -> Value<'static> {
         let value = match kind {
             _ if field.is_empty() => Some(Value::Null),

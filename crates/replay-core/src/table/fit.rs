@@ -74,7 +74,7 @@ impl Sheet {
             }
             let title = &self.header[i].title;
             match is_constant(i) {
-                // A column without values is not mentioned.
+                // An omitted column without values is not mentioned in the notes.
                 true if self.rows[0][i] == "-" => {}
                 true => constant_left_out.push(format!("{title} {}", self.rows[0][i])),
                 false => left_out.push(i),
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(fitted(37), (titles.join(" "), vec![]));
         let constant = "in all rows: machine 10x10".to_string();
         assert_eq!(fitted(36), ("trace tie wait s slowdown".into(), vec![constant.clone()]));
-        // The column without values is not mentioned.
+        // The omitted column without values is not mentioned in the notes.
         assert_eq!(fitted(23), ("trace wait s slowdown".into(), vec![constant.clone()]));
         let without = "columns left out (--wide shows all): slowdown".to_string();
         assert_eq!(fitted(22), ("trace wait s".into(), vec![constant.clone(), without.clone()]));

@@ -53,7 +53,7 @@ pub use write::{csv, ranges, write_csv, write_json_line};
 
 /// A row of a table. The type declares the columns of the table.
 pub trait Table: Sized {
-    /// Name of the table. The names of its files begin with this name.
+    /// Name of the table. The names of the table's files begin with this name.
     const NAME: &'static str;
     /// Description of a row.
     const ROW: &'static str;
@@ -71,7 +71,7 @@ pub trait Table: Sized {
 /// The documentation of a table.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct TableInfo {
-    /// Name of the table. The names of its files begin with this name.
+    /// Name of the table. The names of the table's files begin with this name.
     pub name: &'static str,
     /// Description of a row.
     pub row: &'static str,

@@ -2,7 +2,8 @@
 
 use super::{Column, ColumnInfo, Name, Table, TableInfo, Value};
 
-/// A table with its declarations, whose rows have no type of their own, such as a table that was read from a file.
+/// A table whose rows have no type of their own, such as a table that was read from a file. The declarations of the
+/// columns are part of the table.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Records {
     /// Name of the table.

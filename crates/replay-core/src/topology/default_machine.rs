@@ -17,10 +17,11 @@ impl fmt::Display for DefaultMachine {
     }
 }
 
-/// Returns the 2D mesh for a machine with this number of processors. If the number is a square,
-/// the mesh is square, as in Johnson, Bunde, Leung (section I). Otherwise its sides are the two
-/// factors of the number whose difference is smallest, with the longer side along x. Returns
-/// `None` for zero, for more than [`MAX_POINTS`], and if a side would be longer than 65,535.
+/// Returns the 2D mesh for a machine with this number of processors. If the number is a square, the
+/// mesh is square, as in Johnson, Bunde, Leung (section I). If the number is not a square, the
+/// sides of the mesh are the two factors of the number whose difference is smallest, with the
+/// longer side along x. Returns `None` for zero, for more than [`MAX_POINTS`], and if a side would
+/// be longer than 65,535.
 pub fn default_machine(processors: usize) -> Option<DefaultMachine> {
     if processors == 0 || processors > MAX_POINTS {
         return None;

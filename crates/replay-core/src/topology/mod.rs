@@ -30,11 +30,11 @@
 //!
 //! # Several processors at a point
 //!
-//! On `4x4*2` a job gets whole points: a job of 5 processors gets 3 points and holds 6 processors. Allocators,
-//! schedulers and distances use points only. In the documentation of [`Topology`], [`NodeId`] and
-//! [`Machine`](crate::machine::Machine), the word *processor* means a point. Two processors of one point have distance
-//! 0 and are not counted as a pair. Job sizes are in processors, and [`Topology::points`] converts them to points. Two
-//! jobs never share a point.
+//! On the machine `4x4*2`, which has two processors per point, a job gets whole points: a job of 5 processors gets 3
+//! points and holds 6 processors. Allocators, schedulers and distances use points only. In the documentation of
+//! [`Topology`], [`NodeId`] and [`Machine`](crate::machine::Machine), the word *processor* means a point. Two
+//! processors of one point have distance 0 and are not counted as a pair. Job sizes are in processors, and
+//! [`Topology::points`] converts them to points. Two jobs never share a point.
 
 mod cluster;
 pub mod curve;
@@ -151,10 +151,11 @@ impl Topology {
         }
     }
 
-    /// Returns, for each dimension, the largest side that a job may request; 1 for a missing dimension. On a grid the
-    /// result contains the sides of the grid. On a hypercube of n dimensions it contains the sides of the embedded
-    /// mesh, 2^(n/2) x 2^((n+1)/2). On a cluster the result is a row of all hosts. On several tori it contains the
-    /// largest side along each axis. On a tree or blocks all sides are 1.
+    /// Returns, for each dimension, the largest side that a job may request; 1 for a missing dimension. On a grid, the
+    /// result contains the sides of the grid. On a hypercube of n dimensions, the result contains the sides of the
+    /// embedded mesh, 2^(n/2) x 2^((n+1)/2). On a cluster, the result contains the sides of a row of all hosts. On
+    /// several tori, the result contains the largest side along each axis. On a tree or a machine of blocks, all sides
+    /// are 1.
     pub fn extents(&self) -> [u16; 3] {
         match self {
             Topology::Grid(grid) => grid.axes().map(|axis| axis.extent),
@@ -182,7 +183,7 @@ impl Topology {
         }
     }
 
-    /// Returns the L-infinity distance: the largest distance along one dimension. On machines without dimensions the
+    /// Returns the L-infinity distance: the largest distance along one dimension. On machines without dimensions, the
     /// result is the distance in hops.
     pub fn chebyshev(&self, a: NodeId, b: NodeId) -> u32 {
         match self {

@@ -8,9 +8,9 @@ use super::{Axis, Coord, Grid, MAX_POINTS, NodeId, Topology};
 /// Tori in three dimensions. A cell without a processor is a *hole*. Processors are numbered torus by torus, skipping
 /// holes; within a torus x varies fastest, then y, then z.
 ///
-/// The links between the tori are unknown; a job within one torus does not need them. The distance between processors
-/// of two different tori is defined as 1 plus the sum of the diameters of these tori, which is the maximum distance if
-/// a single link joins the tori. Paths may cross a hole, because a hole has a router but no node.
+/// The links between the tori are unknown; they do not matter for a job within one torus. The distance between
+/// processors of two different tori is defined as 1 plus the sum of the diameters of these tori, which is the maximum
+/// distance if a single link joins the tori. Paths may cross a hole, because a hole has a router but no node.
 ///
 /// ```
 /// use replay_core::topology::{NodeId, Topology};
@@ -28,7 +28,7 @@ pub struct MultiTorus(Arc<Parts>);
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Parts {
     all: Vec<Part>,
-    /// Torus and coordinates by processor.
+    /// For each processor, its torus and its coordinates.
     places: Vec<(u32, Coord)>,
 }
 
@@ -37,7 +37,7 @@ struct Parts {
 pub struct Part {
     /// The torus including its holes.
     pub grid: Grid,
-    /// Processor by cell; `None` for holes.
+    /// For each cell, its processor; `None` for holes.
     nodes: Vec<Option<NodeId>>,
 }
 

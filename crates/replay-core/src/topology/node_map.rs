@@ -6,8 +6,8 @@
 //! 27,0,0,13
 //! ```
 //!
-//! The header names one coordinate per dimension of the machine. Alternatively, it names a single coordinate: the
-//! number of the point in scan order. Several nodes may share a point. Lines that begin with `#` are comments.
+//! The header names one coordinate per dimension of the machine. Alternatively, the header names a single coordinate:
+//! the number of the point in scan order. Several nodes may share a point. Lines that begin with `#` are comments.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

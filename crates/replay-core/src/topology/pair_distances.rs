@@ -2,12 +2,13 @@
 
 use super::{Coord, Grid, NodeId, Topology};
 
-/// Computes sums of hop distances over the unordered pairs of a set of processors: pairwise L1 on a
-/// mesh (with wrap-around on a torus), Hamming on a hypercube. Reuses its buffers.
+/// Computes sums of hop distances over the unordered pairs of a set of processors: the pairwise L1
+/// distance on a mesh (with wrap-around on a torus), and the Hamming distance on a hypercube.
+/// Reuses its buffers.
 ///
 /// Distances are sums over dimensions, so a histogram of coordinates along each dimension suffices:
 /// the cost is O(k + extents) for k processors on a mesh. The cost of a wrapped dimension grows
-/// with the square of its extent. On several tori the computation is repeated for each torus.
+/// with the square of its extent. On several tori, the computation is repeated for each torus.
 #[derive(Clone, Debug)]
 pub struct PairDistances {
     topology: Topology,

@@ -110,7 +110,7 @@ fn cluster(sizes: &str) -> Result<Topology, String> {
     })
 }
 
-/// Prefixes before the colon; `mesh:` is optional.
+/// Prefixes of machine descriptions before the colon; the prefix `mesh:` is optional.
 const KINDS: [&str; 7] = ["mesh", "torus", "hypercube", "cluster", "toruses", "tree", "block"];
 
 const AXES: [char; 3] = ['x', 'y', 'z'];

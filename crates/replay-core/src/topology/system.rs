@@ -11,7 +11,8 @@ pub struct System {
     pub name: &'static str,
     /// The machine description.
     pub machine: &'static str,
-    /// Manufacturer, site and size; the meaning of a point and of a processor; limits of the description.
+    /// Text that contains the manufacturer, the site and the size; the meaning of a point and of a processor; and the
+    /// limits of the description.
     pub about: &'static str,
     /// The source of the description.
     pub source: &'static str,

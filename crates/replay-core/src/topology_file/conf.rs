@@ -13,7 +13,7 @@ const KEYS: [&str; 6] = ["SwitchName", "Nodes", "Switches", "LinkSpeed", "BlockN
 /// Parses the entries of a text.
 ///
 /// # Errors
-/// The line number and a description of the problem.
+/// Returns the line number and a description of the problem.
 pub fn read(text: &str) -> Result<Entries, (usize, String)> {
     let mut entries = Entries::default();
     let (mut joined, mut first) = (String::new(), 1);
@@ -38,7 +38,7 @@ pub fn read(text: &str) -> Result<Entries, (usize, String)> {
     Ok(entries)
 }
 
-/// Values by key, in the order of [`KEYS`].
+/// The value of each key, in the order of [`KEYS`].
 type Pairs<'a> = [Option<&'a str>; KEYS.len()];
 
 fn entry(text: &str, line: usize, entries: &mut Entries) -> Result<(), String> {

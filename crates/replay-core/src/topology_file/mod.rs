@@ -52,9 +52,9 @@ pub struct TopologyFile {
 /// Node names of a file that are out of natural order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Misordered {
-    /// Number of names that come before their predecessor in natural order.
+    /// Number of names that, in natural order, come before the name that precedes them in the file.
     pub count: usize,
-    /// The first of these names, preceded by its predecessor in the file.
+    /// The first name that is out of order, preceded by the name before it in the file.
     pub first: [String; 2],
 }
 
@@ -206,7 +206,8 @@ impl TopologyFile {
         Ok(Self { machine, misordered })
     }
 
-    /// Opens and parses the file of a machine. A [name](split_name) with a topology requires a YAML file.
+    /// Opens and parses the file of a machine. If the [name](split_name) contains the name of a topology, the file must
+    /// be a YAML file.
     ///
     /// # Errors
     /// A message with the file, the line and a description of the problem.

@@ -9,15 +9,15 @@ use replay_core::topology::{Coord, NodeId};
 use replay_network::traffic::{Demand, JobTraffic, Mapping, Quota, Traffic};
 use replay_network::{Delivery, Network};
 
-/// Measures how long jobs take if they run alone on the machine. Unless the pattern is random, the time depends only on
-/// the number of packets and on the processors; on a grid, it depends only on the relative positions of the processors.
-/// Each such configuration is simulated once.
+/// Measures how long jobs take if they run alone on the machine. If the pattern is not random, the time depends only on
+/// the number of packets and on the processors. On a grid, the time depends on the processors only through their
+/// relative positions. Each combination of positions and number of packets is simulated once.
 pub(super) struct Alone<'a> {
     pub(super) input: ContentionInput<'a>,
     seed: u64,
     /// The empty machine.
     empty: Traffic,
-    /// Measured times in cycles, by positions and number of packets.
+    /// Measured times in cycles, indexed by positions and number of packets.
     known: Mutex<HashMap<(Positions, u64), u64>>,
 }
 

@@ -160,8 +160,8 @@ fn columns<Row>(
     ]
 }
 
-/// Returns the columns of four correlations: distance with stretch and dispersal with stretch, by Spearman and by
-/// Pearson.
+/// Returns the columns of four correlations: the coefficients of Spearman and Pearson for distance with stretch, and
+/// for dispersal with stretch.
 pub(super) fn distance_columns<Row>(
     points: impl Fn(&Row) -> Vec<Point> + Copy + Send + Sync + 'static,
 ) -> [Column<Row>; 4] {

@@ -19,12 +19,12 @@ fn senders(processes: usize) -> usize {
 /// Runs a job with `packets` packets (at least one) alone on its processors. Returns the totals of the job's packets
 /// and its link usage. The packets are sent `times` times.
 ///
-/// In a pattern with barriers, the whole job waits for its slowest process. Therefore each sender is a [`Stream`]: it
-/// has one packet in transit at a time, and each wait of the packet delays the sender. If there are more senders than
-/// are [examined](senders), the streams are evenly spaced among the senders. All packets together form one more stream.
-/// This is the only stream if the pattern has no barriers, or if the job ends before its first barrier. In these cases
-/// fast processes send packets in place of slow processes, and by Little's law the time of the job grows in proportion
-/// to the mean latency.
+/// In a pattern with barriers, the whole job waits for its slowest process. Each sender is therefore a [`Stream`]: a
+/// sender has one packet in transit at a time, and each wait of the packet delays the sender. If there are more senders
+/// than are [examined](senders), the streams are evenly spaced among the senders. All packets together form one more
+/// stream. The stream of all packets is the only stream if the pattern has no barriers, or if the job ends before its
+/// first barrier. If no process waits at a barrier, fast processes send packets in place of slow processes, and by
+/// Little's law the time of the job grows in proportion to the mean latency.
 ///
 /// # Errors
 /// [`TraceError`] if a packet cannot be sent, the network is deadlocked, or the run is cancelled.
@@ -44,7 +44,7 @@ pub fn footprint(
         Barrier::Iteration => whole,
         Barrier::None => false,
     };
-    // Number of packets by sender and receiver.
+    // Number of packets for each pair of sender and receiver.
     let mut sent: BTreeMap<NodeId, BTreeMap<NodeId, u64>> = BTreeMap::new();
     if barriers {
         let examined = senders(nodes.len());

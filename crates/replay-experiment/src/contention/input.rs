@@ -11,7 +11,7 @@ use replay_core::workload::Job;
 use replay_network::traffic::TrafficError;
 use replay_network::{PacketError, Stalled};
 
-/// Largest sum of the times of all jobs, in cycles. Up to this value, `f64` represents integers exactly.
+/// Largest accepted sum of the times of all jobs, in cycles. Up to this value, `f64` represents integers exactly.
 pub const LONGEST: f64 = (1u64 << 53) as f64;
 
 /// A trace on a machine with a network that the jobs share.
@@ -59,7 +59,7 @@ pub enum TraceError {
     /// The number of cycles per second is not positive.
     #[error(transparent)]
     Incompatible(#[from] Incompatible),
-    /// The times are too large.
+    /// The sum of the times of the trace, in cycles, is too large.
     #[error(
         "at {} cycles per second the times of the trace add up to {longest:e} cycles, \
          more than the limit of {LONGEST:e}",

@@ -1,14 +1,15 @@
-//! Chooses, for each job of a trace, the number of packets with which the job takes its run time if it runs alone.
+//! For each job of a trace, chooses the number of packets such that a job that runs alone takes its run time in the
+//! trace.
 //!
 //! The quota of a job is its number of packets, and the target is its run time in cycles. The time that a job takes
 //! alone increases with its quota. [`isolate`] searches for the quota whose time is nearest to the target. For each
-//! quota, it simulates the job alone in the most compact box, in the orientation in which the job is fastest. The quota
-//! is doubled until the time exceeds the target. Then the bracket between the last two quotas is narrowed until a time
-//! is within [`TOLERANCE`] of the target, or until no quota remains inside the bracket.
+//! quota, [`isolate`] simulates the job alone in the most compact box, in the orientation in which the job is fastest.
+//! The quota is doubled until the time exceeds the target. Then the bracket between the last two quotas is narrowed
+//! until a time is within [`TOLERANCE`] of the target, or until no quota remains inside the bracket.
 //!
-//! Each additional packet can increase the time by the duration of a packet or of a whole step of the pattern. This
-//! *granularity* of the pattern matters for jobs of few packets: such a job may miss its target by more than the
-//! tolerance, but no other quota is nearer.
+//! Each additional packet can increase the time by the duration of a packet or of a whole step of the pattern. The
+//! *granularity* of the pattern is the amount by which one more packet can increase the time. The granularity matters
+//! for jobs with few packets: such a job may miss its target by more than the tolerance, but no other quota is nearer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ pub const TOLERANCE: f64 = 0.01;
 pub struct Isolation {
     /// The jobs with times in cycles. The run time of each job is its target, which is at least 1.
     pub jobs: Vec<Job>,
-    /// Number of packets of each job; 0 for a job without receivers. Such a job holds its processors for its run time.
+    /// Number of packets of each job; 0 for a job without receivers. A job without receivers holds its processors for
+    /// its run time.
     pub quotas: Arc<[u64]>,
     /// Number of cycles that each job takes if it runs alone.
     pub service: Vec<u64>,

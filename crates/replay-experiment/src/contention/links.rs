@@ -1,7 +1,7 @@
 //! Contention of jobs on shared links, computed from link loads.
 //!
 //! The [link-load model](replay_network::links) is the service of a coupled simulation. When a job starts, it is first
-//! simulated alone. After that it progresses at a rate that changes whenever other jobs start or end.
+//! simulated alone. After that, the job progresses at a rate that changes whenever other jobs start or end.
 
 use std::error::Error;
 

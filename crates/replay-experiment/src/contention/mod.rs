@@ -140,8 +140,8 @@ impl Communication {
         self
     }
 
-    /// Sets a cancellation token. Soon after `stop` is raised, the simulation fails with
-    /// [`Cancelled`](replay_core::cancel::Cancelled).
+    /// Sets a cancellation token. Makes the simulation fail with [`Cancelled`](replay_core::cancel::Cancelled) soon
+    /// after `stop` is raised.
     pub fn stopped_by(mut self, stop: CancelToken) -> Self {
         self.stop = stop;
         self

@@ -1,4 +1,4 @@
-//! The tables of runs and of jobs of traces on a network.
+//! The tables of runs and of jobs for traces that are simulated on a network.
 
 use std::sync::Arc;
 

@@ -34,8 +34,8 @@ pub struct EstimatedPackets {
 }
 
 /// Estimates the number of packets in one run of a trace with `scale` cycles per second. Returns an upper bound, which
-/// needs no simulation, if the bound is at most [`MOST_SENT`]. Otherwise, a short job of each size and shape is
-/// simulated alone, and the estimate is computed from the packet rates.
+/// needs no simulation, if the bound is at most [`MOST_SENT`]. If the bound is larger, a short job of each size and
+/// shape is simulated alone, and the estimate is computed from the packet rates.
 ///
 /// # Errors
 /// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), the estimate exceeds
@@ -174,7 +174,7 @@ mod tests {
         };
         let EstimatedPackets { packets: bound, is_upper_bound } = estimate(1.0);
         assert!(is_upper_bound && bound >= sent && bound < 20.0 * sent, "{bound} {sent}");
-        // Ten million times the scale gives ten million times the packets.
+        // If the scale is ten million times larger, the number of packets is ten million times larger.
         let large = estimate(1e7);
         let ratio = large.packets / 1e7 / sent;
         assert!(!large.is_upper_bound && (0.5..2.0).contains(&ratio), "{ratio}");

@@ -3,8 +3,9 @@
 //! A job with a single packet that waits for packets of other jobs can have a stretch of 80. Two such jobs can dominate
 //! the mean over hundreds of jobs. Strategies are therefore ranked by the *median*. Strategies with equal medians (for
 //! example, if most jobs have no contention) are ranked by the [trimmed
-//! mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] finds the pairs of strategies whose order
-//! by a mean is reversed if the two jobs in which the strategies differ most are removed.
+//! mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] finds pairs of strategies with an order
+//! that depends on two jobs: if the two jobs in which the strategies differ most are removed, the order by a mean is
+//! reversed.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -52,8 +53,8 @@ impl Mean {
         }
     }
 
-    /// Returns the mean of the values that remain after trimming. As many values are removed at each end as for `count`
-    /// values.
+    /// Returns the mean of the values that remain after trimming. The number of values that are removed at each end is
+    /// the number for a list of `count` values.
     fn of(self, mut values: Vec<f64>, count: usize) -> f64 {
         values.sort_by(f64::total_cmp);
         robust::without_ends(&values, self.trimmed(count))
@@ -94,7 +95,7 @@ impl From<&ContentionRun> for Stretches {
     }
 }
 
-/// Two strategies whose order by a mean is reversed if two jobs are removed, and these jobs.
+/// Two strategies and two jobs: if the two jobs are removed, the order of the strategies by a mean is reversed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TwoJobReversal {
     /// The mean by which the strategies are ordered.
@@ -124,10 +125,11 @@ impl fmt::Display for TwoJobReversal {
 
 /// Finds pairs of strategies of one trace whose order is reversed if two jobs are removed. The removed jobs are the two
 /// common jobs with the largest contribution to the difference of the means. For each strategy and mean, at most one
-/// pair is returned. The pair consists of the strategy and the best-ranked strategy that ranks before it with all jobs
-/// and behind it without the two jobs. For the plain mean, if these two jobs do not reverse an order, no other two jobs
-/// reverse it. For the trimmed mean, the contributions are computed after each trimmed value has been replaced by the
-/// nearest value that is not trimmed.
+/// pair is returned. The pair consists of the given strategy and another strategy that ranks before it with all jobs,
+/// but behind it without the two jobs. If several strategies meet this condition, the best-ranked of them is returned.
+/// For the plain mean, if removing these two jobs does not reverse the order of two strategies, removing any other two
+/// jobs does not reverse it either. For the trimmed mean, the contributions are computed after each trimmed value has
+/// been replaced by the nearest value that is not trimmed.
 pub fn two_job_reversals(strategies: &[Stretches]) -> Vec<TwoJobReversal> {
     let sending: Vec<&Stretches> =
         strategies.iter().filter(|strategy| !strategy.jobs.is_empty()).collect();
@@ -225,7 +227,8 @@ mod tests {
             |[a, b]: [f64; 2], [c, d]: [f64; 2]| (a - c).abs() < 1e-9 && (b - d).abs() < 1e-9;
         assert!(near(one.values, [1.2, (38.0 * 1.1 + 36.0) / 40.0]), "{one:?}");
         assert!(near(one.without, [1.2, 1.1]), "{one:?}");
-        // With three slow jobs the order by the plain mean is not reversed. The trimmed mean already excludes two jobs.
+        // With three slow jobs, the order by the plain mean is not reversed. The trimmed mean already excludes two
+        // jobs.
         b[20] = 18.0;
         let found = two_job_reversals(&[strategy("b", &b), strategy("a", &a)]);
         assert!(found.iter().all(|one| one.mean == Mean::Trimmed), "{found:?}");

@@ -46,7 +46,7 @@ impl Slices {
         Self { cycles: 64 }
     }
 
-    /// Calls [`Traffic::advance`] until it has finished or `stop` is raised.
+    /// Calls [`Traffic::advance`] repeatedly until the advance is complete or `stop` is raised.
     pub fn advance(
         &mut self,
         traffic: &mut Traffic,
@@ -57,7 +57,7 @@ impl Slices {
         self.advance_with(traffic, until, ended, stop, &mut |_| {})
     }
 
-    /// Calls [`Traffic::advance_seen`] until it has finished or `stop` is raised.
+    /// Calls [`Traffic::advance_seen`] repeatedly until the advance is complete or `stop` is raised.
     pub fn advance_with(
         &mut self,
         traffic: &mut Traffic,
@@ -68,7 +68,7 @@ impl Slices {
     ) -> Result<Option<u64>, SliceError> {
         loop {
             stop.check()?;
-            // If no job is running, the network advances by any time in one step.
+            // If no job is running, the network can advance by any number of cycles in one step.
             let slice = (traffic.running() > 0).then(|| traffic.now() + self.cycles);
             let part = slice.into_iter().chain(until).min();
             let begin = Instant::now();

@@ -40,12 +40,14 @@ impl Totals {
         }
     }
 
-    /// Returns the mean over packets: each job is weighted by its number of packets. NaN if there are no packets.
+    /// Returns the mean over packets: each job is weighted by its number of packets. Returns NaN if there are no
+    /// packets.
     pub fn over_packets(&self, sums: Sums) -> f64 {
         sums.over_packets_sum as f64 / self.packets as f64
     }
 
-    /// Returns the mean of the means of the sending jobs: each job has the same weight. NaN if no job sent packets.
+    /// Returns the mean of the means of the sending jobs: each job has the same weight. Returns NaN if no job sent
+    /// packets.
     pub fn over_jobs(&self, sums: Sums) -> f64 {
         sums.over_jobs_sum / self.sending as f64
     }

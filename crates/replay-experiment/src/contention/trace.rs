@@ -1,19 +1,20 @@
 //! Contention in a trace: the effect of the allocation on the run times of jobs.
 //!
 //! A cycle corresponds to `1 / scale` seconds of the trace. The target of a job is `run time x scale` cycles. The quota
-//! of a job, its number of packets, is chosen such that the job takes its target if it runs alone on the empty machine.
-//! It then runs in its own shape if the trace has shapes, otherwise in the most compact box, in the orientation in
-//! which the job is fastest. The module [`isolation`](super::isolate) describes the accuracy. Among other jobs and on
-//! other processors, the same packets take longer. The *stretch* of the job is the ratio of this longer time to the
-//! time that the job takes if it runs alone in the box. The stretch is the product of two factors.
+//! of a job is its number of packets. It is chosen such that the job takes its target number of cycles if it runs alone
+//! on the empty machine. For this measurement, the job runs in its own shape if the trace has shapes. If the trace has
+//! no shapes, the job runs in the most compact box, in the orientation in which the job is fastest. The module
+//! [`isolation`](super::isolate) describes the accuracy. If the job runs among other jobs and on other processors, the
+//! same packets take longer. The *stretch* of a job is the ratio of two times: the time that the job takes among the
+//! other jobs, and the time that the job takes if it runs alone in the box. The stretch is the product of two factors.
 //!
 //! * The *placement factor* is the ratio of the time that the job takes alone on the allocated processors to the time
-//!   that it takes alone in the box. This factor measures the effect of the allocator. For example, this factor is
-//!   above 1 for five processors in a row. The factor can be below 1 if the order of the processors suits the pattern
-//!   better than the order in the box.
+//!   that it takes alone in the box. The placement factor measures the effect of the allocator. For example, the
+//!   placement factor is above 1 for five processors in a row. The placement factor can be below 1 if the order of the
+//!   processors suits the pattern better than the order in the box.
 //! * The *contention factor* is the ratio of the time that the job takes among the other jobs to the time that it takes
-//!   alone on the same processors. This factor measures the effect of other jobs. The factor is exactly 1 for a job
-//!   that runs alone on the machine.
+//!   alone on the same processors. The contention factor measures the effect of other jobs. The contention factor is
+//!   exactly 1 for a job that runs alone on the machine.
 //!
 //! Arrivals and estimates are scaled like run times. A job without receivers holds its processors for its target.
 //! Without contention, the load therefore equals the load of the trace.
@@ -45,7 +46,7 @@ pub struct JobContention {
     pub size: u32,
     /// Number of packets.
     pub packets: u64,
-    /// Target: the number of cycles that the job should take if it runs alone, run time x scale.
+    /// Target: the number of cycles that the job should take if it runs alone. The target is run time x scale.
     pub target: u64,
     /// Number of cycles that the job takes if it runs alone in its shape or in the most compact box.
     pub isolated: u64,

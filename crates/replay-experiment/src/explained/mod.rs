@@ -1,8 +1,8 @@
 //! Explains, step by step, why a run starts a given job at its start time and on its processors.
 //!
 //! The run is simulated twice. The first simulation finds the reason why the scheduler selected the job, and the
-//! decisions of the allocator that allocated processors to the job. There is one decision, unless outages interrupted
-//! the job and it restarted. The second simulation records these decisions with a
+//! decisions of the allocator that allocated processors to the job. There are several decisions only if outages
+//! interrupted the job and it restarted. The second simulation records these decisions with a
 //! [recorder](replay_core::allocator::explain) and then ends. Both simulations use the scheduler and the allocator of
 //! the run, so the explanation describes the run itself.
 
@@ -27,8 +27,8 @@ use replay_core::simulation::{Decision, Observer, Starts, WhenDown};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
-/// Explanation of one start of a job, or of one restart after an outage. It contains the reasons for the start time and
-/// for the choice of the processors.
+/// Explanation of one start of a job, or of one restart after an outage. The explanation contains the reasons for the
+/// start time and for the choice of the processors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explained {
     /// The job.
@@ -51,8 +51,8 @@ pub struct Explained {
     pub cut: Option<i64>,
 }
 
-/// Explains all starts, in order, of the job with this job number. There is one start, unless outages interrupted the
-/// job and it restarted. The result is empty if the job does not exist or never started.
+/// Explains all starts, in order, of the job with this job number. There are several starts only if outages interrupted
+/// the job and it restarted. The result is empty if the job does not exist or never started.
 ///
 /// # Errors
 /// [`CellProblem`] if the cell cannot run.

@@ -135,7 +135,7 @@ fn check_candidates(candidates: &CandidateSet, decision: &RecordedDecision, node
         let [free, wall, busy] = [Term::Free, Term::Wall, Term::Busy].map(|term| one.sum(term));
         let [af, wf, bf] = vector.factors().map(i64::from);
         assert_eq!(tie, af * free - wf * wall - bf * busy);
-        // For candidates beyond the listed candidates, only the sums are kept.
+        // For candidates that are not listed, only the sums are kept.
         let weights = if place < LISTED { &one.weights[..] } else { &[] };
         for weight in weights {
             let (free, own) =
@@ -171,7 +171,7 @@ fn check_reason(moment: &Moment, exact: bool) {
     }
 }
 
-/// All strategies of the registry, each on a machine that it supports.
+/// Tests all strategies of the registry, each on a machine that the strategy supports.
 #[test]
 fn explanations_match_the_run_for_every_strategy() {
     let text = swf(90, 64, 3);

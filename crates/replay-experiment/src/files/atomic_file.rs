@@ -45,7 +45,7 @@ impl AtomicFile {
     /// replaced.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn create(path: &Path) -> io::Result<Self> {
         let before = fs::metadata(path).ok();
         if before.as_ref().is_some_and(|meta| !meta.is_file()) {
@@ -95,7 +95,8 @@ impl AtomicFile {
     /// Waits until the data is on the disk, then renames the file to its final name.
     ///
     /// # Errors
-    /// The first error of an earlier write, or an error of these steps. In this case the file is not renamed.
+    /// Returns the first error of an earlier write, or the error of one of these two steps. If an error is returned,
+    /// the file is not renamed.
     pub fn finish(&self) -> io::Result<()> {
         let mut part = self.part();
         part.flush()?;
@@ -180,7 +181,7 @@ fn copy(error: &io::Error) -> io::Error {
 /// Writes a file atomically; see [`AtomicFile`].
 ///
 /// # Errors
-/// Errors of the file system. In this case an existing file is unchanged.
+/// [`io::Error`] if a file-system operation fails. If the function fails, an existing file is unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;

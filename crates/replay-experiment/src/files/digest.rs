@@ -22,7 +22,7 @@ impl InputRecord {
     /// Reads a regular file and computes its digest. Returns `None` if `path` is not a regular file, such as a pipe.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn of(path: &Path) -> io::Result<Option<Self>> {
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => {}

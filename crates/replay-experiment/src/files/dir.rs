@@ -38,7 +38,7 @@ impl Dir {
     /// the directory.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn create(path: &Path) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         Self::open(path)
@@ -47,7 +47,7 @@ impl Dir {
     /// Opens an existing directory. Links in `path` are followed.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn open(path: &Path) -> io::Result<Self> {
         let handle = File::open(path)?;
         if !handle.metadata()?.is_dir() {
@@ -69,7 +69,7 @@ impl Dir {
     /// Opens a subdirectory of this directory.
     ///
     /// # Errors
-    /// Errors of the file system; a symbolic link is an error.
+    /// [`io::Error`] if a file-system operation fails, or if the subdirectory is a symbolic link.
     pub fn below(&self, name: &str) -> io::Result<Self> {
         let mut folder = Self { handle: self.handle.try_clone()?, path: self.path.clone() };
         for part in parts(name)? {
@@ -114,7 +114,7 @@ impl Dir {
     /// Returns whether a file, a directory or a link with this name exists. The target of the link need not exist.
     ///
     /// # Errors
-    /// Errors of the file system, except for a missing parent directory.
+    /// [`io::Error`] if a file-system operation fails; a missing parent directory is not an error.
     pub fn has(&self, name: &str) -> io::Result<bool> {
         let (folder, last) = match self.place(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -130,7 +130,7 @@ impl Dir {
     /// Opens a regular file for reading; `None` if there is no file of this name.
     ///
     /// # Errors
-    /// Errors of the file system; a non-regular file is an error.
+    /// [`io::Error`] if a file-system operation fails, or if the file is not regular.
     pub fn file(&self, name: &str) -> io::Result<Option<File>> {
         self.file_with(name, OFlags::RDONLY)
     }
@@ -149,7 +149,7 @@ impl Dir {
             Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
                 return Err(irregular("is a symbolic link"));
             }
-            // A pipe without a reader, or a socket.
+            // This error is returned for a pipe without a reader, and for a socket.
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
                 return Err(irregular("is not a regular file"));
             }
@@ -185,7 +185,7 @@ impl Dir {
     /// existing file.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.write_atomically(name, bytes, |folder, part, last| {
             Ok(rustix::fs::renameat(&folder.handle, part, &folder.handle, last)?)
@@ -195,7 +195,7 @@ impl Dir {
     /// Writes a file as [`put`](Self::put) does, but fails if the name exists.
     ///
     /// # Errors
-    /// Errors of the file system; an existing file is an error.
+    /// [`io::Error`] if a file-system operation fails, or if the file exists.
     pub fn put_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.write_atomically(name, bytes, |folder, part, last| {
             folder.rename_new(part, folder, last)
@@ -274,7 +274,7 @@ impl Dir {
     /// with this path already exists in the other directory, the move fails.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn move_to(&self, other: &Self, name: &str) -> io::Result<()> {
         fault()?;
         let (from, last) = self.place(name)?;
@@ -286,7 +286,7 @@ impl Dir {
     /// Removes a file; a missing file is not an error.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         fault()?;
         let (folder, last) = self.place(name)?;
@@ -299,7 +299,7 @@ impl Dir {
     /// Returns whether all names in the directory start with `prefix`.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn has_only(&self, prefix: &str) -> io::Result<bool> {
         Ok(self.entries()?.iter().all(|name| name.to_bytes().starts_with(prefix.as_bytes())))
     }
@@ -314,7 +314,7 @@ impl Dir {
     /// Removes a subdirectory and its content. Links are removed; their targets are kept.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn remove_all(&self, name: &str) -> io::Result<()> {
         fault()?;
         let (above, last) = self.place(name)?;
@@ -325,7 +325,7 @@ impl Dir {
     /// Removes the content of the directory, except for one file, as [`remove_all`](Self::remove_all) does.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// [`io::Error`] if a file-system operation fails.
     pub fn clear_but(&self, kept: &str) -> io::Result<()> {
         for name in self.entries()?.iter().filter(|name| name.to_bytes() != kept.as_bytes()) {
             fault()?;
@@ -346,7 +346,8 @@ impl Dir {
     /// Waits until the names in the directory are on the disk.
     ///
     /// # Errors
-    /// Errors of the file system. If the file system does not support this operation, the call succeeds.
+    /// [`io::Error`] if a file-system operation fails. If the file system cannot synchronize a directory, the call
+    /// succeeds.
     pub fn sync(&self) -> io::Result<()> {
         match rustix::fs::fsync(&self.handle) {
             Err(Errno::INVAL) => Ok(()),

@@ -53,8 +53,8 @@ impl FolderError {
 /// A directory that this process has locked. The system releases the lock when the value is dropped or when the process
 /// ends for any reason.
 ///
-/// The directory is locked; a writer also locks the file `lock` in the directory, which identifies the process. Some
-/// file systems, such as NFS, cannot lock a directory. If neither the directory nor the file can be locked, other
+/// The directory is locked. A writer also locks the file `lock` in the directory; this file identifies the process.
+/// Some file systems, such as NFS, cannot lock a directory. If neither the directory nor the file can be locked, other
 /// processes are not detected.
 #[derive(Debug)]
 pub struct DirLock {
@@ -251,7 +251,7 @@ impl Folder {
     /// # Errors
     /// [`FolderError::Io`] if a file cannot be read or removed.
     pub fn discard(&mut self) -> Result<(), FolderError> {
-        // Files scheduled for removal belong to the removed results or are rewritten.
+        // The files that were scheduled for removal either belong to the removed results or are rewritten.
         self.scheduled_removals.clear();
         let Some(earlier) = self.earlier.take() else { return Ok(()) };
         for file in &earlier.files {

@@ -5,10 +5,11 @@
 //!
 //! * `manifest.json` lists every result with its size and BLAKE3 digest. Only a regular file that still matches its
 //!   entry is replaced or removed ([`Results`]).
-//! * `unfinished.part/` contains results while they are written ([`Staging`]). It belongs to this program if it
-//!   contains a valid `state.json`.
+//! * `unfinished.part/` contains results while they are written ([`Staging`]). The directory `unfinished.part/` belongs
+//!   to this program if it contains a valid `state.json`.
 //! * `lock` identifies the process that uses the directory ([`Folder`]); `journal.txt` and `plan.json` record the
-//!   progress of a sweep. Their content identifies them as files of this program.
+//!   progress of a sweep. The content of `lock`, `journal.txt` and `plan.json` identifies them as files of this
+//!   program.
 //!
 //! A result directory is opened once ([`Dir`]). All paths in it are resolved component by component from the opened
 //! directory, and symbolic links are not followed. Another program may replace a file between a check and the following

@@ -21,7 +21,7 @@ const STATE: &str = "state.json";
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
-    /// Results are being written, or writing them was abandoned. The final directory is unchanged.
+    /// Results are being written, or the writing was abandoned. The final directory is unchanged.
     Writing,
     /// Results are complete and are being moved to the final directory.
     Moving(PendingMoves),
@@ -93,7 +93,7 @@ impl PendingMoves {
         let (new, old) = new_and_old_dirs(dir)?;
         for file in &self.old {
             let name = &file.name;
-            // If this is false, the file with this name has already been replaced or is no longer needed.
+            // If `is_pending` is false, the file with this name has already been replaced or is no longer needed.
             let is_pending = !self.replaces(name) || new.has(name)?;
             if !is_pending || old.has(name)? || !dir.has(name)? {
                 continue;

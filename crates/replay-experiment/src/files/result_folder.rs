@@ -66,8 +66,8 @@ impl ResultError {
 ///
 /// Another process may replace results by renaming files. [`file`](Self::file) therefore opens a file once, compares
 /// the digest of the opened file with the manifest, and returns the same handle; a later replacement does not affect
-/// the reader. A directory without a manifest contains files of other programs. These files are returned without a
-/// check.
+/// the reader. A directory without a manifest contains files of other programs. The files of such a directory are
+/// returned without a check.
 #[derive(Debug)]
 pub struct ResultFolder {
     path: PathBuf,
@@ -171,7 +171,8 @@ impl ResultFolder {
             }
         });
         let Some((_, results)) = &self.manifest else {
-            // The directory had no manifest when it was opened. Results may have been replaced twice after that.
+            // The directory had no manifest when it was opened. After the directory was opened, results may have been
+            // replaced twice.
             let is_replaced = Self::open(&self.path).is_ok_and(|now| now.manifest.is_some());
             return match opened {
                 _ if is_replaced => Err(ResultError::BeingReplaced(self.path.clone())),

@@ -78,7 +78,7 @@ impl Results {
         Ok(Self::text(dir)?.map(|(_, results)| results))
     }
 
-    /// Reads the manifest of a directory as [`read`](Self::read) does, and returns its text as well.
+    /// Reads the manifest of a directory as [`read`](Self::read) does, and also returns the text of the manifest.
     pub(super) fn text(dir: &Dir) -> Result<Option<(Vec<u8>, Self)>, FolderError> {
         let path = dir.path().join(MANIFEST);
         let Some(text) = dir.read(MANIFEST, LARGEST).map_err(FolderError::io(&path))? else {

@@ -109,7 +109,7 @@ impl Staging {
                 } else if is_unchanged()? == Some(true) {
                     old.push(file.clone());
                 }
-                // A changed file that no new file replaces is kept.
+                // If no new file replaces a changed file, the changed file is kept.
             }
         }
         old.extend_from_slice(&folder.scheduled_removals);

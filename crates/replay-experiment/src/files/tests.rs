@@ -116,7 +116,7 @@ fn files_of_other_programs_are_kept() {
         assert_eq!(read(dir, MANIFEST).as_ref(), Some(text));
         assert_eq!(files_in(dir), owned(&[("precious.txt", "mine")]));
     }
-    // Entries of a manifest that lead outside the directory or through a link are rejected.
+    // A manifest entry is rejected if its path leads outside the directory or through a link.
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     put(dir, "outside/x.csv", "mine");
@@ -164,7 +164,7 @@ fn changed_files_are_not_replaced_without_force() {
     assert!(matches!(results(dir, false, &NEW), Err(FolderError::Changed(_))));
     assert_eq!(read(dir, "a.csv").as_deref(), Some("my"));
     assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("old"));
-    // A changed file that no new file replaces is kept.
+    // If no new file replaces a changed file, the changed file is kept.
     results(dir, false, &NEW[1..]).expect("written");
     let mut expected = owned(&NEW[1..]);
     expected.extend(owned(&[("a.csv", "my"), ("plots/old.svg", "my")]));
@@ -209,7 +209,7 @@ fn links_are_not_followed() {
         symlink(target, out.join(name)).expect("a link");
         results(&out, true, &NEW).map_err(|error| error.to_string())
     };
-    // These links have the names of result files.
+    // The links that are created here have the names of result files.
     for (name, target) in [
         ("lock", "../outside/file"),
         ("lock", "../outside/new"),
@@ -322,8 +322,8 @@ fn results_are_never_replaced_partially() {
 
 #[test]
 fn foreign_files_created_during_a_move_are_kept() {
-    // A process is killed during the move. Then the user creates a file with the name of a result that has been moved
-    // away.
+    // A process is killed during the move. After that, the user creates a file with the name of a result that has been
+    // moved away.
     let killed = |step| {
         let dir = tempfile::tempdir().expect("a folder");
         results(dir.path(), false, &OLD).expect("written");

@@ -13,7 +13,7 @@ use replay_core::naming::StrategyName;
 use replay_core::topology::Topology;
 use replay_core::topology_file::{self, TopologyFile, split_name};
 
-/// Returns the machine that a file describes, if it is a tree or consists of blocks. The name is `FILE` or
+/// Returns the machine that a file describes, if the machine is a tree or consists of blocks. The name is `FILE` or
 /// `FILE:TOPOLOGY`. Returns `None` for other files and other names.
 pub fn file_hierarchy(name: &str) -> Option<Result<Topology, String>> {
     let (path, entry) = split_name(name)?;
@@ -26,9 +26,9 @@ pub fn file_hierarchy(name: &str) -> Option<Result<Topology, String>> {
     Some(TopologyFile::of_machine(name.trim()).map(|file| Topology::Hierarchy(file.machine)))
 }
 
-/// Removes a machine file from the list of machines of a grid. The file becomes the parameter `file` of each allocator
-/// that has this parameter and does not set it, and its selected topology becomes the parameter `topology`. Returns the
-/// default machine that the file describes.
+/// Removes a machine file from the list of machines of a grid. For each allocator that has the parameter `file` and
+/// does not set it, the file becomes the value of `file`, and the selected topology of the file becomes the parameter
+/// `topology`. Returns the default machine that the file describes.
 ///
 /// # Errors
 /// An error with the key, if the grid also lists another machine, if an allocator has a `menu` but no `file`, or if the

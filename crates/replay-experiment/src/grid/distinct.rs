@@ -16,8 +16,8 @@ use replay_core::topology::Topology;
 /// grid, are compared as numbers.
 pub struct DistinctStrategies<'a> {
     machines: &'a [&'a Topology],
-    /// Number of each group of strategies, by the digest of the identities that these strategies have on all machines.
-    /// A collision of 16-byte digests becomes likely only with about 2^64 identities.
+    /// Number of each group of strategies, indexed by the digest of the identities that these strategies have on all
+    /// machines. A collision of 16-byte digests becomes likely only with about 2^64 identities.
     groups: HashMap<[u8; 16], u32>,
     strategies: HashSet<u128, BuildHasherDefault<AdjacentHasher>>,
 }
@@ -43,7 +43,7 @@ impl<'a> DistinctStrategies<'a> {
     /// their tie rule share `patterns`.
     ///
     /// # Errors
-    /// Errors of `build`.
+    /// Returns the error of `build` if it fails.
     pub fn insert(
         &mut self,
         patterns: &mut Patterns,

@@ -132,7 +132,7 @@ impl Default for GridFile {
             strict: false,
             max_errors: 0,
             ties: false,
-            // This is also the default of the commands that write result files.
+            // This value is also the default of the commands that write result files.
             placements: true,
             window: WindowFile::default(),
             loads: Values::default(),
@@ -168,7 +168,7 @@ impl GridFile {
     /// Returns the grid file as TOML.
     ///
     /// # Errors
-    /// TOML errors. In practice, no value of this type causes an error.
+    /// TOML errors. In practice, no grid file causes an error.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }

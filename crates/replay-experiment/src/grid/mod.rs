@@ -64,7 +64,7 @@ use replay_core::simulation::WhenDown;
 use replay_core::topology::Topology;
 use replay_core::workload::{Dependencies, Oversize, Policy, Shake, Window};
 
-/// The interpretation of a grid file. It contains only the names of the traces; the traces have not been read.
+/// The interpretation of a grid file. The grid contains only the names of the traces; the traces have not been read.
 #[derive(Clone, Debug)]
 pub struct ParameterGrid {
     /// The contents of the file, with all defaults filled in and with canonical names.
@@ -113,7 +113,7 @@ impl ParameterGrid {
     /// Parses and resolves the text of a grid file. `name` is the name of the file in messages.
     ///
     /// # Errors
-    /// Errors of [`GridFile::parse`] and [`resolve`](Self::resolve), with file and line.
+    /// [`GridError`] with file and line, under the conditions of [`GridFile::parse`] and [`resolve`](Self::resolve).
     pub fn parse(text: &str, name: &str) -> Result<Self, GridError> {
         let file = GridFile::parse(text, name)?;
         Self::resolved(&file).map_err(|error| error.placed(Some((text, name))))
@@ -168,7 +168,8 @@ impl ParameterGrid {
         let shake = file.shake;
         let strategies = Strategies::new(&file.allocator, &machines)?;
         if machines.is_empty() {
-            // A parameter of an allocator can select another of the topologies that a file describes.
+            // A file can describe several topologies, and a parameter of an allocator can select another of these
+            // topologies.
             machines.extend(described::machine(&strategies)?.or(by_file));
         }
         let (schedulers, machines) = (once(schedulers), once(machines));

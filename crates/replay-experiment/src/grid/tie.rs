@@ -10,7 +10,7 @@ use super::values::{OneOrMore, Values};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Ties {
-    /// Single vectors, `SR,AF,WF,BF` or `none`.
+    /// Single vectors, each written as `SR,AF,WF,BF` or `none`.
     Vectors(Values),
     /// Every combination of the values of four lists.
     Product(TieRanges),

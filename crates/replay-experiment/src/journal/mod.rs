@@ -91,11 +91,11 @@ pub enum JournalError {
 }
 
 /// Returns whether a directory has a journal of any version. A journal always begins with a header line. A file without
-/// a complete header, such as an empty file, counts as a truncated journal only if `begun` is set, that is, if the
-/// directory belongs to a command that writes a journal.
+/// a complete header, such as an empty file, counts as a truncated journal only if `begun` is set. The flag `begun`
+/// states that the directory belongs to a command that writes a journal.
 ///
 /// # Errors
-/// Errors of the file system.
+/// [`io::Error`] if a file-system operation fails.
 pub fn is_journal(dir: &Dir, begun: bool) -> io::Result<bool> {
     let Some(file) = dir.file(JOURNAL_FILE)? else { return Ok(false) };
     let found = scan(BufReader::new(file.take(HEADER.len() as u64 * 2)))?;

@@ -95,8 +95,8 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     (dir, text)
 }
 
-/// Returns whether, of the first `cells` cells, exactly those for which `expected` is true have a record, and these
-/// records are undamaged.
+/// Returns whether, among the first `cells` cells, the cells for which `expected` is true have undamaged records and
+/// the other cells have no record.
 fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),

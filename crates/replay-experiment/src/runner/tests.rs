@@ -133,7 +133,7 @@ fn honours_dependencies_of_jobs() {
     assert_eq!(run.series, timeline.series);
 }
 
-/// The second job requests 8 processors for 10 s. This job runs on 4 processors for 20 s.
+/// The second job requests 8 processors for 10 s. The second job runs on 4 processors for 20 s.
 #[test]
 fn counts_a_folded_job_as_it_ran() {
     let swf = "; MaxProcs: 8\n1 0 -1 100 4\n2 0 -1 10 8\n";

@@ -42,15 +42,15 @@ impl Archive {
         &self.evaluations
     }
 
-    /// Returns the evaluation of a candidate, whether it is whole or was stopped. Candidates with the same ratio and
-    /// slack are equal.
+    /// Returns the evaluation of a candidate, which may be whole or stopped. Candidates with the same ratio and slack
+    /// are equal.
     pub fn get(&self, candidate: Candidate) -> Option<&Evaluation> {
         self.known.get(&candidate.reduced()).map(|&number| &self.evaluations[number])
     }
 
-    /// Returns the whole evaluations, best first. Feasible evaluations precede infeasible evaluations. Infeasible
-    /// evaluations are ordered by their excess over the constraints. Evaluations with equal excess are ordered by
-    /// improvement, and those with equal improvement by the order of the requests.
+    /// Returns the whole evaluations (those that were not stopped), best first. Feasible evaluations precede infeasible
+    /// evaluations. Infeasible evaluations are ordered by their excess over the constraints. Evaluations with equal
+    /// excess are ordered by improvement, and those with equal improvement by the order of the requests.
     pub fn ranked(&self) -> Vec<&Evaluation> {
         let mut ranked: Vec<_> =
             self.evaluations.iter().filter(|one| one.extent == Extent::Whole).collect();

@@ -5,10 +5,10 @@
 //! SUBJECT    = worst-class | worst-class[jobs=N,sizes=A..B] | COLUMN
 //! ```
 //!
-//! A subject measures how much a quantity worsens in percent, compared with a replay without tie-breaking. Negative
-//! values are improvements. `worst-class` is the largest increase of mean pairwise L1 among the job sizes in the range
-//! A..B with at least N jobs (default 1). The pairwise L1 of jobs of one processor, and of jobs of the whole machine,
-//! never changes. `COLUMN` is a column that can also be an objective.
+//! The subject of a constraint measures by how many percent a quantity worsens, compared with a replay without
+//! tie-breaking. Negative values are improvements. `worst-class` is the largest increase of mean pairwise L1 among the
+//! job sizes in the range A..B with at least N jobs (default 1). The pairwise L1 of jobs of one processor, and of jobs
+//! of the whole machine, never changes. `COLUMN` is a column that can also be an objective.
 
 use std::fmt;
 use std::str::FromStr;
@@ -58,7 +58,7 @@ fn worst_class() -> Table<(u64, Range)> {
 }
 
 impl Constraint {
-    /// Measurements required for the constraint.
+    /// Returns the measurements that the constraint requires.
     pub fn needs(&self) -> Needs {
         match self.subject {
             Subject::WorstClass { .. } => Needs::Pairwise,

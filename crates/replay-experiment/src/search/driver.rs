@@ -11,8 +11,8 @@ use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{PATIENCE, SearchStrategy};
 use crate::RunContext;
 
-/// Number of evaluations that share one stopping threshold. This number is constant. Therefore the set of stopped
-/// evaluations and their stopping points do not depend on the number of threads.
+/// Number of evaluations that share one stopping threshold. This number is constant. Because of this block size, the
+/// set of stopped evaluations and their stopping points do not depend on the number of threads.
 const BLOCK: usize = 64;
 
 /// The limits and the callbacks of a search.
@@ -47,7 +47,8 @@ pub enum End {
 /// Unless the search is cancelled, the result does not depend on the number of threads.
 ///
 /// # Errors
-/// [`SearchError`] if an evaluation or the strategy fails. In this case `archive` contains the finished evaluations.
+/// [`SearchError`] if an evaluation or the strategy fails. If an error occurs, `archive` contains the finished
+/// evaluations.
 pub fn search(
     problem: &Problem,
     strategy: &mut dyn SearchStrategy,
@@ -131,8 +132,8 @@ pub fn search(
 }
 
 /// Splits the candidates into parts and orders the parts by thread: the parts of the first thread, then the parts of
-/// the second thread, and so on. Parts are assigned to the threads in rounds, in ascending and descending order of the
-/// threads by turns, because the duration of parts changes gradually.
+/// the second thread, and so on. Parts are assigned to the threads in rounds. The order of the threads is alternately
+/// ascending and descending, because the duration of parts changes gradually.
 fn alternating_parts<T>(candidates: &[T], together: usize, threads: usize) -> Vec<&[T]> {
     let parts: Vec<_> = candidates.chunks(together).collect();
     let parts_of_thread = |thread: usize| {

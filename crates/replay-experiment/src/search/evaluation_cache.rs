@@ -54,7 +54,7 @@ impl<'a> EvaluationCache<'a> {
         question.id(&self.problem)
     }
 
-    /// Looks up known evaluations. Returns the evaluations that are found, by candidate.
+    /// Looks up known evaluations. Returns the evaluations that are found in the journals, indexed by candidate.
     ///
     /// # Errors
     /// [`SearchError::Journal`] if a journal cannot be read.

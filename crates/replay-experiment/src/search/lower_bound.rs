@@ -6,11 +6,12 @@ use replay_core::topology::{NodeId, PairDistances, Topology};
 /// processor has more than C(r) processors within distance r. For a job of k processors, the sum of the distances from
 /// one processor to the others is therefore at least the sum over r >= 0 of max(0, k - C(r)). The bound is k times this
 /// sum, divided by 2 because each pair is counted twice. No closed form is known for the best shape of each job size;
-/// the bound does not require this shape. The value for the whole machine is exact. For several tori, all values are 0.
+/// the bound does not require this shape. The value for the whole machine is exact. For several tori, trees and blocks,
+/// all values are 0.
 pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     let processors = topology.processors();
     if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
-        // These machines have no processor that has the most processors within every distance.
+        // On several tori, trees and blocks, no single processor has the most processors within every distance.
         return vec![0; processors + 1];
     }
     let middle = middle(topology);
@@ -40,7 +41,7 @@ pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
 }
 
 /// Returns a processor that has, for every distance, the most processors within this distance. On a grid, this
-/// processor is in the middle of each axis, because distances add up over the axes. On a hypercube all processors are
+/// processor is in the middle of each axis, because distances add up over the axes. On a hypercube, all processors are
 /// equivalent.
 fn middle(topology: &Topology) -> NodeId {
     match topology.grid() {

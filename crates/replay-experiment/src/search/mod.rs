@@ -2,19 +2,20 @@
 //!
 //! A [`Problem`] consists of an allocation strategy without a tie vector, an [`Objective`], [`Constraint`]s and one or
 //! several traces. Each trace is scheduled once. A search [`strategy`] requests [`Candidate`]s. The function [`search`]
-//! evaluates them on all threads and stores the results in an [`Archive`]. A [`SearchSpec`] has the settings of a whole
-//! search, which [`Problems`] checks and turns into problems.
+//! evaluates the candidates on all threads and stores the results in an [`Archive`]. A [`SearchSpec`] has the settings
+//! of a whole search, which [`Problems`] checks and turns into problems.
 //!
 //! The search of Johnson, Bunde, Leung (section III) corresponds to the strategy [`strategy::List`] over
-//! [`Space::grid`], followed by the strategy [`strategy::Local`]. Their Fig. 15 corresponds to a [`Portability`].
+//! [`Space::grid`], followed by the strategy [`strategy::Local`]. Fig. 15 of Johnson, Bunde, Leung corresponds to a
+//! [`Portability`].
 //!
 //! # Perturbed traces
 //!
 //! A problem may contain [perturbed copies](replay_core::workload::shake) of each trace instead of the trace.
 //! Candidates are then ranked by their mean improvement over the copies. [`GapToBest`] shows which candidates differ
 //! significantly from the best candidate. The best of many candidates is best partly by chance: its mean over the
-//! copies on which it was found is too high, so it should be evaluated on other copies. Each copy is stored in memory
-//! only once, regardless of the number of candidates.
+//! copies on which it was found is too high. The best candidate should therefore be evaluated on other copies. Each
+//! copy is stored in memory only once, regardless of the number of candidates.
 //!
 //! # Skipped work
 //!
@@ -27,10 +28,10 @@
 //!
 //! # Resuming
 //!
-//! With an [`EvaluationCache`], a search reads earlier evaluations from journals and appends new evaluations. When an
-//! interrupted search is repeated, the strategy makes the same requests and gets the same results, so the search
-//! continues where it stopped and has the same outcome. If requests do not depend on results, as on a grid, several
-//! processes can each evaluate a part of the requests beforehand ([`strategy::questions`]).
+//! With an [`EvaluationCache`], a search reads earlier evaluations from journals and appends new evaluations. An
+//! interrupted search can be repeated: the strategy makes the same requests and gets the same results. The search
+//! therefore continues where it stopped and has the same outcome. If requests do not depend on results, as on a grid,
+//! several processes can each evaluate a part of the requests beforehand ([`strategy::questions`]).
 //!
 //! # Cost
 //!

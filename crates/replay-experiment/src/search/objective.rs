@@ -74,8 +74,8 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Returns whether the objective is to minimize the weighted sum of the pairwise L1 distances of the jobs. This sum
-    /// cannot decrease as further decisions are replayed.
+    /// Returns whether the objective is to minimize the weighted sum of the pairwise L1 distances of the jobs. The
+    /// weighted sum of the pairwise L1 distances cannot decrease as further decisions are replayed.
     pub fn is_monotonic(&self) -> bool {
         self.search_column.needs == Needs::Pairwise && self.goal == Goal::Min
     }

@@ -15,7 +15,7 @@ use replay_core::topology::Topology;
 /// Value of [`Found::on`] for candidates that the user has given.
 pub const GIVEN: &str = "given";
 
-/// Improvements that candidates achieve on traces other than those on which they were found (Johnson, Bunde, Leung,
+/// Improvements of candidates on other traces than those on which the candidates were found (Johnson, Bunde, Leung,
 /// Fig. 15).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Portability {
@@ -69,7 +69,7 @@ impl Portability {
     /// Returns `None` if the computation is cancelled through `stop`.
     ///
     /// # Errors
-    /// Errors of [`Problem::evaluate`].
+    /// [`SearchError`] under the conditions of [`Problem::evaluate`].
     pub fn new(
         found: Vec<Found>,
         problems: &[Problem],
@@ -148,7 +148,7 @@ pub struct PortabilityRow<'a> {
 }
 
 impl Portability {
-    /// Rows of every candidate on every trace.
+    /// Returns the rows of every candidate on every trace.
     pub fn rows(&self) -> Vec<PortabilityRow<'_>> {
         let pairs = self.found.iter().zip(&self.cells);
         let row = |(found, cells)| {
@@ -181,8 +181,8 @@ impl Table for PortabilityRow<'_> {
     }
 }
 
-/// Returns the extent of a machine along its longest dimension. For a hypercube, this is the number of dimensions; for
-/// a cluster, it is 1.
+/// Returns the extent of a machine along its longest dimension. For a hypercube, the result is the number of
+/// dimensions; for a cluster, the result is 1.
 pub fn width(topology: &Topology) -> u32 {
     match topology {
         Topology::Grid(grid) => {

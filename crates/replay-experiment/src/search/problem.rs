@@ -51,11 +51,11 @@ pub struct Evaluation {
     /// Extent of the evaluation.
     pub extent: Extent,
     /// Improvement of the objective over no tie-breaking in percent, averaged over parts. If the evaluation stopped,
-    /// this is an upper bound.
+    /// the value is an upper bound.
     pub improvement_percent: f64,
-    /// Objective by part; empty if the evaluation stopped.
+    /// Objective for each part; empty if the evaluation stopped.
     pub values: Vec<f64>,
-    /// Improvement by part in percent; empty if the evaluation stopped.
+    /// Improvement for each part, in percent; empty if the evaluation stopped.
     pub improvements: Vec<f64>,
     /// Job size with the largest worsening in any trace; `None` if the evaluation stopped or if no size can change.
     pub worst: Option<WorstClass>,
@@ -66,8 +66,8 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Returns whether all constraints are satisfied. For a stopped evaluation this is unknown, and the function
-    /// returns `true`.
+    /// Returns whether all constraints are satisfied. For a stopped evaluation, it is unknown whether all constraints
+    /// are satisfied, and the function returns `true`.
     pub fn is_feasible(&self) -> bool {
         self.excess_percent == 0.0
     }
@@ -179,11 +179,10 @@ impl Problem {
     }
 
     /// Evaluates a candidate. With a `threshold` in percent, the evaluation stops as soon as the improvement is certain
-    /// to be below the threshold. The threshold is ignored unless the objective is
-    /// [monotonic](Objective::is_monotonic).
+    /// to be below the threshold. The threshold is used only if the objective is [monotonic](Objective::is_monotonic).
     ///
     /// # Errors
-    /// Errors of [`SearchTrace::measure`].
+    /// [`SearchError`] under the conditions of [`SearchTrace::measure`].
     pub fn evaluate(
         &self,
         candidate: Candidate,
@@ -198,7 +197,7 @@ impl Problem {
     /// as from [`evaluate`](Self::evaluate).
     ///
     /// # Errors
-    /// Errors of [`SearchTrace::measure_all`].
+    /// [`SearchError`] under the conditions of [`SearchTrace::measure_all`].
     pub fn evaluate_all(
         &self,
         candidates: &[Candidate],
@@ -340,10 +339,10 @@ impl Problem {
 struct CandidateProgress {
     allocator: AllocatorSpec,
     evaluation: Evaluation,
-    /// Improvement by part in percent. For parts that have not been replayed yet, this is an upper bound.
+    /// Improvement for each part, in percent. For parts that have not been replayed yet, the value is an upper bound.
     improvements: Vec<f64>,
-    /// Two sums over those copies of the current trace that have been replayed so far: of the candidate, and of the
-    /// baseline.
+    /// Two sums over those copies of the current trace that have been replayed so far: the sum of the candidate, and
+    /// the sum of the baseline.
     copies: Option<(Tally, Tally)>,
 }
 

@@ -24,10 +24,11 @@ pub struct Problems {
 
 impl Problems {
     /// Computes the schedules of the traces and measures each trace without tie-breaking. `grid` is the grid of the
-    /// settings with its names looked up, `traces` its traces, and `tests` the traces of [`SearchSpec::test`].
+    /// settings with its names looked up, `traces` contains the traces of the grid, and `tests` contains the traces of
+    /// [`SearchSpec::test`].
     ///
     /// # Errors
-    /// [`SearchError`] if the settings are invalid, a trace cannot be split or simulated, or the errors of
+    /// [`SearchError`] if the settings are invalid, if a trace cannot be split or simulated, or under the conditions of
     /// [`Problem::new`].
     pub fn new(
         spec: &SearchSpec,

@@ -2,7 +2,7 @@
 //!
 //! Decisions depend only on the ratio AF : WF : BF. A search therefore needs two dimensions instead of three:
 //!
-//! * wall share = WF / (AF + WF), border share = BF / (AF + WF + BF), both from 0 to 1.
+//! * The wall share is WF / (AF + WF), and the border share is BF / (AF + WF + BF); both are from 0 to 1.
 //!
 //! A vector with AF = WF = 0 has the wall share 0.
 
@@ -11,9 +11,9 @@ use replay_core::allocator::centre::TieVector;
 /// Ratio of three nonnegative factors. At least one factor is positive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ratio {
-    /// WF / (AF + WF).
+    /// The wall share, WF / (AF + WF).
     pub wall: f64,
-    /// BF / (AF + WF + BF).
+    /// The border share, BF / (AF + WF + BF).
     pub border: f64,
 }
 

@@ -33,8 +33,8 @@ pub struct SearchRow {
     pub candidate: Option<Candidate>,
     /// Objective averaged over traces; `None` if the evaluation stopped.
     pub value: Option<f64>,
-    /// Improvement over no tie-breaking in percent, averaged over traces. If the evaluation stopped, this is an upper
-    /// bound.
+    /// Improvement over no tie-breaking in percent, averaged over traces. If the evaluation stopped, the value is an
+    /// upper bound.
     pub improvement_percent: f64,
     /// Improvement on the test traces in percent; `None` if the candidate was not evaluated on the test traces.
     pub test_improvement_percent: Option<f64>,

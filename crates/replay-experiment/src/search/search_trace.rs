@@ -75,7 +75,8 @@ impl SearchTrace {
         Ok(Self { name, trace, schedule, scheduler: scheduler.to_string(), weights, lower_bounds })
     }
 
-    /// Returns whether this trace is the next perturbed copy after `other`, of the same trace.
+    /// Returns whether this trace and `other` are perturbed copies of the same trace, and this trace is the next copy
+    /// after `other`.
     pub fn follows(&self, other: &Self) -> bool {
         other.trace.copy > 0 && self.trace.copy == other.trace.copy + 1 && self.name == other.name
     }
@@ -243,7 +244,7 @@ impl RunningSum {
     }
 }
 
-/// Sums of the replays of many configurations in lockstep.
+/// Sums for many configurations whose replays run in lockstep.
 struct Tallies<'a> {
     runs: &'a [(AllocatorSpec, ReplayLimit)],
     /// Pairwise L1 sums, indexed by job size and then by configuration.

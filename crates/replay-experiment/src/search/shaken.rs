@@ -20,7 +20,8 @@ impl Evaluation {
         by_copy(&self.improvements, problem.copies())
     }
 
-    /// Returns the difference from the best evaluation of the same problem; `None` unless both evaluations are whole.
+    /// Returns the difference from the best evaluation of the same problem; `None` if at least one of the two
+    /// evaluations was stopped.
     pub fn behind(&self, best: &Evaluation, problem: &Problem) -> Option<GapToBest> {
         let whole = |one: &Evaluation| one.extent == Extent::Whole;
         if !whole(self) || !whole(best) {

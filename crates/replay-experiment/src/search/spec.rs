@@ -14,9 +14,9 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Shake;
 
-/// Number of evaluations of [`Strategy::Random`] without a given number.
+/// Number of evaluations of [`Strategy::Random`] if the user specifies no number.
 pub const RANDOM_EVALUATIONS: u64 = 500;
-/// Number of evaluations of [`Strategy::Local`] after its starts, without a given number.
+/// Number of evaluations of [`Strategy::Local`] after its starts, if the user specifies no number.
 const LOCAL_EVALUATIONS: u64 = 1000;
 /// Largest number of combinations of the lists of a grid.
 const MOST_POINTS: u64 = 100_000_000;
@@ -26,7 +26,7 @@ const MOST_POINTS: u64 = 100_000_000;
 pub struct SearchSpec {
     /// The searched traces, with one scheduler, one allocator and one seed.
     pub grid: GridFile,
-    /// Names of further traces on which the vectors found are tried.
+    /// Names of further traces on which the vectors that the search finds are tried.
     pub test: Vec<String>,
     /// The objective.
     pub objective: Objective,
@@ -49,7 +49,7 @@ pub struct SearchSpec {
     pub evaluations: Option<u64>,
     /// Time after which the search stops.
     pub time: Option<Duration>,
-    /// Share of each trace's time that is searched. Vectors are tried on the rest.
+    /// Share of each trace's time that is searched. Vectors are tried on the rest of each trace.
     pub split: Option<f64>,
     /// Whether each trace is searched separately.
     pub each: bool,
@@ -69,7 +69,8 @@ pub struct SearchSpec {
 pub enum Strategy {
     /// Every ratio of the grid, once.
     Exhaustive,
-    /// Ratios near the best ratio so far, after these starts; without starts, after the exhaustive grid.
+    /// Ratios near the best ratio so far. The strategy evaluates these starts first, or the exhaustive grid if there
+    /// are no starts.
     Local(Vec<Start>),
     /// Random ratios.
     Random,
@@ -204,8 +205,8 @@ impl SearchSpec {
     /// looked up.
     ///
     /// # Errors
-    /// The errors of [`strategies`](Self::strategies), and [`SearchError::Settings`] for settings that contradict each
-    /// other or are out of range.
+    /// [`SearchError`] under the conditions of [`strategies`](Self::strategies), and [`SearchError::Settings`] for
+    /// settings that contradict each other or are out of range.
     pub fn check(&self, grid: &ParameterGrid) -> Result<(), SearchError> {
         self.strategies(grid)?;
         if self.slacks.is_empty() || !self.slacks.is_sorted_by(|one, next| one < next) {
@@ -292,7 +293,7 @@ impl SearchSpec {
     /// Returns all vectors of a search that has shards.
     ///
     /// # Errors
-    /// Those of [`check_shard`](Self::check_shard) and of the strategy.
+    /// [`SearchError`] under the conditions of [`check_shard`](Self::check_shard), or if the strategy fails.
     pub fn vectors(&self, problems: &Problems) -> Result<Vec<Candidate>, SearchError> {
         self.check_shard(Shard::WHOLE)?;
         match self.strategy {

@@ -5,9 +5,9 @@ use crate::Trace;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Workload;
 
-/// Splits a trace into two parts; `share` is the share of the time from the first to the last submission that belongs
-/// to the first part. Each part is scheduled separately and begins on an empty machine. The names of the parts end in
-/// `[before SHARE]` and `[after SHARE]`.
+/// Splits a trace into two parts. The time from the first to the last submission is divided, and `share` is the share
+/// of this time that belongs to the first part. Each part is scheduled separately and begins on an empty machine. The
+/// names of the parts end in `[before SHARE]` and `[after SHARE]`.
 ///
 /// # Errors
 /// [`SearchError::Split`] if one of the parts has no jobs.

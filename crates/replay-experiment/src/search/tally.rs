@@ -27,7 +27,7 @@ pub struct Tally {
 pub struct ClassSum {
     /// Number of jobs.
     pub jobs: u64,
-    /// Sum of the pairwise L1 sums of these jobs.
+    /// Total of the pairwise L1 sums of the jobs of this size.
     pub pairwise_l1: u64,
 }
 
@@ -40,8 +40,8 @@ pub struct WorstClass {
     pub size: u32,
     /// Number of jobs of this size.
     pub jobs: u64,
-    /// Increase of the mean pairwise L1 of these jobs over a replay without tie-breaking, in percent. The increase is
-    /// negative if this size improves.
+    /// Increase of the mean pairwise L1 of the jobs of this size, compared with a replay without tie-breaking, in
+    /// percent. The increase is negative if this size improves.
     pub worsened_percent: f64,
 }
 

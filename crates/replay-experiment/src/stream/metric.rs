@@ -24,8 +24,8 @@ pub(super) struct Replication<'a> {
     /// Totals of all messages, and the sum of the weighted dispersals of the jobs; `None` unless messages determine the
     /// run times.
     pub messages: Option<(Totals, f64)>,
-    /// Two sums over all jobs, in hops: of each job's pairwise L1 sum, and of the mean distance between two of its
-    /// processors.
+    /// Two sums over all jobs, in hops: the sum of the jobs' pairwise L1 sums, and the sum of the jobs' mean distances
+    /// between two processors.
     pub distances: [f64; 2],
 }
 
@@ -194,7 +194,7 @@ pub struct SizeSample {
 /// Names, units and titles of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caption {
-    /// Returns the name in lowercase words, such as `finish time`. Names of files contain this name.
+    /// Name in lowercase words, such as `finish time`. Names of files contain this name.
     pub words: &'static str,
     /// Column name.
     pub column: Name,

@@ -64,8 +64,8 @@ pub struct Counting {
     pub by_size: bool,
     /// Number of completions after which measuring ends; `None` to measure until the end of the stream. Further jobs
     /// continue to arrive after measurement has ended. Times, utilizations, fragmentation, units and busy lists are
-    /// measured until this completion. Packets, distances, attempts, operations and searches are measured over all jobs
-    /// of the stream.
+    /// measured until this number of completions is reached. Packets, distances, attempts, operations and searches are
+    /// measured over all jobs of the stream.
     pub completions: Option<u32>,
 }
 
@@ -78,7 +78,7 @@ pub enum Life {
     Messages(Messages),
 }
 
-/// Returns the arrivals with which the jobs of a stream request the share `load` of the processor-time of a machine.
+/// Returns the arrivals for which the jobs of a stream request the share `load` of the processor-time of a machine.
 ///
 /// # Errors
 /// [`Incompatible`] if the load exceeds 1, which is the capacity of the machine, or if a distribution of the stream is
@@ -105,9 +105,9 @@ pub fn arrivals_at(
 }
 
 impl Point {
-    /// Arrivals per time unit. The point stores only the inverse, the mean time between arrivals, and several numbers
-    /// can have the same inverse. Of these, the number with the fewest digits is returned, which is the number that the
-    /// user gave.
+    /// Arrivals per time unit. The point stores only the inverse of this number, which is the mean time between
+    /// arrivals. Several numbers can have the same inverse. Among the numbers with the same inverse, the number with
+    /// the fewest digits is returned, which is the number that the user gave.
     pub fn arrivals(&self) -> f64 {
         let mean = self.stream.arrivals.mean();
         let load = 1.0 / mean;
@@ -156,7 +156,7 @@ impl Point {
     /// [`MOST_SENT`] packets. `seed` is the seed of the replications.
     ///
     /// # Errors
-    /// [`Incompatible`] with the parameter.
+    /// [`Incompatible`] that names the parameter, if the check fails.
     pub fn check(&self, seed: u64) -> Result<(), Incompatible> {
         let Self { topology, stream, scheduler, life, counting, allocator: _ } = self;
         reject_recorded_scheduler(std::slice::from_ref(scheduler))?;
@@ -298,10 +298,10 @@ impl Estimates {
         self.values[metric as usize]
     }
 
-    /// Returns the ratio of the mean of a metric at this point to its mean in `base`, the estimates of another point
-    /// with the same seed. In each replication, both points have the same jobs. The confidence interval is therefore
-    /// computed from paired differences (delta method), and is much narrower than the intervals of the two means
-    /// suggest.
+    /// Returns the ratio of two means of a metric: its mean at this point, divided by its mean at another point. `base`
+    /// contains the estimates of the other point, which has the same seed. In each replication, both points have the
+    /// same jobs. The confidence interval is therefore computed from paired differences (delta method), and is much
+    /// narrower than the intervals of the two means suggest.
     pub fn ratio(&self, base: &Self, metric: Metric) -> Estimate {
         let at = metric as usize;
         let both = self.samples.iter().zip(&base.samples);

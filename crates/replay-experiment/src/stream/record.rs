@@ -1,4 +1,4 @@
-//! Form of estimates in the journal. This form contains all replications.
+//! Form of estimates in the journal. The form of estimates in the journal contains all replications.
 
 use std::collections::BTreeMap;
 

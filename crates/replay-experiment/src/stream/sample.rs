@@ -205,8 +205,8 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Returns two sums over all jobs, in hops: of each job's pairwise L1 sum, and of the mean distance between two of
-    /// its processors.
+    /// Returns two sums over all jobs, in hops: the sum of the jobs' pairwise L1 sums, and the sum of the jobs' mean
+    /// distances between two processors.
     fn sums(&self) -> [f64; 2] {
         [self.pairwise_l1 as f64, self.mean_pair]
     }

@@ -82,8 +82,8 @@ pub fn text_digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// Returns the BLAKE3 digest, in hexadecimal, of the recorded start times of jobs. In addition to the jobs, these times
-/// determine the schedule of the scheduler `recorded`.
+/// Returns the BLAKE3 digest, in hexadecimal, of the recorded start times of jobs. The schedule of the scheduler
+/// `recorded` depends on the jobs and on their recorded start times.
 pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
     let mut digest = Digest::default();
     for job in jobs {

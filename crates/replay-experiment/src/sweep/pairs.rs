@@ -60,8 +60,8 @@ impl Pairs {
             scheduler += 1;
         }
         if !self.repeats[scheduler] {
-            // The index so far counts only compatible strategies; each strategy that is skipped, in ascending order,
-            // shifts it by one.
+            // So far, the index counts only compatible strategies. Each skipped strategy, in ascending order, shifts
+            // the index by one.
             for &bound in &self.bound {
                 strategy += usize::from(bound <= strategy);
             }

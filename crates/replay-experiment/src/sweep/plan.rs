@@ -267,7 +267,7 @@ impl Plan {
 
     /// Returns the number of the cell with which cell `run` is compared. The returned cell has the same copy of the
     /// trace and the same seed. If the grid has several strategies, the returned cell has the same scheduler and the
-    /// first strategy. Otherwise the returned cell has the first scheduler.
+    /// first strategy. If the grid has a single strategy, the returned cell has the first scheduler.
     pub fn compared_with(&self, run: u32) -> u32 {
         let [trace, copy, scheduler, _, seed] = self.places(run);
         let scheduler = if self.grid.strategies.len() == 1 { 0 } else { scheduler };

@@ -48,7 +48,7 @@ pub fn pending(
 /// cell starts. Cancellation also stops running cells; `take` is not called for these cells.
 ///
 /// # Errors
-/// Errors of `take` and of [`Plan::cell`].
+/// Returns the error of `take` or of [`Plan::cell`].
 pub fn run_plan<E: From<NameError>>(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -131,8 +131,8 @@ pub(super) fn bundles(
 /// At most two results per thread are kept in memory before they are written to the journal.
 ///
 /// # Errors
-/// [`SweepError`] if a strategy cannot be built or the journal cannot be written. Even then, every cell for which
-/// `finished` was called is in the journal.
+/// [`SweepError`] if a strategy cannot be built or the journal cannot be written. Even if the sweep fails, every cell
+/// for which `finished` was called is in the journal.
 pub fn run_sweep(
     plan: &Plan,
     traces: &[Arc<Trace>],

@@ -102,7 +102,7 @@ fn a_sweep_resumes_after_an_interruption() {
     assert_eq!(pool.install(|| stop_after_three(&mut journal)), 3);
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     assert!(rest.iter().copied().eq(3..12));
-    // With several threads, cells that are already running finish.
+    // If several threads are used, the cells that are already running finish.
     let count = stop_after_three(&mut journal);
     assert!(count >= 3 && journal.len() >= count, "{count}");
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");

@@ -1,4 +1,4 @@
-//! Tests of jobs with lists of nodes that the nodes file cannot contain: the jobs are kept.
+//! Tests of jobs whose lists of nodes cannot be written to the nodes file: these jobs are kept.
 
 use super::*;
 
@@ -75,8 +75,8 @@ fn refuses_invalid_headers() {
     assert_eq!(failed.to_string(), words);
 }
 
-/// A Torque record with invalid hosts is kept if another field contains the size. Otherwise the hosts are the only
-/// source of the size.
+/// A Torque record with invalid hosts is kept if another field contains the size. If no other field contains the size,
+/// the hosts are the only source of the size.
 #[test]
 fn keeps_torque_records_with_invalid_hosts_and_a_size() {
     let record = |more: &str| {

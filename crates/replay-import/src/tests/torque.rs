@@ -8,7 +8,7 @@ fn imports_torque_events() {
         [[100, 322, 2445, 3, 172_800, 5], [0, 100, 60, 1, -1, 1], [300, 100, 1, 2, -1, 0]]
     );
     assert_eq!(made.nodes, "job,nodes\n1,\"26,27,28\"\n2,\"26\"\n3,\"8,9\"\n");
-    // One of these events is the deletion of job 73, which has an end.
+    // One of these events is the deletion of job 73; the log also contains the end of this job.
     assert_eq!(made.report.count("event other than the end of a job"), 3);
     let gone = (
         (Class::Passed, "deleted or aborted job without an end"),

@@ -6,7 +6,7 @@ use crate::stalled::{Stalled, Wait};
 use crate::usage::NONE;
 
 impl Network {
-    /// Follows the waits from any waiting header until they form a cycle.
+    /// Follows the waits from any waiting header until the waits form a cycle.
     #[cold]
     pub(super) fn diagnosis(&self) -> Stalled {
         let mut seen = Vec::new();

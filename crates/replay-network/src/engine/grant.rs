@@ -43,9 +43,9 @@ impl Network {
         }
     }
 
-    /// Processes the start of the tail over a channel. The tail starts at cycle `start` over the channel at position
-    /// `place` on its path. The start of the tail determines the release of the previous channel and, at both ends of
-    /// the path, further events.
+    /// Processes the event that the tail starts to cross a channel. In cycle `start`, the tail starts to cross the
+    /// channel at position `place` on its path. The start of the tail determines the release of the previous channel.
+    /// At both ends of the path, it also determines further events.
     #[inline(always)]
     fn tail_starts(&mut self, slot: u32, place: u32, start: u64) {
         let timing = self.timing;
@@ -128,8 +128,8 @@ impl Network {
             tails.clear();
             stairs
                 .drain(&latest, start, &mut rows, book, |place, start| tails.push((place, start)));
-            // If a start of the tail was known before this call, this start is the first one in `tails` and has already
-            // been processed.
+            // If a start of the tail was known before this call, this start is the first entry of `tails` and has
+            // already been processed.
             let known = usize::from(latest.len() == flits as usize);
             for &(place, start) in &tails[known..] {
                 self.tail_starts(slot, place, start);

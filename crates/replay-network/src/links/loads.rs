@@ -12,7 +12,8 @@ pub const AGREED: f64 = 1e-3;
 /// [`AGREED`] because the accumulated change is only an estimate.
 const RECHECK: f64 = AGREED / 10.0;
 
-/// Upper bound of the reserved share of a link in the computation of waits. At a share of 1 the wait would be infinite.
+/// Upper bound of the reserved share of a link in the computation of waits. At a share of 1, the wait would be
+/// infinite.
 const FULL: f64 = 1.0 - 1e-6;
 
 /// Number of rounds after which slowdowns are accepted even if they do not agree.
@@ -23,7 +24,7 @@ const ROUNDS: usize = 400;
 pub struct Reserved {
     /// The link; virtual channels are separate links.
     pub link: ChannelId,
-    /// Share of the job's time for which the link is reserved, above 0.
+    /// Share of the job's time during which the link is reserved; the share is greater than 0.
     pub share: f64,
     /// Mean number of cycles for which a packet reserves the link.
     pub hold: f64,
@@ -39,8 +40,8 @@ pub struct Footprint {
     pub streams: Vec<Stream>,
 }
 
-/// A sequence of packets that are sent one after another. If every packet that crosses link number l of the job waits
-/// w_l cycles there, the duration of the stream grows by the factor 1 + sum of weight_l w_l.
+/// A sequence of packets that are sent one after another. Suppose that every packet that crosses link number l of the
+/// job waits w_l cycles there. The duration of the stream then grows by the factor 1 + sum of weight_l w_l.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Stream {
     /// Numbers of links, each with its weight in packets per cycle.
@@ -73,11 +74,12 @@ struct Load {
 /// Sums over the jobs that reserve a link. In the formulas, s is the job's share, and h is the job's hold.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    /// Sum of s h / 2: the mean remaining time of the reservation that a header finds.
+    /// Sum of s h / 2, where s is a job's share and h is its hold. The sum is the mean remaining time of the
+    /// reservation that a header finds.
     residual: f64,
-    /// Sum of s / (1 + s).
+    /// Sum of s / (1 + s), where s is a job's share.
     queueing: f64,
-    /// Sum of s^2 h / (2 (1 + s)).
+    /// Sum of s^2 h / (2 (1 + s)), where s is a job's share and h is its hold.
     own: f64,
 }
 
@@ -113,9 +115,9 @@ struct Sharer {
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     slot: Slot,
-    /// Estimated effect of this job on the neighbour's slowdown. The effect is the increase of the neighbour's slowdown
-    /// that would result if each packet of the neighbour waited for the whole hold time of every packet of this job
-    /// that it finds on its path. Without further jobs, the actual increase is half of this value.
+    /// Estimated effect of this job on the neighbour's slowdown. Suppose that each packet of the neighbour waits for
+    /// the whole hold time of every packet of this job that it finds on its path. The effect is the increase of the
+    /// neighbour's slowdown that would result. Without further jobs, the actual increase is half of this value.
     effect: f64,
 }
 
@@ -208,7 +210,7 @@ impl LinkLoads {
 
     /// Computes slowdowns that agree with each other. The result depends only on the order in which jobs started and
     /// ended. After some hundred rounds, slowdowns are accepted even if they do not agree, and the next call continues
-    /// from these slowdowns; [`agree`](Self::agree) returns whether they agree.
+    /// from these slowdowns. [`agree`](Self::agree) returns whether the slowdowns agree.
     pub fn settle(&mut self) {
         let mut round = Vec::new();
         for _ in 0..ROUNDS {
@@ -255,7 +257,7 @@ impl LinkLoads {
     }
 
     /// Propagates a change of a job's reservations. Each share of the job changes by the fraction `part`. A neighbour
-    /// is marked if the accumulated changes may affect its slowdown. If jobs are slow, queues are long: one more packet
+    /// is marked if the accumulated changes may affect its slowdown. If jobs are slow, queues are long. One more packet
     /// then delays about f g packets, where f and g are the slowdowns of the two jobs.
     fn propagate(&mut self, neighbours: &[Neighbour], part: f64, slowdown: f64) {
         for &Neighbour { slot, effect } in neighbours {
@@ -319,13 +321,14 @@ impl Shared {
     }
 
     /// Solves f = implied(f) for the slowdown f of a job. The slowdowns of all other jobs stay unchanged. A slower job
-    /// reserves less, so its waits fall as f grows, and there is exactly one solution.
+    /// reserves its links for a smaller share of the time. Its waits therefore fall as the slowdown f grows, and there
+    /// is exactly one solution.
     fn solve(&mut self, old: f64, footprint: &Footprint) -> f64 {
         let at_old = self.implied(old, footprint);
         if (at_old - old).abs() <= AGREED * old {
             return old;
         }
-        // The solution lies between `old` and implied(`old`). The excess at f is implied(f) - f.
+        // The solution lies between `old` and implied(`old`). The excess at a slowdown f is implied(f) - f.
         let (mut low, mut high) = if at_old > old { (old, at_old) } else { (at_old.max(1.0), old) };
         let mut excess = |f: f64| self.implied(f, footprint) - f;
         let (mut at_low, mut at_high) = match at_old > old {

@@ -4,8 +4,8 @@
 //! The flit model processes every header of every packet while jobs run. The model of link loads simulates each job
 //! only once with the flit model: without other jobs, and for a limited number of cycles. The job's [`Footprint`]
 //! contains the share of the time for which the job reserves each link, the time for which a packet reserves the link,
-//! and the latency of the packets. After that, slowdowns change only when a job that shares links starts or ends. A
-//! [`LinkLoads`] contains the loads of all running jobs and computes the slowdown of each job.
+//! and the latency of the packets. After this simulation, slowdowns change only when a job that shares links starts or
+//! ends. A [`LinkLoads`] contains the loads of all running jobs and computes the slowdown of each job.
 //!
 //! # The rule
 //!
@@ -14,11 +14,11 @@
 //! slowdown of j; it is 1 without other jobs. A slower job sends less often: it reserves l for the share s_jl = r_jl /
 //! f_j of the time.
 //!
-//! * A header of j at l waits for the packets of other jobs that are already at l. The mean wait is w_jl = sum over i
-//!   != j of s_il (h_il / 2 + w_il). With probability s_il a packet of i is crossing the link, and on average half of
-//!   its crossing is done. By Little's law, s_il w_il / h_il packets of i wait before the header, and each of these
-//!   packets takes h_il cycles. (These are the mean value equations of a closed network with queues in order of
-//!   arrival.)
+//! * A header of job j at link l waits for the packets of other jobs that are already at l. The mean wait of job j at
+//!   link l is w_jl = sum over i != j of s_il (h_il / 2 + w_il). With probability s_il, a packet of job i is crossing
+//!   the link, and on average, half of its crossing is done. By Little's law, s_il w_il / h_il packets of i wait before
+//!   the header, and each of these packets takes h_il cycles. (These are the mean value equations of a closed network
+//!   with queues in order of arrival.)
 //! * The waits of a job for its own packets are part of L_j, and are not counted again.
 //! * A job has the same number of packets in flight with and without other jobs, because a process sends its next
 //!   packet when the previous packet has left. By Little's law, the time of the job is therefore proportional to the
@@ -29,11 +29,11 @@
 //!
 //! # Limits
 //!
-//! The model ignores two effects: a waiting packet also holds the links behind it, which delays other packets; and a
-//! step of a pattern lasts until its last packet is delivered, which takes longer than an average packet. Bursts are
-//! treated as if they occurred at random times, even if they coincide. The two virtual channels of a torus link are
-//! treated as two links. `results/experiments/links.md` reports how far the results differ from those of the flit
-//! model, and whether both models rank allocators in the same order.
+//! The model ignores two effects. First, a waiting packet also holds the links behind it, which delays other packets.
+//! Second, a step of a pattern lasts until its last packet is delivered, and this packet takes longer than an average
+//! packet. Bursts are treated as if they occurred at random times, even if they coincide. The two virtual channels of a
+//! torus link are treated as two links. `results/experiments/links.md` reports how far the results differ from those of
+//! the flit model, and whether both models rank allocators in the same order.
 //!
 //! # Sources
 //!

@@ -59,8 +59,8 @@ fn jobs_without_shared_links_are_not_slowed_down() {
     assert_eq!((loads.slowdown(one), loads.slowdown(other)), (1.0, 1.0));
 }
 
-/// Two jobs that share a link; each job needs the whole capacity of the link: f = 1 + s (h / 2 + w) / h with s = 1 / f
-/// and w = (f - 1) h.
+/// Two jobs share a link, and each job needs the whole capacity of the link. The slowdown f satisfies f = 1 + s (h /
+/// 2 + w) / h with s = 1 / f and w = (f - 1) h.
 #[test]
 fn two_jobs_that_need_all_of_a_link_slow_each_other_down() {
     let all = job(24.0, &[on(0, 1.0, 24.0, 1.0)]);
@@ -119,8 +119,8 @@ fn footprints() -> impl Strategy<Value = Vec<Footprint>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// The slowdowns computed from sums over each link equal the slowdowns of the rule, which is defined for pairs of
-    /// jobs.
+    /// The slowdowns that are computed from sums over each link are equal to the slowdowns of the rule, which is
+    /// defined for pairs of jobs.
     #[test]
     fn slowdowns_are_those_of_the_rule(jobs in footprints()) {
         let mut loads = LinkLoads::new(5);

@@ -30,8 +30,8 @@ proptest! {
     }
 }
 
-/// A ring of four nodes with a single virtual channel: each node sends two hops ahead and holds the link that the next
-/// node needs.
+/// On a ring of four nodes with a single virtual channel, each node sends two hops ahead and holds the link that the
+/// next node needs.
 #[test]
 fn diagnoses_a_deadlock() {
     let mut network =
@@ -50,13 +50,13 @@ fn diagnoses_a_deadlock() {
     );
     let again = network.advance(Some(1_000), &mut Vec::new());
     assert_eq!(again, Err(stalled));
-    // With the dateline, the same packets are delivered.
+    // With two virtual channels and the dateline, the same packets are delivered.
     let mut network = Network::new(&machine("torus:4x1"), Settings::LO).expect("legal");
     assert!(replay(&mut network, &packets).is_ok());
 }
 
-/// A worm that waits for a worm of the ring is in flight but not listed. Here, this worm is the second packet of node
-/// 0, which waits for the injection channel that the first packet holds.
+/// A worm that waits for a worm of the ring is in flight but not listed. In this test, the waiting worm is the second
+/// packet of node 0, which waits for the injection channel that the first packet holds.
 #[test]
 fn the_diagnosis_lists_only_the_ring() {
     let mut network =

@@ -62,7 +62,7 @@ fn flits_are_conserved() {
     }
 }
 
-/// Beyond saturation only the senders' queues grow: the latency of packets, which does not include the time in the
+/// Beyond saturation, only the senders' queues grow. The latency of packets, which does not include the time in the
 /// queues, stays constant. The time from sending to delivery continues to rise.
 #[test]
 fn latency_rises_with_load() {
@@ -130,8 +130,8 @@ proptest! {
     }
 }
 
-/// A packet that is sent as soon as the tail of the previous packet has left has the same timing as a packet that was
-/// already queued.
+/// If a packet is sent as soon as the tail of the previous packet has left, its timing is the same as the timing of a
+/// packet that was already queued.
 #[test]
 fn packets_sent_on_an_event_are_sent_in_its_cycle() {
     let topology = machine("16x16");

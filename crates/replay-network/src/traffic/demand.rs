@@ -19,9 +19,10 @@ pub struct Demand {
 }
 
 impl Preset {
-    /// Returns the quota of the paper: exponential, rounded up, for the whole job. Under `lo`, the mean is the number
-    /// of packets that a job of average size sends in one iteration. For `matrix` and `phases`, which are not in the
-    /// paper, the mean is the number of packets in an iteration with one process per rank of the file.
+    /// Returns the quota of the paper: an exponentially distributed number of packets for the whole job, rounded up.
+    /// Under `lo`, the mean is the number of packets that a job of average size sends in one iteration. For `matrix`
+    /// and `phases`, which are not in the paper, the mean is the number of packets in an iteration with one process per
+    /// rank of the file.
     pub fn quota(self, program: &Program) -> Quota {
         let mean = match (self, program.pattern().kind()) {
             (Self::BaniMohammad, _) => Self::BANI_MOHAMMAD,

@@ -140,9 +140,9 @@ impl Traffic {
         Ok(())
     }
 
-    /// Advances to the next cycle in which jobs end. Writes these jobs to `ended`, which is cleared first, in the order
-    /// of their ends. A job that the caller then starts begins in this cycle. A later call may return the same cycle
-    /// again with other jobs.
+    /// Advances to the next cycle in which jobs end. Writes the jobs that end in this cycle to `ended`, which is
+    /// cleared first, in the order of their ends. A job that the caller then starts begins in this cycle. A later call
+    /// may return the same cycle again with other jobs.
     ///
     /// Returns `None` if no job ends by the cycle `until`; `until` is then the current cycle. Without `until`, returns
     /// `None` if no job is running.

@@ -26,7 +26,7 @@ struct Move {
 }
 
 impl Exchange {
-    /// Returns the levels of a multigrid on the first 2^m of `n` processes, m = floor(log2 n).
+    /// Returns the levels of a multigrid on the first 2^m of `n` processes, where m = floor(log2 n).
     pub fn multigrid(n: u32, grid: Grid, cycle: Cycle, steps: Steps, active: Active) -> Self {
         let m = n.ilog2();
         let Grid { dimensions, wrap } = grid;
@@ -106,14 +106,14 @@ impl Exchange {
         let Move { axis, by, up, wraps, all } = along;
         let [x, y, z] = self.sides;
         let mut at = [rank % x, rank / x % y, rank / (x * y)];
-        // Unless all processes send, a process sends only if its coordinates are multiples of the stride.
+        // If not all processes send, a process sends only if its coordinates are multiples of the stride.
         let takes_part = all || (0..3).all(|b| at[b].is_multiple_of(by.min(self.sides[b])));
         if at[2] >= z || !takes_part {
             return None;
         }
         let side = self.sides[axis];
         at[axis] += if up { by } else { side - by };
-        // For a downward move, the sum is at least the side exactly if there is a neighbour below.
+        // For a downward move, there is a neighbour below exactly if the sum is at least the side.
         if !wraps && (at[axis] >= side) == up {
             return None;
         }
@@ -122,8 +122,8 @@ impl Exchange {
     }
 }
 
-/// Returns the sides of the grid of exactly `n` processes for which the sum of the sides is smallest. The longest side
-/// is first.
+/// Returns the sides of the grid that has exactly `n` processes and the smallest sum of sides. The longest side is
+/// first.
 fn balanced(n: u32, dimensions: u8) -> [u32; 3] {
     let divisors = |n: u32| (1..=n.isqrt()).filter(move |d| n.is_multiple_of(*d));
     let plane = |n: u32, z: u32| {

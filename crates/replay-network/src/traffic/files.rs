@@ -35,7 +35,7 @@ use replay_core::lines::{LineError, Lines};
 
 pub use error::TableError;
 
-/// Names of the fields of a line of a phase file.
+/// Field names of a line in a phase file.
 pub const PHASE_FIELDS: [&str; 4] = ["phase", "src_rank", "dst_rank", "packets"];
 
 /// Largest number of ranks in a file.

@@ -38,8 +38,8 @@
 //!
 //! # Iterations, steps, barriers
 //!
-//! An iteration is a list of *steps*. In a step some processes send packets; each of these processes has an ordered
-//! list of packets. At a barrier the job waits until all its packets are delivered. The next step begins in the cycle
+//! An iteration is a list of *steps*. In a step, some processes send packets; each of these processes has an ordered
+//! list of packets. At a barrier, the job waits until all its packets are delivered. The next step begins in the cycle
 //! of the last delivery, and its senders send in the order of their ranks. [`Barrier`] determines the positions of the
 //! barriers. [`Sends`] and [`Stream`] determine the order of packets between two barriers.
 //!
@@ -51,21 +51,21 @@
 //! so the order of packets within an iteration matters.
 //!
 //! A job may have no receivers, because it has a single process or because all packets of its matrix stay within a
-//! process. Such a job sends nothing and ends in the cycle of its start. The rule for jobs without receivers applies to
-//! both presets. Lo's jobs always have receivers, because their sides are at least 2.
+//! process. A job without receivers sends nothing and ends in the cycle of its start. The rule for jobs without
+//! receivers applies to both presets. Lo's jobs always have receivers, because their sides are at least 2.
 //!
 //! # Random numbers
 //!
 //! The random numbers of a job (for its quota, a root, or random pairs) come from separate streams, which are
 //! determined by the demand's seed and the job's number. Random numbers do not depend on other jobs or on the
-//! allocator. With `random[source=each]` they also depend on the network.
+//! allocator. With `random[source=each]`, the random numbers also depend on the network.
 //!
 //! # Cost
 //!
 //! A packet costs a few operations and no allocation. The memory of a running job is O(processes), regardless of its
 //! quota. With `matrix` or `phases`, a job with fewer processes than the file has ranks also needs memory for the
-//! entries of the file. The network stores the packets in flight; with [`Sends::AtOnce`] these are all packets between
-//! two barriers.
+//! entries of the file. The network stores the packets in flight. With [`Sends::AtOnce`], all packets between two
+//! barriers are in flight.
 //!
 //! # Sources
 //!

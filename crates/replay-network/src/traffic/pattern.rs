@@ -40,17 +40,18 @@ pub enum Kind {
         /// Order of the receivers.
         targets: Targets,
     },
-    /// A ring: floor(n / 2) steps i -> i + 1, then one step i -> i - floor(n / 2) (mod n), which returns the data that
-    /// have moved around half the ring.
+    /// A ring. In each of the first floor(n / 2) steps, process i sends to process i + 1 (mod n). In one more step,
+    /// process i sends to process i - floor(n / 2) (mod n), which returns the data that have moved around half the
+    /// ring.
     NBody,
-    /// A butterfly of log2 n steps. In step s process i sends to process i xor 2^s.
+    /// A butterfly of log2 n steps. In step s, process i sends to process i xor 2^s.
     Fft2d {
         /// Order of the steps.
         strides: Strides,
     },
-    /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For each stride t = 1, 2, 4, ... below the grid's
-    /// sides, every axis longer than t has a step of +t and a step of -t. In these steps, a process sends if all its
-    /// coordinates are multiples of t (or 0).
+    /// A grid of 2^a x 2^b x 2^c processes, where a >= b >= c >= a - 1. For each stride t = 1, 2, 4, ... below the
+    /// grid's sides, every axis longer than t has a step of +t and a step of -t. In these steps, a process sends if all
+    /// its coordinates are multiples of t (or 0).
     Multigrid {
         /// The grid of processes; by default three wrapped dimensions.
         grid: Grid,
@@ -95,9 +96,9 @@ pub enum Order {
     /// Every process sends to 0, 1, 2, .. in this order. All processes thus send to the same receiver at about the same
     /// time, which congests this receiver.
     Same,
-    /// Process i sends to i + 1, i + 2, .. (mod n): one permutation at a time.
+    /// Process i sends to i + 1, i + 2, .. (mod n). The packets that are sent at the same time thus form a permutation.
     Shifted,
-    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: one sequence for the whole job, in which one process sends after another. The
+    /// One sequence for the whole job, in which one process sends after another: 0 -> 1, 0 -> 2, .., 1 -> 0, ... The
     /// lexicographic order requires [`Sends::AtOnce`] or [`Stream::Job`].
     Lexicographic,
 }
@@ -114,16 +115,16 @@ pub enum Root {
 /// The order of the receivers of the pattern one-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Targets {
-    /// 0, 1, 2, .., without the root.
+    /// The receivers are 0, 1, 2, .., without the root.
     Ascending,
-    /// The root's successor, the next rank and so on, cyclically.
+    /// The receivers are the root's successor, the next rank and so on, cyclically.
     Cyclic,
 }
 
 /// The order of a butterfly's steps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Strides {
-    /// Stride n / 2 first.
+    /// The first step has stride n / 2.
     Descending,
     /// Stride 1 first.
     Ascending,
@@ -132,11 +133,12 @@ pub enum Strides {
 /// The order of the levels of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cycle {
-    /// From stride 1 to the largest stride.
+    /// The levels are visited from stride 1 to the largest stride.
     Descent,
-    /// From the largest stride to stride 1: the steps of `Descent` in the opposite order.
+    /// The levels are visited from the largest stride to stride 1, which gives the steps of `Descent` in the opposite
+    /// order.
     Ascent,
-    /// From stride 1 to the largest stride, then back: the same steps in the opposite order.
+    /// The levels are visited from stride 1 to the largest stride; then the same steps follow in the opposite order.
     V,
 }
 
@@ -194,10 +196,11 @@ pub enum Sends {
     /// The time at which the tail of the previous packet has left its sender.
     Pipelined,
     /// All packets up to the next barrier are added at once, in the order of the job's sequence. The sequence is
-    /// ordered by steps. A step begins with the first packet of every sender in order of rank, then the second packet
-    /// of every sender follows, and so on. An all-to-all in the [same order](Order::Same) is ordered by receivers:
-    /// every rank sends to 0, then every rank sends to 1, and so on. In [lexicographic](Order::Lexicographic) order the
-    /// sequence is ordered by senders. Packets wait in their senders' queues. The quota may be used up within a round.
+    /// ordered by steps. A step begins with the first packet of every sender, in order of rank. After these packets,
+    /// the second packet of every sender follows, and so on. An all-to-all in the [same order](Order::Same) is ordered
+    /// by receivers: every rank sends to 0, then every rank sends to 1, and so on. In
+    /// [lexicographic](Order::Lexicographic) order the sequence is ordered by senders. Packets wait in their senders'
+    /// queues. The quota may be used up within a round.
     AtOnce,
 }
 

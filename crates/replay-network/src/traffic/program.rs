@@ -109,8 +109,8 @@ impl Program {
             .sum()
     }
 
-    /// Returns the rule for a job with `n` processes, which draws its random numbers from `rng`; `None` if the job
-    /// sends no packets.
+    /// Returns the rule for a job with `n` processes; the rule draws its random numbers from `rng`. Returns `None` if
+    /// the job sends no packets.
     pub(super) fn rule(&self, n: u32, mut rng: ChaCha8Rng) -> Option<Rule> {
         if n < 2 {
             return None;

@@ -37,7 +37,7 @@ pub fn below(rng: &mut ChaCha8Rng, n: u32) -> u32 {
     rng.random_range(0..n)
 }
 
-/// Draws an integer in 0 .. n other than `one`; `one` must also be in this range; n must be at least 2.
+/// Draws an integer in 0 .. n other than `one`. The value `one` must also be in this range, and n must be at least 2.
 pub fn other(rng: &mut ChaCha8Rng, n: u32, one: u32) -> u32 {
     let drawn = below(rng, n - 1);
     drawn + u32::from(drawn >= one)

@@ -7,15 +7,15 @@ use super::exchange::Exchange;
 use super::pattern::{Order, Strides, Targets};
 use super::table::Table;
 
-/// The steps of an iteration. A step has the processes that send in this step, and the packets of each process in
-/// order. Every step has at least one sender, and every rule has at least two processes.
+/// The steps of an iteration. A step consists of the processes that send in this step and of the packets of each
+/// process, in order. Every step has at least one sender, and every rule has at least two processes.
 #[derive(Clone, Debug)]
 pub enum Rule {
     /// Every process sends to every other process.
     AllToAll { n: u32, order: Order },
     /// One process sends to every other process.
     OneToAll { n: u32, root: u32, targets: Targets },
-    /// n / 2 steps (rounded down) halfway around a ring, then one step back.
+    /// A ring with n / 2 steps (rounded down) halfway around the ring, and then one step back.
     Ring { n: u32 },
     /// Exchanges between ranks that differ in one bit.
     Butterfly { bits: u32, strides: Strides },

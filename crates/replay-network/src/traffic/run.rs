@@ -133,7 +133,8 @@ impl Run {
         Some(JobTraffic { end: network.now(), ..self.total })
     }
 
-    /// Passes a barrier. Called when all packets of the job are delivered and the job has more packets to send.
+    /// Passes a barrier. Passes a barrier. This function is called when all packets of the job are delivered and the
+    /// job has more packets to send.
     fn pass_barrier(&mut self, network: &mut Network) {
         let steps = self.rule.steps();
         let step = if self.segment.end < steps { self.segment.end } else { 0 };

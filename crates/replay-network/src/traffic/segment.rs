@@ -7,7 +7,7 @@ use super::pattern::Barrier;
 pub struct Segment {
     /// The first step.
     pub first: u32,
-    /// The step after the last step.
+    /// Index of the step after the last step of the segment.
     pub end: u32,
     /// Whether the segment repeats without end: after the last step, the first step follows.
     pub repeats: bool,

@@ -53,7 +53,7 @@ impl Streams {
     #[inline]
     pub fn next(&mut self, rank: u32, rule: &mut Rule) -> Option<u32> {
         let cursor = &mut self.cursors[rank as usize];
-        // If the segment repeats, go around it at most once.
+        // If the segment repeats, pass through the segment at most once.
         for _ in self.segment.first..=self.segment.end {
             let Cursor { step, k } = *cursor;
             if k < rule.count(step, rank) {

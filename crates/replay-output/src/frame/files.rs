@@ -9,8 +9,8 @@ use super::{FrameError, frame};
 use replay_core::table::{Table, TableInfo, write_csv};
 use replay_experiment::files::AtomicFile;
 
-/// Open files of one table: a Parquet file and, on request, a CSV file. [`Files::finish`] renames them to their final
-/// names, so that an incomplete file never has a final name.
+/// Open files of one table: a Parquet file and, on request, a CSV file. [`Files::finish`] renames the files to their
+/// final names, so that an incomplete file never has a final name.
 pub(super) struct Files {
     path: PathBuf,
     file: AtomicFile,

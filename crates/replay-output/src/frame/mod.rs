@@ -1,9 +1,9 @@
 //! Results as Arrow record batches, in Parquet and CSV files.
 //!
 //! [`frame()`] converts the rows of any [`Table`](replay_core::table::Table) to a record batch, and [`write()`] saves
-//! them as Parquet and CSV. [`Tables`] writes the tables of a grid as results arrive: `runs`, `by_size` and, on
-//! request, `jobs` and `placements`. The column `run` joins these tables. There is also a table `shaken` if traces are
-//! perturbed, and `against_log` if a run repeats the log.
+//! the rows as Parquet and CSV. [`Tables`] writes the tables of a grid as results arrive: `runs`, `by_size` and, on
+//! request, `jobs` and `placements`. The column `run` joins these tables. A table `shaken` is added if traces are
+//! perturbed, and a table `against_log` is added if a run repeats the log.
 //!
 //! [`mod@read`] reads these files for comparisons.
 //!

@@ -47,8 +47,8 @@ impl ReadError {
     }
 }
 
-/// Reads a CSV file with a header. Columns that the table `name` of `known` declares have values of their types; other
-/// columns are text.
+/// Reads a CSV file with a header. Columns that the table `name` of `known` declares contain values of the declared
+/// types; other columns contain text.
 ///
 /// # Errors
 /// [`csv::Error`] if the file cannot be read or is not valid CSV.
@@ -118,8 +118,7 @@ pub fn values(
 pub struct JobsTable {
     path: PathBuf,
     tables: &'static JobTables,
-    /// Open file whose digest has been checked. Since the check, the name of the file may have come to refer to another
-    /// file.
+    /// Open file whose digest has been checked. Another file may have taken the name of this file since the check.
     file: Arc<File>,
     footer: Arc<Footer>,
     /// For each run, the first row and the number of rows of each part.

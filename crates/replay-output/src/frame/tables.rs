@@ -13,12 +13,12 @@ use replay_experiment::{Measure, RunResult, WithRun};
 /// group.
 const BUFFERED_ROWS: usize = 1 << 16;
 
-/// Maximum number of jobs in one Parquet row group. If all jobs of a run of millions of jobs were in one row group,
-/// writing the row group would need most of the memory of the run.
+/// Maximum number of jobs in one Parquet row group. If a run has millions of jobs and all these jobs were in one row
+/// group, writing the row group would need most of the memory of the run.
 const JOB_ROWS: usize = 1 << 18;
 
-/// Maximum number of processors in one Parquet row group of the table of placements, unless a single job has more
-/// processors.
+/// Maximum number of processors in one Parquet row group of the table of placements; a single job with more processors
+/// exceeds this number.
 const PLACEMENT_PROCESSORS: usize = 1 << 20;
 
 /// Result files of a grid, written as results arrive.
@@ -30,13 +30,13 @@ pub struct Tables {
     by_size: Files,
     jobs: Option<Files>,
     allocations: Option<Files>,
-    /// Created with the first run that has outages.
+    /// Files of the outages, created with the first run that has outages.
     outages: Option<Files>,
     dir: PathBuf,
     metadata: Vec<(String, String)>,
     buffered: Vec<RunResult>,
     buffered_rows: usize,
-    /// Created when a run is first compared with a run that repeats the log.
+    /// Files of the comparison with the log, created when a run is first compared with a run that repeats the log.
     log_comparison: Option<Files>,
     buffered_comparisons: Vec<LogComparisonRow>,
 }
@@ -44,7 +44,8 @@ pub struct Tables {
 impl Tables {
     /// Creates the directory `dir` and all files in it, so that an invalid path fails before any work is done.
     /// `metadata` is added to every Parquet file. `jobs.parquet` and `placements.parquet` are created if `kept`
-    /// includes them; if not, files with these names from an earlier grid in `dir` are not changed.
+    /// includes them. If `kept` does not include them, files with these names from an earlier grid in `dir` are not
+    /// changed.
     ///
     /// # Errors
     /// [`FrameError`] if the directory or a file cannot be created.

@@ -315,8 +315,8 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     assert!(!part.exists() && !dir.path().join("jobs.parquet").exists());
 }
 
-/// Checks that rows are equal after writing and reading, and that two files of a table can be concatenated even if a
-/// column of one file contains only nulls.
+/// Checks that rows are equal after they have been written and read. Also checks that two files of a table can be
+/// concatenated even if a column of one file contains only nulls.
 fn round_trip<Row: Table>(rows: &[Row]) {
     let dir = tempfile::tempdir().expect("a folder");
     let parts: Vec<&[Row]> = rows.chunks(1).chain([&[] as &[Row], rows]).collect();
@@ -456,7 +456,7 @@ fn files_of_one_table_can_be_concatenated() {
 
 #[test]
 fn tables_of_streams_and_contention_can_be_concatenated() {
-    // A strategy with units, and a strategy without units.
+    // The first strategy has units, and the second strategy has no units.
     let rows = ["paging", "mc1x1[tie=2,13,20,6]"].map(|allocator| {
         let point = Point {
             topology: "4x4".parse().expect("a machine"),
@@ -512,7 +512,7 @@ fn tables_of_streams_and_contention_can_be_concatenated() {
         let key = run(0, (number == 0).then_some("2,13,20,6"), &[1]).key;
         ContentionRun::new(number, key, trace.clone(), "n-body".to_string(), result)
     };
-    // In the second run no job sends packets.
+    // In the second run, no job sends packets.
     let runs = [contended(0, &[5, 0]), contended(1, &[0, 0])];
     round_trip(&runs);
     round_trip(&runs.iter().flat_map(ContentionRun::job_rows).collect::<Vec<_>>());

@@ -18,7 +18,7 @@ pub struct Candidates {
     pub sides: [usize; 3],
     /// Boundaries at the ends of the rows and at the ends of the columns.
     pub edges: [Edge; 2],
-    /// State of each processor before the decision, in page order: x fastest, then y, then z.
+    /// State of each processor before the decision, in page order, in which x varies fastest, then y, then z.
     pub states: Vec<ProcessorState>,
     /// Number of shells scanned beyond the last used shell; `None` without a tie vector.
     pub scan_radius: Option<u32>,
@@ -50,8 +50,9 @@ pub struct CandidateMap {
     pub shells: Vec<u32>,
     /// One flag per processor, by index in [`Candidates::states`]: true if the candidate allocates the processor.
     pub chosen: Vec<bool>,
-    /// Contribution of each processor to the tie value, by index in [`Candidates::states`]: the term, and the weight of
-    /// the processor in this term before multiplication by the vector; `None` if the processor does not contribute.
+    /// Contribution of each processor to the tie value, by index in [`Candidates::states`]; `None` if the processor
+    /// does not contribute. A contribution consists of the term and of the weight of the processor in this term before
+    /// multiplication by the vector.
     pub weights: Vec<Option<(TieTerm, i64)>>,
 }
 

@@ -175,8 +175,8 @@ impl<DB: DrawingBackend> Canvas<DB> {
         if self.ink == Ink::Vector {
             return self.area.draw(&PathElement::new(pixels, style)).map_err(PlotError::draw);
         }
-        // The library draws wide paths with spikes at sharp corners and makes some slopes too thin. Instead, each
-        // segment is filled row by row and the joints are round, as in the SVG.
+        // The library draws wide paths with spikes at sharp corners and makes some slopes too thin. Each segment is
+        // therefore filled row by row, and the joints are round, as in the SVG.
         for pair in pixels.windows(2) {
             for (upper_left, lower_right) in raster::segment(pair[0], pair[1], style.stroke_width) {
                 let row = Rectangle::new([upper_left, lower_right], Self::fill(colour));

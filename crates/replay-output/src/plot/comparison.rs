@@ -13,7 +13,7 @@ use super::{Canvas, Figure, PlotError, Table, Text};
 /// Strategies compared by several measures: one row per strategy, one panel per measure.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Comparison {
-    /// Subtitle clauses: trace, machine, scheduler.
+    /// Clauses of the subtitle, which state the trace, machine and scheduler.
     pub subtitle: Vec<String>,
     /// Panel titles with units.
     pub measures: Vec<String>,
@@ -79,8 +79,8 @@ impl Comparison {
         self.begins.get(measure).copied().unwrap_or(0.0)
     }
 
-    /// Returns the largest value that is drawn in a row of a panel: of the bar, the marks and the upper end of the
-    /// interval.
+    /// Returns the largest value that is drawn in a row of a panel, taken over the bar, the marks and the upper end of
+    /// the interval.
     fn farthest(&self, row: usize, measure: usize, value: f64) -> f64 {
         let marks = self.marks(row, measure);
         let marks = marks.into_iter().flat_map(|marks| [marks.trimmed_mean, marks.p95]);
@@ -138,8 +138,8 @@ impl Comparison {
         let (begin, end) = (at(self.begin(measure)), at(value));
         let end = if (end - begin).abs() < SHORTEST_BAR { begin + SHORTEST_BAR } else { end };
         rows.bar_between(canvas, row, [begin, end], colour)?;
-        // If the measure has marks, print the number at the right end of the panel; beside a mark, it would be read as
-        // the value of the mark.
+        // If the measure has marks, print the number at the right end of the panel, because a number beside a mark
+        // would be read as the value of the mark.
         let end = match self.has_marks(measure) {
             true => panel.right,
             false => at(self.farthest(row, measure, value)),

@@ -25,7 +25,7 @@ pub struct ConvergenceCurve {
     pub steps: Vec<(f64, f64)>,
     /// Work of the whole search, in units of one whole evaluation.
     pub work: f64,
-    /// Named improvements for comparison in percent, drawn as dashed lines.
+    /// Named improvements in percent, drawn as dashed lines for comparison.
     pub references: Vec<(String, f64)>,
 }
 

@@ -7,8 +7,8 @@ use super::{Canvas, PlotError, Table};
 
 /// A figure and the numbers that it shows.
 ///
-/// Lengths are in units of the layout: tick labels have size 13.5, and a page is 1000 units wide
-/// unless [`FigureStyle`](super::FigureStyle) sets another size.
+/// Lengths are in units of the layout, in which tick labels have size 13.5. A page is 1000 units
+/// wide if [`FigureStyle`](super::FigureStyle) does not set another size.
 pub trait Figure {
     /// Returns the title, subtitle and legend, which are drawn above the figure.
     fn head(&self) -> Head;
@@ -23,7 +23,7 @@ pub trait Figure {
         PAGE.1
     }
 
-    /// Returns the minimum height of the area below the head for which no texts overlap.
+    /// Returns the minimum height of the area below the head; at this height, no texts overlap.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.

@@ -43,7 +43,7 @@ impl Default for FigureStyle {
 impl FigureStyle {
     /// Default of [`strategies`](Self::strategies).
     pub const STRATEGIES: usize = 12;
-    /// Default font size in points on a page of a given size.
+    /// Default font size in points if the size of the page is set.
     pub const FONT_OF_SIZE: f64 = 8.0;
 
     fn font(&self) -> f64 {

@@ -31,7 +31,8 @@ pub struct Film {
     pub sides: [usize; 3],
     /// Names of the rows, slice by slice, from the lowest row; empty for rows without names.
     pub rows: Vec<String>,
-    /// Whether a cell has no processor, in page order; empty if all cells have processors.
+    /// One flag per cell, in page order: true if the cell has no processor. The list is empty if all cells have
+    /// processors.
     pub absent: Vec<bool>,
     /// Names of the slices; empty for slices that are named by z.
     pub slices: Vec<String>,
@@ -48,14 +49,14 @@ pub struct FilmJob {
     pub start: i64,
     /// End of the interval in seconds of the trace.
     pub end: i64,
-    /// Indices of the processors in page order: x fastest, then y, then z.
+    /// Indices of the processors in page order, in which x varies fastest, then y, then z.
     pub places: Vec<usize>,
 }
 
 const GAP: f64 = 24.0;
 /// Font size of the names of rows.
 const ROW_NAME: f64 = 11.0;
-/// Room above the machine without titles.
+/// Room above the machine, without the room for titles.
 const TOP: f64 = 34.0;
 /// Smallest and largest default width.
 const WIDTH: (f64, f64) = (560.0, 720.0);
@@ -191,7 +192,7 @@ impl Film {
         spans.sort_unstable_by_key(|&(job, [start, _])| (start, job));
         let mut until = [i64::MIN; COLOURS];
         let colour = |(job, [_, end]): (i64, [i64; 2])| {
-            // Use the colour whose last job ends first; if there are several, use the first of them.
+            // Use the colour whose last job ends first; if several colours qualify, use the first of these colours.
             let place = (0..COLOURS).min_by_key(|&place| until[place]).unwrap_or(0);
             until[place] = end;
             (job, colour_of(place as i64))
@@ -239,7 +240,7 @@ impl Film {
         let mut places = scene.places.clone();
         places.sort_unstable();
         let (mut path, mut at) = (String::new(), (0.0, 0.0));
-        // Cells too small for a gap between them are drawn as one shape.
+        // Cells that are too small for a gap between them are drawn as one shape.
         let hair = if cell >= SMALL { 1.0 } else { 0.0 };
         let follows =
             |a: &usize, b: &usize| hair == 0.0 && a + 1 == *b && !b.is_multiple_of(columns);

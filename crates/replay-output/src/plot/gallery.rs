@@ -32,19 +32,19 @@ fn named_figure(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static)
 
 /// Draws all figures that apply to `results` in the directory of `plots`, and returns the paths of all files:
 ///
-/// * the improvement by job size and by rank of the size, for every run with a tie vector, if `results` also
-///   contain the same run without a tie vector;
-/// * bars of the strategies, for every trace, machine and scheduler with at least two strategies; if the schedule
-///   depends on the strategy, also a comparison by several measures. Strategies that fold jobs are not compared with
-///   other strategies by distance;
-/// * the distributions of waits and bounded slowdowns, if `of_jobs` contains them: for every trace, machine and
-///   scheduler, and for every trace and machine with several schedulers;
-/// * the wait by load, for every trace, machine and scheduler with at least three loads;
-/// * the mean wait by job size, for every trace, machine and strategy under the scheduler `recorded` and others;
-/// * one figure of all tie counts;
-/// * the load over time under the first strategy, for every trace, machine and scheduler;
-/// * on trees and blocks, the leaves of a job by job size, and on blocks Slurm's fragmentation over time, for every
-///   trace, machine and scheduler.
+/// * Improvement by job size and by rank of the size: for every run with a tie vector, if `results` also contain the
+///   same run without a tie vector.
+/// * Bars of the strategies: for every trace, machine and scheduler with at least two strategies. If the schedule
+///   depends on the strategy, a comparison by several measures is also drawn. Strategies that fold jobs are not
+///   compared with other strategies by distance.
+/// * Distributions of waits and bounded slowdowns, if `of_jobs` contains them: for every trace, machine and scheduler,
+///   and for every trace and machine with several schedulers.
+/// * Wait by load: for every trace, machine and scheduler with at least three loads.
+/// * Mean wait by job size: for every trace, machine and strategy under the scheduler `recorded` and others.
+/// * Tie counts: one figure of all counts.
+/// * Load over time under the first strategy: for every trace, machine and scheduler.
+/// * Leaves of a job by job size on trees and blocks, and Slurm's fragmentation over time on blocks: for every trace,
+///   machine and scheduler.
 ///
 /// If there are more strategies than the style allows, a figure shows the strategies with the best values and states
 /// the number of omitted strategies.
@@ -53,11 +53,11 @@ fn named_figure(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static)
 /// ties show the unperturbed traces.
 ///
 /// File names state the content, such as `improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6.svg`, and
-/// do not depend on other results. They include the cleaning policy and the seed if these are not the default. Equal
-/// results give byte-identical files.
+/// do not depend on other results. File names include the cleaning policy and the seed if these are not the default.
+/// Equal results give byte-identical files.
 ///
 /// # Errors
-/// The first [`PlotError`] of a figure that cannot be drawn or written.
+/// Returns the first [`PlotError`] of a figure that cannot be drawn or written.
 pub fn gallery(
     plots: &Plots,
     results: &[RunResult],
@@ -123,8 +123,8 @@ fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)>
     seeds
 }
 
-/// Returns the runs of one setting that are [ranked](comparable::ranked) by distance measures, and the number of
-/// strategies that are not ranked because at least one of their runs folds jobs.
+/// Returns the runs of one setting that are [ranked](comparable::ranked) by distance measures. Also returns the number
+/// of strategies that are not ranked because at least one of their runs folds jobs.
 fn ranked_by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
     let strategies = by_strategy(group);
     let folds: Vec<bool> =
@@ -173,7 +173,7 @@ const COMPARED: [(&str, Name, Value); 4] = [
     ("Utilization (%)", name::utilization, |run| Some(100.0 * run.metrics.schedule.utilization)),
 ];
 
-/// Results of a gallery, and the key fields in which they differ.
+/// Results of a gallery, and the key fields in which the results differ.
 struct Figures<'a> {
     results: Vec<&'a RunResult>,
     /// Results on perturbed copies.

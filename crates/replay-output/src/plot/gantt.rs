@@ -21,7 +21,7 @@ pub struct Gantt {
     /// First and last second of the shown window, in seconds of the trace.
     pub window: [i64; 2],
     /// Local time of the log at second 0 of the trace, in seconds since the start of 1970 in local time; `None` if the
-    /// time is unknown. The axis then has no dates.
+    /// time is unknown. If the time is unknown, the axis has no dates.
     pub epoch: Option<i64>,
     /// Number of processors.
     pub processors: usize,

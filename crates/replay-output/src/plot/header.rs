@@ -42,7 +42,7 @@ impl Mark {
             | Mark::Circle(_)
             | Mark::Triangle(_) => 12.0,
             Mark::Line(_) | Mark::Ring(_) | Mark::Thick(_) => 22.0,
-            // This is the width of three dashes.
+            // A mark of this width has three dashes.
             Mark::Dashes(_) => 25.0,
         }
     }
@@ -234,8 +234,8 @@ fn join_parts(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, Pl
     Ok(lines)
 }
 
-/// Lays out the parts that fit into [`SUBTITLE_LINES`] lines: the first part, the parts that state what is not shown,
-/// and then the other parts in their order while there is room.
+/// Selects the parts that fit into [`SUBTITLE_LINES`] lines, and lays these parts out. The first part and the parts
+/// that state what is not shown are always selected. The other parts are selected in their order while there is room.
 fn fit_subtitle(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     let mut kept: Vec<bool> = parts.iter().map(|part| part.contains(NOT_SHOWN)).collect();
     let lines = |kept: &[bool]| {
@@ -281,8 +281,8 @@ fn split_word(word: &str, look: Text, room: f64) -> Result<Vec<String>, PlotErro
     Ok(all)
 }
 
-/// Breaks a text into lines of at most `room` width at spaces. A wider word is broken into the pieces of
-/// [`split_word`], and a piece that is still too wide is shortened in its middle.
+/// Breaks a text into lines of at most `room` width at spaces. A word that is wider than a line is broken into the
+/// pieces of [`split_word`]. A piece that is still too wide is shortened in its middle.
 pub(super) fn break_lines(text: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     if look.width(text)? <= room {
         return Ok(vec![text.to_string()]);

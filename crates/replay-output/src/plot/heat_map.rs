@@ -110,7 +110,8 @@ impl HeatMap {
             let value = self.value(row, column);
             let colour = value.map_or(GRID, |value| sequential(colours.share(value)));
             let (x, y) = (column as f64, row as f64);
-            // Cells overlap their neighbours, because viewers would show seams between them.
+            // Cells overlap their neighbours; without this overlap, viewers would show seams
+            // between the cells.
             let (right, top) = panel.at(x + 1.0, y + 1.0);
             let corner = ((right + SEAM).min(panel.right), (top - SEAM).max(panel.top));
             canvas.rectangle(panel.at(x, y), corner, colour)?;
@@ -161,7 +162,7 @@ impl HeatMap {
     }
 }
 
-/// Fills a colour bar with all colours, with the lowest value at the bottom.
+/// Fills a colour bar with all colours; the lowest value is at the bottom.
 pub(super) fn draw_shades<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     bar: &Panel,

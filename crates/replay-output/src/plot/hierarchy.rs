@@ -6,7 +6,7 @@ use super::load::{DAY, TIME};
 use super::{Line, Lines, Point};
 use replay_experiment::RunResult;
 
-/// Name of the line of the minimum number of leaves.
+/// Name of the line that shows the minimum number of leaves.
 const FEWEST: &str = "fewest possible on the idle machine";
 
 /// Returns a figure of the mean number of leaves per job for each class of job sizes. The figure has a line for each
@@ -30,7 +30,7 @@ pub fn leaves_by_class(subtitle: Vec<String>, strategies: &[(String, Vec<&RunRes
         let rows = rows.filter_map(|row| Some((row.size, row.jobs, *fewest.get(&row.size)?)));
         lines.push(Line { name: FEWEST.to_string(), points: by_class(rows) });
     }
-    // Only runs on blocks have this measure.
+    // Only runs on blocks have Slurm's fragmentation.
     let is_of_blocks = |run: &&&RunResult| {
         run.metrics.hierarchy.is_some_and(|metrics| metrics.block_fragmentation.is_some())
     };
@@ -49,7 +49,8 @@ pub fn leaves_by_class(subtitle: Vec<String>, strategies: &[(String, Vec<&RunRes
     }
 }
 
-/// Computes the mean over the jobs of each class of sizes, from rows of (size, number of jobs, mean over these jobs).
+/// Computes the mean over the jobs of each class of sizes. The input consists of rows of (size, number of jobs, mean
+/// over these jobs).
 fn by_class(rows: impl Iterator<Item = (u32, u64, f64)>) -> Vec<Point> {
     let mut classes: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
     for (size, jobs, mean) in rows {
@@ -156,7 +157,7 @@ mod tests {
         let figure =
             fragmentation_over_time(Vec::new(), &[("first-fit".to_string(), vec![&blocks])]);
         let points = points(&figure.lines[0]);
-        // W21: the fragmentation is 21 if node 0 is not free, and 64 if no node is free.
+        // The fragmentation is 21 if node 0 is not free, and 64 if no node is free (W21).
         assert_eq!(points[0], (1.0 / DAY, 100.0 * 21.0 / 64.0));
         assert_eq!(points.len(), 100);
         let tree = run("tree:6x4", "first-fit");

@@ -21,7 +21,7 @@ pub enum Order {
 /// improvement. Crosses on a second, logarithmic axis show the number of jobs of each size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Improvement {
-    /// Subtitle clauses: trace, machine, scheduler and the compared strategies.
+    /// Clauses of the subtitle, which state the trace, machine, scheduler and the compared strategies.
     pub subtitle: Vec<String>,
     /// Quantity on the x axis.
     pub order: Order,
@@ -111,7 +111,7 @@ impl Improvement {
 const Y_TITLE: &str = "Improvement of mean pairwise L₁ (%)";
 const JOBS: &str = "Jobs of this size";
 
-/// Radius of the mark of a size without a change.
+/// Radius of the mark for a size without a change.
 const UNCHANGED: f64 = 3.5;
 
 fn is_unchanged(change: &SizeChange) -> bool {
@@ -127,7 +127,7 @@ fn pale(colour: Colour) -> Colour {
     colour.towards(WHITE, 0.6)
 }
 
-/// Returns the ends of the interval of a change; without an interval both ends equal the change itself.
+/// Returns the ends of the interval of a change; without an interval, both ends equal the change itself.
 fn ends((change, half): (&SizeChange, Option<f64>)) -> [f64; 2] {
     let half = half.unwrap_or(0.0);
     [change.improvement_percent - half, change.improvement_percent + half]

@@ -131,7 +131,7 @@ fn texts_of_bar_figures_do_not_overlap() {
                 ..Comparison::default()
             },
         );
-        // These are the marks that `contend` draws.
+        // The marks are those that `contend` draws.
         let marks = |i: usize| {
             let marks = Marks { trimmed_mean: 1.0 + 0.2 * i as f64, p95: 1.5 + 0.7 * i as f64 };
             vec![Some(marks), None]

@@ -116,8 +116,8 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
 const WIDER: f64 = 0.8;
 /// Maximum additional width of a line.
 const WIDEST: f64 = 3.2;
-/// Maximum horizontal distance between points with error bars at the same x. Without this distance the error bars would
-/// overlap.
+/// Maximum horizontal distance between points with error bars at the same x. Without this distance, the error bars
+/// would overlap.
 const ASIDE: f64 = 7.0;
 
 /// Maximum number of points that are drawn with dots; more dots would make the line look thicker.
@@ -133,8 +133,8 @@ fn ringed(i: usize) -> bool {
 }
 
 impl Lines {
-    /// Returns the horizontal shift between the points of consecutive lines; 0 unless several lines have error bars.
-    /// The total shift of all lines is at most a third of the smallest distance between two x values.
+    /// Returns the horizontal shift between the points of consecutive lines; 0 if at most one line has error bars. The
+    /// total shift of all lines is at most a third of the smallest distance between two x values.
     fn step(&self, panel: &Panel, count: usize) -> f64 {
         if !self.has_several_error_bars() {
             return 0.0;

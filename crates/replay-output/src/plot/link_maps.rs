@@ -81,7 +81,7 @@ impl Figure for LinkMaps {
                     let before = WIDTHS[..column].iter().map(|share| share * room + GAP);
                     (before.sum(), row as f64 * all / 2.0, WIDTHS[column] * room, all / 2.0)
                 }
-                // The large map fills the upper half; the small maps are below it.
+                // The large map fills the upper half; the small maps are below the large map.
                 (false, 0) => (0.0, 0.0, room, all / 2.0),
                 (false, place) => {
                     let (column, row) = ((place - 1) % 2, 2 + (place - 1) / 2);
@@ -162,7 +162,7 @@ impl LinkMaps {
             let colour =
                 map.value(row, column).map_or(GRID, |value| sequential(colours.share(value)));
             let (x, y) = (left + column as f64 * side, bottom - row as f64 * side);
-            // Cells overlap their neighbours, because viewers would show seams between them.
+            // Cells overlap their neighbours; without this overlap, viewers would show seams between the cells.
             let corner = ((x + side + SEAM).min(right), (y - side - SEAM).max(top));
             canvas.rectangle((x, y), corner, colour)?;
         }

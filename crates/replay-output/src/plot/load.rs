@@ -11,7 +11,7 @@ use replay_core::metrics::Series;
 /// Utilization and queue length over the time of a trace, in two panels with a common time axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Load {
-    /// Subtitle clauses: trace, machine, scheduler.
+    /// Clauses of the subtitle, which state the trace, machine and scheduler.
     pub subtitle: Vec<String>,
     /// Name of the strategy. The legend contains the name, so that pages without titles also show it.
     pub strategy: String,

@@ -23,8 +23,8 @@ pub struct MachineMap {
     pub jobs: Vec<i64>,
     /// Index of the highlighted job.
     pub highlighted: Option<usize>,
-    /// One flag per processor, in the order of `holders`: true if the processor is out of service. Empty if all
-    /// processors are in service.
+    /// One flag per processor, in the order of `holders`: true if the processor is out of service. The list is empty if
+    /// all processors are in service.
     pub down: Vec<bool>,
     /// Boundaries at the ends of the rows and at the ends of the columns.
     pub edges: [Edge; 2],
@@ -33,8 +33,8 @@ pub struct MachineMap {
     pub slices: Vec<(String, usize)>,
     /// Name of each row, slice by slice, from the lowest; if empty, rows are numbered.
     pub rows: Vec<String>,
-    /// One flag per cell, in the order of `holders`: true if the cell has no processor. Empty if all cells have a
-    /// processor.
+    /// One flag per cell, in the order of `holders`: true if the cell has no processor. The list is empty if all cells
+    /// have a processor.
     pub absent: Vec<bool>,
 }
 
@@ -146,7 +146,8 @@ impl MachineMap {
         self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone())
     }
 
-    /// Returns the colour of a job. It depends only on the job number, so a job has the same colour in every figure.
+    /// Returns the colour of a job. The colour depends only on the job number, so a job has the same colour in every
+    /// figure.
     fn colour(&self, place: usize) -> Colour {
         if self.highlighted == Some(place) {
             return INK;
@@ -308,7 +309,8 @@ impl MachineMap {
         let cells = Cells { left, bottom, sides: [columns, rows], cell };
         cells.frame(canvas, self.edges)?;
         let look = Text::of_size((TICK - 2.0).min(cell.max(9.0))).colour(MUTED);
-        // Column numbers are side by side and row numbers above each other, so they need different steps.
+        // Column numbers are side by side, and row numbers are above each other, so columns and rows need different
+        // steps.
         let step = |side: usize, room: f64| {
             let steps = [1, 2, 5, 10, 20, 50, 100, 200, 500];
             steps.into_iter().find(|&step| cell * step as f64 >= room).unwrap_or(side.max(1))

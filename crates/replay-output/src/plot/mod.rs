@@ -28,8 +28,9 @@
 //! 1. Write a file that contains a struct with public fields and its `impl` of [`Figure`]: `head` (title and legend),
 //!    `draw`, and `table` (the numbers shown). Implement `least_body` if the text needs more room than a panel. Declare
 //!    the module here. [`Ties`] is a short example.
-//! 2. If the figure is drawn from results, add the figure to the [`gallery`]: the condition under which it is drawn, the
-//!    parts of its file name, and its values. Every `--out` then saves the figure as SVG, PNG, PDF and CSV.
+//! 2. If the figure is drawn from results, add the figure to the [`gallery`], with the condition under which the figure
+//!    is drawn, the parts of its file name, and its values. Every `--out` then saves the figure as SVG, PNG, PDF and
+//!    CSV.
 //!
 //! # Layout
 //!

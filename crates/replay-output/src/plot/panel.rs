@@ -5,7 +5,7 @@ use super::scale::{Scale, Tick};
 use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, TICK};
 use super::{Align, Canvas, PlotError, Text};
 
-/// A rectangle of the page with a scale in each direction. Its axes are drawn separately.
+/// A rectangle of the page with a scale in each direction. The axes of the panel are drawn separately.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
     /// Left edge in units of the layout.
@@ -42,12 +42,12 @@ const Y_STEP: f64 = 17.0;
 pub const LEFT_ROOM: f64 = 92.0;
 /// Room for the bottom axis, with a title of one line.
 pub const BOTTOM_ROOM: f64 = 66.0;
-/// Room to the right of a panel that has no axis on the right: half of the last tick label.
+/// Room to the right of a panel that has no axis on the right; half of the last tick label fits into this room.
 pub const END_ROOM: f64 = 40.0;
 
 impl Panel {
-    /// Returns a panel that fills the page below `top`, except for the room on the left and at the bottom that axes
-    /// with these titles need.
+    /// Returns a panel that fills the page below `top`, without the room on the left and at the bottom that is needed
+    /// for axes with these titles.
     pub fn of_page<DB: DrawingBackend>(
         canvas: &Canvas<DB>,
         top: f64,
@@ -79,7 +79,7 @@ impl Panel {
         (self.at_x(x), self.at_y(y))
     }
 
-    /// Returns the ticks of the x axis. Their number is limited by the room for their labels.
+    /// Returns the ticks of the x axis. The number of ticks is limited by the room for their labels.
     fn x_ticks(&self) -> Result<Vec<Tick>, PlotError> {
         let most = ((self.right - self.left) / 70.0).max(2.0) as usize;
         let mut fitting = None;
@@ -137,7 +137,7 @@ impl Panel {
         Ok(false)
     }
 
-    /// Returns the ticks of a y axis. Their number is limited by the room for their labels.
+    /// Returns the ticks of a y axis. The number of ticks is limited by the room for their labels.
     fn y_ticks(&self, scale: Scale) -> Vec<Tick> {
         y_ticks(scale, self.bottom - self.top)
     }
@@ -270,7 +270,7 @@ impl Panel {
         self.title_beside(canvas, widest(ticks)?, title)
     }
 
-    /// Moves the left side of the panel, so that there is room beside it for these ticks instead of the ticks of the
+    /// Moves the left side of the panel to make room beside the panel for these ticks instead of the ticks of the
     /// scale.
     pub fn fit_left(&mut self, ticks: &[Tick]) -> Result<(), PlotError> {
         self.left += widest(ticks)? - widest(&self.y_ticks(self.y))?;

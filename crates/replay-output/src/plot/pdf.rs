@@ -1,5 +1,5 @@
 //! Figures as PDF, with the same lines, areas and texts as the SVG. The glyphs that a document uses are copied into the
-//! document, so that it looks the same everywhere and its text can be searched.
+//! document. The document therefore looks the same everywhere, and its text can be searched.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -148,7 +148,7 @@ impl Page {
         named.finish();
         resources.finish();
         written.finish();
-        // Convert units, which grow downwards, to points, which grow upwards.
+        // Convert coordinates in units, which grow downwards, to coordinates in points, which grow upwards.
         let mut turned = Content::new();
         turned.transform([1.0 / scale, 0.0, 0.0, -1.0 / scale, 0.0, height]);
         let content =

@@ -15,8 +15,8 @@ pub struct PublishedComparison {
     pub title: String,
     /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// Whether the numbers themselves are plotted; all rows must then have the same unit. Otherwise, the ratio of our
-    /// number to the published number is plotted.
+    /// Whether the numbers themselves are plotted; all rows must then have the same unit. If the numbers themselves are
+    /// not plotted, the ratio of our number to the published number is plotted.
     pub values: bool,
     /// Title of the x axis with its unit.
     pub x_title: String,
@@ -35,7 +35,7 @@ pub struct PublishedRow {
     pub printed: f64,
     /// Our number.
     pub ours: f64,
-    /// Half the width of the 95 % interval of our number; 0 if it is exact.
+    /// Half the width of the 95 % interval of our number; 0 if our number is exact.
     pub margin: f64,
     /// Largest accepted difference in the unit of the number; `None` if the row has no tolerance.
     pub reach: Option<f64>,

@@ -136,7 +136,7 @@ impl Band {
         ((self.bottom - self.top) / self.count.max(1) as f64 * 0.34).min(13.0)
     }
 
-    /// Draws a bar from the panel's left edge to a value, and prints the value at its end.
+    /// Draws a bar from the panel's left edge to a value, and prints the value at the end of the bar.
     pub fn bar<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -219,8 +219,8 @@ pub fn axis_title(title: &str, scale: Scale) -> String {
 /// Minimum ratio of the largest value to the smallest value for a logarithmic axis.
 const WIDE: f64 = 100.0;
 
-/// Returns the scale of bars. The scale begins at 0; if the values span more than two decades, it is logarithmic. A
-/// scale of percentages does not extend beyond 100 unless a value is larger than 100.
+/// Returns the scale of bars. The scale begins at 0. If the values span more than two decades, the scale is
+/// logarithmic. If no value is larger than 100, a scale of percentages does not extend beyond 100.
 pub fn bar_scale(values: impl Iterator<Item = f64> + Clone, title: &str) -> Scale {
     let values = values.filter(|value| value.is_finite());
     let most = values.clone().fold(0.0, f64::max);
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn bar_scales_fit_their_values() {
         let of = |values: &[f64], title: &str| bar_scale(values.iter().copied(), title);
-        // A scale of percentages ends at 100, or lower if all values are lower.
+        // A scale of percentages ends at 100, or at a lower number if all values are lower.
         assert_eq!(of(&[61.0, 69.0, 94.0], "Dispersal (%)").range(), (0.0, 100.0));
         assert_eq!(of(&[8.0, 0.0, 17.0], "Dispersal (%)").range(), (0.0, 20.0));
         assert!(!of(&[42.0, 418.0], "Pairwise L₁ (hops)").is_log());

@@ -15,13 +15,14 @@ const SCALE: u32 = 2;
 /// Factor by which the PNG is enlarged for drawing. Pixels are then averaged, which smooths all edges.
 const OVERSAMPLING: u32 = 2;
 
-/// Minimum width of a PNG in pixels, unless the height would then exceed `HIGHEST`.
+/// Minimum width of a PNG in pixels; a PNG is narrower if its height would otherwise exceed `HIGHEST`.
 const PIXELS: f64 = 2000.0;
 /// Maximum height in pixels of a PNG that is enlarged to reach the minimum width.
 const HIGHEST: f64 = 8000.0;
 
-/// Saves a figure as `STEM.svg`, `STEM.png` and `STEM.pdf` in the directory of `plots`, which is created if missing,
-/// and its data as `STEM.csv`. Returns the paths in this order. Each file is written atomically.
+/// Saves a figure as `STEM.svg`, `STEM.png` and `STEM.pdf`, and its data as `STEM.csv`, in the directory of `plots`.
+/// The directory is created if it is missing. Returns the paths of the SVG, PNG, PDF and CSV files, in this order. Each
+/// file is written atomically.
 ///
 /// # Errors
 /// [`PlotError`] if drawing fails or a file cannot be written.

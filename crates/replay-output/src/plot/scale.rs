@@ -35,8 +35,8 @@ impl Scale {
         Self { min, max, kind: Kind::Linear, step: None }
     }
 
-    /// Returns a linear scale with about `steps` round steps between its ticks. The ends are round numbers, at or below
-    /// `min` and at or above `max`.
+    /// Returns a linear scale with about `steps` round steps between its ticks. The ends are round numbers: the lower
+    /// end is at or below `min`, and the upper end is at or above `max`.
     pub fn round(min: f64, max: f64, steps: usize) -> Self {
         // With larger values, the computation of the margin or the span would overflow.
         const LARGEST: f64 = f64::MAX / 16.0;
@@ -60,8 +60,8 @@ impl Scale {
         Self { min, max: if max > min { max } else { min * 10.0 }, kind: Kind::Log, step: None }
     }
 
-    /// Returns a logarithmic scale from a number at or below `min` to a number at or above `max`. Both numbers belong
-    /// to the series 1, 2, 5, 10.
+    /// Returns a logarithmic scale from a number at or below `min` to a number at or above `max`. Both ends of the
+    /// scale belong to the series 1, 2, 5, 10.
     pub fn log_round(min: f64, max: f64) -> Self {
         let (mut low, mut high) = (min, max);
         for factor in [1.0, 2.0, 5.0] {

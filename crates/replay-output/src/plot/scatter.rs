@@ -8,7 +8,7 @@ use super::style::{BLUE, Colour, INK, PALETTE, TICK, WHITE};
 use super::{Canvas, Figure, PlotError, Table, Text};
 use replay_core::metrics::run::percentile_of;
 
-/// Scatter plots with one panel per pair of measures. They show the data from which correlations are computed.
+/// Scatter plots with one panel per pair of measures. The plots show the data from which correlations are computed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Scatter {
     /// Figure title.
@@ -92,9 +92,9 @@ impl Scatter {
     }
 }
 
-/// Returns a scale that covers the values. If there are many values, the scale covers the middle 90 % of them and
-/// extends beyond each end of this range by at most half of its length. A few outliers therefore do not compress the
-/// other points.
+/// Returns a scale that covers the values. If there are many values, the scale covers the range of the middle 90 % of
+/// the values. Beyond each end of this range, the scale extends by at most half the length of the range. A few outliers
+/// therefore do not compress the other points.
 fn covering(values: impl Iterator<Item = f64>) -> Scale {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -29,7 +29,7 @@ const MOST_MAPS: usize = 16;
 /// all searches, and the portability matrix if present. Returns the paths.
 ///
 /// # Errors
-/// The first [`PlotError`] of a figure that cannot be drawn or written.
+/// Returns the first [`PlotError`] of a figure that cannot be drawn or written.
 pub fn search_gallery(
     plots: &Plots,
     objective: &str,
@@ -96,8 +96,8 @@ pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
     })
 }
 
-/// Returns a figure of the best improvement found, by work in whole evaluations; the given vectors are shown as
-/// references.
+/// Returns a figure of the best improvement found, plotted against the work in whole evaluations. The given vectors are
+/// shown as references.
 pub fn convergence(objective: &str, searches: &[SearchRun<'_>]) -> Convergence {
     let curve = |search: &SearchRun<'_>| {
         let whole = |decisions: u64| decisions as f64 / search.decisions as f64;

@@ -1,4 +1,4 @@
-//! Means over perturbed copies of a trace for figures.
+//! Means over perturbed copies of a trace, for use in figures.
 
 use std::collections::BTreeMap;
 

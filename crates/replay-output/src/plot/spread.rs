@@ -131,12 +131,12 @@ pub struct AxisLabels {
     pub title: &'static str,
     /// Title of the x axis with its unit.
     pub x: &'static str,
-    /// Whether values may be 0. If so, a logarithmic axis needs a position for 0.
+    /// Whether values may be 0. If values may be 0, a logarithmic axis needs a position for 0.
     pub zero: bool,
     /// Unit of the median and the mean.
     pub unit: &'static str,
-    /// Whether curves are ordered by medians instead of means. The median is used for values of which a few would
-    /// dominate the mean.
+    /// Whether curves are ordered by medians instead of means. The median is used if a few of the values would dominate
+    /// the mean.
     pub by_median: bool,
 }
 

@@ -14,7 +14,7 @@ use super::{Canvas, Figure, PlotError, Table};
 /// does not begin at 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StrategyBars {
-    /// Subtitle clauses: trace, machine, scheduler.
+    /// Clauses of the subtitle, which state the trace, machine and scheduler.
     pub subtitle: Vec<String>,
     /// Strategies in any order.
     pub strategies: Vec<StrategyBar>,
@@ -25,7 +25,7 @@ pub struct StrategyBars {
 pub struct StrategyBar {
     /// Allocator and tie vector.
     pub name: String,
-    /// Mean over jobs of the pairwise L1 sum in hops; averaged over seeds if there are several seeds.
+    /// Mean, over all jobs, of the pairwise L1 sum in hops; averaged over seeds if there are several seeds.
     pub mean_pairwise_l1: f64,
     /// Half the width of the confidence interval if the value is a mean over perturbed copies.
     pub half_width: Option<f64>,

@@ -54,12 +54,12 @@ pub const PURPLE: Colour = Colour(0xCC, 0x79, 0xA7);
 pub const ORANGE: Colour = Colour(0xE6, 0x9F, 0x00);
 pub const SKY: Colour = Colour(0x56, 0xB4, 0xE9);
 
-/// Colours of categories in order of use. They are the colours of Okabe and Ito, which can be distinguished with any
+/// Colours of categories in order of use. The colours are those of Okabe and Ito, which can be distinguished with any
 /// type of colour vision. The yellow is omitted because it is too light on white.
 pub const PALETTE: [Colour; 7] = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, Colour(0, 0, 0)];
 
-/// Sequential colour map from low to high values (viridis). Its lightness increases steadily, so that it is readable in
-/// greyscale.
+/// Sequential colour map from low to high values (viridis). The lightness of the colours increases steadily, so that
+/// the colour map is readable in greyscale.
 const SEQUENTIAL: [Colour; 9] = [
     Colour(68, 1, 84),
     Colour(72, 40, 120),

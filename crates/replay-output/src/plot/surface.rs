@@ -77,8 +77,8 @@ impl Surface {
     }
 
     /// Returns the range of the colours, and whether values below the range are cut off. The range ends at the best
-    /// value. It begins as far below the median as the best value is above it, or at the worst value if that is nearer,
-    /// so that a few very bad ratios do not use most of the colours.
+    /// value. The range begins as far below the median as the best value is above the median, or at the worst value if
+    /// the worst value is nearer to the median. A few very bad ratios therefore do not use most of the colours.
     fn range(&self) -> (Scale, bool) {
         let mut values: Vec<f64> =
             self.places().filter_map(|(map, row, column)| self.value(map, row, column)).collect();
@@ -177,7 +177,7 @@ impl Surface {
         for (_, row, column) in self.places().filter(|place| place.0 == map) {
             let Some(value) = self.value(map, row, column) else { continue };
             let (x, y) = (column as f64, row as f64);
-            // Cells overlap their neighbours; otherwise, viewers would show seams between the cells.
+            // Cells overlap their neighbours; without this overlap, viewers would show seams between the cells.
             let (right, top) = panel.at(x + 1.0, y + 1.0);
             let corner = ((right + 0.5).min(panel.right), (top - 0.5).max(panel.top));
             canvas.rectangle(panel.at(x, y), corner, sequential(colours.share(value)))?;

@@ -90,7 +90,7 @@ fn improvement_figures_of_a_gallery_share_one_scale() {
     });
     let texts: Vec<String> = drawn.map(|path| fs::read_to_string(path).expect("text")).collect();
     assert_eq!(texts.len(), 4);
-    // Labels of the left axis are aligned to their ends.
+    // Labels of the left axis are aligned by their ends.
     let labels = |text: &String| -> Vec<String> {
         let texts = text.split("<text ").filter(|text| text.contains("text-anchor=\"end\""));
         let labels = texts.filter_map(|text| text.split_once('>')?.1.split_once('<'));

@@ -9,8 +9,8 @@ use replay_experiment::snapshot::Snapshot;
 /// Layout of processors on a page: slices, which consist of rows and columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sheets {
-    /// Numbers of columns, rows and slices. Their product is the number of processors, plus the number of absent cells
-    /// if leaves differ in size.
+    /// Numbers of columns, rows and slices. The product of these numbers is the number of processors, plus the number
+    /// of absent cells if leaves differ in size.
     pub sides: [usize; 3],
     /// Increment of the processor number to the next column, row and slice.
     steps: [usize; 3],
@@ -39,8 +39,8 @@ const MOST_LEAVES: usize = 32;
 /// Maximum number of nodes in a row. Larger leaves have several rows.
 const LONGEST_ROW: usize = 128;
 
-/// Maximum number of hosts side by side. It applies if the hosts can be divided into equal groups of at least half this
-/// number.
+/// Maximum number of hosts side by side. The maximum applies if the hosts can be divided into equal groups of at least
+/// half this number.
 const MOST_ACROSS: usize = 25;
 
 impl Sheets {

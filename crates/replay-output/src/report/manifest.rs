@@ -82,7 +82,7 @@ impl Origin {
     /// Renders the manifest.
     ///
     /// # Errors
-    /// A [`serde_json::Error`] if `configuration` or `details` cannot be serialized.
+    /// Returns a [`serde_json::Error`] if `configuration` or `details` cannot be serialized.
     pub fn manifest(
         &self,
         configuration: &impl Serialize,

@@ -18,7 +18,7 @@ pub const MOST_SLICES: usize = 400_000;
 /// Writes the events of a run from its jobs and allocations. Returns the number of slices.
 ///
 /// # Errors
-/// Errors of `out`.
+/// Returns the errors of `out`.
 pub fn write(run: &RunResult, mut out: impl Write) -> io::Result<usize> {
     let mut events = Events { out: &mut out, slices: 0, first: true };
     writeln!(events.out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;

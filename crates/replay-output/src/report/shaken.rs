@@ -3,8 +3,8 @@ use replay_core::table::Column;
 use replay_core::table::{Name, Sheet, Shown, name, with_unit};
 use replay_experiment::shaken::{ShakenRow, Significance};
 
-/// A metric that is shown as a mean over perturbed copies: name, title without the unit of the column, factor by which
-/// values are multiplied, and number of decimals.
+/// A metric that is shown as a mean over perturbed copies. The fields are the name, the title without the unit of the
+/// column, the factor by which values are multiplied, and the number of decimals.
 pub type ShakenFigure = (Name, &'static str, f64, usize);
 
 /// Metrics of a replay that are shown.
@@ -35,8 +35,8 @@ impl<'a> Run<'a> {
 }
 
 /// Returns a table for the terminal with means over perturbed copies. Each mean is followed by half the width of its
-/// confidence interval. If the mean differs from that of the reference run, the difference is also given. The mark `~`
-/// means that the difference is not significant.
+/// confidence interval. If the mean differs from the value of the reference run, the difference is also given. The mark
+/// `~` means that the difference is not significant.
 ///
 /// Titles contain the units declared by `columns`.
 pub fn shaken_summary<Metrics>(

@@ -25,7 +25,7 @@ pub struct SweepDetails {
 }
 
 /// Configuration that determines the numbers of a sweep. The metadata of Parquet files also contains this
-/// configuration. It does not depend on the number of processes or on interruptions.
+/// configuration. The configuration does not depend on the number of processes or on interruptions.
 #[derive(Clone, Debug, Serialize)]
 pub struct SweepConfiguration<'a> {
     /// Grid with all defaults filled in.

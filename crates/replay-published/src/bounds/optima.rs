@@ -6,8 +6,8 @@ use replay_core::topology::{NodeId, Topology};
 /// are bit masks over processors.
 ///
 /// The search is exhaustive and uses the results for smaller sets. If the job needs all processors of the set, the only
-/// allocation is the set itself. Otherwise, the optimum is the smallest optimum of the sets that lack one of the set's
-/// processors.
+/// allocation is the set itself. If the job needs fewer processors, the optimum is the smallest optimum of the sets
+/// that lack one of the set's processors.
 #[derive(Clone, Debug)]
 pub struct Optima {
     processors: usize,
@@ -80,7 +80,7 @@ mod tests {
         let best = [2, 3, 4].map(|size| optima.best(all, size));
         assert_eq!(best, [1, 4, 8]);
         assert_eq!(optima.distance(all), 72);
-        // Two of the four corners are two or four hops apart.
+        // Any two of the four corners are two or four hops apart.
         let corners = 0b101_000_101;
         assert_eq!((optima.best(corners, 2), optima.best(corners, 3)), (2, 8));
     }

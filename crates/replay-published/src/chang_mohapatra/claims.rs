@@ -20,7 +20,7 @@ const LOADS: [u8; 9] = [10, 20, 30, 40, 50, 60, 70, 80, 90];
 /// Pairs of t and k: RSR-t and limit-k have the same maximum number of folds on eight dimensions.
 const COMPARED: [(u32, u32); 3] = [(7, 0), (2, 5), (1, 6)];
 
-/// Returns the specification of a strategy with restricted size reduction; the strategy itself if `t` is 0.
+/// Returns the specification of a strategy with restricted size reduction; returns the strategy itself if `t` is 0.
 fn rsr(t: u32, inner: &str) -> String {
     match t {
         0 => inner.to_string(),
@@ -50,8 +50,8 @@ fn integral(from: f64, to: f64) -> f64 {
     step * (0..STEPS).map(density).sum::<f64>()
 }
 
-/// Section 4.1: shares of requests of 0 to 3 dimensions, from a normal distribution truncated at 2.5 standard
-/// deviations.
+/// Checks the shares of requests of 0 to 3 dimensions, from a normal distribution truncated at 2.5 standard deviations
+/// (section 4.1).
 fn normal_shares() -> Result<Vec<Check>, VerifyError> {
     let machine = System::Cube { normal: true }.name();
     let edge = |i: usize| -2.5 + 5.0 * i as f64 / 8.0;
@@ -73,7 +73,7 @@ fn normal_shares() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Collects the checks of claims, and the points that the claims need.
+/// The checks of claims, and the points that the claims need.
 pub struct Claims {
     points: Points,
     checks: Vec<Check>,
@@ -143,7 +143,7 @@ impl Claims {
         })
     }
 
-    /// Figures 1 and 2: with more folds, a strategy can carry more load, but turnaround is longer at low load.
+    /// Checks Figures 1 and 2: with more folds, a strategy can carry more load, but turnaround is longer at low load.
     fn range(
         &mut self,
         figure: &str,
@@ -191,7 +191,8 @@ impl Claims {
         self.judge(&close, near)
     }
 
-    /// Section 4.2: the first fold increases the load that is carried by more than the next two folds together.
+    /// Checks section 4.2: the first fold increases the carried load by more than the increase that the next two folds
+    /// give together.
     fn range_of_the_first(&mut self, system: System, inner: &str) -> Result<(), VerifyError> {
         let one = self.points.carried(system, &rsr(1, inner), inner)?;
         let three = self.points.carried(system, &rsr(3, inner), inner)?;
@@ -241,7 +242,7 @@ impl Claims {
         self.frames_against_first_fit(mesh)
     }
 
-    /// Section 4.2: the number of folded jobs increases with the maximum number of folds.
+    /// Checks section 4.2: the number of folded jobs increases with the maximum number of folds.
     fn folds_more(&mut self, system: System, inner: &str) -> Result<(), VerifyError> {
         let at = (system, Some(40));
         let more = self.points.ratio(Metric::Folded, at, &rsr(3, inner), &rsr(1, inner))?;
@@ -257,7 +258,7 @@ impl Claims {
         self.judge(&statement, more)
     }
 
-    /// Figure 1a: the first fold is a "tremendous" improvement, but further folds do not improve turnaround.
+    /// Checks Figure 1a: the first fold is a "tremendous" improvement, but further folds do not improve turnaround.
     fn squares(&mut self, system: System) -> Result<(), VerifyError> {
         let one = self.points.turnaround((system, 40), &rsr(1, SQUARES), SQUARES)?;
         let statement = Statement {
@@ -286,7 +287,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Sections 2 and 4.3: First Fit and Best Fit perform equally well. Both strategies have complete recognition.
+    /// Checks sections 2 and 4.3: First Fit and Best Fit perform equally well. Both strategies have complete
+    /// recognition.
     fn best_fit(&mut self, system: System) -> Result<(), VerifyError> {
         let equal = Statement {
             figure: "sections 2, 4.3",
@@ -308,8 +310,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Section 4.2: with three folds, Frame Sliding carries a load of about half the machine. At higher loads, the
-    /// turnaround exceeds about ten times the service time.
+    /// Checks section 4.2: with three folds, Frame Sliding carries a load of about half the machine. At higher loads,
+    /// the turnaround exceeds about ten times the service time.
     fn frames(&mut self, system: System) -> Result<(), VerifyError> {
         for (load, tolerance) in [(40, Tolerance::Below), (60, Tolerance::Above)] {
             let at = self.points.at(system, Some(load), &rsr(3, FRAMES))?;
@@ -386,7 +388,7 @@ impl Claims {
         self.judge(&slightly, worse)
     }
 
-    /// Figures 2, 4 and 5.
+    /// Checks the claims of Figures 2, 4 and 5.
     pub fn cube(&mut self, system: System) -> Result<(), VerifyError> {
         let (part, normal) = match system {
             System::Cube { normal: true } => ("b", true),
@@ -419,7 +421,7 @@ impl Claims {
         if normal { Ok(()) } else { self.fairness(system) }
     }
 
-    /// Figure 4: RSR-t is better, at every load, than the limit with the same maximum number of folds.
+    /// Checks Figure 4: at every load, RSR-t is better than the limit with the same maximum number of folds.
     fn limits(&mut self, figure: &str, system: System) -> Result<(), VerifyError> {
         let less = Statement {
             figure,
@@ -455,7 +457,7 @@ impl Claims {
         loads.iter().map(ratio).collect()
     }
 
-    /// Section 4.4: at low load jobs are almost never folded, and the share of folded jobs grows with the load.
+    /// Checks section 4.4: at low load, jobs are almost never folded, and the share of folded jobs grows with the load.
     fn folded(&mut self, system: System) -> Result<(), VerifyError> {
         let (mut few, mut growth) = (Vec::new(), Vec::new());
         for (t, _) in COMPARED {
@@ -490,7 +492,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Section 4.4: folding jobs down to one processor lengthens turnaround at low to medium load.
+    /// Checks section 4.4: folding jobs down to one processor lengthens turnaround at low to medium load.
     fn greedy(&mut self, system: System) -> Result<(), VerifyError> {
         let loads = [20, 30, 40, 50, 60];
         let ratios = self.turnarounds((system, &loads), &rsr(7, BUDDY), &rsr(1, BUDDY))?;
@@ -507,7 +509,8 @@ impl Claims {
         self.judge(&statement, ratio)
     }
 
-    /// Abstract, sections 1 and 5: a simple strategy with RSR is better than complete recognition without RSR.
+    /// Checks the abstract and sections 1 and 5: a simple strategy with RSR is better than complete recognition without
+    /// RSR.
     fn against_free_list(&mut self, system: System) -> Result<(), VerifyError> {
         let one = rsr(1, BUDDY);
         let statement = Statement {
@@ -530,7 +533,7 @@ impl Claims {
         )
     }
 
-    /// Figure 5: turnaround by job size at a load of 0.7.
+    /// Checks Figure 5, which shows turnaround by job size at a load of 0.7.
     fn fairness(&mut self, system: System) -> Result<(), VerifyError> {
         let (largest, least) = (128, 1);
         let at = (system, Some(HIGH));
@@ -594,7 +597,7 @@ mod tests {
     use crate::chang_mohapatra::points::point;
     use replay_core::cancel::CancelToken;
 
-    /// With few jobs, most intervals are wide. Even then, no row may differ from its declaration.
+    /// With few jobs, most intervals are wide. Even with wide intervals, no row may differ from its declaration.
     #[test]
     fn no_judged_claim_changes_undeclared_with_few_jobs() {
         let mut suite = Claims::new(Points::new(1_500, CancelToken::new()));

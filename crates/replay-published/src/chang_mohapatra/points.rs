@@ -23,7 +23,8 @@ const WARM_UP: u32 = 500;
 pub enum System {
     /// 32x32 mesh. Requests have uniform sides; with `square`, they are squares.
     Mesh { square: bool },
-    /// Hypercube of eight dimensions. Requests have 0 to 7 dimensions, uniform or (with `normal`) nearly normal.
+    /// Hypercube of eight dimensions. Requests have 0 to 7 dimensions. Their distribution is uniform or, with `normal`,
+    /// nearly normal.
     Cube { normal: bool },
 }
 

@@ -114,8 +114,8 @@ pub(super) fn tied_percents(results: &Results) -> impl Iterator<Item = f64> {
     of_mc1x1.filter_map(|(_, result)| Some(result.metrics.ties?.tied_percent))
 }
 
-/// Section I: in most simulations, over 60 % of the allocations are tied. The claim is judged if at least four logs
-/// were run.
+/// Checks section I: in most simulations, over 60 % of the allocations are tied. The claim is judged if at least four
+/// logs were run.
 pub(super) fn most_are_tied(percents: &[f64]) -> Result<Check, VerifyError> {
     let (tied, all) = (percents.iter().filter(|percent| **percent > 60.0).count(), percents.len());
     let what = format!("share of the {all} simulations with over 60 % of the allocations tied");

@@ -24,8 +24,8 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Returns the half-width of the range of single logs around the mean of the copies: t s √(1 + 1/N), as with
-    /// `--shake`.
+    /// Returns the half-width of the range of single logs around the mean of the copies. The half-width is t s √(1 +
+    /// 1/N), as with `--shake`.
     fn reach(&self) -> f64 {
         let single = self.deviation * (1.0 + 1.0 / self.copies as f64).sqrt();
         // The value is rounded to the digits that tables show.
@@ -37,7 +37,7 @@ impl Spread {
 ///
 /// # Errors
 ///
-/// [`VerifyError::Table`] if a line is unreadable. This is a defect of the program.
+/// Returns [`VerifyError::Table`] if a line is unreadable. An unreadable line is a defect of the program.
 pub(super) fn spreads() -> Result<Vec<Spread>, VerifyError> {
     let spreads: Result<_, csv::Error> =
         csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
@@ -91,7 +91,7 @@ mod tests {
             let row = rows.iter().find(is_mean).expect("a row with a mean");
             tolerance(&spreads, row).and_then(|tolerance| tolerance.reach(100.0))
         };
-        // t(19) √1.05 = 2.093 √1.05 = 2.1447.
+        // The factor t(19) √1.05 is 2.093 √1.05 = 2.1447.
         let lanl = reach("LANL-CM5-1994-3.1-cln").expect("a converted log");
         assert!((lanl - 2.1447 * 0.0767).abs() < 1e-3, "{lanl}");
         assert!(reach("SDSC-Par-1996-2.1-cln").expect("a converted log") > 4.0 * lanl);

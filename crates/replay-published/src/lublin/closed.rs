@@ -35,11 +35,12 @@ const LONGEST_GAP: f64 = 13.0;
 const DAY_START: usize = 11;
 
 impl Constants {
-    /// Returns the probability that a job needs `size` processors on a machine of `processors`, a power of two.
+    /// Returns the probability that a job needs `size` processors on a machine whose number of processors is
+    /// `processors`, a power of two.
     ///
     /// A job has one processor with probability `serial`. For other jobs, the base-2 logarithm of the size has a
     /// two-stage uniform distribution. With probability `power_of_two`, the logarithm is rounded before the size is
-    /// computed as a power of 2. Otherwise, the size is rounded after it has been computed.
+    /// computed as a power of 2. With the remaining probability, the size is rounded after it has been computed.
     pub fn probability(&self, size: u32, processors: u32) -> f64 {
         let within = |from: f64, to: f64| {
             let part = |low: f64, high: f64| (to.min(high) - from.max(low)).max(0.0) / (high - low);
@@ -81,8 +82,9 @@ impl Constants {
         sum / weight
     }
 
-    /// Returns the mean time between arrivals in seconds. This time is e^x, where x has a gamma distribution, truncated
-    /// at the longest gap. The daily cycle moves arrivals within the day and does not change the mean.
+    /// Returns the mean time between arrivals in seconds. The time between arrivals is e^x, where x has a gamma
+    /// distribution, truncated at the longest gap. The daily cycle moves arrivals within the day and does not change
+    /// the mean.
     pub fn mean_gap(&self) -> f64 {
         gamma(self.gap_shape * self.rush_to_all, self.gap_scale, LONGEST_GAP, f64::exp).mean
     }
@@ -101,8 +103,8 @@ impl Constants {
     }
 }
 
-/// The probability that a gamma variable is at most a limit, and the mean of a function of the variable if it is at
-/// most this limit.
+/// The probability that a gamma variable is at most a limit, and the mean of a function of the variable over the values
+/// that are at most this limit.
 struct Truncated {
     mass: f64,
     mean: f64,
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn an_exponential_agrees_with_its_closed_form() {
-        // With shape 1 the distribution is exponential: for scale 2, P(X <= 2) = 1 - e^-1.
+        // With shape 1, the distribution is exponential. For scale 2, P(X <= 2) = 1 - e^-1.
         let found = gamma(1.0, 2.0, 2.0, |x| x);
         let mass = 1.0 - (-1.0f64).exp();
         assert!((found.mass - mass).abs() < 1e-6, "{}", found.mass);

@@ -61,9 +61,9 @@ pub enum Relation {
     Value,
     /// The printed number is the mean in percent of the baseline.
     Of,
-    /// The printed number is the mean. The mean is compared as a percentage of the baseline, which another row prints.
-    /// Errors that are common to the mean and the baseline cancel. Paired replications estimate the percentage more
-    /// precisely than the mean or the baseline.
+    /// The printed number is the mean. The mean is compared as a percentage of the baseline. Another row contains the
+    /// printed number of the baseline. Errors that are common to the mean and the baseline cancel. Paired replications
+    /// estimate the percentage more precisely than the mean or the baseline.
     Paired,
     /// The printed number is the percentage by which the mean is above the baseline.
     Above,
@@ -105,8 +105,8 @@ fn printed_baseline(rows: &[Row], of: &Row) -> Result<f64, VerifyError> {
 }
 
 /// A point as written in the tables. If the network is empty, jobs have run times instead of messages. The name of the
-/// network may be followed by a space and the [mapping](replay_network::traffic::Mapping) of ranks; without it, the
-/// default mapping is used.
+/// network may be followed by a space and the [mapping](replay_network::traffic::Mapping) of ranks; without a mapping,
+/// the default mapping is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Key<'a> {
     pub machine: &'a str,
@@ -230,10 +230,11 @@ impl Row {
         }
     }
 
-    /// Returns the gap between replay's interval and the printed interval, and the margin of the gap. Both are in
-    /// percent of the middle of the printed interval, which begins at `low`. The gap is 0 if the intervals overlap.
-    /// If the half-width of replay's interval exceeds the tolerance of the mean, the margin is this half-width, and the
-    /// row is undecided. Without this rule, a very wide interval would agree with any printed interval.
+    /// Returns the gap between replay's interval and the printed interval, and the margin of the gap. The gap and its
+    /// margin are in percent of the middle of the printed interval, which begins at `low`. The gap is 0 if the
+    /// intervals overlap. If the half-width of replay's interval exceeds the tolerance of the mean, the margin is this
+    /// half-width, and the row is undecided. Without this rule, a very wide interval would agree with any printed
+    /// interval.
     fn gap(&self, own: &Estimate, low: f64) -> (f64, f64) {
         let high = self.printed_high.unwrap_or(low);
         let middle = (low + high) / 2.0;

@@ -21,8 +21,8 @@ pub enum Placement {
     Same,
     /// Both jobs have the same hosts. The barrier process of the low job is on the last host (E3).
     Opposite,
-    /// Both jobs have the same number of hosts. The hosts of the low job are shifted by one, and its barrier process is
-    /// on its last host. If each job has one host, both jobs have the same host (E4).
+    /// Both jobs have the same number of hosts. The hosts of the low job are shifted by one, and the barrier process of
+    /// the low job is on its last host. If each job has one host, both jobs have the same host (E4).
     Overlapping,
     /// The high job has six hosts. The low job has a subset of these hosts that does not contain the first host. The
     /// barrier process of the low job is on its last host (E5).

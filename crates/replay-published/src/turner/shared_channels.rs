@@ -2,8 +2,8 @@
 //!
 //! Each job sends messages between all pairs of its processors under e-cube routing. Two jobs share a channel if
 //! messages of both jobs use the same directed channel. The thesis proves that the mesh of a job and the subcubes that
-//! remain free beside it do not share channels (theorem 1). It concludes that jobs never share channels under the
-//! auxiliary free list.
+//! remain free beside it do not share channels (theorem 1). The thesis concludes that jobs never share channels under
+//! the auxiliary free list.
 
 use std::collections::BTreeSet;
 
@@ -61,8 +61,8 @@ fn channels(nodes: &[NodeId]) -> Channels {
 /// Names of the orders that [`routes`] compares.
 const ORDERS: [&str; 2] = ["lowest bit first", "highest bit first"];
 
-/// Figure 3.1: one route in a mesh of 2 x 5, and one route in a mesh of 2 x 3. The columns of both meshes are numbered
-/// by the same Gray code.
+/// Checks Figure 3.1, which shows one route in a mesh of 2 x 5 and one route in a mesh of 2 x 3. The columns of both
+/// meshes are numbered by the same Gray code.
 fn routes(order: Order) -> Result<Vec<Check>, VerifyError> {
     let route = |from, to| {
         let mut channels = Channels::new();
@@ -148,8 +148,8 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Checks the theorem and its conclusion. `afl` and `heirs` are checked as the auxiliary free list without and with the
-/// release rule `heir`.
+/// Checks the theorem and its conclusion. `afl` is checked as the auxiliary free list without the release rule `heir`,
+/// and `heirs` is checked as the auxiliary free list with this rule.
 fn of([afl, heirs]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let none = Tolerance::Absolute(0.0);
     let what = "meshes up to 8x8 that share a channel with a subcube that they leave free";

@@ -1,10 +1,10 @@
 //! Chapters 5 and 6: workstations that jobs share.
 //!
-//! The constants of the programs were fitted to the numbers of section 5.2. These numbers therefore do not test the
-//! constants; a note marks the rows of these numbers. The claims of section 6.5 are independent tests: replay's results
-//! follow from the rates of [`cluster::rates`](replay_core::cluster::rates), which use no measured value. Each figure
-//! of section 6.5 has curves for two kernels. For the words "slightly", "little" and "significant", the bound chosen
-//! for replay is 5 %.
+//! The constants of the programs were fitted to the numbers of section 5.2. The numbers of section 5.2 therefore do not
+//! test the constants; a note marks the rows of these numbers. The claims of section 6.5 are independent tests:
+//! replay's results follow from the rates of [`cluster::rates`](replay_core::cluster::rates), which use no measured
+//! value. Each figure of section 6.5 has curves for two kernels. For the words "slightly", "little" and "significant",
+//! the bound chosen for replay is 5 %.
 
 use super::pair::{Pair, Placement, Turnarounds};
 use crate::claim::claim;
@@ -42,13 +42,13 @@ const KERNELS: [&str; 2] = ["the preemptive kernel", "the non-preemptive kernel"
 const JOBS: [&str; 2] = ["the high job", "the low job"];
 const COSTS: [&str; 2] = ["the start of a job", "the end of a job"];
 
-/// A view of the experiments. It shows the experiments unchanged, or it exchanges two programs, the two kernels, the
+/// A view of the experiments. The view shows the experiments unchanged, or exchanges two programs, the two kernels, the
 /// two jobs of a pair, or the costs of start and end.
 #[derive(Clone, Copy)]
 struct View(Option<[&'static str; 2]>);
 
 impl View {
-    /// Returns the name that is exchanged with `name`; `name` itself if it is not exchanged.
+    /// Returns the name that is exchanged with `name`; returns `name` itself if `name` is not exchanged.
     fn of(self, name: &'static str) -> &'static str {
         match self.0 {
             Some([a, b]) if name == a => b,
@@ -137,7 +137,7 @@ fn printed(
     Ok(Check { is_claim: false, sample, note: note.to_string(), ..check })
 }
 
-/// Section 5.2: programs that run alone.
+/// Checks the numbers of section 5.2 for programs that run alone.
 fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
     let [first, second, third] = [1, 2, 3].map(|version| view.barrier(version));
     let mut checks = vec![
@@ -199,7 +199,7 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Section 5.2.1: EP of full size, and the amount of work of the programs.
+/// Checks section 5.2.1, which is about EP of full size and about the amount of work of the programs.
 fn same_work(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "section 5.2.1";
     let about = |what: &str, bound, ours, sample| {
@@ -225,7 +225,7 @@ fn same_work(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Section 6.4: costs of Elmer.
+/// Checks the costs of Elmer (section 6.4).
 fn elmer(view: View) -> Result<Vec<Check>, VerifyError> {
     let [start, end] = view.costs();
     let most = (1..).take_while(|&hosts| start(hosts) <= 1.0).count() as f64;
@@ -338,10 +338,10 @@ const EQUAL: Tolerance = Tolerance::Absolute(1e-6);
 /// the penalty increases.
 const FALL: f64 = -0.016737;
 
-/// Section 5.3: ratios of measured times to the times that the equations give. The module `equations` contains the
-/// equations in the notation of the thesis. The programs have no set-up time. The barrier process handles the messages
-/// of a phase. Equations 5.3 and 5.5 describe the processor of the barrier process and count the handling of these
-/// messages as computing.
+/// Checks the ratios of measured times to the times that the equations of section 5.3 give. The module `equations`
+/// contains the equations in the notation of the thesis. The programs have no set-up time. The barrier process handles
+/// the messages of a phase. Equations 5.3 and 5.5 describe the processor of the barrier process and count the handling
+/// of these messages as computing.
 fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
     let Kernel::NonPreemptive { delay } = SIMPLE else { return Ok(Vec::new()) };
     let phases = |of: Barrier, hosts| Phases {
@@ -417,7 +417,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// E1: the Barrier job has a higher priority than the EP job.
+/// Checks E1, in which the Barrier job has a higher priority than the EP job.
 fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.13-6.15";
     let pairs = [1, 2, 3].map(|version| (view.barrier(version), view.ep()));
@@ -491,12 +491,13 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Pairs of Barrier programs in E2: the program with high priority and the program with low priority.
+/// Returns the pairs of Barrier programs in E2. Each pair consists of the program with high priority and the program
+/// with low priority.
 fn barriers(view: View) -> [(Application, Application); 3] {
     [(2, 2), (2, 3), (3, 3)].map(|(high, low)| (view.barrier(high), view.barrier(low)))
 }
 
-/// E2: both barrier processes are on the same host.
+/// Checks E2, in which both barrier processes are on the same host.
 fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.17-6.19";
     let outcomes = |hosts, kernel| run_all(view, &barriers(view), Placement::Same, hosts, kernel);
@@ -537,7 +538,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     ])
 }
 
-/// E3: the barrier processes are on different hosts.
+/// Checks E3, in which the barrier processes are on different hosts.
 fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.21-6.22";
     let pairs = [(2, 3), (1, 3)].map(|(high, low)| (view.barrier(high), view.barrier(low)));
@@ -591,7 +592,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     ])
 }
 
-/// E4 and E5: the barrier process of the high job does not share its host.
+/// Checks E4 and E5, in which the barrier process of the high job does not share its host.
 fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let pair = [(view.barrier(1), view.barrier(3))];
     let outcomes = |placement, hosts, kernel| run_all(view, &pair, placement, hosts, kernel);

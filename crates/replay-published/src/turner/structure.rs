@@ -30,7 +30,7 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Returns the strategy that is exchanged with `name`; `name` itself if it is not exchanged.
+/// Returns the strategy that is exchanged with `name`; returns `name` itself if `name` is not exchanged.
 fn substitute(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
     match exchanged {
         Some([a, b]) if name == a => b,
@@ -73,7 +73,7 @@ fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
     found
 }
 
-/// Section 2.2: number of subcubes that each strategy recognizes.
+/// Checks the number of subcubes that each strategy recognizes (section 2.2).
 fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, VerifyError> {
     let machine = format!("hypercube:{N}");
     let mut checks = Vec::new();
@@ -164,9 +164,9 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes free. The number of these
-/// subcubes plus the number of the mesh's own subcubes is also at most k^2. A mesh of a single processor is excluded,
-/// because k is then 0.
+/// Checks sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes free. The number of
+/// these subcubes plus the number of the mesh's own subcubes is also at most k^2. A mesh of a single processor is
+/// excluded, because k is then 0.
 fn partitions() -> Result<Vec<Check>, VerifyError> {
     let (mut left, mut all) = (0.0_f64, 0.0_f64);
     for (x, y) in (1..=32).flat_map(|x| (1..=32).map(move |y| (x, y))).skip(1) {
@@ -212,7 +212,7 @@ fn allocated(
     Ok(allocated)
 }
 
-/// Returns the number of requests of a sequence that a strategy places.
+/// Returns how many requests of a sequence a strategy places.
 fn placed(machine: &str, strategy: &str, requests: &[Request]) -> Result<f64, VerifyError> {
     let allocated = allocated(machine, strategy, requests)?;
     Ok(allocated.iter().filter(|nodes| !nodes.is_empty()).count() as f64)
@@ -242,7 +242,7 @@ fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
 /// per bit of the job's size, and the third strategy one subcube per job.
 const SECTION_3_1: [&str; 3] = ["non-cubic[cubes=2]", "non-cubic", FL];
 
-/// Section 3.1: subcubes for 11 processors, and meshes of 2 x 5 and 2 x 3 on 16 processors.
+/// Checks section 3.1, which is about subcubes for 11 processors and about meshes of 2 x 5 and 2 x 3 on 16 processors.
 fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, VerifyError> {
     let figure = "section 3.1, Kim et al.";
     let four = "hypercube:4";
@@ -276,8 +276,9 @@ fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verif
     Ok(checks)
 }
 
-/// Chapter 4: after the free list has placed a 4 x 2 mesh on a 5-cube, a 4-cube and a 3-cube remain free. The next mesh
-/// of 4 x 6 cannot use these cubes. The auxiliary free list places a 4 x 6 mesh and a 4 x 2 mesh on the same 5-cube.
+/// Checks chapter 4: after the free list has placed a 4 x 2 mesh on a 5-cube, a 4-cube and a 3-cube remain free. The
+/// next mesh of 4 x 6 cannot use these cubes. The auxiliary free list places a 4 x 6 mesh and a 4 x 2 mesh on the same
+/// 5-cube.
 fn five_cube([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let five = "hypercube:5";
     let placed = |name: &str, requests: &[Request]| placed(five, name, requests);

@@ -24,7 +24,7 @@ const REPLICATIONS: u64 = 5;
 const JOBS: [u32; 2] = [4_000, 20_000];
 /// Percentages of small jobs (lambda in the thesis).
 const SHARES: [u8; 5] = [10, 30, 50, 70, 90];
-/// For each maximum side of the small jobs, the minimum sides of the large jobs with which they are mixed.
+/// For each maximum side of the small jobs, the minimum sides of the large jobs with which these small jobs are mixed.
 const LARGE: [(u16, &[u16]); 2] = [(8, &[9, 17, 20, 25, 28, 30]), (16, &[17, 20, 25, 28, 30])];
 /// A load below all saturation loads. The smallest saturation load is 1.005, under the free list.
 const BELOW: Load = Load::Tenths(8);
@@ -185,7 +185,8 @@ pub fn checks(
 }
 
 /// Measured values that contradict the text about larger limits (Q6, Q7): one row for FL and one row for AFL. A row
-/// contains the ratio of utilization and the ratio of turnaround with [17,32] to the values with [9,32].
+/// contains two ratios of the values with the limits [17,32] to the values with the limits [9,32]: the ratio of
+/// utilization and the ratio of turnaround.
 const SLIPS: [[f64; 2]; 2] = [[0.8023, 1.7499], [0.9315, 1.3579]];
 
 /// Measured values that contradict the text (Q7): rows for FL and AFL, columns for small sides up to 8 and up to 16.
@@ -235,8 +236,8 @@ impl Claims {
         self.checks.extend(last.map(|check| check.known(ours, why)));
     }
 
-    /// Q2 and Q3: with sides up to 16, the two free lists are about equal, because the cubes that remain free beside a
-    /// mesh have at most six dimensions. With sides up to 32, the auxiliary free list is slightly better.
+    /// Checks claims Q2 and Q3. With sides up to 16, the two free lists are about equal, because the cubes that remain
+    /// free beside a mesh have at most six dimensions. With sides up to 32, the auxiliary free list is slightly better.
     fn uniform(&mut self) -> Result<(), VerifyError> {
         for (figure, high, square) in [
             ("Fig. 4.2, Q2", 16, true),
@@ -272,7 +273,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Q4: the auxiliary free list is better with every mixture.
+    /// Checks claim Q4: the auxiliary free list is better with every mixture.
     fn mixed(&mut self) -> Result<(), VerifyError> {
         for (small, limits) in LARGE {
             for &large in limits {
@@ -322,7 +323,7 @@ impl Claims {
         Ok(most(&steps))
     }
 
-    /// Q5: turnaround and utilization decrease when the share of small jobs increases.
+    /// Checks claim Q5: turnaround and utilization decrease when the share of small jobs increases.
     fn shares(&mut self) -> Result<(), VerifyError> {
         for (figure, (small, limits)) in
             ["section 4.2, Q5", "section 4.3, Q5"].into_iter().zip(LARGE)
@@ -355,7 +356,7 @@ impl Claims {
     }
 
     /// Returns the ratios of a metric with one lower limit of the large sides to the metric with the next smaller
-    /// limit, for each share of small jobs and limits from 17.
+    /// limit. There is a ratio for each share of small jobs and each pair of limits of at least 17.
     fn limit_steps(
         &mut self,
         (small, limits): (u16, &[u16]),
@@ -374,8 +375,8 @@ impl Claims {
         Ok(steps)
     }
 
-    /// Q6 and Q7: a higher lower limit of the large jobs raises utilization and, according to the text, "improves"
-    /// turnaround.
+    /// Checks claims Q6 and Q7: if the lower limit of the large jobs is increased, utilization increases and, according
+    /// to the text, turnaround "improves".
     fn limits(&mut self) -> Result<(), VerifyError> {
         let at = |small, large, share| Sizes::Mixed { small, large, share };
         for (name, strategy) in STRATEGIES {
@@ -428,8 +429,9 @@ impl Claims {
         Ok(())
     }
 
-    /// Q8: a higher upper limit of the small jobs raises turnaround and utilization, and the effect increases with the
-    /// share of small jobs. Under the free list, the sizes of small jobs have no effect if all small jobs fit at once.
+    /// Checks claim Q8: if the upper limit of the small jobs is increased, turnaround and utilization increase. This
+    /// effect grows with the share of small jobs. Under the free list, the sizes of small jobs have no effect if all
+    /// small jobs fit at once.
     fn small_sides(&mut self) -> Result<(), VerifyError> {
         for (name, strategy) in STRATEGIES {
             for (metric, load, at) in [
@@ -474,8 +476,8 @@ mod tests {
         Points { jobs: 1000, known: BTreeMap::new(), stop: CancelToken::new(), exchanged: false }
     }
 
-    /// With few jobs, most rows are undecided because their intervals are wide. Even then, no row may differ from its
-    /// declaration.
+    /// With few jobs, most rows are undecided because their intervals are wide. Even with wide intervals, no row may
+    /// differ from its declaration.
     #[test]
     fn no_judged_claim_changes_undeclared_with_few_jobs() {
         let mut suite = Claims { points: points(), checks: Vec::new() };
@@ -486,8 +488,8 @@ mod tests {
         }
     }
 
-    /// If each large job needs the whole machine and all small jobs fit at once, FCFS runs large jobs and batches of
-    /// small jobs alternately. The small jobs of a batch run in parallel, and their number has a geometric
+    /// If each large job needs the whole machine and all small jobs fit at once, large jobs and batches of small jobs
+    /// run alternately under FCFS. The small jobs of a batch run in parallel, and their number has a geometric
     /// distribution. With a share p of small jobs, the saturation load under the free list is 1 / ((1 - p) (1 - ln(1 -
     /// p))).
     #[test]

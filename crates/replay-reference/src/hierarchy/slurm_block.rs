@@ -38,7 +38,7 @@ impl Rule<'_> {
     }
 
     /// Returns the size, in base blocks, of a block of the smallest level that has room for `nodes`
-    /// nodes; the number of all base blocks if no level has room.
+    /// nodes. Returns the number of all base blocks if no level has room.
     fn level(&self, nodes: usize) -> usize {
         let level = self.blocks.levels().iter().filter(|&&level| level >= self.raw(nodes)).min();
         level.map_or(self.blocks.count(), |level| 1 << level)

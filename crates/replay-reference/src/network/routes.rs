@@ -4,7 +4,7 @@ use super::{ReferenceChannel, ReferenceNetwork};
 use replay_core::topology::{NodeId, Topology};
 
 /// Key of a channel: the two nodes that it joins, and its lane. For an injection or ejection
-/// channel the two nodes are equal.
+/// channel, the two nodes are equal.
 pub(super) type Key = (u32, u32, Lane);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -64,7 +64,7 @@ fn v1_one_hop() {
     assert_eq!(v1.flit(0, 6), [23, 25, 26]);
     assert_eq!(v1.flit(0, 7), [26, 28, 29]);
     assert_eq!(v1.measures(0), (31, 31, 0));
-    // The channels are released at 29, 33 and 33.
+    // The channels are released in the cycles 29, 33 and 33.
     assert_eq!(v1.busy(["inj(0,0)", "+x(0,0)", "ej(1,0)"]), [29, 29, 25]);
     assert_eq!(v1.deliveries[0].1.head_arrived, 10);
 }
@@ -76,7 +76,7 @@ fn v2_three_hops_and_a_turn() {
     assert_eq!(v2.flit(0, 1), [5, 9, 13, 18, 19]);
     assert_eq!(v2.flit(0, 7), [30, 32, 34, 36, 37]);
     assert_eq!(v2.measures(0), (39, 39, 0));
-    // These channels are released at 33, 37 and 39.
+    // These channels are released in the cycles 33, 37 and 39.
     assert_eq!(v2.busy(["inj(0,0)", "+x(0,0)", "+x(1,0)"]), [33, 33, 31]);
 }
 
@@ -88,7 +88,7 @@ fn v3_ten_hops() {
     assert_eq!(v3.flit(0, 2), [10, 14, 18, 22, 26, 30, 34, 38, 42, 47, 49, 50]);
     assert_eq!(v3.flit(0, 7), [35, 39, 43, 47, 52, 54, 56, 58, 60, 62, 64, 65]);
     assert_eq!(v3.measures(0), (67, 67, 0));
-    // These channels are released at 40, 46, 50, 55, 57, 59, 61, 63, 65 and 67.
+    // These channels are released in the cycles 40, 46, 50, 55, 57, 59, 61, 63, 65 and 67.
     assert_eq!(v3.busy(["inj(0,0)", "+x(0,0)", "+x(1,0)", "+x(2,0)"]), [40, 42, 42, 43]);
     assert_eq!(v3.busy(["+x(3,0)", "+x(4,0)", "+x(5,0)"]), [41, 39, 37]);
     assert_eq!(v3.busy(["+y(6,0)", "+y(6,1)", "+y(6,2)"]), [35, 33, 31]);
@@ -139,10 +139,11 @@ fn two_pipelined_worms_that_meet() {
     let deliveries = replay(&mut network, &packets).expect("no deadlock");
     let reference =
         reference::run(&topology, Settings::BANI_MOHAMMAD, &packets, 1000).expect("ends");
-    // The header of the first worm starts at 0, 3, 7 and 11; its tail crosses the link 2 -> 3 at 12
-    // and is delivered at 13. The header of the second worm requests the link 1 -> 2 at 7. The tail
-    // of the first worm crosses this link at 11 and leaves the link's buffer at 12. At 16 the
-    // header of the second worm requests the link 2 -> 3.
+    // The header of the first worm starts to cross its channels at 0, 3, 7 and 11. The tail of the
+    // first worm crosses the link 2 -> 3 at 12 and is delivered at 13. The header of the second
+    // worm requests the link 1 -> 2 at 7. The tail of the first worm crosses this link at 11 and
+    // leaves the link's buffer at 12. At 16, the header of the second worm requests the link 2
+    // -> 3.
     assert_eq!(deliveries[0].0, 13);
     assert_eq!(reference[1].starts[0], [0, 3, 12, 16, 20]);
     assert_eq!((deliveries[1].0, deliveries[1].1.blocked), (22, 5));

@@ -107,8 +107,8 @@ impl<T: Value> Entry<T> {
         )
     }
 
-    /// Adds the parameter `key` as an alternative to the parameter `of`. A name may contain only one of the two, and
-    /// `key` is never printed.
+    /// Adds the parameter `key` as an alternative to the parameter `of`. A name may contain only one of these two
+    /// parameters, and `key` is never printed.
     pub fn alternative<V: Value>(
         mut self,
         key: &'static str,

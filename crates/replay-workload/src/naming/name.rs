@@ -71,8 +71,8 @@ impl StrategyName {
         self.parameters.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 
-    /// Sets a parameter. If the name already contains the parameter, its value is replaced;
-    /// otherwise the parameter is appended.
+    /// Sets a parameter. If the name already contains the parameter, the value of the parameter is
+    /// replaced; otherwise, the parameter is appended.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
         match self.parameters.iter_mut().find(|(k, _)| k == key) {
             Some((_, old)) => *old = value.into(),

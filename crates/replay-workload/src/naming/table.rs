@@ -22,9 +22,8 @@ impl<T: Value> Table<T> {
     /// Parses a name of the form `name` or `name[key=value,...]`.
     ///
     /// # Errors
-    /// [`NameError`], with a suggestion if possible, if the text is not a name, if the name or a
-    /// parameter is unknown, if a parameter is repeated, or if a value or a combination of values
-    /// is not valid.
+    /// Returns [`NameError`], with a suggestion if possible, in these cases: the text is not a name, the name or a
+    /// parameter is unknown, a parameter is repeated, or a value or a combination of values is not valid.
     pub fn read(&self, text: &str) -> Result<T, NameError> {
         self.parse(&StrategyName::read(self.kind, text)?)
     }
@@ -71,9 +70,9 @@ impl<T: Value> Table<T> {
         checked.map_err(|problem| self.name(options).error(self.kind, problem))
     }
 
-    /// Returns the canonical name of options. The canonical name is the shortest name that denotes
-    /// the options. It contains no default values, and its keys are in the order of declaration.
-    /// Parsing the name returns the same options.
+    /// Returns the canonical name of options. The canonical name is the shortest name that denotes the options. The
+    /// canonical name contains no default values, and its keys are in the order of declaration. Parsing the name
+    /// returns the same options.
     pub fn name(&self, options: &T) -> StrategyName {
         let written = || self.entries.iter().filter_map(|entry| entry.write(options));
         let exact = written().filter_map(|(name, exact)| exact.then_some(name));

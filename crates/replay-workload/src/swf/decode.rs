@@ -65,8 +65,8 @@ impl<R: Read> Decoder<R> {
     /// Creates a decoder. The first bytes of `inner` determine whether the input is compressed.
     ///
     /// # Errors
-    /// The error of reading `inner`; [`io::ErrorKind::InvalidData`] if the input has an unsupported compression or
-    /// encoding.
+    /// Returns the error of reading `inner`, or [`io::ErrorKind::InvalidData`] if the input has an unsupported
+    /// compression or encoding.
     pub fn new(inner: R) -> io::Result<Decoder<R>> {
         let mut inner = MarkedErrors { inner };
         let mut start = Vec::with_capacity(MAGIC_BYTES as usize);

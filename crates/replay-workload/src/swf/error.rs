@@ -34,7 +34,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Error: a line is not a record. Contains the position, the field and the line.
+/// Error: a line is not a record. The error contains the position, the field and the line.
 ///
 /// The message consists of a first line with the position in a notation that editors recognise, the source line, and
 /// carets below the offending text:

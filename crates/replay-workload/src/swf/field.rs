@@ -11,23 +11,23 @@ use std::fmt;
 pub enum Field {
     /// Field 1: job number.
     JobNumber = 1,
-    /// Field 2: submit time, seconds.
+    /// Field 2: submit time in seconds.
     SubmitTime,
-    /// Field 3: wait time, seconds.
+    /// Field 3: wait time in seconds.
     WaitTime,
-    /// Field 4: run time, seconds.
+    /// Field 4: run time in seconds.
     RunTime,
     /// Field 5: allocated processors.
     AllocatedProcessors,
-    /// Field 6: average CPU time, seconds.
+    /// Field 6: average CPU time in seconds.
     AverageCpuTime,
-    /// Field 7: used memory, kilobytes per processor.
+    /// Field 7: used memory in kilobytes per processor.
     UsedMemory,
     /// Field 8: requested processors.
     RequestedProcessors,
-    /// Field 9: requested time, seconds.
+    /// Field 9: requested time in seconds.
     RequestedTime,
-    /// Field 10: requested memory, kilobytes per processor.
+    /// Field 10: requested memory in kilobytes per processor.
     RequestedMemory,
     /// Field 11: status.
     Status,
@@ -43,7 +43,7 @@ pub enum Field {
     Partition,
     /// Field 17: preceding job.
     PrecedingJob,
-    /// Field 18: think time, seconds.
+    /// Field 18: think time in seconds.
     ThinkTime,
 }
 

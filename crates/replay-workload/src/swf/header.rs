@@ -12,9 +12,9 @@ pub struct Entry {
 /// The comment lines of a trace.
 ///
 /// A line is an entry `; Key: value` if its first word is a key. A key begins with a letter and consists of letters,
-/// digits, `_` or `-`. A colon follows the key, and then a blank or the end of the line. The line `; http://host/` is
-/// therefore not an entry. A `;` line without a key continues the previous value. An empty `;` line is ignored. Keys
-/// may be repeated.
+/// digits, `_` or `-`. The key is followed by a colon, and the colon is followed by a blank or the end of the line. The
+/// line `; http://host/` is therefore not an entry. A `;` line without a key continues the previous value. An empty `;`
+/// line is ignored. Keys may be repeated.
 ///
 /// ```
 /// use replay_workload::swf::Header;

@@ -10,8 +10,8 @@
 //!          | [ "-" ] decimal                      -- in fields 2, 3, 4, 6, 9, 18 (seconds)
 //! ```
 //!
-//! Format: SWF 2.2, Parallel Workloads Archive. A [`Reader`] reads any `BufRead`; [`Reader::open`] opens a path and
-//! decompresses gzip, which it detects by content. This module does not interpret the contents of records. A reader
+//! Format: SWF 2.2, Parallel Workloads Archive. A [`Reader`] reads any `BufRead`. [`Reader::open`] opens a path and
+//! decompresses gzip, which is detected by content. This module does not interpret the contents of records. A reader
 //! returns each record as a [`Record`] with the values in the file. An error contains the line, the column and the
 //! field. Some sites write more than 18 fields; a reader returns the rest of the line as text ([`Reader::extra`]), and
 //! a writer writes this text unchanged.

@@ -1,4 +1,4 @@
-//! Parses a line to a [`Record`], with small nom parsers.
+//! Parses a line to a [`Record`] with small parsers that use the library nom.
 //!
 //! Digits are parsed by hand-written loops inside the nom parsers: nearly every field is a short integer, and a general
 //! number parser would dominate the run time. Input that a loop cannot parse exactly (exponents, more than fifteen
@@ -165,8 +165,8 @@ fn bad<T>(rest: &[u8], reason: Reason) -> Parsed<'_, T> {
     Err(nom::Err::Error(Bad { rest, reason }))
 }
 
-/// Parses the leading digits, and returns their value and how many digits there are. Values of more than 18 digits wrap
-/// around, so callers must check the number of digits.
+/// Parses the leading digits, and returns their value and their number. Values of more than 18 digits wrap around, so
+/// callers must check the number of digits.
 #[inline]
 fn digits(input: &[u8]) -> (u64, usize) {
     let mut value = 0u64;

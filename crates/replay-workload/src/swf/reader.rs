@@ -23,7 +23,7 @@ const BUFFER: usize = 1 << 18;
 
 /// Reads an SWF trace line by line.
 ///
-/// The header is collected while reading. In a well-formed file the header is complete before the first record. Later
+/// The header is collected while reading. In a well-formed file, the header is complete before the first record. Later
 /// comments are added when they are read. Blank lines are skipped, CRLF is accepted as a line end, and a byte order
 /// mark is skipped. Records may be in any order.
 ///
@@ -47,8 +47,8 @@ pub struct Reader<R> {
     done: bool,
 }
 
-/// All state of a [`Reader`] except its input. This state is separate so that a line can be processed while the input's
-/// buffer is borrowed.
+/// All state of a [`Reader`] except its input. The state is separate from the input, so that a line can be processed
+/// while the input's buffer is borrowed.
 struct State {
     file: String,
     options: ReadOptions,

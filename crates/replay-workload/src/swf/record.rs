@@ -2,43 +2,43 @@
 
 /// One line of a trace: the eighteen fields of SWF 2.2, with `-1` for unknown values.
 ///
-/// Times are `f64` because the format allows fractions (the archive writes `489.00`); all times that the reader returns
+/// Times are `f64` because the format allows fractions (the archive writes `489.00`). All times that the reader returns
 /// are below 2^53 in magnitude, so whole seconds are exact. Values are not interpreted: the cleaning policy defines the
 /// treatment of negative run times and missing sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
     /// Field 1. Job number: usually 1, 2, 3, ..., possibly with gaps.
     pub job_number: i64,
-    /// Field 2. Submit time, seconds since the start of the log (`UnixStartTime`).
+    /// Field 2. Submit time in seconds since the start of the log (`UnixStartTime`).
     pub submit_time: f64,
-    /// Field 3. Wait time in the queue, seconds.
+    /// Field 3. Wait time in the queue, in seconds.
     pub wait_time: f64,
-    /// Field 4. Run time (wall clock), seconds.
+    /// Field 4. Run time (wall clock) in seconds.
     pub run_time: f64,
     /// Field 5. Number of allocated processors.
     pub allocated_processors: i64,
-    /// Field 6. CPU time used, seconds, mean over the processors.
+    /// Field 6. CPU time used, in seconds, as a mean over the processors.
     pub average_cpu_time: f64,
-    /// Field 7. Memory used, kilobytes, mean over the processors.
+    /// Field 7. Memory used, in kilobytes, as a mean over the processors.
     pub used_memory: i64,
     /// Field 8. Number of requested processors.
     pub requested_processors: i64,
-    /// Field 9. Time requested, seconds: the user's estimate of the run time.
+    /// Field 9. Requested time in seconds, which is the user's estimate of the run time.
     pub requested_time: f64,
-    /// Field 10. Memory requested, kilobytes per processor.
+    /// Field 10. Requested memory in kilobytes per processor.
     pub requested_memory: i64,
-    /// Field 11. Status: 0 failed, 1 completed, 2 and 3 partial executions, 4 the last partial execution failed, 5
-    /// cancelled.
+    /// Field 11. Status of the job. The value 0 means failed, 1 completed, 2 and 3 partial executions, 4 that the last
+    /// partial execution failed, and 5 cancelled.
     pub status: i64,
-    /// Field 12. User, a number from 1.
+    /// Field 12. Number of the user, from 1.
     pub user: i64,
-    /// Field 13. Group, a number from 1.
+    /// Field 13. Number of the group, from 1.
     pub group: i64,
-    /// Field 14. Executable (application), a number from 1.
+    /// Field 14. Number of the executable (application), from 1.
     pub executable: i64,
-    /// Field 15. Queue, a number; by convention, 0 is the queue of interactive jobs.
+    /// Field 15. Number of the queue; by convention, 0 is the queue of interactive jobs.
     pub queue: i64,
-    /// Field 16. Partition, a number from 1.
+    /// Field 16. Number of the partition, from 1.
     pub partition: i64,
     /// Field 17. Number of the preceding job, which must end before this job is submitted.
     pub preceding_job: i64,

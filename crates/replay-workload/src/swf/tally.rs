@@ -25,7 +25,8 @@ pub struct ErrorTally {
 }
 
 impl ErrorTally {
-    /// Counts an error. Also stores the error if fewer than `limit` and fewer than `MAX_STORED` errors are stored.
+    /// Counts an error. The error is also stored if fewer than `limit` errors and fewer than `MAX_STORED` errors are
+    /// stored so far.
     pub(super) fn add(&mut self, error: RecordError, limit: usize) {
         *self.by_reason.entry(error.reason).or_default() += 1;
         self.first.entry(error.reason).or_insert(error.line);

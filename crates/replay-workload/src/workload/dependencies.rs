@@ -1,8 +1,8 @@
 //! Dependencies between jobs: jobs that are submitted after another job has ended (SWF fields 17 and 18).
 //!
-//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores the dependencies unless
-//! [`Dependencies`] selects a rule: the submit times of a log already reflect its dependencies. Dependencies matter
-//! only if jobs end at other times in the replay than in the log.
+//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores the dependencies if
+//! [`Dependencies`] selects no rule, because the submit times of a log already reflect its dependencies. Dependencies
+//! matter only if jobs end at other times in the replay than in the log.
 //!
 //! Field 17 is the job number of the predecessor. If several records have this number, the predecessor is the last of
 //! these records before the dependent record. If all records with this number are after the dependent record, the
@@ -123,8 +123,8 @@ pub struct DependencyCounts {
     pub itself: u64,
     /// Number of records with a value above 0 in field 18.
     pub think: u64,
-    /// The value of field 17 if it is above 0 and the same in all records, and the trace has several records. Such a
-    /// value is not a dependency.
+    /// The value of field 17, if the trace has several records and the value is above 0 and the same in all records. A
+    /// constant value of field 17 is not a dependency.
     pub constant: Option<i64>,
 }
 
@@ -243,7 +243,7 @@ pub(super) struct Linker {
     /// field 17.
     named: Vec<(u32, i64, i64, i64, Option<i64>)>,
     think: u64,
-    /// Whether the job numbers are not strictly ascending. In strictly ascending order no number is repeated.
+    /// Whether the job numbers are not strictly ascending. In strictly ascending order, no number is repeated.
     unordered: bool,
     /// See [`Links::repeated_lines`].
     twice: Vec<(i64, [u32; 2])>,
@@ -337,8 +337,7 @@ impl Links {
 
     /// Computes the dependencies of `jobs` under a rule.
     ///
-    /// For each cycle of dependencies, the dependency of one job is ignored: the job of the cycle that is last in the
-    /// file.
+    /// In each cycle of dependencies, the dependency of the job that is last in the file is ignored.
     pub fn chains(&self, jobs: &[Job], rule: Dependencies) -> Chains {
         let mut chains = Chains::default();
         if rule == Dependencies::Ignore || self.links.is_empty() {

@@ -15,8 +15,8 @@ pub struct CleaningError {
     pub line: u64,
     /// Job number (field 1).
     pub job: i64,
-    /// The field that causes the error. If the job was found to be too large after loading, this is field 5, regardless
-    /// of the field from which the size was taken.
+    /// The field that causes the error. If the job was found to be too large after loading, the field that is given is
+    /// field 5, regardless of the field from which the size was taken.
     pub field: AnyField,
     /// Name of the policy.
     pub policy: String,
@@ -73,7 +73,7 @@ pub enum Problem {
 }
 
 impl CleaningError {
-    /// Returns the error with the name of the file set.
+    /// Sets the name of the file in the error and returns the error.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> CleaningError {
         self.file = Some(file.to_owned());

@@ -48,7 +48,8 @@ impl<'a> Extra<'a> {
         Some(Descriptor { nodes, cores, gpus: self.field(19).and_then(parse_digits) })
     }
 
-    /// Parses field 19 as CERIT's node list, the node of every processor; `None` if the field has another format.
+    /// Parses field 19 as CERIT's node list, which contains the node of every processor; `None` if the field has
+    /// another format.
     pub fn nodes(self) -> Option<impl Iterator<Item = u32> + Clone + 'a> {
         let list = self.field(19)?.strip_prefix(b"{")?.strip_suffix(b"}")?;
         let ids = list.split(|&byte| byte == b',');
@@ -62,8 +63,8 @@ impl<'a> Extra<'a> {
     }
 
     /// Returns the largest number of processors per node in CERIT's request (field 21). A request consists of chunks
-    /// joined by `+`, each of the form `COUNT:ppn=K:property..`. In some requests, a property follows K without a
-    /// separator.
+    /// joined by `+`, each of the form `COUNT:ppn=K:property..`. In some requests, a property follows the number K
+    /// without a separator.
     pub fn processors_per_node(self) -> Option<i64> {
         let request = std::str::from_utf8(self.field(21)?).ok()?;
         let of_part = |part: &str| {
@@ -93,8 +94,8 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// Returns whether the GPUs can be divided evenly among the nodes, with at most 8 GPUs per node. Also true if the
-    /// number of GPUs is unknown.
+    /// Returns whether the GPUs can be divided evenly among the nodes, with at most 8 GPUs per node. The result is also
+    /// true if the number of GPUs is unknown.
     pub fn is_even(self) -> bool {
         let all = |gpus: i64| self.nodes > 0 && gpus % self.nodes == 0 && gpus / self.nodes <= GPUS;
         self.gpus.is_none_or(all)

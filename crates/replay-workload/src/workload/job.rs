@@ -21,7 +21,7 @@ pub struct Job {
     /// Run time in seconds, never negative.
     pub run: i64,
     /// The user's estimate of the run time, in seconds. Under the policies `johnson`, `strict`, `pwa`, `batsim` and
-    /// `accasim` it is at least `run`; `sst` keeps estimates below `run`.
+    /// `accasim`, the estimate is at least `run`; `sst` keeps estimates below `run`.
     pub estimate: i64,
     /// Number of processors, at least 1.
     pub size: u32,
@@ -30,7 +30,7 @@ pub struct Job {
     /// Requested side lengths along x, y and z, in processors; their product is `size`. `None` if the job
     /// accepts any processors.
     pub shape: Option<[u16; 3]>,
-    /// Requested run time as recorded in the log (SWF field 9), in seconds. Cleaning does not change it, so it
-    /// may be less than `run`. `None` if unknown.
+    /// Requested run time as recorded in the log (SWF field 9), in seconds. Cleaning does not change this value, so the
+    /// value may be less than `run`. `None` if unknown.
     pub limit: Option<u32>,
 }

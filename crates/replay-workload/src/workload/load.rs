@@ -97,7 +97,7 @@ impl Workload {
         Ok(())
     }
 
-    /// Loads a trace from a reader; `source` names it in messages and determines the workload's name.
+    /// Loads a trace from a reader; `source` is the name of the trace in messages and determines the workload's name.
     ///
     /// # Errors
     /// [`LoadError`], as for [`Workload::load`].

@@ -57,7 +57,7 @@ impl SearchPath {
         repositories.fold(path, SearchPath::with)
     }
 
-    /// Appends a directory unless the path already contains it.
+    /// Appends a directory if the path does not already contain it.
     #[must_use]
     pub fn with(mut self, dir: impl Into<PathBuf>) -> SearchPath {
         let dir = dir.into();
@@ -72,9 +72,9 @@ impl SearchPath {
         &self.dirs
     }
 
-    /// Returns the file of a trace. If `name` is an existing path, returns this path. Otherwise searches the
-    /// directories for a file with this name, with or without `.swf` and `.gz`, and then for the file of a known trace
-    /// with this name or alias.
+    /// Returns the file of a trace. If `name` is an existing path, returns this path. If `name` is not an existing
+    /// path, searches the directories for a file with this name, with or without `.swf` and `.gz`. After that, searches
+    /// for the file of a known trace with this name or alias.
     ///
     /// # Errors
     /// [`NotFound`], which lists the searched directories, similar names and the command to fetch the trace.

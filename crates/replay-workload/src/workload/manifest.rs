@@ -73,7 +73,7 @@ impl Manifest {
 
     /// Returns the traces with this name or alias. Case and extensions are ignored.
     ///
-    /// Traces with this name come before traces with this alias. Within each group preferred traces come first.
+    /// Traces with this name come before traces with this alias. Within each group, preferred traces come first.
     pub fn matching(&self, name: &str) -> impl Iterator<Item = &KnownTrace> {
         let name = strip_extensions(name);
         let own = self.traces.iter().filter(move |trace| trace.name.eq_ignore_ascii_case(name));

@@ -2,8 +2,8 @@
 //!
 //! A box such as `A0-3 B4-7 C8-11 D8-11 E0-1` is written as the first and the last coordinate in each of five
 //! dimensions. Imports of Cobalt logs write this notation. If a range wraps around, its first coordinate is greater
-//! than its last. A midplane has 4 x 4 x 4 x 4 x 2 = 512 nodes; the midplane at (a, b, c, d) has number d + 4 (c + 4
-//! (b + 3 a)), as on Mira, which has 2 x 3 x 4 x 4 midplanes. On the machine `6x4x4*512`, the number of a midplane is
+//! than its last. A midplane has 4 x 4 x 4 x 4 x 2 = 512 nodes. The midplane at (a, b, c, d) has the number d + 4 (c +
+//! 4 (b + 3 a)), as on Mira, which has 2 x 3 x 4 x 4 midplanes. On the machine `6x4x4*512`, the number of a midplane is
 //! the number of its point in scan order.
 
 /// Sides of Mira along A, B, C, D and E, in nodes.
@@ -15,7 +15,7 @@ const MIDPLANE: [u64; 5] = [4, 4, 4, 4, 2];
 /// Returns the midplanes of a box, each with its number of nodes in the box; `None` if the text is not a box.
 ///
 /// # Errors
-/// A message if the box is not on Mira.
+/// Returns a message if the box is not on Mira.
 ///
 /// ```
 /// use replay_workload::workload::midplanes::of_box;

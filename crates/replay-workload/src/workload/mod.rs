@@ -3,9 +3,10 @@
 //! A [`Workload`] is the input of a replay. A workload contains [`Job`]s sorted by submit time, the trace's header, a
 //! digest of the trace's text and a [`CleaningReport`]. Jobs with equal submit times are in the order of the file.
 //!
-//! Different SWF readers treat incomplete records differently, and few readers report how. In this module a [`Policy`]
-//! has one switch per decision. The named policies are constants in a table ([`Policy::ALL`]), and a single function
-//! applies any policy ([`Policy::apply`]). The report counts every drop and every change by reason.
+//! Different SWF readers treat incomplete records differently, and few readers report how they treat these records. In
+//! this module, a [`Policy`] has one switch per decision. The named policies are constants in a table
+//! ([`Policy::ALL`]), and a single function applies any policy ([`Policy::apply`]). The report counts every drop and
+//! every change by reason.
 //!
 //! ```text
 //! name --SearchPath--> file --swf::Reader--> records --Policy--> jobs --Window--> Workload

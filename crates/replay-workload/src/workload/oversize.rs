@@ -1,5 +1,5 @@
-//! The treatment of jobs larger than the machine. It is a separate pass, because the machine may be chosen after
-//! loading.
+//! The treatment of jobs larger than the machine. This treatment is a separate pass, because the machine may be chosen
+//! after loading.
 
 use super::error::{CleaningError, Problem};
 use super::job::Job;

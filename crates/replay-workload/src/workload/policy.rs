@@ -10,16 +10,17 @@ use super::extra_fields::Extra;
 pub enum SizeSource {
     /// Field 5, allocated processors.
     Allocated,
-    /// Field 5; if field 5 is not positive, field 8 (requested processors).
+    /// The size is field 5 or, if field 5 is not positive, field 8 (requested processors).
     AllocatedElseRequested,
-    /// Field 8; if field 8 is not positive, field 5.
+    /// The size is field 8 or, if field 8 is not positive, field 5.
     RequestedElseAllocated,
-    /// Nodes of Frontier's descriptor in field 21; field 5 if field 21 is not a descriptor.
+    /// The size is the number of nodes in Frontier's descriptor in field 21; if field 21 is not a descriptor, the size
+    /// is field 5.
     FrontierNodes,
-    /// Field 5, but at least the number of processors per node in CERIT's request (field 21).
+    /// The size is field 5, but at least the number of processors per node in CERIT's request (field 21).
     CeritProcessors,
-    /// Distinct nodes of CERIT's list in field 19; if field 19 is not a list, field 5 divided by the number of
-    /// processors per node in field 21.
+    /// The size is the number of distinct nodes in CERIT's list in field 19. If field 19 is not a list, the size is
+    /// field 5 divided by the number of processors per node in field 21.
     CeritNodes,
 }
 
@@ -66,8 +67,8 @@ pub enum Rounding {
     Nearest,
 }
 
-/// Rule for estimates: the estimate if field 9 is unknown, and the minimum estimate. Both estimates are multiples of
-/// the run time.
+/// Rule for estimates: the estimate if field 9 is unknown, and the minimum estimate. The estimate for an unknown field
+/// 9 and the minimum estimate are multiples of the run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EstimateRule {
     /// Whether field 9 (requested time) is used.

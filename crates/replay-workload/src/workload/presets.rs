@@ -29,7 +29,7 @@ impl Policy {
         strict: false,
     };
 
-    /// The rules of `johnson`, except that a record that these rules would change or drop is an error.
+    /// The rules of `johnson`, but a record that these rules would change or drop is an error.
     pub const STRICT: Policy = Policy {
         name: "strict",
         summary: "the rules of johnson; a record that would be changed or dropped is an error",
@@ -87,9 +87,9 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// Rules for records of 21 fields as in logs of Frontier (2024 and later). In these logs fields 5 and 8 are numbers
-    /// of processors in some records and numbers of nodes in others. Sizes are numbers of nodes, from the descriptor in
-    /// field 21. All other rules are the rules of `pwa`.
+    /// Rules for records of 21 fields as in logs of Frontier (2024 and later). In these logs, fields 5 and 8 contain
+    /// numbers of processors in some records and numbers of nodes in others. Sizes are numbers of nodes, from the
+    /// descriptor in field 21. All other rules are the rules of `pwa`.
     pub const FRONTIER: Policy = Policy {
         name: "frontier",
         summary: "like pwa, with sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",

@@ -5,9 +5,9 @@
 //! * A file beside the trace, `x.nodes.csv[.gz]`, as written by imports. The file has the columns `job` (the job
 //!   number) and `nodes` (a node list in the notation of [`nodes`](super::nodes)). Lines that begin with `#` are
 //!   comments; one of these lines may name the trace, see [`sidecar`](super::sidecar). A list may also be a box of a
-//!   Blue Gene/Q. The [midplanes](super::midplanes) of the box are then used as nodes, and each midplane is repeated
-//!   for each of its nodes in the box.
-//! * Field 19 of a record as written by CERIT, `{id,id,..}`, the node of every processor.
+//!   Blue Gene/Q. The [midplanes](super::midplanes) of the box are then used as nodes, and a midplane occurs in the
+//!   list once for each of its nodes in the box.
+//! * Field 19 of a record as written by CERIT, `{id,id,..}`, which lists the node of every processor.
 
 mod error;
 
@@ -67,14 +67,14 @@ impl std::fmt::Display for Unreadable {
     }
 }
 
-/// Placements in a file for jobs that are not replayed.
+/// Statistics of the placements in a file whose jobs are not replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnmatchedPlacements {
     /// Number of placements of jobs that are not replayed.
     pub count: u64,
-    /// Line of the first of these placements.
+    /// Line of the first placement whose job is not replayed.
     pub line: u64,
-    /// Job number of the first of these placements.
+    /// Job number of the first placement whose job is not replayed.
     pub job: i64,
 }
 
@@ -120,8 +120,8 @@ impl RecordedPlacements {
         Self::of_records(input, &file, options)?.or_nowhere(file, beside)
     }
 
-    /// Reads the placements from the records of a trace that is not a file. Such a trace has no file of placements
-    /// beside it. Messages refer to the trace by `name`.
+    /// Reads the placements from the records of a trace that is not a file. A trace that is not a file has no file of
+    /// placements beside it. Messages refer to the trace by `name`.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed, or there are no placements.
@@ -248,8 +248,8 @@ impl RecordedPlacements {
         }
     }
 
-    /// Removes repeated nodes from each list. Needed if job sizes are numbers of nodes but the log lists a node for
-    /// each processor.
+    /// Removes repeated nodes from each list. This step is needed if job sizes are numbers of nodes but the log lists a
+    /// node for each processor.
     pub fn each_once(mut self) -> Self {
         for nodes in self.jobs.values_mut() {
             let mut seen = BTreeSet::new();
@@ -340,7 +340,8 @@ impl Builder {
         self.jobs.insert(key, nodes);
     }
 
-    /// Adds a job that occupies midplanes. Each midplane comes with the number of its nodes that the job occupies.
+    /// Adds a job that occupies midplanes. For each midplane, `midplanes` also contains the number of its nodes that
+    /// the job occupies.
     fn add_midplanes(&mut self, key: i64, midplanes: Vec<(u32, u32)>) {
         let mut nodes = Vec::new();
         for (midplane, count) in midplanes {

@@ -167,8 +167,8 @@ pub struct CleaningReport {
     pub without_shape: u64,
     /// Number of jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
-    /// Number of jobs kept by cleaning that are after the window: jobs submitted after its end, and jobs in excess of
-    /// its number of jobs.
+    /// Number of jobs kept by cleaning that are after the window: jobs submitted after its end, and jobs beyond its
+    /// maximum number of jobs.
     pub after_window: u64,
 }
 

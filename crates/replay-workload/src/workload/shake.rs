@@ -9,9 +9,9 @@
 //! Every copy has the jobs of the log with their numbers, sizes, shapes and lines. For each job:
 //!
 //! * The submit time changes by a whole number of seconds, uniformly distributed from -width to +width. The new submit
-//!   time is at least 0; if the old submit time is negative, the new one is at least the old one.
-//! * The run time changes in the same way by an independent random number. The new run time is at least 1 s. A run time
-//!   of 0 does not change, because the job never ran.
+//!   time is at least 0; if the old submit time is negative, the new submit time is instead at least the old one.
+//! * The run time changes by another, independent random number from the same range. The new run time is at least 1 s.
+//!   A run time of 0 does not change, because the job never ran.
 //! * The estimate changes only if it was at least the old run time and is below the new run time. The estimate then
 //!   becomes the new run time.
 //!
@@ -119,7 +119,8 @@ impl Shake {
         let mut by = || random.random_range(-width..=width);
         let shaken = jobs.iter().map(|job| {
             let submit = job.submit.saturating_add(by()).max(job.submit.min(0));
-            // The number is drawn for every job, so that later numbers do not depend on the run times of earlier jobs.
+            // A random number is drawn for every job, so that later numbers do not depend on the run times of earlier
+            // jobs.
             let run = job.run.saturating_add(by()).max(job.run.min(1));
             let run = if job.run == 0 { 0 } else { run };
             let estimate =
@@ -220,7 +221,7 @@ mod tests {
             let place = |change: i64| (change + 2) as usize;
             pairs[place(new.submit - old.submit)][place(new.run - old.run)] += 1;
         }
-        // Each of the 25 pairs is expected 1,200 times, with a standard deviation of 34.
+        // Each of the 25 pairs of changes is expected 1,200 times, with a standard deviation of 34.
         assert!(pairs.iter().flatten().all(|count| (1030..1370).contains(count)), "{pairs:?}");
     }
 

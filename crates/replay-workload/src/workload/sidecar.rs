@@ -8,10 +8,10 @@
 //! # trace blake3:DIGEST
 //! ```
 //!
-//! where DIGEST is the BLAKE3 digest of the uncompressed trace in hexadecimal
+//! Here, DIGEST is the BLAKE3 digest of the uncompressed trace, in hexadecimal
 //! ([`Workload::digest`](super::Workload::digest)). Readers reject a sidecar that names another trace. Readers accept a
-//! sidecar without this line, for example a file written by hand. The line is the last line because an import can
-//! compute the digest only after it has read the whole log.
+//! sidecar without this line, for example a file written by hand. The line that names the trace is the last line of a
+//! sidecar, because an import can compute the digest only after it has read the whole log.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write};

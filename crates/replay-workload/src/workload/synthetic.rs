@@ -2,9 +2,9 @@
 //! of a trace is accepted.
 //!
 //! `stream[machine=32x32,arrivals=10]` is one replication of a [stochastic stream](super::stochastic), and
-//! `lublin[processors=100,load=0.7]` is a trace of the [Lublin-Feitelson model](super::lublin). Both kinds of traces
-//! are written as SWF in memory and loaded like a file. Synthetic traces therefore have a header and a digest, and a
-//! policy and a window can be applied to them.
+//! `lublin[processors=100,load=0.7]` is a trace of the [Lublin-Feitelson model](super::lublin). Traces of both
+//! generators are written as SWF in memory and loaded like a file. Synthetic traces therefore have a header and a
+//! digest, and a policy and a window can be applied to them.
 
 use std::fmt;
 use std::str::FromStr;

@@ -78,7 +78,8 @@ fn parse_digits(text: &str) -> Option<i64> {
     digits.then(|| text.parse().ok()).flatten()
 }
 
-/// Parses `3:20:00`: hours of at most `digits` digits, minutes and seconds of two digits and below 60.
+/// Parses a time like `3:20:00`: the hours have at most `digits` digits; the minutes and the seconds have two digits
+/// and are below 60.
 fn clock(text: &str, digits: usize) -> Option<i64> {
     let mut parts = text.split(':');
     let hours = parts.next().filter(|hours| hours.len() <= digits).and_then(parse_digits)?;
@@ -91,7 +92,7 @@ fn sixtieths(text: &str) -> Option<i64> {
     parse_digits(text).filter(|&value| text.len() == 2 && value < 60)
 }
 
-/// Parses `1d2h`, `2h30m` or `90s`: each unit at most once, the largest first.
+/// Parses a time like `1d2h`, `2h30m` or `90s`, in which each unit occurs at most once, the largest unit first.
 fn units(text: &str) -> Option<i64> {
     let (mut rest, mut sum) = (text, 0i64);
     for (unit, seconds) in [('d', 86_400i64), ('h', 3600), ('m', 60), ('s', 1)] {

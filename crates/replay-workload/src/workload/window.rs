@@ -38,7 +38,7 @@ pub struct Window {
 pub struct Outside {
     /// Number of jobs submitted before the window.
     pub before: usize,
-    /// Number of jobs submitted after the window, or in excess of the window's number of jobs.
+    /// Number of jobs submitted after the window, or beyond the window's maximum number of jobs.
     pub after: usize,
 }
 
@@ -174,7 +174,8 @@ pub(super) fn date(text: &str) -> Option<i64> {
 }
 
 impl fmt::Display for Window {
-    /// Formats the window: `all jobs`, or e.g. `from second 86400, 1000 jobs, 7 days`.
+    /// Formats the window, for example as `from second 86400, 1000 jobs, 7 days`, or as `all jobs` if it has no limits.
+    ///
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let from = self.from.map(|start| match start {
             Start::Seconds(seconds) => format!("from second {seconds}"),

@@ -108,8 +108,8 @@ fn literal(machine: &Machine, sides: [u16; 3], cuts: u32) -> Option<Vec<NodeId>>
             assert_eq!(taken.len(), volume(frame) as usize * (1 << cut));
             return Some(taken);
         }
-        // Halves the longer side, or the shorter side if the longer side is odd. The same rule is
-        // used in three dimensions.
+        // Halves the longer side, or the shorter side if the longer side is odd. The rule for
+        // halving a frame is also used in three dimensions.
         let mut axes = [0, 1, 2];
         axes.sort_by_key(|&i| std::cmp::Reverse(frame[i]));
         let axis = axes.into_iter().find(|&i| frame[i].is_multiple_of(2))?;

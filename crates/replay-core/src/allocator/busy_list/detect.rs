@@ -78,8 +78,8 @@ impl Detector {
         self.first_of(list, sides, has_base)
     }
 
-    /// Returns the lowest corner of the first admissible piece. Only border planes for which `may`
-    /// returns true are considered.
+    /// Returns the lowest corner of the first piece of a border plane that consists of admissible
+    /// bases. Only border planes for which `may` returns true are considered.
     fn first_of(
         &mut self,
         list: &BusyList,
@@ -114,7 +114,8 @@ impl Detector {
                     for plane in work.drain(..) {
                         let from = next.len();
                         plane.subtract(region, next);
-                        // A piece above this region is above all later regions, so it is final.
+                        // A piece of a plane above this region is above all later regions, so the
+                        // piece is final.
                         found.extend(next.extract_if(from.., |piece| piece.is_above(region)));
                     }
                     std::mem::swap(work, next);
@@ -139,8 +140,9 @@ impl Detector {
     }
 
     /// Returns the first base on a 2D mesh. On a 2D mesh a plane is a segment. A region divides a
-    /// segment into at most two parts: below and above the region. The part above is final. The
-    /// first segment is therefore known as soon as there is a part above a region.
+    /// segment into at most two parts: below and above the region. The part of the segment above
+    /// the region is final. The first segment is therefore known as soon as there is a part above a
+    /// region.
     fn first_of_segments(
         &mut self,
         admissible: Admissible,

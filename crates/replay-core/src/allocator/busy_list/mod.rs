@@ -39,8 +39,8 @@ use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 use placer::Placer;
 
-/// The Busy List and Turning Busy List allocators. The operations of their [`Census`](super::Census) are the
-/// subtractions of a prohibited region from a plane of bases, or from a piece of a plane.
+/// The Busy List and Turning Busy List allocators. The operations in the [`Census`](super::Census) of both allocators
+/// are the subtractions of a prohibited region from a plane of bases, or from a piece of a plane.
 #[derive(Clone, Debug)]
 pub struct BusyListAllocator {
     placer: Placer,

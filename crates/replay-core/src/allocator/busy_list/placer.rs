@@ -20,9 +20,9 @@ pub(in crate::allocator) struct Placer {
 }
 
 impl Placer {
-    /// Creates a placer for a mesh on which every processor is free. If `turning`, all orientations are tried. The fast
-    /// engine stops at the first plane of admissible bases and tries equal orientations only once. The literal engine
-    /// lists all planes, uses the first plane, and tries equal orientations repeatedly.
+    /// Creates a placer for a mesh on which every processor is free. If `turning` is set, all orientations are tried.
+    /// The fast engine stops at the first plane of admissible bases and tries equal orientations only once. The literal
+    /// engine lists all planes, uses the first plane, and tries equal orientations repeatedly.
     pub fn new(grid: &Grid, turning: bool, engine: Engine) -> Self {
         let (list, detector) = (BusyList::new(grid), Detector::default());
         Self { list, detector, turning, engine, map: None }

@@ -47,11 +47,11 @@ pub(in crate::allocator) struct Plane {
 enum Cover {
     /// The whole span.
     Whole,
-    /// The lower end; the upper part remains.
+    /// The lower end of the span is covered; the upper part remains.
     Lower,
-    /// The upper end; the lower part remains.
+    /// The upper end of the span is covered; the lower part remains.
     Upper,
-    /// The middle; a part on either side remains.
+    /// The middle of the span is covered; a part on either side remains.
     Middle,
 }
 
@@ -67,8 +67,8 @@ impl Span {
 }
 
 impl Plane {
-    /// Returns whether the plane is above `region`. If so, the plane is also above every region whose highest z is not
-    /// greater than that of `region`.
+    /// Returns whether the plane is above `region`. A plane above `region` is also above every region whose highest z
+    /// is not greater than that of `region`.
     #[inline]
     pub fn is_above(&self, region: &Region) -> bool {
         self.z.low > region.high[2]

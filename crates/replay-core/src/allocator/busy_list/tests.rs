@@ -198,7 +198,7 @@ proptest! {
         }
     }
 
-    /// During any history the list contains exactly the busy units of the machine. At the end the
+    /// During any history, the list contains exactly the busy units of the machine. At the end, the
     /// list and the machine are empty.
     #[test]
     fn the_list_is_empty_after_all_jobs_end(

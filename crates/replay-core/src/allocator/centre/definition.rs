@@ -38,7 +38,7 @@ impl Metric {
 pub enum ShellOrder {
     /// The free list is sorted by distance to one candidate centre after the other, with a stable sort. At the i-th
     /// centre, processors with equal distance are therefore ordered by their distance to centre i - 1, then to centre
-    /// i - 2, and so on, and finally in scan order. This order reproduces the numbers of the paper.
+    /// i - 2, and so on, and finally in scan order. The carried order reproduces the numbers of the paper.
     #[default]
     Carried,
     /// Scan order.
@@ -137,7 +137,7 @@ pub struct Candidate {
     pub order: usize,
     /// Primary score; lower is better.
     pub score: u64,
-    /// Tie value; lower is better. 0 without a tie vector.
+    /// Tie value; lower is better. The value is 0 without a tie vector.
     pub tie: i64,
     /// Sums from which the tie value is computed.
     pub terms: TieTerms,
@@ -147,7 +147,7 @@ pub struct Candidate {
     pub nodes: Vec<NodeId>,
 }
 
-/// The sums of a tie value. Each is a sum of weights w(p) as defined in [`TieVector`].
+/// The sums of a tie value. Each field is a sum of weights w(p) as defined in [`TieVector`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TieTerms {
     /// Sum of the weights of free processors outside the candidate.
@@ -170,21 +170,21 @@ pub struct Competition {
 }
 
 impl CentreRule {
-    /// Returns the rule of MC1x1: square shells, and the smallest sum of shell numbers wins.
+    /// Returns the rule of MC1x1: shells are squares, and the set with the smallest sum of shell numbers wins.
     pub fn mc1x1(options: CentreOptions) -> Self {
         let (centres, score) = (Centres::FreeProcessors, Score::ShellSum);
         Self { centres, metric: Metric::Linf, score, options }
     }
 
-    /// Returns the rule of Gen-Alg: diamond shells around free processors, and the smallest sum of pairwise distances
-    /// wins.
+    /// Returns the rule of Gen-Alg: shells are diamonds around free processors, and the set with the smallest sum of
+    /// pairwise distances wins.
     pub fn gen_alg(options: CentreOptions) -> Self {
         let (centres, score) = (Centres::FreeProcessors, Score::PairwiseL1);
         Self { centres, metric: Metric::L1, score, options }
     }
 
-    /// Returns the rule of MM: diamond shells around the positions of [`Centres::CoordinateProduct`], and the smallest
-    /// sum of pairwise distances wins.
+    /// Returns the rule of MM: shells are diamonds around the positions of [`Centres::CoordinateProduct`], and the set
+    /// with the smallest sum of pairwise distances wins.
     pub fn mm(options: CentreOptions) -> Self {
         Self { centres: Centres::CoordinateProduct, ..Self::gen_alg(options) }
     }
@@ -292,8 +292,8 @@ impl CentreRule {
         terms
     }
 
-    /// Calls `visit` for each processor that counts in the tie value of a set, with the processor, the term in which it
-    /// counts, and its weight. Without a tie vector `visit` is not called.
+    /// For each processor that counts in the tie value of a set, calls `visit` with the processor, the term in which it
+    /// counts, and its weight. Without a tie vector, `visit` is not called.
     pub fn for_each_weight(
         &self,
         machine: &Machine,

@@ -9,7 +9,8 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// Number of each distinct processor set of the competing candidates. Sets are numbered from 1 in candidate order.
+/// Map from each distinct processor set of the competing candidates to the number of the set. Sets are numbered from 1
+/// in candidate order.
 type SetNumbers = HashMap<Vec<NodeId>, usize>;
 
 /// Records the candidates and the winner for `size` processors; `size` is less than the number of free processors.
@@ -57,7 +58,8 @@ pub fn explain(
 }
 
 /// Returns the candidates in rank order. Only the first [`LISTED`] candidates, which are plotted, have all shells and
-/// weights. Storing this data for all candidates would need memory that is quadratic in the size of the machine.
+/// weights. Storing shells and weights for all candidates would need memory that is quadratic in the size of the
+/// machine.
 fn scored_candidates(
     rule: &CentreRule,
     machine: &Machine,

@@ -2,9 +2,10 @@
 //! the formulation of Johnson, Bunde, Leung (sections I, II and IV).
 //!
 //! For each candidate centre, a strategy takes the k free processors nearest to the centre, shell by shell; the last
-//! shell may be taken only in part. The strategy computes a score for this set. The candidate with the lowest score
-//! wins. If scores are equal, the lowest tie value wins; if tie values are equal too, the first candidate in candidate
-//! order wins. The module `definition` implements this rule literally, and the fast engines must agree with it.
+//! shell may be taken only in part. The strategy computes a score for each set of processors taken in this way. The
+//! candidate with the lowest score wins. If scores are equal, the lowest tie value wins; if tie values are equal too,
+//! the first candidate in candidate order wins. The module `definition` implements the rule of all centre-based
+//! strategies literally, and the fast engines must agree with it.
 //!
 //! | module | topic |
 //! |---|---|

@@ -71,8 +71,7 @@ impl ShellCut {
 
 impl<P: Copy, D: Count> ShellCut<P, D> {
     /// Takes processors like [`take`](ShellCut::take) in carried order, for any type of processor and centre and any
-    /// distance function. Returns `false` if the earlier centres do not determine the part, so that the scan order
-    /// does.
+    /// distance function. Returns `false` if the part is determined by the scan order and not by the earlier centres.
     pub fn take_by<C>(
         &mut self,
         mut earlier: impl Iterator<Item = C>,
@@ -119,8 +118,8 @@ impl<P: Copy, D: Count> ShellCut<P, D> {
     }
 }
 
-/// Returns the `need`-th smallest of some numbers from 0 to `most`; `need` is at least one and at most the number of
-/// numbers. `histogram` is scratch memory.
+/// Returns the `need`-th smallest number of a sequence of numbers from 0 to `most`; `need` is at least one and at most
+/// the length of the sequence. `histogram` is scratch memory.
 #[inline]
 pub fn nth_smallest(
     numbers: impl Iterator<Item = u32>,

@@ -72,8 +72,8 @@ pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
 /// The comparison is made on a machine, and on the states that result from the engine's decisions.
 /// `shares` are the requested sizes as fractions of the number of free processors.
 ///
-/// With [`ShellOrder::Greedy`] the engines run the definition itself, so the comparison only checks
-/// that they forward requests correctly.
+/// With [`ShellOrder::Greedy`], the engines run the definition itself, so the comparison only
+/// checks that the engines forward requests correctly.
 pub fn agrees(
     fast: &mut dyn Allocator,
     rule: &CentreRule,
@@ -108,7 +108,8 @@ pub fn agrees(
 }
 
 /// Takes every free processor whose number is a multiple of `share` out of service. Returns the
-/// machine and the list of these processors, which count as walls if `walls` is set.
+/// machine and the list of the processors taken out of service; these processors count as walls if
+/// `walls` is set.
 pub fn partly_down(mut machine: Machine, share: u32, walls: bool) -> (Machine, Vec<NodeId>) {
     machine.set_down_walls(walls);
     let down: Vec<NodeId> =

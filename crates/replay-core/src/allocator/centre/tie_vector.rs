@@ -151,7 +151,7 @@ pub struct TieConfig {
 }
 
 impl TieConfig {
-    /// Creates a configuration that breaks ties by the vector `tie` among candidates within `slack`. With `None` the
+    /// Creates a configuration that breaks ties by the vector `tie` among candidates within `slack`. With `None`, the
     /// first candidate with the best score wins.
     pub fn new(tie: Option<TieVector>, slack: Slack) -> Self {
         match tie.filter(|vector| !vector.is_indifferent()) {
@@ -202,7 +202,8 @@ pub(super) fn walls_of(machine: &Machine, grid: &Grid, node: NodeId) -> u32 {
 /// Weight of a processor's walls in the tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum WallRule {
-    /// A processor that touches any wall counts once, even in a corner. This rule reproduces the numbers of the paper.
+    /// A processor that touches any wall counts once, even in a corner. Counting a processor only once reproduces the
+    /// numbers of the paper.
     #[default]
     Once,
     /// A processor counts once for each wall that it touches, as in the text of the paper.
@@ -223,9 +224,10 @@ impl WallRule {
     }
 }
 
-/// Tolerance for scores: a candidate competes if its score exceeds the best score by at most this fraction of the best
-/// score. Competing candidates are compared by tie value, then by score, then by order. The fraction is from 0 (only
-/// exact ties compete) to 1, in millionths. Johnson, Bunde, Leung break only exact ties; the slack is an extension.
+/// Tolerance for scores, as a fraction of the best score: a candidate competes if its score exceeds the best score by
+/// at most this fraction. Competing candidates are compared by tie value, then by score, then by order. The fraction is
+/// from 0 (only exact ties compete) to 1, in millionths. Johnson, Bunde, Leung break only exact ties; the slack is an
+/// extension.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Slack {
     millionths: u32,

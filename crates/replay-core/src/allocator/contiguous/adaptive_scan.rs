@@ -1,4 +1,4 @@
-//! Adaptive Scan (Ding, Bhuyan 1993): Frame Sliding that finds every free frame.
+//! Adaptive Scan (Ding, Bhuyan 1993): a variant of Frame Sliding that finds every free frame.
 //!
 //! In the published procedure, a frame slides to the right until it is just past the sub-mesh that
 //! blocks it; at the end of a row it moves up by one row. If no frame of the requested orientation

@@ -5,16 +5,16 @@
 //!
 //! * [`Surroundings`]: the frame with the fewest free processors next to it, so that most of its
 //!   surface touches busy processors or walls.
-//! * [`Candidates`]: the base with the fewest neighbours that are bases too; among these bases, the
-//!   base in the smallest connected area of bases (Bani-Mohammad 2008, section 2.2.1: most busy
-//!   neighbours, then least surrounding free area). This measure is the default: the finish times agree
-//!   with Table 1 of Lo et al. (1997) within 2 %. The finish times with [`Surroundings`] are up to
-//!   6 % shorter.
+//! * [`Candidates`]: the base with the fewest neighbours that are bases too; among these bases, the base in the
+//!   smallest connected area of bases (Bani-Mohammad 2008, section 2.2.1: most busy neighbours, then least surrounding
+//!   free area). [`Candidates`] is the default measure: its finish times agree with Table 1 of Lo et al. (1997) within
+//!   2 %. The finish times with [`Surroundings`] are up to 6 % shorter.
 //! * [`SmallestBox`]: the lowest corner of the smallest maximal free box that contains the frame
 //!   ("the smallest suitable sub-mesh" of the 3D paper). Meshes only.
 //!
 //! If several frames are equally good, the first of them in scan order is taken. Turning Best Fit tries the
-//! permutations of the sides in order. It takes the best position of the first permutation that has a free position.
+//! permutations of the sides in order. Turning Best Fit takes the best position of the first permutation that has a
+//! free position.
 
 mod areas;
 mod candidates;
@@ -37,7 +37,7 @@ use crate::topology::Topology;
 pub enum Measure {
     /// Fewest free neighbours of the frame ([`Surroundings`]).
     Surroundings,
-    /// Fewest neighbours of the base that are bases ([`Candidates`]).
+    /// Fewest neighbours of the base that are also bases ([`Candidates`]).
     #[default]
     Candidates,
     /// Smallest maximal free box ([`SmallestBox`]).

@@ -42,7 +42,8 @@ pub fn ones(row: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Returns the maximal runs of set bits in ascending order, as first bit and length.
+/// Returns the maximal runs of set bits in ascending order; each run is given by its first bit and
+/// its length.
 pub fn runs(row: &[u64]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let bits = row.len() * WORD;
     // Returns the first bit from `from` on that differs from `value`.

@@ -2,8 +2,8 @@
 //!
 //! The first frame has its base at the lowest, leftmost free processor. Each further frame is one
 //! frame width further right, and the next row of frames is one frame height further up. A free
-//! frame between two of these positions is therefore not found. Frames are never rotated. In 3D
-//! frames slide in the order of the 3D First Fit: along z, then y, then x.
+//! frame between two positions of the coarse grid is therefore not found. Frames are never rotated.
+//! In 3D frames slide in the order of the 3D First Fit: along z, then y, then x.
 //!
 //! The papers do not define what happens at the edges of the mesh, so there are two variants
 //! ([`Rows`]). With the default variant, finish times agree with Table 1 of Lo et al. (1997) within

@@ -1,12 +1,12 @@
 //! Computes all positions at which a frame is free.
 //!
-//! This is Zhu's coverage array (1992, section 3), stored as rows of bits along the last dimension.
-//! Bit `p` of the result is set if the frame with lowest corner `p` contains only free processors.
-//! Within a row, the first bits of all runs of `n` bits are found by combining the row with copies
-//! of the row that are shifted by 1, 2, 4, ... bits. Rows are combined in the same way. A frame
-//! with sides a x b x c therefore costs log2 a + log2 b + log2 c passes over N / 64 words (at least
-//! one word per row). The cost does not depend on the number of busy processors. On a wrapped
-//! dimension frames wrap around the edge.
+//! The result is Zhu's coverage array (1992, section 3), stored as rows of bits along the last
+//! dimension. Bit `p` of the result is set if the frame with lowest corner `p` contains only free
+//! processors. Within a row, the first bits of all runs of `n` bits are found by combining the row
+//! with copies of the row that are shifted by 1, 2, 4, ... bits. Rows are combined in the same way.
+//! A frame with sides a x b x c therefore costs log2 a + log2 b + log2 c passes over N / 64 words
+//! (at least one word per row). The cost does not depend on the number of busy processors. On a
+//! wrapped dimension, frames wrap around the edge.
 
 mod neighbour_counts;
 
@@ -23,8 +23,8 @@ use crate::topology::{Axis, Coord, Grid};
 #[derive(Clone, Debug)]
 pub struct Frames {
     grid: Grid,
-    /// The axes of the outer, the middle and the lane dimension. On a 2D grid these are x, z (of
-    /// extent one) and y; on a 3D grid x, y and z.
+    /// The axes of the outer, the middle and the lane dimension. On a 2D grid, the outer, middle
+    /// and lane axes are x, z (of extent one) and y; on a 3D grid, they are x, y and z.
     order: [usize; 3],
     /// Number of words of a row.
     words: usize,

@@ -13,8 +13,8 @@
 //! | [`scan`] | the order of positions |
 //!
 //! Cost per decision, except for Best Fit: each permutation that is tried costs log2 v passes over the N / 64 words of
-//! the machine, where v is the volume of the frame. [`Census::operations`] counts the words of these passes, and the
-//! operations that a strategy adds.
+//! the machine, where v is the volume of the frame. [`Census::operations`] counts the words in all passes over the
+//! machine, and the operations that a strategy adds.
 
 pub mod adaptive_scan;
 pub mod best_fit;
@@ -82,7 +82,7 @@ pub struct Contiguous<C> {
 }
 
 impl<C: Choice> Contiguous<C> {
-    /// Creates the strategy on `grid`. If `turn`, the permutations of a frame's sides are tried in order until a
+    /// Creates the strategy on `grid`. If `turn` is set, the permutations of a frame's sides are tried in order until a
     /// permutation has a free position.
     pub fn new(grid: &Grid, shaping: Shaping, turn: bool, choice: C) -> Self {
         Self {

@@ -311,7 +311,8 @@ fn the_literal_engine_counts_operations() {
     assert_eq!(allocator.stats().census.expect("units").operations, 9);
     let refused = allocator.allocate(&machine, request([2, 2, 1]), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // There are nine bases. Five of them are free; the frames at these bases are cut to 2, 2, 2, 2 and 1 processors.
+    // There are nine bases. Five of the nine bases are free; the frames at these bases are cut to 2, 2, 2, 2 and 1
+    // processors.
     assert_eq!(allocator.stats().census.expect("units").operations, 9 + 9 + 9);
     machine.release(&chosen);
     allocator.on_event(&machine, MachineEvent::Released(&chosen));

@@ -38,14 +38,14 @@ use crate::topology::{Grid, NodeId};
 /// nearest to a square, even if this shape does not fit the machine. A request with a shape gets as
 /// many processors as the volume of the shape.
 ///
-/// The searches of its [`Census`](super::Census) are the executions of Step 6; each execution searches for one shape in
-/// all orientations. [`Census::operations`] counts how often a prohibited region is subtracted from a plane of bases or
-/// from a piece of a plane.
+/// The searches in the [`Census`](super::Census) of GABL are the executions of Step 6; each execution searches for one
+/// shape in all orientations. [`Census::operations`] counts how often a prohibited region is subtracted from a plane of
+/// bases or from a piece of a plane.
 #[derive(Clone, Debug)]
 pub struct Gabl {
     placer: Placer,
     tie_shrink: TieShrink,
-    /// Cache by size: the shape nearest to a square.
+    /// Cache: for each size, the shape nearest to a square.
     shapes: HashMap<u32, [u16; 3]>,
     blocks: u32,
     searches: u64,

@@ -106,8 +106,8 @@ fn finds_strips_across_buddy_blocks() {
 
 #[test]
 fn tie_shrink_selects_the_side() {
-    // In a ring of eight free processors only shapes of width one fit. The shape 2x2 shrinks to
-    // vertical pairs by one rule, and to horizontal pairs by the other rule. Without rotation two
+    // In a ring of eight free processors, only shapes of width one fit. The shape 2x2 shrinks to
+    // vertical pairs by one rule, and to horizontal pairs by the other rule. Without rotation, two
     // pairs of each orientation fit.
     let middle = [unit(&[1, 1, 1, 1])];
     let shapes = |tie_shrink| {
@@ -138,7 +138,7 @@ proptest! {
 
     /// In a random history, every request gets exactly its size if enough processors are free. The
     /// sub-meshes of a job are free and disjoint (otherwise `occupy` panics), and their sides do
-    /// not increase. After all jobs have been released the list is empty.
+    /// not increase. After all jobs have been released, the list is empty.
     #[test]
     fn serves_every_request_that_free_processors_allow(
         grid in meshes(),

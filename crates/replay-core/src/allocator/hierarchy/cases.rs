@@ -75,7 +75,7 @@ pub fn answer(
     answer_rows(input, file, &COLUMNS, &ADDED, machine, answer, output)
 }
 
-/// Cache of the rules used so far, by machine, name and options.
+/// Cache of the rules used so far, indexed by machine, name and options.
 #[derive(Default)]
 pub struct Decisions {
     rules: HashMap<[String; 3], Rule>,

@@ -18,7 +18,8 @@ use crate::topology_file::Misordered;
 /// Largest [`sweep_cost`] at which [`findings`] places jobs of every size.
 const MAX_COST: u128 = 1 << 33;
 
-/// Number of job sizes reported for idle nodes: those that leave the most nodes idle in excess of the remainder.
+/// Number of job sizes for which idle nodes are reported. The reported sizes leave the most nodes idle in excess of the
+/// remainder.
 const WORST: usize = 5;
 
 /// Number of names listed in one finding.
@@ -293,7 +294,7 @@ fn sweep_cost(machine: &Hierarchy) -> u128 {
 
 /// Returns the job sizes that a rule cannot place on the idle machine. The sizes are at most the number of nodes. The
 /// result consists of ascending ranges of first and last size. Returns `None` if the sizes can be found only by placing
-/// jobs of every size and the number of steps for this exceeds `max_cost`.
+/// jobs of every size, and if this would take more than `max_cost` steps.
 pub fn never_runs(machine: &Hierarchy, rule: &mut Rule, max_cost: u128) -> Option<Vec<[u32; 2]>> {
     let nodes = machine.processors() as u32;
     if rule.never_refuses() {
@@ -343,7 +344,7 @@ pub(crate) struct Idle {
 
 /// Fills the idle machine with jobs of each size in turn, until the rule places no further job. Returns the sizes that
 /// run but leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder,
-/// from highest to lowest. If these numbers are equal, the smaller size comes first.
+/// from highest to lowest. Among sizes with equal numbers, the smaller size comes first.
 pub(crate) fn idle_nodes(machine: &Hierarchy, rule: &mut Rule) -> Vec<Idle> {
     let nodes = machine.processors() as u32;
     let mut found = Vec::new();

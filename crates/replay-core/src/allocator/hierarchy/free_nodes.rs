@@ -28,7 +28,7 @@ impl FreeNodes {
         Self { hierarchy: hierarchy.clone(), words, lowest: 0, count, below }
     }
 
-    /// Creates the set of these nodes of a machine, which must be distinct.
+    /// Creates the set of these nodes of a machine; the nodes must be distinct.
     pub fn of(hierarchy: &Hierarchy, nodes: impl IntoIterator<Item = NodeId>) -> Self {
         let (words, below) =
             (vec![0; hierarchy.processors().div_ceil(64)], vec![0; hierarchy.units().len()]);

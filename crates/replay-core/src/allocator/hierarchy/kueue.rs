@@ -45,7 +45,8 @@ impl Mode {
 /// The order in which domains are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
-    /// The profile `least` in the modes unconstrained and slice_only, otherwise the profile `best`.
+    /// In the modes unconstrained and slice_only, this is the profile `least`; in the other modes, it is the profile
+    /// `best`.
     #[default]
     Mixed,
     /// Domains with the most room come first. The last domain is chosen by best fit: it has the least room among the
@@ -89,8 +90,8 @@ pub struct KueueOptions {
     pub slice_level: Option<Level>,
     /// The order in which domains are used.
     pub profile: Profile,
-    /// If `true`, a job whose size is not a multiple of the slice, or not larger than the slice, is placed without
-    /// slices. If `false`, a job whose size is not a multiple of the slice is rejected.
+    /// If `true`, a job is placed without slices if its size is not a multiple of the slice or is at most the slice. If
+    /// `false`, a job whose size is not a multiple of the slice is rejected.
     pub lenient: bool,
 }
 
@@ -180,7 +181,7 @@ struct Work {
     /// For each switch, the number of slices for which the switch has room.
     slices: Vec<u32>,
     domains: Vec<Domain>,
-    /// Chosen switches, each with the number of slices (without slices: pods) that it gets.
+    /// Chosen switches, each with the number of slices that it gets, or with the number of pods if there are no slices.
     given: Vec<(u32, u32)>,
 }
 
@@ -279,7 +280,7 @@ impl KueueRule {
     /// Checks that the options are consistent with the job and the tree.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`] if they are not consistent.
+    /// [`Denied::BadConfig`] if the options are not consistent with the job and the tree.
     pub fn check(&self, size: u32) -> Result<(), Denied> {
         self.levels(size).map(|_| ())
     }
@@ -623,7 +624,8 @@ impl KueueRule {
     }
 }
 
-/// Methods that write explanations; they repeat the comparisons from the state of a decision.
+/// Methods that write explanations. From the state of a decision, they repeat the comparisons that led to this
+/// decision.
 impl KueueRule {
     /// Returns the name of a depth: `node`, or the level of the switches at this depth. Leaves have level 0.
     fn level_name(&self, depth: u32) -> String {

@@ -12,10 +12,10 @@
 //! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
 //!
 //! Rules read [`FreeNodes`]: the number of free nodes of each switch and block, which is updated at every start, end
-//! and outage. A rule knows only the size of a job and the times in its request.
+//! and outage. A rule receives only the size of a job and the times in the job's request.
 //!
 //! Sources: Slurm 26.05 (`eval_nodes_tree.c`, `eval_nodes_block.c`), Kueue 0.16 (`tas_flavor_snapshot.go`). The rules
-//! reproduce the quirks of these sources. `tree-fit` was developed for `replay`.
+//! reproduce the quirks of Slurm and Kueue. `tree-fit` was developed for `replay`.
 
 pub mod cases;
 pub mod check;
@@ -116,7 +116,7 @@ impl Rule {
     /// Checks that the options are consistent with a job of `size` nodes and with the machine.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`] if they are not consistent.
+    /// [`Denied::BadConfig`] if the options are not consistent with the job and the machine.
     pub fn check(&self, size: u32) -> Result<(), Denied> {
         match self {
             Rule::Tree(_) | Rule::Fit(_) => Ok(()),
@@ -308,7 +308,7 @@ impl Allocator for RuleAllocator {
     }
 
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
-        // A copy is made for every search for a placement. It rarely needs the cache, so the cache is not copied.
+        // A copy is made for every search for a placement. The copy rarely needs the cache, so the cache is not copied.
         let (rule, free) = (self.rule.clone(), self.free.clone());
         Some(Box::new(Self { rule, free, servable: HashMap::new() }))
     }

@@ -1,9 +1,10 @@
 //! Slurm's rule for blocks (`eval_nodes_block.c` of `topology/block`, Slurm 26.05).
 //!
 //! A job is placed in rounds: one round, or one round per segment. A round first chooses a block of the lowest level
-//! whose blocks can hold the nodes of the round. Among the blocks with enough free nodes, it chooses the block with the
-//! fewest free nodes. The round then chooses base blocks in the chosen block. A round *stalls* if nodes are still
-//! missing when it cannot use any further base block. The rule then excludes one of the chosen nodes and tries again.
+//! whose blocks can hold the nodes of the round. Among the blocks with enough free nodes, a round chooses the block
+//! with the fewest free nodes. The round then chooses base blocks in the chosen block. A round *stalls* if nodes are
+//! still missing when it cannot use any further base block. The rule then excludes one of the chosen nodes and tries
+//! again.
 //!
 //! Cost of a round: one pass over the base blocks to choose a block, one sort of the lower blocks of the chosen block,
 //! and one sort of the base blocks of each used lower block.
@@ -23,8 +24,8 @@ pub struct BlockOptions {
     pub spread: bool,
     /// Whether all parts must be in one block of the lowest level whose blocks can hold the whole job.
     pub consolidate: bool,
-    /// If `true`, a job whose size is not a multiple of the segment, or not larger than the segment, is placed in one
-    /// part. If `false`, a job whose size is not a multiple of the segment is rejected.
+    /// If `true`, a job is placed in one part if its size is not a multiple of the segment or is at most the segment.
+    /// If `false`, a job whose size is not a multiple of the segment is rejected.
     pub lenient: bool,
 }
 
@@ -73,9 +74,9 @@ struct Work {
 /// Reason why an attempt failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Failure {
-    /// No block has room for the first round or, unless `consolidate` is set, for a later round.
+    /// No block has room for the first round or, if `consolidate` is not set, for a later round.
     NoBlock,
-    /// A round stalled, or no node was left when it began.
+    /// A round stalled, or no node was left when the round began.
     Stalled,
     /// The attempt failed after it had chosen this group of base blocks.
     Group(usize),
@@ -159,8 +160,8 @@ impl BlockRule {
         work.removed.clear();
         work.removed.resize(free.hierarchy().processors().div_ceil(64), 0);
         let mut available: u32 = work.usable.iter().sum();
-        // Free nodes in ascending order. A stalled attempt excludes the lowest taken node from the head of this
-        // iterator on.
+        // Free nodes in ascending order. When an attempt stalls, the lowest taken node at or after the head of this
+        // iterator is excluded.
         let mut cursor = free.iter().peekable();
         loop {
             if available < size {
@@ -319,8 +320,8 @@ impl BlockRule {
         Geometry { per_block, per_lower, limit }
     }
 
-    /// Chooses the block with the fewest free nodes among the blocks with enough free nodes. If there are several,
-    /// chooses the last of them. Returns the first base block of the chosen block.
+    /// Chooses the block with the fewest free nodes among the blocks with enough free nodes. If several blocks have
+    /// equally few free nodes, chooses the last of these blocks. Returns the first base block of the chosen block.
     fn block(
         &self,
         nodes: u32,
@@ -425,8 +426,8 @@ fn replaces(idle: u32, best: u32, rest: u32) -> bool {
     }
 }
 
-/// Returns the range of the entries with the best number of idle nodes: the smallest number that is at least `rest`,
-/// else the largest number. `entries` are in ascending order.
+/// Returns the range of the entries with the best number of idle nodes. The best number is the smallest number that is
+/// at least `rest`; if there is no such number, it is the largest number. `entries` are in ascending order.
 fn best(entries: &[(u32, usize)], rest: u32) -> std::ops::Range<usize> {
     let fits = entries.partition_point(|&(idle, _)| idle < rest);
     let Some(&(best, _)) = entries.get(fits).or(entries.last()) else { return 0..0 };
@@ -435,8 +436,8 @@ fn best(entries: &[(u32, usize)], rest: u32) -> std::ops::Range<usize> {
 }
 
 /// Removes the best lower block from `lower` and returns its first base block. The best lower block has the fewest idle
-/// nodes among those with at least `rest`; if there are none, it is the lower block with the most idle nodes. Among
-/// equal lower blocks, the best base block decides.
+/// nodes among the lower blocks with at least `rest` idle nodes. If no lower block has `rest` idle nodes, the best
+/// lower block is the one with the most idle nodes. Among equal lower blocks, the best base block decides.
 fn best_lower(
     idle: &[u32],
     lower: &mut Vec<(u32, usize)>,
@@ -484,7 +485,8 @@ fn lowest(free: &FreeNodes, work: &mut Work, from: NodeId) -> Option<NodeId> {
     taken_nodes(free, work).filter_map(|mut nodes| nodes.find(|&node| node >= from)).min()
 }
 
-/// Methods that write explanations; they repeat the comparisons from the state of a decision.
+/// Methods that write explanations. From the state of a decision, they repeat the comparisons that led to this
+/// decision.
 impl BlockRule {
     fn block_name<'f>(&self, free: &'f FreeNodes, block: usize) -> &'f str {
         free.hierarchy().blocks().map_or("", |blocks| blocks.name(block as u32))
@@ -534,7 +536,7 @@ impl BlockRule {
     }
 
     /// Lists the blocks in order. Among the blocks with enough free nodes, the block with the fewest free nodes wins;
-    /// the last of them if there are several.
+    /// if several blocks have equally few free nodes, the last of these blocks wins.
     fn explain_blocks(
         &self,
         free: &FreeNodes,
@@ -625,7 +627,7 @@ impl BlockRule {
         });
     }
 
-    /// Lists the unused base blocks in file order. For each of them, gives the reason why it replaced the best base
+    /// Lists the unused base blocks in file order. For each base block, gives the reason why it replaced the best base
     /// block so far, or why it did not.
     fn explain_choice(
         &self,

@@ -5,8 +5,8 @@
 //! replaces the best leaf so far in two cases: if it is closer to the leaves already chosen and *fits*, or if it is
 //! equally close and better. See `TreeRule::compare`.
 //!
-//! Cost: one pass over the leaves; for each chosen leaf, one pass over the runs of leaves (a run is directly below one
-//! switch); and for the last chosen leaf, a second pass over the leaves.
+//! Cost: one pass over the leaves, and a second pass for the last chosen leaf. Each chosen leaf also costs one pass
+//! over the runs of leaves, where a run is directly below one switch.
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
@@ -91,13 +91,14 @@ pub struct TreeRule {
 /// A run of consecutive leaves directly below one switch.
 ///
 /// All leaves of a run have the same distance to the chosen leaves. If neither of two leaves fits, the switches above
-/// them are compared, and these are the same for all leaves of a run. A scan of only the best leaf of each run
-/// therefore gives the same result as a scan of all leaves. The best leaf is the leaf that fits most tightly, else the
-/// leaf with the most free nodes; if there are several, the first one.
+/// the two leaves are compared, and these switches are the same for all leaves of a run. A scan of only the best leaf
+/// of each run therefore gives the same result as a scan of all leaves. The best leaf is the leaf that fits most
+/// tightly; if no leaf fits, it is the leaf with the most free nodes. If several leaves are equally good, the first of
+/// them is the best leaf.
 #[derive(Clone, Copy, Debug)]
 struct Family {
     root: u32,
-    /// Index in `above` of the parent of these leaves.
+    /// Index of the parent of these leaves in `above`.
     parent: u32,
     first: u32,
     end: u32,
@@ -223,7 +224,8 @@ impl TreeRule {
         let patience = self.options.patience();
         let waits = waited < i64::from(patience);
         let limit = self.options.switches.filter(|_| size > 1);
-        // If the job may still wait, the search can stop when the placement exceeds the limit, unless it is explained.
+        // If the job may still wait, the search can stop when the placement exceeds the limit, except when the decision
+        // is explained.
         let enough = limit.filter(|_| waits && !self.explanation.is_recording());
         let leaves = self.take(free, size, top, enough, chosen);
         let Some(most) = limit.filter(|&most| leaves > most) else { return Ok(()) };
@@ -244,8 +246,8 @@ impl TreeRule {
         Ok(())
     }
 
-    /// Returns the switch of the highest level among the switches with enough free nodes. If there are several, returns
-    /// the last of them in the table.
+    /// Returns the switch of the highest level among the switches with enough free nodes. If several switches of this
+    /// level have enough free nodes, returns the last of them in the table.
     fn top(&self, below: &[u32], size: u32) -> Option<u32> {
         let mut top: Option<u32> = None;
         for (switch, &level) in (0..).zip(&self.levels) {
@@ -257,7 +259,8 @@ impl TreeRule {
         top
     }
 
-    /// Takes nodes of one leaf after the other and returns the number of leaves. Stops if this number exceeds `enough`.
+    /// Takes nodes of one leaf after the other and returns the number of leaves. Stops if the number of leaves exceeds
+    /// `enough`.
     fn take(
         &mut self,
         free: &FreeNodes,
@@ -294,7 +297,8 @@ impl TreeRule {
         leaves
     }
 
-    /// Returns the next leaf from which nodes are taken. Only leaves below `root` with free nodes are considered.
+    /// Returns the next leaf from which nodes are taken. Only leaves that are below `root` and have free nodes are
+    /// considered.
     fn next_leaf(&self, work: &Work, root: u32, rest: u32) -> Option<u32> {
         let Work { counts, totals, most } = work;
         let mut best: Option<(u32, u32)> = None;
@@ -349,9 +353,9 @@ impl TreeRule {
         }
     }
 
-    /// Compares leaf `i` with leaf `j`. If neither leaf has `rest` free nodes, the switches above them are compared
-    /// instead, repeatedly. Returns the verdict on `i`; whether the leaf or switch that was compared last for `i` has
-    /// at least `rest` free nodes; and the pair that was compared last.
+    /// Compares leaf `i` with leaf `j`. If neither leaf has `rest` free nodes, the switches above the two leaves are
+    /// compared instead, repeatedly. Returns three results: the verdict on `i`; whether the leaf or switch that was
+    /// compared last for `i` has at least `rest` free nodes; and the pair that was compared last.
     #[inline]
     fn compare(
         &self,
@@ -432,7 +436,8 @@ fn of_leaves(leaves: u32) -> String {
     if leaves == 1 { "1 leaf".to_string() } else { format!("{leaves} leaves") }
 }
 
-/// Methods that write explanations; they repeat the comparisons from the state of a decision.
+/// Methods that write explanations. From the state of a decision, they repeat the comparisons that led to this
+/// decision.
 impl TreeRule {
     fn explain_top(&self, free: &FreeNodes, size: u32, top: Option<u32>) {
         let Some(tree) = free.hierarchy().tree() else { return };

@@ -1,5 +1,5 @@
-//! Examples worked by hand. Most of them were also checked with running controllers of Slurm 26.05.3, or of Slurm
-//! 22.05.8 if `since` selects this release.
+//! Examples worked by hand. Most of the examples were also checked with running controllers of Slurm 26.05.3, or of
+//! Slurm 22.05.8 if `since` selects this release.
 
 use super::cases::{Case, Decisions};
 use super::*;

@@ -2,22 +2,23 @@
 //! allocated.
 //!
 //! A job gets exactly its X x Y processors, embedded in a subcube. The processors of the subcube that the mesh does not
-//! use form aligned subcubes. These *unused cubes* are added to the auxiliary free list; the job is their *owner*. A
-//! request first searches this list for the first cube of the smallest sufficient dimension. The cube is split as in
-//! the [free list](super::free_list), and the remaining halves keep their owner. If the list has no sufficient cube,
-//! the job gets a subcube from a cubic strategy, which is the free list in the thesis. Under e-cube routing, messages
-//! of a mesh never share a channel with messages of the jobs in its unused cubes (theorem 1).
+//! use form aligned subcubes. The *unused cubes* of a job are added to the auxiliary free list; the job is their
+//! *owner*. A request first searches the auxiliary free list for the first cube of the smallest sufficient dimension.
+//! The cube is split as in the [free list](super::free_list), and the remaining halves keep their owner. If the list
+//! has no sufficient cube, the job gets a subcube from a cubic strategy, which is the free list in the thesis. Under
+//! e-cube routing, messages of a mesh never share a channel with messages of the jobs in its unused cubes (theorem 1).
 //!
 //! When a job ends, its mesh and its unused cubes that are not allocated are [coalesced](super::coalesce) and returned
-//! to the cubic strategy. Its unused cubes that other jobs use no longer have an owner. The thesis is ambiguous about
-//! one case: a job in a subcube from the auxiliary list ends while the owner of the subcube still runs. According to
-//! the figure, the subcube returns to the cubic strategy ([`Release::Literal`]). According to a remark, it could return
-//! to its owner ([`Release::Owner`]). With [`Release::Literal`], the subcube merges with other free subcubes. A later
-//! job can then get a part of the merged subcube that is not an unused cube of the owner. The messages of the later job
-//! can share channels with the messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`],
-//! channels can also be shared: if a job B in an unused cube of job A ends before a job C in an unused cube of B, the
-//! cube of C later returns to the cubic strategy instead of the auxiliary list. [`Release::Heir`] is an extension that
-//! prevents this. Cubes that return to an owner do not merge in the auxiliary list.
+//! to the cubic strategy. If other jobs use unused cubes of the ended job, these cubes no longer have an owner. The
+//! thesis is ambiguous about one case: a job in a subcube from the auxiliary list ends while the owner of the subcube
+//! still runs. According to the figure, the subcube returns to the cubic strategy ([`Release::Literal`]). According to
+//! a remark in the thesis, the subcube could return to its owner ([`Release::Owner`]). With [`Release::Literal`], the
+//! subcube merges with other free subcubes. A later job can then get a part of the merged subcube that is not an unused
+//! cube of the owner. The messages of the later job can share channels with the messages of the owner; theorem 1 does
+//! not cover this case. With [`Release::Owner`], channels can also be shared. Suppose that a job B in an unused cube of
+//! job A ends before a job C in an unused cube of B. The cube of C then later returns to the cubic strategy instead of
+//! the auxiliary list. [`Release::Heir`] is an extension that prevents this sharing of channels. Cubes that return to
+//! an owner do not merge in the auxiliary list.
 //!
 //! Cost per decision: O(n) for taking a cube from a list; O(k) for each of the at most O(k^2) unused cubes;
 //! the cost of the cubic strategy if it is used; and one step per allocated processor.
@@ -43,8 +44,8 @@ pub enum Release {
     Literal,
     /// The subcube returns to the auxiliary list if its owner still runs, otherwise to the cubic strategy.
     Owner,
-    /// The subcube returns to the auxiliary list if its owner still runs. When an owner ends, the job that owns the
-    /// owner's subcube, if there is one, becomes the owner instead.
+    /// The subcube returns to the auxiliary list if its owner still runs. When an owner ends, the ownership passes to
+    /// the job that owns the ended job's subcube, if there is such a job.
     Heir,
 }
 
@@ -67,7 +68,7 @@ pub struct Auxiliary<S> {
     owned: Chains,
     /// Bases of subcubes taken from the auxiliary list, by the base of the lender's subcube.
     lent: Chains,
-    /// Running jobs by the base of their subcube.
+    /// Running jobs, indexed by the base of their subcube.
     jobs: Vec<Option<Holding>>,
     coalescer: Coalescer,
     pieces: Vec<Cube>,
@@ -129,8 +130,8 @@ impl<S: Subcubes> Auxiliary<S> {
         Some((cube, owner))
     }
 
-    /// Removes a free processor that goes out of service. If it is in a cube of the auxiliary list, the rest of this
-    /// cube stays in the list. When the processor returns to service, it has no owner.
+    /// Removes a free processor that goes out of service. If the processor is in a cube of the auxiliary list, the rest
+    /// of this cube stays in the list. When the processor returns to service, it has no owner.
     fn withdraw(&mut self, node: Cube) {
         let listed = (0..=self.n).find_map(|k| self.lists.of(k).find(|cube| cube.includes(node)));
         let Some(mut cube) = listed else { return self.subcubes.withdraw(node) };
@@ -152,8 +153,9 @@ impl<S: Subcubes> Auxiliary<S> {
     }
 
     /// Updates the records of lent subcubes when the job whose subcube has this base ends. Removes the record of the
-    /// subcube that was lent to the job, and the records of the subcubes that the job lent; with [`Release::Heir`], its
-    /// lender becomes the lender of the latter. Returns the base of the job that lent the subcube to the ended job.
+    /// subcube that was lent to the job. Also removes the records of the subcubes that the job lent; with
+    /// [`Release::Heir`], the job's lender becomes the lender of these subcubes. Returns the base of the job that lent
+    /// the subcube to the ended job.
     fn settle(&mut self, base: u32) -> Option<u32> {
         let lender = self.lent.remove(base);
         let heir = lender.filter(|_| self.release == Release::Heir);
@@ -255,7 +257,7 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
 
     fn capabilities(&self) -> Capabilities {
         // The unused cubes of a job that starts are smaller than the cube of every refused request, so they cannot
-        // serve it.
+        // serve a refused request.
         let refusals_last = true;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }

@@ -1,27 +1,28 @@
 //! Strategies that look for the first free subcube in a tree of blocks.
 //!
-//! The *buddy strategy* considers, for a request of k dimensions, all ranges of 2^k free processors
-//! that begin at a multiple of 2^k, and allocates the lowest of these ranges (Turner 1995, section
-//! 2.2; Chang and Mohapatra 1998). It recognises 2^(n-k) of the subcubes of k dimensions. Cost per
-//! decision: one pass over one level of the tree of blocks, which has N / 2^k / 64 words.
+//! For a request of k dimensions, the *buddy strategy* considers all ranges of 2^k free processors
+//! that begin at a multiple of 2^k. It allocates the lowest of these ranges (Turner 1995, section
+//! 2.2; Chang and Mohapatra 1998). The buddy strategy recognises 2^(n-k) of the subcubes of k
+//! dimensions. Cost per decision: one pass over one level of the tree of blocks, which has N / 2^k
+//! / 64 words.
 //!
 //! The *Gray code strategy* (Chen and Shin 1987) considers ranges along one Gray code. The binary
 //! reflected Gray code arranges the processors in a ring. A subcube of k dimensions consists of two
 //! neighbouring blocks of 2^(k-1) processors of this ring: the positions r 2^(k-1) to (r + 2)
-//! 2^(k-1) - 1. The strategy takes the smallest r at which all of these positions are free. It
-//! recognises 2^(n-k+1) of the subcubes of k dimensions for 0 < k < n, twice as many as the buddy
-//! strategy. The number of recognised subcubes is from the thesis of Turner; the rule is from the
-//! paper of Chen and Shin. Cost per decision: one step for each of the N / 2^(k-1) / 64 words of
-//! one level of the tree.
+//! 2^(k-1) - 1. The strategy takes the smallest r at which all positions of the subcube are free.
+//! The Gray code strategy recognises 2^(n-k+1) of the subcubes of k dimensions for 0 < k < n, twice
+//! as many as the buddy strategy. The number of recognised subcubes is from the thesis of Turner;
+//! the rule is from the paper of Chen and Shin. Cost per decision: one step for each of the N /
+//! 2^(k-1) / 64 words of one level of the tree.
 //!
 //! The *modified buddy strategy* (Al-Dhelaan and Bose 1989) numbers the aligned ranges of 2^(k-1)
 //! addresses. Two ranges are partners if their numbers differ in one bit. A subcube of k dimensions
 //! consists of a range and one of its partners. The strategy takes the lowest free range that has a
-//! free partner, and, among its free partners, the one that differs in the lowest bit. It
-//! recognises (n-k+1) 2^(n-k) of the subcubes of k > 0 dimensions. The thesis of Turner only states
-//! that this strategy recognises more subcubes than the Gray code strategy; the definition of
-//! partners is from other literature. Cost per decision: n - k + 1 passes over the words of one
-//! level of the tree.
+//! free partner. If this range has several free partners, the strategy takes the partner that
+//! differs in the lowest bit. The modified buddy strategy recognises (n-k+1) 2^(n-k) of the
+//! subcubes of k > 0 dimensions. The thesis of Turner only states that this strategy recognises
+//! more subcubes than the Gray code strategy; the definition of partners is from other literature.
+//! Cost per decision: n - k + 1 passes over the words of one level of the tree.
 
 use super::block_tree::{BlockTree, Numbering};
 use super::cube::Cube;

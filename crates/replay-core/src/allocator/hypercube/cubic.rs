@@ -1,4 +1,5 @@
-//! Cubic strategies: a job gets one subcube, the smallest in which its mesh can be embedded.
+//! Cubic strategies: a job gets one subcube, namely the smallest subcube in which the job's mesh
+//! can be embedded.
 //!
 //! Processors of the subcube outside the mesh are lost (internal fragmentation). A job is refused
 //! if the strategy recognises no free subcube, even if enough processors are free (external

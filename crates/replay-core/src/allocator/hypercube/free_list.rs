@@ -71,8 +71,9 @@ impl FreeList {
         cube
     }
 
-    /// Takes a free cube that need not be listed. The listed cubes that overlap it are split along
-    /// dimensions that the free cube fixes, until the free cube consists of listed cubes.
+    /// Takes a free cube that need not be listed. The listed cubes that overlap the free cube are
+    /// split along dimensions that the free cube fixes, until the free cube consists of listed
+    /// cubes.
     pub(super) fn carve(&mut self, cube: Cube) {
         for dimension in 0..=self.n {
             let overlaps = |other: &Cube| other.distance(cube) == 0;

@@ -1,4 +1,5 @@
-//! Data structure of disjoint subcubes: one list per dimension, in order of insertion; and the merging of subcubes.
+//! A data structure for disjoint subcubes, with one list per dimension in order of insertion, and the merging of
+//! subcubes.
 
 use super::cube::Cube;
 use crate::topology::Hypercube;
@@ -15,7 +16,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct CubeLists {
     n: u32,
-    /// Entry of each listed cube, by the base of the cube.
+    /// Entry of each listed cube, indexed by the base of the cube.
     entries: Vec<Entry>,
     /// First base of each list.
     heads: [u32; LISTS],

@@ -4,13 +4,13 @@
 //! Sets of disjoint free subcubes are compared by their lists of dimensions, sorted from the
 //! largest down; the lexicographically greater list wins. Finding a greatest set is NP-hard. This
 //! implementation builds the set greedily: the largest free subcube, then the largest subcube of
-//! the remaining free processors, and so on. Among equally large subcubes, it takes the subcube
-//! with the smallest stars; if several subcubes have these stars, the subcube with the smallest
-//! base. The set depends only on the free processors, and begins with a largest free subcube, so
-//! recognition is complete. A request for k dimensions gets a part of the first cube of the
-//! smallest sufficient dimension in the set: the part with the lowest stars. The paper merges
-//! returned cubes by a heuristic; this implementation rebuilds the set. In the thesis of Turner the
-//! strategy is called MPP.
+//! the remaining free processors, and so on. Among equally large subcubes, the implementation takes
+//! the subcube with the smallest stars. If several subcubes have these stars, it takes the subcube
+//! with the smallest base. The set depends only on the free processors, and begins with a largest
+//! free subcube, so recognition is complete. A request for k dimensions gets a part of the first
+//! cube of the smallest sufficient dimension in the set: the part with the lowest stars. The paper
+//! merges returned cubes by a heuristic; this implementation rebuilds the set. In the thesis of
+//! Turner, the strategy is called MPP.
 //!
 //! Cost per decision: one search for each dimension, from the largest dimension that can be free
 //! down to the allocated dimension; in total at most O(3^n / 64).
@@ -28,7 +28,7 @@ pub struct MaximalSet {
     n: u32,
     free: NodeSet,
     recogniser: Recogniser,
-    /// First cube of the set, by dimension; valid for dimensions of at least `known`.
+    /// For each dimension, the first cube of the set; valid for dimensions of at least `known`.
     first: Vec<Option<Cube>>,
     known: u32,
     /// Free processors that are not in a cube of the set with `known` dimensions or more.

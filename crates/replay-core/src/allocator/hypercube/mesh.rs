@@ -12,7 +12,8 @@ use super::gray;
 use super::sides::bits;
 use crate::topology::NodeId;
 
-/// Sides of a mesh, and the bits of a relative address in its subcube that each coordinate uses.
+/// Sides of a mesh. For each coordinate, also the bits that the coordinate uses in a relative
+/// address of the subcube of the mesh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mesh {
     sides: [u32; 3],
@@ -77,8 +78,8 @@ impl Mesh {
     /// Appends every combination of a run along x, a run along y and a run along z. The run along
     /// side `outer` changes slowest.
     fn append_parts(&self, parts: [Part; 3], outer: usize, cubes: &mut Vec<Cube>) {
-        // Calls `visit` with the runs along side i, shifted to its dimensions in relative
-        // addresses.
+        // Calls `visit` with the runs along side i, shifted to the dimensions of this side in
+        // relative addresses.
         let runs = |i: usize, visit: &mut dyn FnMut(Cube)| {
             let below: u32 = self.bits[i + 1..].iter().sum();
             let mut visit =

@@ -141,7 +141,8 @@ fn order(n: u32, set: u32) -> Vec<u8> {
     of(matched & set).chain(of(!matched)).chain(of(matched & !set)).collect()
 }
 
-/// Writes to `combined` the bases of `words` whose neighbour along `dimension` is also in `words`.
+/// Writes to `combined` those bases in `words` whose neighbour along `dimension` is also in
+/// `words`.
 fn combine(words: &[u64], combined: &mut [u64], dimension: u8) {
     for (at, (to, word)) in combined.iter_mut().zip(words).enumerate() {
         *to = pairs(words, at, *word, dimension);

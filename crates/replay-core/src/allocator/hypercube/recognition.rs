@@ -2,10 +2,11 @@
 //!
 //! A subcube of k dimensions is given by its k stars and a base. The search finds all bases for a
 //! set of stars at once: it combines the bit set of free processors with the same bit set shifted
-//! along each star. Sets of stars with the same highest stars share this work. The search skips all
-//! sets of stars whose highest stars leave no base. Each combination along dimension 6 or higher (a
-//! distance of 64 processors or more) halves the number of words. In total, the 3^n subcubes of a
-//! hypercube of n dimensions cost at most O(3^n / 64) steps; a typical search costs far fewer.
+//! along each star. Sets of stars with the same highest stars share the work for these highest
+//! stars. The search skips all sets of stars whose highest stars leave no base. Each combination
+//! along dimension 6 or higher (a distance of 64 processors or more) halves the number of words. In
+//! total, the 3^n subcubes of a hypercube of n dimensions cost at most O(3^n / 64) steps; a typical
+//! search costs far fewer.
 
 use std::ops::ControlFlow;
 
@@ -95,7 +96,7 @@ impl<B, F: FnMut(Cube) -> ControlFlow<B>> Search<'_, F> {
     }
 }
 
-/// Writes to `combined` the bases of `words` whose neighbour along `star` is also in `words`.
+/// Writes to `combined` those bases in `words` whose neighbour along `star` is also in `words`.
 /// Returns `false` if there is no such base.
 fn combine(words: &[u64], combined: &mut [u64], star: u32) -> bool {
     let mut any = 0;

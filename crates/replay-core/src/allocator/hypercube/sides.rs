@@ -49,7 +49,7 @@ pub fn bits(side: u32) -> u32 {
 #[derive(Clone, Debug)]
 pub struct Sides {
     rule: SidesRule,
-    /// Cached sides by size; zeros if not computed yet.
+    /// For each size, the cached sides; zeros if not computed yet.
     known: Vec<[u16; 2]>,
 }
 

@@ -4,15 +4,16 @@
 //! divided into equal buddies, and each buddy is divided again, down to single processors. The
 //! *class* of a block is the number of divisions between the block and a single processor. A block
 //! of class c therefore has `arity`^c processors. Within a class, blocks are in the order of the
-//! list of free blocks. [`BlockId`]s are numbered by ascending class, and within a class in this
-//! order.
+//! list of free blocks. [`BlockId`]s are numbered by ascending class, and within a class in the
+//! order of the list of free blocks.
 //!
 //! Initial blocks are determined by the binary digits of the sides: a side of 10 is divided into a
 //! segment of 8 and a segment of 2. The initial blocks of [`Division::Halves`] are the products of
-//! such segments. For [`Division::Corners`] these products are cut into squares or cubes. The
-//! greedy rule has the same result (tile with the largest squares, then treat the strips on the
-//! right and on top in the same way): a mesh of 12 x 10 has the nine blocks of Lo et al., figure 4.
-//! Memory is proportional to the number of processors.
+//! the segments of all sides. For [`Division::Corners`], the products of the segments are cut into
+//! squares or cubes. The greedy rule has the same result: it tiles the machine with the largest
+//! squares, and then treats the strips on the right and on top in the same way. For example, a mesh
+//! of 12 x 10 has the nine blocks of Lo et al., figure 4. Memory is proportional to the number of
+//! processors.
 
 use crate::allocator::submesh::SubMesh;
 use crate::topology::{Grid, NodeId};
@@ -215,7 +216,7 @@ impl Forest {
 
 /// Returns boxes that cover the grid; their sides are powers of two. Each side of the grid is
 /// divided into segments by its binary digits, with the largest segment at the low end. The boxes
-/// are the products of these segments.
+/// are the products of the segments of all sides.
 fn segments(grid: &Grid) -> Vec<SubMesh> {
     let digits = |axis: usize| {
         let extent = grid.axes()[axis].extent;

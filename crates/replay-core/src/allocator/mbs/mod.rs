@@ -59,7 +59,7 @@ impl Splitting {
 pub struct Mbs {
     pub(super) records: Records,
     splitting: Splitting,
-    /// Number of blocks of each running job, by the first processor of the job.
+    /// Number of blocks of each running job, indexed by the first processor of the job.
     blocks_at: Vec<u32>,
     census: Census,
     explanation: ExplanationLog,
@@ -204,7 +204,7 @@ pub struct MbsOptions {
 impl AllocatorOptions for MbsOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let (grid, Self { division, order, splitting, .. }) = (grid_of(topology)?, *self);
-        // In two dimensions the cubes of SST would be equal to the squares of MBS.
+        // In two dimensions, the cubes of SST would be equal to the squares of MBS.
         if self.needs_3d && grid.dimensions() == 2 {
             return Err("needs three dimensions; use mbs in two dimensions".to_string());
         }

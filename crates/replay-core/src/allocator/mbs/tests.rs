@@ -253,7 +253,7 @@ proptest! {
     }
 
     /// A block is recorded iff all its processors are free and not all processors of its parent are
-    /// free. This also holds after areas of any shape have been carved.
+    /// free. The rule for recorded blocks also holds after areas of any shape have been carved.
     #[test]
     fn records_are_the_maximal_free_blocks(
         machine in proptest::sample::select(vec!["9x14", "16x16", "5x6x7"]),

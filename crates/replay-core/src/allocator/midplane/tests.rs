@@ -29,8 +29,8 @@ fn jobs_get_whole_units() {
     let first = corners(&mut midplane, &mut machine, Request::of_size(513));
     assert_eq!(first, [[0, 0, 0], [15, 7, 7]]);
     assert_eq!(machine.free_count(), 10 * 512);
-    // A job of 8 x 9 x 20 needs 1 x 2 x 3 midplanes, but a midplane is busy at each x. Rotated to
-    // 9 x 8 x 20 the job needs 2 x 1 x 3 midplanes, which fit at y = 1.
+    // A job of 8 x 9 x 20 needs 1 x 2 x 3 midplanes, but a midplane is busy at each x. If the job
+    // is rotated to 9 x 8 x 20, it needs 2 x 1 x 3 midplanes, which fit at y = 1.
     let second = corners(&mut midplane, &mut machine, request([8, 9, 20]));
     assert_eq!(second, [[0, 8, 0], [15, 15, 23]]);
     let third = corners(&mut midplane, &mut machine, Request::of_size(1));
@@ -90,7 +90,7 @@ fn rejects_machines_without_whole_units() {
 }
 
 proptest! {
-    /// Compares with First Fit on the grid of units. On a torus boxes may wrap around the edge.
+    /// Compares with First Fit on the grid of units. On a torus, boxes may wrap around the edge.
     #[test]
     fn agrees_with_first_fit_on_the_grid_of_units(
         (machine, unit, small) in proptest::sample::select(vec![

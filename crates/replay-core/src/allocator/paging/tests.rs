@@ -60,8 +60,8 @@ fn takes_single_processors_in_row_major_order() {
     assert_eq!(third, expected, "the six released ones, (1, 2) and (2, 2)");
 }
 
-/// Vector V-PAG1 of the specification: a job of 3 x 3 gets 3 pages; a quarter of their processors
-/// is lost.
+/// Vector V-PAG1 of the specification: a job of 3 x 3 gets 3 pages; a quarter of the processors of
+/// these pages is lost.
 #[test]
 fn allocates_whole_pages() {
     let mut bench = Bench::new("4x4", Curve::RowMajor, 1);
@@ -197,7 +197,7 @@ proptest! {
         prop_assert_eq!(bench.paging.stats().census.expect("units").busy_list, 0);
     }
 
-    /// Every processor is on exactly one page, which its coordinates determine.
+    /// Every processor is on exactly one page, and the processor's coordinates determine this page.
     #[test]
     fn pages_tile_the_machine(x in 1u16..20, y in 1u16..20, size in 0u32..5) {
         let grid = Grid::mesh2(x, y).expect("small");

@@ -118,7 +118,7 @@ mod tests {
         let again = Folding::Side.fold(folded.request, &topology).expect("it can be folded");
         assert_eq!(again.request, Request::shaped(15, Some([3, 5, 1])));
         assert_eq!(steps(Folding::Side, shaped([1, 1, 1]), "32x32"), [1]);
-        // Without a shape: 6 x 4, 3 x 4, 3 x 2, 2 x 2, 1 x 2, 1 x 1.
+        // A job without a shape is folded from 6 x 4 to 3 x 4, 3 x 2, 2 x 2, 1 x 2 and 1 x 1.
         assert_eq!(steps(Folding::Side, Request::of_size(24), "32x32"), [24, 12, 6, 4, 2, 1]);
         assert_eq!(steps(Folding::Count, Request::of_size(7), "32x32"), [7, 4, 2, 1]);
     }
@@ -148,7 +148,8 @@ mod tests {
         let cube = "hypercube:10";
         assert_eq!(steps(Folding::Side, Request::of_size(600), cube)[..3], [600, 512, 256]);
         assert_eq!(steps(Folding::Side, Request::of_size(8), cube), [8, 4, 2, 1]);
-        // The shorter side of a mesh does not change, and its cube also loses a dimension.
+        // The shorter side of a mesh does not change, and the cube of the mesh also loses a
+        // dimension.
         assert_eq!(steps(Folding::Side, shaped([20, 30, 1]), cube)[..3], [600, 300, 150]);
     }
 

@@ -1,8 +1,8 @@
 //! Jobs on fewer processors than they request.
 //!
-//! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems", ICDCS 1996. These
-//! strategies decorate any other strategy. A strategy *folds* a job: each step makes the job smaller and its run time
-//! longer.
+//! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems", ICDCS 1996. The
+//! strategies of this module decorate any other strategy. A strategy *folds* a job: each step makes the job smaller and
+//! its run time longer.
 //!
 //! | name | when a job is folded |
 //! |---|---|
@@ -22,22 +22,23 @@
 //!
 //! A scheduler selects a job and the strategy decides whether to fold it. Every scheduler that supports refusals
 //! therefore works with every speed-up. For the scheduler, the size of a waiting job is the minimum number of
-//! processors on which the job may run ([`Bounds::min_processors`]): the scheduler selects the head as soon as this
+//! processors on which the job may run ([`Bounds::min_processors`]). The scheduler selects the head as soon as this
 //! number of processors is free, and queues ordered by size use this number. EASY reserves the requested size for the
-//! head of its queue. With `guard=place` it reserves a placement for one of the sizes that the head may get.
+//! head of its queue. With `guard=place`, EASY reserves a placement for one of the sizes that the head may get.
 //! Backfilling uses the estimates of unfolded jobs. A backfilled job that is folded runs longer, and may therefore
-//! delay the head. Conservative backfilling does not support these strategies: it reserves processors and time when a
-//! job arrives, but the number of processors and the run time are decided only at the start.
+//! delay the head. Conservative backfilling does not support strategies that fold jobs. It reserves processors and time
+//! when a job arrives, but the number of processors and the run time are decided only at the start.
 //!
 //! # Jobs larger than the machine
 //!
-//! A job that is larger than the machine can run if the strategy always folds it to a size that fits. Otherwise such a
-//! job is an input error.
+//! A job that is larger than the machine can run if the strategy always folds it to a size that fits. In all other
+//! cases, a job that is larger than the machine is an input error.
 //!
 //! # Strategies that never refuse
 //!
-//! Some inner strategies refuse a request only if fewer processors are free than the job requests. In the paper, such a
-//! refusal does not cause folding. With `extend=yes`, jobs are also folded after such a refusal.
+//! Some inner strategies refuse a request only if fewer processors are free than the job requests. In the paper, a
+//! refusal because of too few free processors does not cause folding. With `extend=yes`, jobs are also folded after a
+//! refusal because of too few free processors.
 
 mod fold;
 mod limit;
@@ -153,7 +154,8 @@ impl Reduced {
         at
     }
 
-    /// Returns the minimum number of processors for a request: in any state of the system, and in the current state.
+    /// Returns two minimum numbers of processors for a request: the minimum in any state of the system, and the minimum
+    /// in the current state.
     fn least(&self, request: Request) -> (u32, u32) {
         match self.rule {
             Rule::Refused { most } => {
@@ -251,7 +253,7 @@ impl Decorator for Reduced {
             Rule::Average => (0, self.limited(request, self.in_system.mean())),
         };
         // A scheduler that uses the smallest possible size of a job can request processors before the folded size is
-        // free. Such an attempt does not count as a refusal.
+        // free. An attempt before the folded size is free does not count as a refusal.
         if self.rule == Rule::Average && at.request.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }

@@ -15,8 +15,8 @@ pub struct ReducedOptions {
     pub inner: Option<AllocatorSpec>,
     /// Relation between run time and number of processors.
     pub speedup: Speedup,
-    /// Whether a job may be folded because too few processors are free. Has an effect only if the
-    /// inner strategy never refuses for another reason.
+    /// Whether a job may be folded because too few processors are free. The option has an effect
+    /// only if the inner strategy never refuses a job for another reason.
     pub extend: bool,
 }
 

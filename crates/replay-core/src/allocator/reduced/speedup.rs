@@ -111,7 +111,7 @@ mod tests {
         // 5 x 4 becomes 3 x 4.
         assert_eq!(Speedup::Folds.stretch(20, 12, 2), 2.0);
         assert!(close(Speedup::Linear.stretch(20, 12, 2), 5.0 / 3.0));
-        // 0.2 + 0.8 / 4 = 0.4 and 0.2 + 0.8 / 8 = 0.3.
+        // The run times relative to one processor are 0.2 + 0.8 / 4 = 0.4 and 0.2 + 0.8 / 8 = 0.3.
         assert!(close(Speedup::Amdahl { serial: 0.2 }.stretch(8, 4, 2), 4.0 / 3.0));
         assert_eq!(Speedup::Amdahl { serial: 0.0 }.stretch(8, 4, 2), 2.0);
         assert_eq!(Speedup::Amdahl { serial: 1.0 }.stretch(8, 4, 2), 1.0);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn downeys_model_agrees_with_known_values() {
-        // Without variance the speed-up is linear up to the average parallelism and constant beyond it.
+        // Without variance, the speed-up is linear up to the average parallelism and constant beyond it.
         for n in 1..=16 {
             let n = f64::from(n);
             assert!(close(downey(8.0, 0.0, n), n.min(8.0)), "{n}");

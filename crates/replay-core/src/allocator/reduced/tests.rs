@@ -160,8 +160,8 @@ fn defaults_have_the_identity_of_explicit_values() {
     }
 }
 
-/// A strategy may be tried before enough processors for a folded size are free; this does not count
-/// as a refusal.
+/// A strategy may be tried before enough processors for a folded size are free; such an attempt
+/// does not count as a refusal.
 #[test]
 fn too_early_attempts_are_not_counted_as_refusals() {
     let jobs: Vec<Job> = (0..60).map(|i| job(i + 1, i, 7, 1 + (5 * i as u32) % 16)).collect();
@@ -223,8 +223,8 @@ fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
     Job { number, ..crate::simulation::job(submit, run, size) }
 }
 
-/// Without folding the second job would wait for the first job. After one fold the second job runs
-/// twice as long on half the processors.
+/// Without folding, the second job would wait for the first job. After one fold, the second job
+/// runs twice as long on half the processors.
 #[test]
 fn a_folded_job_starts_early_and_runs_longer() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 10, 8)];
@@ -315,8 +315,8 @@ fn a_refused_head_waits_and_restarts_from_its_full_size() {
         let (recorder, overhead) = run(jobs, name, "hypercube:3").expect("it runs");
         (recorder.starts().to_vec(), recorder.ends().to_vec(), overhead.refused_sizes)
     };
-    // At 50 s four processors are free. Size 8 is refused again, and job 3 runs on 4 processors for
-    // 20 s. Then job 4 starts.
+    // At 50 s, four processors are free. Size 8 is refused again, and job 3 runs on 4 processors
+    // for 20 s. Then job 4 starts.
     let jobs = [others[0], others[1], queue[0], queue[1]];
     let expected = (vec![0, 0, 50, 70], vec![100, 50, 70, 75]);
     let (starts, ends, refused) = times(&jobs, "rsr[inner=cube-buddy]");
@@ -333,8 +333,8 @@ fn a_refused_head_waits_and_restarts_from_its_full_size() {
     assert_eq!((starts, ends), (vec![0, 0, 1, 41], vec![100, 50, 41, 46]));
 }
 
-/// With a limit, a job is folded only to the limit. If it is refused at this size, it waits like
-/// any other job.
+/// With a limit, a job is folded only to the limit. If the job is refused at the size of the limit,
+/// it waits like any other job.
 #[test]
 fn a_limit_folds_no_further_when_it_is_refused() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 50, 2), job(3, 1, 10, 8)];

@@ -91,7 +91,7 @@ fn parameters_without_effect_do_not_change_the_identity() {
     ] {
         assert_eq!(strategy(text), strategy(same), "{text}");
     }
-    // Ids of cells have used this order since format 2.
+    // Ids of cells have used this order of parameters since format 2.
     assert_eq!(strategy("mc1x1[tie=4,26,40,12,order=scan]"), "mc1x1[order=scan,tie=4,13,20,6]");
     for (text, other) in [
         ("mc1x1[tie=auto,shadows=8]", "mc1x1[tie=auto]"),
@@ -132,9 +132,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// After any history of starts and ends, every strategy chooses distinct free processors. A
-    /// strategy that declares that it never refuses chooses exactly the requested number; other
-    /// strategies choose at least the requested number. After all jobs have ended, one job can get
-    /// the whole machine.
+    /// strategy that declares that it never refuses jobs chooses exactly the requested number of
+    /// processors; other strategies choose at least this number. After all jobs have ended, one job
+    /// can get the whole machine.
     #[test]
     fn every_strategy_keeps_the_contract(
         machine in proptest::sample::select(vec!["10x10", "7x5", "8x8", "torus:6x6", "4x3x5", "4x4x4", "torus[z]:3x3x4", "hypercube:6", "cluster:40"]),

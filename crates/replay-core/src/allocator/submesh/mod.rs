@@ -1,7 +1,7 @@
 //! Sub-meshes: boxes of processors, shapes of jobs, and their rotation.
 //!
 //! Papers on contiguous allocation write a 2D sub-mesh as `<x, y, w, h>` or `(x, y, x', y')`. In
-//! this crate a sub-mesh consists of a base and sides in three dimensions. On a 2D grid the third
+//! this crate, a sub-mesh consists of a base and sides in three dimensions. On a 2D grid the third
 //! coordinate is 0, and the third side is 1.
 
 mod shape;
@@ -14,7 +14,7 @@ pub use turning::{ROTATE, distinct, permutations, turned};
 
 use crate::topology::{Coord, Grid, NodeId};
 
-/// A box of processors. On a wrapped dimension it may extend past the last position.
+/// A box of processors. On a wrapped dimension, the sub-mesh may extend past the last position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SubMesh {
     /// The lowest corner.

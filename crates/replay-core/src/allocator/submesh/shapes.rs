@@ -43,7 +43,7 @@ pub struct Shapes {
     grid: Grid,
     shaping: Shaping,
     turn: bool,
-    /// Cached frames by size; empty for a size that has not been requested yet.
+    /// For each size, the cached frames; empty for a size that has not been requested yet.
     by_size: Vec<Vec<[u16; 3]>>,
     given: Vec<[u16; 3]>,
     /// Scratch list for the frames of a second request.

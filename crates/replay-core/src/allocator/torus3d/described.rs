@@ -15,7 +15,7 @@ use crate::topology::Topology;
 pub struct Described {
     path: String,
     text: Arc<str>,
-    /// Whether [`Display`](fmt::Display) writes a hash of the content. Otherwise it writes the path.
+    /// Whether [`Display`](fmt::Display) writes a hash of the content. If `false`, the path is displayed instead.
     by_content: bool,
 }
 

@@ -5,8 +5,8 @@
 //! [menu](crate::placement::menu). Processes are assigned to nodes in the rank order of the rule.
 //!
 //! Cost: for each free anchor of the job's size, the overlapping free anchors of the next larger box are counted, 64
-//! anchors per step. The scan stops at an anchor that overlaps none of these larger anchors. Starts and ends of jobs
-//! change the bits of the overlapping anchors.
+//! anchors per step. The scan stops at an anchor that overlaps none of the free anchors of the next larger box. Starts
+//! and ends of jobs change the bits of the overlapping anchors.
 
 mod described;
 mod explain;
@@ -299,8 +299,8 @@ impl Allocator for Placements {
     fn capabilities(&self) -> Capabilities {
         let chooses_by_free = self.tied.is_none();
         Capabilities {
-            // Unless all sets of positions are searched, the parts of a job are placed one after the other, and a
-            // refusal need not last.
+            // If not all sets of positions are searched, the parts of a job are placed one after the other, and a
+            // refusal need not hold until processors become free.
             refusals_last: self.segment.is_none_or(|(_, exact)| exact),
             chooses_by_free,
             rejects_unsupported_sizes: true,

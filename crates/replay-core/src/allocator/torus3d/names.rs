@@ -160,8 +160,8 @@ impl PlacementOptions {
         }
     }
 
-    /// Creates the strategy on a machine. `sizes` are the sizes of the jobs. A menu that depends on these sizes is
-    /// empty while the sizes are not known.
+    /// Creates the strategy on a machine. `sizes` are the sizes of the jobs. A menu that depends on the job sizes is
+    /// empty while these sizes are not known.
     pub fn placements(
         &self,
         machine: &Topology,

@@ -61,8 +61,8 @@ const SLACKS: [f64; 4] = [-1.0, 1.0, 0.25, 0.05];
 const SLURM_DISTANCE: f64 = 2.0;
 
 /// Returns all rules: Slurm's rule, and all combinations of weights and slacks. If the machine `has_walls`, the weight
-/// of walls is also varied. If `filter` is given, all rules use this filter. Otherwise the rules use all shapes, and
-/// each of the slacks.
+/// of walls is also varied. If `filter` is given, all rules use this filter. Without a filter, the rules use all
+/// shapes, and each of the slacks.
 pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
     let slack = |slack: f64| {
         if slack < 0.0 { CandidateFilter::All } else { CandidateFilter::Compact(slack) }

@@ -111,7 +111,7 @@ fn weights_replace_the_rule_of_slurm() {
     }
     let segments = built("slurm-torus3d[menu=list:2x2x2,segment=8,tie=1]", "torus:4x4x4").err();
     assert!(segments.expect("refused").contains("segment"));
-    // With a weight on walls the corners of a mesh are preferred to its middle.
+    // With a weight on walls, the corners of a mesh are preferred to its middle.
     let mut mesh = built("placements[menu=list:1x1x1,tie=0,0,0,1]", "3x3").expect("works");
     let corners: Vec<_> = (0..4).map(|_| start(&mut mesh, 1).expect("fits")[0]).collect();
     assert_eq!(corners, [[0, 0, 0], [0, 2, 0], [2, 0, 0], [2, 2, 0]]);
@@ -121,7 +121,7 @@ fn weights_replace_the_rule_of_slurm() {
 fn released_boxes_are_reused_in_rank_order() {
     let mut bench = built("slurm-torus3d", "torus:4x4x4").expect("works");
     let first = start(&mut bench, 8).expect("fits");
-    // A cube along its Morton curve, x fastest.
+    // The processors of a cube along its Morton curve; x varies fastest.
     let cube =
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]];
     // The flat boxes of 8 come first.
@@ -171,7 +171,8 @@ fn slurm_torus3d_requires_a_3d_torus() {
     assert_eq!(start(&mut mesh, 4), Err(Refusal::TooFewFree));
 }
 
-/// On a torus, boxes wrap around an axis of extent two, as around all other axes. On a mesh this axis has walls.
+/// On a torus, boxes wrap around an axis of extent two, as around all other axes. On a mesh, an axis of extent two has
+/// walls.
 #[test]
 fn an_axis_of_two_of_a_torus_has_no_walls() {
     use crate::placement::menu::wrapped;
@@ -188,7 +189,8 @@ fn an_axis_of_two_of_a_torus_has_no_walls() {
 /// requested before.
 #[test]
 fn the_requesting_job_is_counted() {
-    // The first job prefers the position that overlaps the fewest equal boxes. On a row of five it is next to a wall.
+    // The first job prefers the position that overlaps the fewest equal boxes. On a row of five processors, this
+    // position is next to a wall.
     let mut bench = built("placements[menu=list:2x1x1,tie=0,1,anchors=all]", "5x1").expect("works");
     let cells = start(&mut bench, 2).expect("fits");
     assert_eq!(cells[0][0], 0);

@@ -13,7 +13,7 @@ use crate::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use crate::placement::{Layout, Placement, Torus};
 use crate::topology::NodeId;
 
-/// Rule that decides in place of Slurm's rule: always, or while its loss is smallest.
+/// Rule that decides in place of Slurm's rule, either always or while its loss is the smallest loss.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rule {
     /// Fixed selection rule, or the options of a self-tuning rule.
@@ -39,14 +39,14 @@ pub struct Tied {
     rule: Rule,
     /// Tuner of the selection rule; `None` if the rule is fixed.
     tuner: Option<Box<Tuner>>,
-    /// Worth of a free box by placement: its size times the frequency of the size.
+    /// For each placement, the worth of a free box: the size of the box times the frequency of this size.
     worth: Vec<u64>,
-    /// Number of started jobs, by size on the menu.
+    /// For each size on the menu, the number of started jobs of this size.
     seen: HashMap<u32, u64>,
     started: u64,
-    /// Box of each running job, by the node of its first process.
+    /// Box of each running job, indexed by the node of the job's first process.
     places: HashMap<NodeId, [usize; 2]>,
-    /// Time of the first request. The terms use times relative to this time.
+    /// Time of the first request. The terms use times relative to the first request.
     origin: Option<i64>,
     /// Number and sum of the estimates of all started jobs that have an estimate.
     estimates: (u64, u64),

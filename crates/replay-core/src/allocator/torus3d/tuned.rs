@@ -2,11 +2,11 @@
 //!
 //! In addition to the real machine there are several *shadow* machines, which replay the same starts and ends of jobs.
 //! Each shadow has its own [selection rule](super::selection_rules). The loss of a shadow is measured in processor-time
-//! and has two parts. The first part counts the free processors of the shadow while enough processors, but no box, are
-//! free for the first refused job. The second part counts the processors of jobs that run on the real machine but found
-//! no box on the shadow. At regular intervals, the losses of the shadows, relative to each other, are added to a map of
-//! all rules; older observations decay. The real machine then continues with the rule that has the smallest expected
-//! loss. Each time, one shadow continues with another rule; the shadows take turns.
+//! and has two parts. The first part is counted while enough processors, but no box, are free for the first refused
+//! job: it counts the free processors of the shadow. The second part counts the processors of jobs that run on the real
+//! machine but found no box on the shadow. At regular intervals, the losses of the shadows, relative to each other, are
+//! added to a map of all rules; older observations decay. The real machine then continues with the rule that has the
+//! smallest expected loss. After each evaluation, one shadow continues with another rule; the shadows take turns.
 //!
 //! A choice depends on the seed and on earlier events, but not on later events. Events are the calls that the strategy
 //! receives: a refusal that the engine derives from an earlier refusal is not observed. A shadow never starts a job
@@ -162,7 +162,7 @@ impl Tuner {
         self.selection_rule().place(&self.layout, &self.decider, ties, query)
     }
 
-    /// Returns the rule with the smallest expected loss. Before the first evaluation this is Slurm's rule.
+    /// Returns the rule with the smallest expected loss. Before the first evaluation, this method returns Slurm's rule.
     pub(crate) fn selection_rule(&self) -> SelectionRule {
         self.points[self.best].rule
     }
@@ -223,7 +223,7 @@ impl Tuner {
         self.ended.push(job);
     }
 
-    /// Takes cells out of service. From now on these cells do not count in losses.
+    /// Takes cells out of service. From now on, the withdrawn cells do not count in losses.
     pub fn withdraw(&mut self, cells: &[u32], are_walls: bool) {
         for shadow in &mut self.shadows {
             let open = shadow.ties.open().free();

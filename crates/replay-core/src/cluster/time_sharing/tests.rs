@@ -69,7 +69,8 @@ fn jobs_move_up_when_one_ends_and_the_head_of_the_queue_starts() {
             (3, 100, &[0, 1, 2, 3]),
         ]
     );
-    // The fifth job gets the slot above the fourth job. This is a flaw of the literal algorithm.
+    // The fifth job gets the slot above the fourth job. It is a flaw of the literal algorithm that
+    // the fifth job gets the slot above the fourth job.
     assert_eq!(starts[4], (4, 100, &[3][..]));
     // The second job gets no processor time while it is below the first job; from 100 on it runs
     // for 200 ticks. The fourth job then waits for the second job on hosts 0 to 2 until 300, and
@@ -102,7 +103,8 @@ fn start_and_end_costs_delay_work_and_release() {
     let mut service = TimeSharing::new(cluster, sharing, &[]);
     let jobs = [job(0, 1000, 6), job(0, 1000, 1)];
     let log = run("cluster:6", &jobs, &mut elmer("cluster:6", true), Some(&mut service));
-    // The first job takes 103 ms, 1 s and 57 ms. The second job takes 59 ms, 1 s and 13 ms.
+    // The first job takes 103 ms to start, 1 s to run and 57 ms to end. The second job takes 59 ms
+    // to start, 1 s to run and 13 ms to end.
     assert_eq!(log.ends, [(0, 1160), (1, 1160 + 1072)]);
 }
 

@@ -65,8 +65,8 @@ pub struct Replicated<M> {
     pub samples: Vec<M>,
     /// Mean and variance of each metric over the replications.
     pub measures: Vec<Accumulator>,
-    /// Whether the intervals of the watched metrics satisfy the rule. Otherwise the maximum number of replications was
-    /// reached.
+    /// Whether the intervals of the watched metrics satisfy the rule. If `false`, the maximum number of replications
+    /// was reached.
     pub met: bool,
 }
 

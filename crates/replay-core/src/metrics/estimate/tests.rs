@@ -29,7 +29,7 @@ fn student_t_agrees_with_tables() {
     for confidence in [0.0, 0.0009, 0.9999999, 1.0, -1.0, 95.0, f64::NAN] {
         assert!(student_t(confidence, 9).is_nan(), "{confidence}");
     }
-    // Closed forms for one and two degrees of freedom.
+    // There are closed forms of Student's t for one and two degrees of freedom.
     for confidence in [0.001, 0.3, 0.999, 0.999_999] {
         let cauchy = (std::f64::consts::FRAC_PI_2 * confidence).tan();
         let two = confidence * (2.0 / (1.0 - confidence * confidence)).sqrt();
@@ -124,8 +124,8 @@ fn the_stop_rule_keeps_most_of_the_coverage() {
     assert!((0.91..0.96).contains(&covered), "{covered}");
 }
 
-/// Reference implementation of [`replicate`]. It runs replications one after another and recomputes
-/// all statistics after each replication.
+/// Reference implementation of [`replicate`]. The function runs replications one after another, and
+/// recomputes all statistics after each replication.
 fn replicate_sequentially(
     rule: &StopRule,
     watched: &[usize],
@@ -258,7 +258,7 @@ fn errors_describe_the_problem() {
 
 #[test]
 fn ignores_a_failure_beyond_the_stop() {
-    // The rule is satisfied at 33, within the batch from 30 to 45.
+    // The rule is satisfied after 33 replications, within the batch from 30 to 45.
     let run = |replication| match replication {
         0 => Ok([9.0]),
         1..40 => Ok([1.0]),

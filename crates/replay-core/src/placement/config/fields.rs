@@ -32,7 +32,8 @@ impl<'a> Field<'a> {
         self.line
     }
 
-    /// Returns the value with its torus set to `name`. Errors about the value contain this name.
+    /// Returns the value with its torus set to `name`. Errors about the value contain the name of
+    /// the torus.
     pub fn of_torus(&self, name: &str) -> Self {
         Self { torus: name.to_string(), ..self.clone() }
     }

@@ -58,7 +58,7 @@ fn the_default_entry_is_read_unless_another_is_named() {
         read(&two).expect_err("two defaults"),
         "topology.yaml:5: cluster_default: the topology on line 1 is also the default"
     );
-    // Without a default the first topology is read.
+    // Without a default, the first topology is read.
     let first = GOOD.replace("  cluster_default: true\n", "");
     assert!(read(&first).expect_err("a tree").contains("contains tree"));
 }

@@ -53,7 +53,7 @@ struct Tree {
 
 struct Open {
     value: Value,
-    /// The key, with its line, whose value comes next in the file.
+    /// The key whose value comes next in the file, with the line of this key.
     key: Option<(String, usize)>,
 }
 

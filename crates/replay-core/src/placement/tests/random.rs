@@ -15,7 +15,8 @@ struct ReferencePlacement {
     anchors: Vec<Vec<u32>>,
 }
 
-/// Computes the placements of a torus only from the sides of the torus and of the boxes.
+/// Computes the placements of a torus directly from the sides of the torus and the sides of the
+/// boxes.
 fn reference_placements(sides: [u16; 3], boxes: &[Box3]) -> Vec<ReferencePlacement> {
     let [w, d, _] = sides.map(u32::from);
     let mut all: Vec<ReferencePlacement> = boxes
@@ -179,8 +180,8 @@ fn first_set(places: &[(Pick, Vec<(usize, u32)>)], wanted: usize) -> Option<Vec<
 }
 
 proptest! {
-    /// The segments of an exact request are placed one after the other by the rule. If this fails,
-    /// the request gets the first set of disjoint places.
+    /// The segments of an exact request are placed one after the other by the rule. If the rule
+    /// cannot place all segments, the request gets the first set of disjoint places.
     #[test]
     fn an_exact_search_finds_segments_if_there_are_any(
         toruses in proptest::collection::vec(torus(), 1..3),

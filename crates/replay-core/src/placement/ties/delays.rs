@@ -13,11 +13,13 @@ pub(crate) struct Delays {
     sum: u128,
     /// The anchors that become free first. Each entry begins with the time until the anchor becomes free; times ascend.
     soonest: Vec<(u64, u32, u32)>,
-    /// Lower bound on the part of DL that this size and all later sizes contribute, valid for every candidate.
+    /// Lower bound that is valid for every candidate: a bound on the part of DL that this size and all later sizes
+    /// contribute.
     pub lower_bound: i128,
 }
 
-/// Sorts sizes by decreasing weight and sets the lower bounds. In this order candidates are rejected earliest.
+/// Sorts sizes by decreasing weight and sets the lower bounds. With this order of sizes, candidates are rejected as
+/// early as possible.
 pub fn sorted(mut all: Vec<Delays>) -> Vec<Delays> {
     all.sort_by_key(|one| std::cmp::Reverse(one.worth));
     let mut rest = 0;
@@ -61,7 +63,8 @@ impl Delays {
         let Fixed { torus, overlaps, .. } = &*ties.fixed;
         let placements = torus.placements();
         let place = ties.place(at);
-        // Anchors that overlap the candidate become free later, unless other jobs use them longer than the new job.
+        // An anchor that overlaps the candidate becomes free later, unless another job holds the anchor for longer than
+        // the new job.
         let (mut sum, mut least) = (self.sum, u64::MAX);
         for &index in &self.placements {
             let one = &placements[index];
@@ -74,7 +77,8 @@ impl Delays {
                 least = least.min(left.max(query.estimate));
             }
         }
-        // Among the anchors that do not overlap the candidate, only the first can be the minimum.
+        // Among the anchors that do not overlap the candidate, only the anchor that becomes free first can have the
+        // minimum time.
         let meets = |index: usize, anchor: usize| {
             overlaps.meet(place, overlaps.place(index, &placements[index], anchor))
         };
@@ -97,7 +101,7 @@ impl Delays {
         self.weigh(least, sum)
     }
 
-    /// Returns the part of DL for this minimum and this sum of times.
+    /// Returns the part of DL that this size contributes, given the minimum and the sum of the anchors' times.
     fn weigh(&self, least: u64, sum: u128) -> i128 {
         let mean = (sum / self.anchors as u128) as i128;
         i128::from(self.worth) * (50 * i128::from(least) + mean)

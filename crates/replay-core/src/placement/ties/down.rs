@@ -41,7 +41,8 @@ impl Ties {
         }
     }
 
-    /// Returns whether an anchor counts in DL: it has neither holes nor cells out of service.
+    /// Returns whether an anchor counts in DL, that is, whether it has neither holes nor cells out
+    /// of service.
     pub(super) fn counts_in_delay(&self, one: &Placement, anchor: usize) -> bool {
         let is_up = || self.down.count == 0 || self.down.cells.common(one.mask(anchor)) == 0;
         one.is_whole(anchor) && is_up()

@@ -141,7 +141,7 @@ impl Ties {
         [touched, walls, together]
     }
 
-    /// Returns the nearness of the end of the job in a cell to the end of the new job.
+    /// Returns the nearness of two ends: the end of the job in a cell, and the end of the new job.
     fn together(&self, cell: u32, query: &TieQuery<'_>) -> u64 {
         if !query.has_estimate || !self.estimated.contains(cell) {
             return 0;

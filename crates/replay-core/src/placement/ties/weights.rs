@@ -24,7 +24,7 @@ impl TermWeights {
     /// Maximum magnitude of a weight.
     pub const MAX: i64 = 1_000_000;
 
-    /// The names of the terms in the order of their weights, and whether they are subtracted.
+    /// The names of the terms in the order of their weights, each with a flag that is `true` if the term is subtracted.
     pub const TERMS: [(&str, bool); 6] =
         [("LF", false), ("EQ", false), ("NF", true), ("WF", true), ("EF", true), ("DL", false)];
 
@@ -79,7 +79,7 @@ impl fmt::Display for TermWeights {
     }
 }
 
-/// Selects the free boxes of a size that are compared.
+/// Determines which free boxes of a size are compared.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum CandidateFilter {
     /// All orientations and shapes.

@@ -115,7 +115,8 @@ mod tests {
         assert!(profile.fits_beside(&job(10, 41), 60, &job(3, 50), 10));
     }
 
-    /// A job holds four processors until 100. Two of these are out of service from 0 to 20, and three from 50 to 120.
+    /// A job holds four processors until 100. Two of the four processors are out of service from 0 to 20, and three of
+    /// the four from 50 to 120.
     #[test]
     fn outages_of_held_processors_are_counted_once() {
         let mut running = RunningJobs::default();

@@ -6,9 +6,10 @@ const MAX_CLASSES: usize = 32;
 /// Number of blocks checked at a time.
 const STRIDE: usize = 16;
 
-/// Upper bounds for each job size and each block of steps. A bound is an upper limit on the
-/// contiguous time, in seconds, for which enough processors for a job of this size are free. The
-/// contiguous time begins when the processors become free, or at the start of the block.
+/// Upper bounds on the lengths of holes, for each job size and each block of steps. A bound is an
+/// upper limit on the contiguous time, in seconds, for which enough processors for a job of this
+/// size are free. The contiguous time begins when the processors become free, or at the start of
+/// the block.
 ///
 /// The first 32 requested sizes have their own bounds; every other size uses the bounds of the next
 /// smaller size that has bounds.
@@ -80,8 +81,8 @@ impl Holes {
         above(least)..above(most).max(above(least))
     }
 
-    /// Returns the first block between `from` and `end` that can have a hole of this length; `end`
-    /// if there is no such block.
+    /// Returns the first block between `from` and `end` that can have a hole of at least this
+    /// length; `end` if there is no such block.
     pub fn next(&self, class: usize, from: usize, end: usize, duration: i64) -> usize {
         let duration = capped(duration);
         let bounds = &self.bounds[class][..end];

@@ -4,10 +4,10 @@
 const MAX_CORNERS: usize = 8;
 
 /// Lower bounds on a set of jobs. Every job has a corner whose size and estimate do not exceed those of the job.
-/// Corners are in order of ascending size and thus descending estimate. The jobs for which no other job has both a
-/// smaller size and a shorter estimate are stored as corners. There are at most eight corners; if there are more such
-/// jobs, neighbours share a corner. The minimum work, size times estimate, is also stored. The minimum work is the more
-/// effective bound in a queue ordered by work.
+/// Corners are in order of ascending size and thus descending estimate. A job is stored as a corner if no other job has
+/// both a smaller size and a shorter estimate. There are at most eight corners; if more than eight jobs would be
+/// corners, neighbouring jobs share a corner. The minimum work, size times estimate, is also stored. The minimum work
+/// is the more effective bound in a queue ordered by work.
 #[derive(Clone, Copy, Debug)]
 pub struct Corners {
     corners: [(u32, i64); MAX_CORNERS],

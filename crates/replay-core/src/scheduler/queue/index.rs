@@ -162,7 +162,7 @@ impl Index {
         }
     }
 
-    /// Makes the jobs that were refused until this event available again.
+    /// Makes refused jobs available again if they were refused until this event.
     pub fn retry(&mut self, until: Until) {
         while let Some(slot) = self.refused[until as usize].pop() {
             if let Some(waiting) = &mut self.slots[slot] {

@@ -1,9 +1,9 @@
 //! Decisions of the allocator that can be derived from its earlier decisions.
 //!
 //! A backfilling scheduler tries every waiting job, and many requests are equal. Equal requests on the same free
-//! processors get the same decision, so the second request needs no call. If the allocator [declares
-//! it](Allocator::refusal_covers), the refusal of a request also covers other requests. For example, if there is no
-//! place for a box, there is no place for a larger box either, and starting further jobs creates no place.
+//! processors get the same decision, so the second request needs no call. The refusal of a request also covers other
+//! requests if the allocator [declares it](Allocator::refusal_covers). For example, if there is no place for a box,
+//! there is no place for a larger box either, and starting further jobs creates no place.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub enum CachedDecision {
 pub struct DecisionCache {
     /// Decisions on the current free processors, for each size and shape.
     same: HashMap<Key, CachedDecision>,
-    /// Requests refused since processors last became free. No stored request covers another stored request.
+    /// Requests that were refused since processors last became free. No stored request covers another stored request.
     standing: Vec<Request>,
 }
 

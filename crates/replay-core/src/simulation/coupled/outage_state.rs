@@ -14,7 +14,7 @@ use crate::workload::JobId;
 pub struct OutageState<'a> {
     outages: &'a Outages,
     /// Each change consists of its time, a flag (`true` if a window starts, `false` if a window ends), and the number
-    /// of the window. At equal times ends come before starts.
+    /// of the window. At equal times, ends of windows come before starts of windows.
     changes: Vec<(i64, bool, usize)>,
     next: usize,
     /// Number of active windows that cover each processor.

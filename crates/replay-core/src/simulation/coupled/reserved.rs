@@ -19,7 +19,7 @@ pub struct Reserved {
 }
 
 /// Copies of the machine and its allocator at the time of a reservation. On the copies, the waiting job holds no
-/// processors, and the processors of later jobs that still run at this time are not available.
+/// processors. The processors of later jobs that still run at the time of the reservation are not available.
 struct Replacement {
     machine: Machine,
     allocator: Box<dyn Allocator>,
@@ -38,7 +38,7 @@ pub struct PlaceQuery {
     pub least: u32,
     /// The current time.
     pub now: i64,
-    /// The result of the previous search for this job. The new search starts there.
+    /// The result of the previous search for this job. A new search starts at the previous result.
     pub before: Option<i64>,
     /// Whether another place may replace the place that is found. Has no effect if there are future outages.
     pub is_replaceable: bool,
@@ -46,12 +46,12 @@ pub struct PlaceQuery {
 
 impl Reserved {
     /// Finds the first time at which the allocator finds a place for a job. The search uses copies of the machine and
-    /// the allocator. On the copies the `running` jobs release their processors at their estimated ends, in ascending
-    /// order; jobs past their estimates end at `now`. Returns `None` if the job has no place on the empty machine.
+    /// the allocator. On the copies, the `running` jobs release their processors in the order of their estimated ends;
+    /// a job that has exceeded its estimate ends at `now`. Returns `None` if the job has no place on the empty machine.
     ///
-    /// If refusals [last](crate::allocator::Capabilities::refusals_last), all times after the first time with a place
-    /// also have a place, so a bisection needs few allocator calls. Otherwise, or if there are future outages, all
-    /// times are tried.
+    /// If refusals [last](crate::allocator::Capabilities::refusals_last) and the job has a place at some time, it also
+    /// has a place at all later times. A bisection therefore needs few allocator calls. If refusals do not last, or if
+    /// there are future outages, all times are tried.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] on cancellation during a decision.
@@ -95,8 +95,8 @@ impl Reserved {
     /// Returns whether a later job that is still running at the time of the reservation may start on these nodes. The
     /// nodes must be free, and the job must start if the result is `true`.
     ///
-    /// The job may start if none of the nodes belongs to the place, or if the allocator finds another place for the
-    /// waiting job; this other place then replaces the reserved place.
+    /// The later job may start if none of its nodes belongs to the reserved place, or if the allocator finds another
+    /// place for the waiting job. This other place then replaces the reserved place.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] on cancellation during a decision.
@@ -190,7 +190,7 @@ impl Search<'_> {
     fn has_place(&mut self, ahead: &mut FutureState<'_>, time: usize) -> Result<bool, Refusal> {
         let (at, ended) = self.times[time];
         for &(end, nodes) in &self.running[ahead.ended..ended] {
-            // At equal times completions come before changes of outages.
+            // At equal times, completions come before changes of outages.
             ahead.apply_outages(end.saturating_sub(1));
             ahead.machine.release(nodes);
             ahead.allocator.on_event(&ahead.machine, MachineEvent::Released(nodes));
@@ -237,9 +237,10 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Finds the first time with a place, assuming that all later times have a place, too. First tries the previous
-    /// result, if any, and the time directly before the previous result. Then tries times at doubling distances, and
-    /// finally bisects. If a place is found, `refused` becomes the state at the time of this place.
+    /// Finds the first time with a place, under the assumption that there is also a place at all later times. First
+    /// tries the previous result, if any, and the time directly before the previous result. After that, tries times at
+    /// doubling distances, and finally bisects. If a place is found, `refused` becomes the state at the time of this
+    /// place.
     fn bisect(
         &mut self,
         refused: &mut FutureState<'_>,

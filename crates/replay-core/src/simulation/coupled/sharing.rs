@@ -35,7 +35,7 @@ impl Sharing {
         &self.processors
     }
 
-    /// On the host of each released slot in `freed`, moves all jobs below this slot up by one level (first come,
+    /// For each released slot in `freed`, moves all jobs below this slot on the same host up by one level (first come,
     /// highest priority: Turner 1995, section 6.2.3). `held` contains the slots of all running jobs.
     pub fn promote(&mut self, machine: &mut Machine, freed: &[NodeId], held: &mut [Vec<NodeId>]) {
         let cluster = self.cluster;

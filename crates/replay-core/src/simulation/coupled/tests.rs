@@ -9,7 +9,7 @@ use crate::scheduler::{OutOfOrder, Promises, QueueOrder};
 use crate::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
 use crate::topology::Topology;
 
-/// First fit for contiguous processors in a row. Refuses a job if no gap is long enough.
+/// Allocator for tests: first fit for contiguous processors in a row. Refuses a job if no gap is long enough.
 struct Intervals;
 
 impl Allocator for Intervals {
@@ -44,7 +44,7 @@ struct Log {
     starts: Vec<i64>,
     nodes: Vec<Vec<NodeId>>,
     /// The refused heads of the queue in arrival order, each with the latest estimated end among the jobs that were
-    /// running when it was refused.
+    /// running when the head was refused.
     missed: Vec<(JobId, i64)>,
     running: Vec<JobId>,
     /// All jobs in order of their starts.
@@ -203,8 +203,8 @@ fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
 
 #[test]
 fn a_head_that_missed_its_reservation_starts_at_the_latest_on_an_empty_machine() {
-    // Jobs 0 to 3 fill the machine 2 + 2 + 2 + 2; jobs 0 and 2 end at 10. The head needs 4 processors in a row: enough
-    // processors are free, but they are not contiguous.
+    // Jobs 0 to 3 fill the machine with two processors each (2 + 2 + 2 + 2); jobs 0 and 2 end at 10. The head needs 4
+    // processors in a row: enough processors are free, but they are not contiguous.
     let jobs = [
         job(0, 10, 10, 2),
         job(0, 50, 50, 2),
@@ -219,7 +219,7 @@ fn a_head_that_missed_its_reservation_starts_at_the_latest_on_an_empty_machine()
     let log = run(&jobs, "2x4", "easy", &mut Intervals).expect("it runs");
     assert_eq!(log.missed, [(JobId(4), 50)]);
     assert_eq!(log.starts, [0, 0, 0, 0, 20, 20, 10]);
-    // Under `fcfs` no job overtakes the head. Under `out-of-order` any job may overtake the head.
+    // Under `fcfs`, no job overtakes the head. Under `out-of-order`, any job may overtake the head.
     let starts = |scheduler| run(&jobs, "2x4", scheduler, &mut Intervals).expect("it runs").starts;
     assert_eq!(starts("fcfs"), [0, 0, 0, 0, 20, 20, 20]);
     assert_eq!(starts("out-of-order"), [0, 0, 0, 0, 20, 10, 10]);
@@ -251,7 +251,7 @@ fn rejects_a_job_that_can_never_be_placed() {
 /// Refused jobs are not selected again before a job has ended, even if a new job arrives ahead of them in the queue.
 #[test]
 fn nothing_is_refused_twice_between_completions() {
-    // From 10 on there are three holes of one processor; a job of two processors arrives at 20.
+    // From time 10 on, there are three holes of one processor; a job of two processors arrives at time 20.
     let held = [1000, 10, 1000, 10, 1000, 10, 1000].map(|run| job(0, run, run, 1));
     let jobs = [&held[..], &[job(20, 100, 100, 2), job(30, 2000, 2000, 1)]].concat();
     let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
@@ -287,7 +287,7 @@ fn rounding_up_does_not_take_processors_from_the_head() {
     let mut paging = paging.build(&"10x10".parse().expect("a mesh"), 0).expect("it works");
     let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
     assert_eq!(log.starts, [0, 0, 100, 150]);
-    // A head of 60 processors leaves one page free.
+    // If the head of the queue needs 60 processors, one page remains free.
     let jobs = [&jobs[..2], &[job(1, 50, 50, 60), jobs[3]]].concat();
     let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
     assert_eq!(log.starts, [0, 0, 100, 2]);
@@ -376,8 +376,8 @@ impl Decorator for Counted {
     }
 }
 
-/// The middle two of four processors are held for long. A hundred jobs of two processors wait: two processors are free,
-/// but they are not contiguous.
+/// The middle two of four processors are held for a long time. A hundred jobs of two processors wait: two processors
+/// are free, but they are not contiguous.
 #[test]
 fn a_refused_request_is_not_repeated_on_the_same_machine() {
     let job = |number, submit, run, size| Job { number, ..job(submit, run, run, size) };
@@ -385,8 +385,8 @@ fn a_refused_request_is_not_repeated_on_the_same_machine() {
     jobs.extend((4..104).map(|number| job(number, 1, 10, 2)));
     let mut allocator = Counted(Intervals, 0);
     let log = run(&jobs, "4x1", "out-of-order", &mut allocator).expect("runs");
-    // At 5 all hundred jobs are tried with one allocator call. In addition, each of the 103 jobs needs one call when it
-    // starts.
+    // At time 5, all hundred jobs are tried with one allocator call. In addition, each of the 103 jobs needs one call
+    // when it starts.
     assert_eq!((log.refusals, allocator.1), (100, 103 + 1));
 }
 

@@ -34,7 +34,8 @@ fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
     let slack = slack.prop_map(|text| -> Slack { text.parse().expect("a slack") });
     let vector = proptest::option::weighted(0.9, vector);
     let few = proptest::collection::vec((vector.clone(), slack.clone()), 1..14);
-    // Many vectors with the same slack. All values of the vectors fit into 32 bits, or some do not.
+    // Many vectors with the same slack. Either all values of the vectors fit into 32 bits, or some
+    // values do not.
     let many =
         (proptest::collection::vec(vector, 14..50), slack, prop_oneof![Just(1), Just(200_000)]);
     let many = many.prop_map(|(vectors, slack, times)| {

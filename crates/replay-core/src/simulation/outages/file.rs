@@ -9,7 +9,7 @@
 //! ```
 //!
 //! All times are in seconds of the trace, after the trace's load has been scaled. `node` (or `nodes`) is followed by
-//! processor numbers in scan order; if a point has several processors, by point numbers. `box` is followed by two
+//! processor numbers in scan order, or by point numbers if a point has several processors. `box` is followed by two
 //! inclusive corners, with or without z.
 
 use std::io::{BufRead, BufReader, Read};

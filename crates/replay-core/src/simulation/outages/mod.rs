@@ -3,10 +3,11 @@
 //! A [file](OutageFile) contains *windows*: intervals during which given processors are out of service. A processor is
 //! in service when no window covers it.
 //!
-//! * At the beginning of a window the free processors of the window go out of service. A [rule](WhenDown) defines what
+//! * At the beginning of a window, the free processors of the window go out of service. A [rule](WhenDown) defines what
 //!   happens to busy processors: they go out of service when their job ends, or the job is interrupted.
-//! * At the end of a window the processors of the window return, except processors that another window covers.
-//! * At equal times completions come first, then returns, outages, arrivals, and the scheduler.
+//! * At the end of a window, the processors of the window return, except processors that another window covers.
+//! * At equal times, the order is: completions, returns of processors, beginnings of outages, arrivals, and the
+//!   scheduler.
 //!
 //! A schedule with outages depends on the positions of jobs, so it cannot be computed as a [timeline](super::Timeline).
 //! All allocators use the [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates are given

@@ -34,8 +34,8 @@ fn a_slipped_reservation_does_not_delay_others() {
 
 #[test]
 fn easy_may_delay_the_second_job_and_conservative_does_not() {
-    // Job 3 is backfilled because it fits alongside the head at the head's shadow time; it delays
-    // job 2.
+    // Job 3 is backfilled because it fits alongside the head at the head's shadow time. Job 3
+    // delays job 2.
     let jobs = [job(0, 10, 10, 2), job(0, 10, 10, 3), job(0, 10, 10, 4), job(0, 100, 100, 1)];
     assert_eq!(starts("easy", 4, &jobs), [0, 10, 100, 0]);
     assert_eq!(starts("conservative", 4, &jobs), [0, 10, 20, 30]);
@@ -115,8 +115,8 @@ proptest! {
         }
     }
 
-    /// With exact estimates no job starts later under conservative backfilling than under FCFS.
-    /// Under FCFS every job waits for all earlier jobs.
+    /// With exact estimates, no job starts later under conservative backfilling than under FCFS.
+    /// Under FCFS, every job waits for all earlier jobs.
     #[test]
     fn conservative_delays_no_job_beyond_fcfs(jobs in workloads()) {
         let exact: Vec<_> = jobs.iter().map(|j| Job { run: j.run.max(1), estimate: j.run.max(1), ..*j }).collect();

@@ -2,11 +2,11 @@
 //! without the positions outside the grid.
 //!
 //! In 2D, the side of the square is 2^ceil(log2 Y), where Y is the extent of the grid along y. The
-//! curve of the square starts at (0, 0), visits the quadrants lower left, upper left, upper right,
-//! lower right, and ends at (side - 1, 0). If the grid is wider than this square, several adjacent
-//! squares cover it. The curve of each square begins next to the end of the curve of the previous
-//! square. In 3D the curve is Skilling's ("Programming the Hilbert curve", 2004); the cube has the
-//! longest side of the grid, rounded up to a power of two.
+//! curve of the square starts at (0, 0), visits the quadrants in the order lower left, upper left,
+//! upper right, lower right, and ends at (side - 1, 0). If the grid is wider than this square,
+//! several adjacent squares cover it. The curve of each square begins next to the end of the curve
+//! of the previous square. In 3D, the curve is Skilling's ("Programming the Hilbert curve", 2004).
+//! The side of the cube is the longest side of the grid, rounded up to a power of two.
 
 use crate::topology::{Coord, Grid};
 

@@ -18,7 +18,7 @@ pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
 }
 
 /// Returns the rank in Z order: the interleaved bits of z, y and x. The bit of z is the most significant bit of each
-/// group. On 2D grids only y and x are interleaved.
+/// group. On 2D grids, only y and x are interleaved.
 pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     (0..bits(grid)).fold(0, |rank, bit| {
         let digit = bit_of(x, bit) | bit_of(y, bit) << 1 | bit_of(z, bit) << 2;

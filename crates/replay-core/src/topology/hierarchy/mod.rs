@@ -45,7 +45,7 @@ pub struct Hierarchy(Arc<Description>);
 struct Description {
     /// Name of the machine as given by the user: a description such as `tree:4x8x18`, or the path of a file.
     label: String,
-    /// Names of nodes, by number.
+    /// Names of the nodes, indexed by node number.
     names: Vec<String>,
     kind: HierarchyKind,
     /// Line of each switch or base block in the file, from 1; empty if the machine was not read from a file.
@@ -199,7 +199,8 @@ impl Hierarchy {
     }
 
     /// Returns the level of each unit: the level of a switch, or the index of a block's size in the list of block
-    /// sizes, from 0. `None` for the unit above several roots, and for the machine above all block sizes.
+    /// sizes, from 0. The level is `None` for the virtual unit above several roots, and for the unit of the whole
+    /// machine above all block sizes.
     pub(crate) fn unit_levels(&self) -> Vec<Option<u32>> {
         let mut levels: Vec<Option<u32>> = match self.kind() {
             HierarchyKind::Tree(tree) => {

@@ -1,6 +1,6 @@
 //! Host lists of node names.
 
-/// A run of names that differ only in the number at their end.
+/// A sequence of names that differ only in the number at their end.
 struct Run<'a> {
     prefix: &'a str,
     /// Digits of the first and the last number.
@@ -12,8 +12,8 @@ fn split(name: &str) -> (&str, &str) {
     name.split_at(name.trim_end_matches(|c: char| c.is_ascii_digit()).len())
 }
 
-/// Returns whether `digits` is the number after `before` in a range of a host list. Within a range, numbers with
-/// leading zeros must have the same width.
+/// Returns whether, in a range of a host list, `digits` is the number that follows `before`. Within a range, numbers
+/// with leading zeros must have the same width.
 fn follows(before: &str, digits: &str) -> bool {
     let [value, next] = [before, digits].map(str::parse::<u64>);
     let padded = |digits: &str| digits.len() > 1 && digits.starts_with('0');

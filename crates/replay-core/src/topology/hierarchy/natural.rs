@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-/// Compares two names in the order in which Slurm numbers nodes (`src/common/strnatcmp.c`). Runs of digits are compared
-/// by value, but digit by digit if at least one of the two runs begins with 0. Other characters are compared by byte.
+/// Compares two names in the order in which Slurm numbers nodes (`src/common/strnatcmp.c`). Sequences of digits are
+/// compared by value, but digit by digit if at least one of the two sequences begins with 0. Other characters are
+/// compared by byte.
 ///
 /// ```
 /// use replay_core::topology::natural_order;

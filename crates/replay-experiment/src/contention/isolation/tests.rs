@@ -171,6 +171,6 @@ fn compact_placements_on_hypercubes_are_embedded_meshes() {
     assert_eq!(of(6, None), [0b000, 0b100, 0b001, 0b101, 0b011, 0b111]);
     assert_eq!(of(6, Some([6, 1, 1])), [0b000, 0b001, 0b011, 0b010, 0b110, 0b111]);
     assert_eq!(of(16, None).len(), 16);
-    // This shape would need five dimensions.
+    // The shape 3 x 5 would need five dimensions of the hypercube.
     assert_eq!(of(15, Some([3, 5, 1])), (0..15).collect::<Vec<_>>());
 }

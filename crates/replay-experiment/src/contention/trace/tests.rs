@@ -106,7 +106,8 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
     let isolation = isolate(input, 1.0, seed).expect("it runs");
     let mut ran = 0;
     for name in replay_core::allocator::registry::standard().names() {
-        // Some allocators do not support the machine, or reject the jobs because they fold jobs or round up sizes.
+        // Some allocators do not support the machine. For others, the run fails because they fold jobs or round up
+        // sizes.
         let Ok(run) = run_with(input, &isolation, name, seed) else { continue };
         ran += 1;
         for job in run.jobs.iter().filter(|job| job.packets > 0) {

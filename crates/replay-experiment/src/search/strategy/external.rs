@@ -31,12 +31,12 @@
 //!
 //! 4. The program ends the search by closing its standard output and exiting with code 0. The program receives
 //!    `{"end":true}` instead of an answer when the limit of evaluations is reached, or after a thousand consecutive
-//!    requests without a new vector. Its standard input is then closed, and it has five seconds to exit. After Ctrl-C,
-//!    after a deadline, or after an invalid line, the program has less than one second to exit.
+//!    requests without a new vector. The standard input of the program is then closed, and the program has five seconds
+//!    to exit. After Ctrl-C, after a deadline, or after an invalid line, the program has less than one second to exit.
 //!
-//! The program runs in its own process group, so that it does not receive Ctrl-C. The group is killed when the search
-//! ends for any reason. The length of a line is limited to [`LONGEST_LINE`](replay_core::lines::LONGEST_LINE). Output
-//! that has not been read yet remains in the pipe.
+//! The program runs in its own process group, so that it does not receive Ctrl-C. The process group is killed when the
+//! search ends for any reason. The length of a line is limited to [`LONGEST_LINE`](replay_core::lines::LONGEST_LINE).
+//! Output that has not been read yet remains in the pipe.
 
 mod program;
 

@@ -15,8 +15,8 @@ const FIRST_STEP: f64 = 0.5;
 const LAST_STEP: f64 = 0.015;
 /// Number of random candidates that a batch contains in addition to the regular neighbours of the centre.
 const DRAWS: usize = 24;
-/// Random candidates are rounded to integer factors up to a random limit. This constant is the smallest value of the
-/// limit; its largest value is the largest factor of the space.
+/// Random candidates are rounded to integer factors up to a random limit. The random limit is at least this constant
+/// and at most the largest factor of the space.
 const SMALL: f64 = 6.0;
 /// Number of consecutive batches without a new candidate after which the space is treated as exhausted.
 const ATTEMPTS: usize = 2000;
@@ -25,23 +25,25 @@ const BATCHES: u32 = 2;
 /// Two vectors with equal scan radius and slack are in the same neighbourhood if their shares differ by less than this
 /// value.
 const NEIGHBOURHOOD: f64 = 0.04;
-/// Number of best candidates from which the next centre is chosen. If none of them is suitable, a random ratio is used.
+/// Number of best candidates from which the next centre is chosen. If none of these candidates is suitable as a centre,
+/// a random ratio is used.
 const STARTS: usize = 200;
 
-/// A search strategy that defines all details of the supplementary search of Johnson, Bunde, Leung (section III). It
-/// evaluates vectors whose ratios are near the ratio of the best vector found so far.
+/// A search strategy that defines all details of the supplementary search of Johnson, Bunde, Leung (section III). The
+/// strategy evaluates vectors whose ratios are near the ratio of the best vector found so far.
 ///
-/// A descent evaluates candidates around its centre: each factor increased or decreased by a step or set to 0, the
-/// neighbouring scan radii and slacks, and some random candidates. If the best of these candidates is better than the
-/// centre, it becomes the new centre. Otherwise the descent evaluates one more batch, and then halves its step. When
-/// the step is small, a new descent begins at the best candidate that is not near the centre of an earlier descent. If
-/// there is no such candidate, the new descent begins at a random ratio. Without a limit of evaluations, the search
-/// ends only when the space contains no new candidate.
+/// A descent evaluates candidates around its centre: candidates in which a factor is increased or decreased by a step
+/// or set to 0, candidates with neighbouring scan radii or slacks, and some random candidates. If the best of these
+/// candidates is better than the centre, it becomes the new centre. If no candidate is better than the centre, the
+/// descent evaluates one more batch, and then halves its step. When the step is small, a new descent begins at the best
+/// candidate that is not near the centre of an earlier descent. If every candidate is near an earlier centre, the new
+/// descent begins at a random ratio. Without a limit of evaluations, the search ends only when the space contains no
+/// new candidate.
 ///
 /// Tie values are sums of integers. If the factors are small integers, some processor sets have equal tie values. With
-/// any other ratio nearby, the tie values of these sets differ. For this reason a vector such as (2,13,20,6) can be
-/// better than all nearby vectors. Random candidates are therefore rounded to small integers as often as to large
-/// integers.
+/// any other ratio nearby, the tie values of these processor sets differ. For this reason a vector such as (2,13,20,6)
+/// can be better than all nearby vectors. Random candidates are therefore rounded to small integers as often as to
+/// large integers.
 #[derive(Clone, Debug)]
 pub struct Local {
     space: Space,
@@ -84,8 +86,8 @@ impl Local {
         }
     }
 
-    /// Counts a batch without improvement. After `BATCHES` of them, halves the step, and ends the descent if the step
-    /// is then below `LAST_STEP`.
+    /// Counts a batch without improvement. After `BATCHES` batches without improvement, halves the step, and ends the
+    /// descent if the step is then below `LAST_STEP`.
     fn narrow(&mut self, centre: Candidate) {
         self.fruitless += 1;
         if self.fruitless == BATCHES {
@@ -146,8 +148,8 @@ impl Local {
             let moved = |scan_radius| TieVector { scan_radius, ..centre };
             found.extend(radii.into_iter().flatten().map(moved));
         }
-        // The list begins with other vectors that have the same slack as the centre. It continues with the vector of
-        // the centre combined with other slacks.
+        // The list begins with other vectors that have the same slack as the centre. The list continues with the vector
+        // of the centre, combined with other slacks.
         let mut found: Vec<_> =
             found.into_iter().map(|vector| Candidate { vector, slack }).collect();
         for away in [1, 2] {

@@ -1,7 +1,7 @@
 //! Search strategies, which choose the next candidates.
 //!
-//! A [`SearchStrategy`] requests candidates and reads the results from the [`Archive`]. The strategy does not
-//! evaluate candidates. It chooses the number of candidates per request; this number does not depend on the number of
+//! A [`SearchStrategy`] requests candidates and reads the results from the [`Archive`]. The strategy does not evaluate
+//! candidates. The strategy chooses the number of candidates per request; this number does not depend on the number of
 //! threads.
 //!
 //! | file | strategy |
@@ -39,8 +39,8 @@ pub trait SearchStrategy {
     /// [`SearchError`] if the strategy depends on an external program that fails.
     fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError>;
 
-    /// Returns whether it is certain that the strategy has no further request. If so, a search that has reached its
-    /// limit of evaluations is complete.
+    /// Returns whether it is certain that the strategy has no further request. If the strategy has no further request,
+    /// a search that has reached its limit of evaluations is complete.
     fn is_done(&self, archive: &Archive) -> bool {
         let _ = archive;
         false
@@ -51,7 +51,7 @@ pub trait SearchStrategy {
 /// without repetition, and at most `most` candidates. Vectors without effect are omitted.
 ///
 /// # Errors
-/// Errors of the strategy.
+/// [`SearchError`] if the strategy fails.
 pub fn questions(
     strategy: &mut dyn SearchStrategy,
     most: Option<u64>,

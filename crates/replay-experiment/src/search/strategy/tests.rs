@@ -433,7 +433,7 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Candidates have the same results whether they are evaluated together or separately. This also holds if a
+    /// Candidates have the same results whether they are evaluated together or separately. The results also agree if a
     /// threshold stops the evaluations.
     #[test]
     fn joint_evaluation_equals_separate_evaluation(

@@ -3,10 +3,11 @@
 //! A stream of jobs waits for the machine. Each job has a size from a mix and a service time. The first W waiting jobs
 //! form a window, which is refilled immediately when a job starts. At the beginning and after every completion, the
 //! window is scanned in order. The first job for which there is a placement starts, and the scan restarts from the
-//! first waiting job; scanning ends when no job can start. W = 1 is first come, first served. The run ends when the
-//! stream has too few jobs to refill the window. *Utilization* is the integral of the number of busy processors from
-//! time 0 to the last processed completion, divided by the number of processors and by the length of this interval. All
-//! rules are applied to the same jobs (common random numbers), so that they can be compared seed by seed.
+//! first waiting job; scanning ends when no job can start. A window of W = 1 corresponds to first come, first served.
+//! The run ends when the stream has too few jobs to refill the window. *Utilization* is the integral of the number of
+//! busy processors from time 0 to the last processed completion, divided by the number of processors and by the length
+//! of this interval. All rules are applied to the same jobs (common random numbers), so that the rules can be compared
+//! seed by seed.
 //!
 //! Streams are synthetic: sizes and service times are independent, except in mixes that define a dependence. The
 //! optical switches of real TPU pods, which can connect arbitrary blocks to a box, are not modelled.
@@ -88,7 +89,7 @@ impl fmt::Display for Setting {
 /// The utilization of a torus in each replication of a setting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Busy {
-    /// Utilization by replication, from 0 to 1.
+    /// Utilization in each replication, from 0 to 1.
     pub shares: Vec<f64>,
     /// Whether the mean meets the stop rule.
     pub met: bool,

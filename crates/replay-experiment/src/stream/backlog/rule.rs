@@ -33,7 +33,8 @@ impl Rule {
     /// Slurm's rule.
     pub const SLURM: Rule = Rule::Selection(SelectionRule::Slurm);
 
-    /// The rule whose only term is DL. Of all rules with a single term, it gives the highest utilization.
+    /// The rule whose only term is DL. Of all rules with a single term, the rule with the term DL gives the highest
+    /// utilization.
     pub const DELAY: Rule = of(TermWeights { delay: 1, ..NONE });
 
     /// Every rule with its name: single terms, the best pairs of terms, and the self-tuning rule.

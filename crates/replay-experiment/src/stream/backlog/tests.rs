@@ -13,8 +13,9 @@ fn job(size: u32, service: f64) -> Job {
 }
 
 /// The machine is a ring of 4 processors; the boxes have 2 or 4 processors. Two jobs of size 2 start at time 0. The
-/// first job ends at 1, the second job at 3. The job of size 4 runs from 3 to 4. Then the last job starts, and the
-/// window cannot be refilled. 4 processors are busy from time 0 to 1, 2 from 1 to 3, and 4 from 3 to 4.
+/// first job ends at time 1, and the second job ends at time 3. The job of size 4 runs from time 3 to time 4. Then the
+/// last job starts, and the window cannot be refilled. The number of busy processors is 4 from time 0 to 1, 2 from time
+/// 1 to 3, and 4 from time 3 to 4.
 #[test]
 fn matches_a_small_example() {
     let bench = bench("torus:4x1x1", "list:2x1x1+4x1x1");
@@ -24,7 +25,7 @@ fn matches_a_small_example() {
         let first = bench.run(&jobs, rule, 1, RunContext::new(&stop)).expect("runs");
         assert!((first - 12.0 / 16.0).abs() < 1e-12, "{rule:?}: {first}");
     }
-    // With a window of 2, the last job starts at 1, before the job of size 4, and the stream ends.
+    // With a window of 2, the last job starts at time 1, before the job of size 4, and the stream ends.
     let second = bench.run(&jobs, Rule::First, 2, RunContext::new(&stop)).expect("runs");
     assert!((second - 1.0).abs() < 1e-12, "{second}");
 }
@@ -46,7 +47,8 @@ fn count_bounds_all_rules_and_estimates_do_not_change_jobs() {
     let bound = run(Rule::Count);
     for (name, rule) in Rule::ALL {
         let utilization = run(rule);
-        // With a window, the utilization of a rule can exceed the bound slightly. The bound holds on average.
+        // With a window, the utilization of a rule can exceed the bound slightly. The bound on the utilization holds on
+        // average.
         assert!((0.3..bound + 0.05).contains(&utilization), "{name}: {utilization} of {bound}");
     }
     stop.raise();

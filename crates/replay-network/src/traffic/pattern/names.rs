@@ -245,7 +245,7 @@ fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
             "where the job waits until all its packets are delivered",
             |p| &mut p.discipline.barrier,
         )
-        // The preset selects the table before the name is parsed, so it needs no value here.
+        // The preset selects the table before the name is parsed, so the preset needs no value here.
         .external(
             PRESET,
             kind::one_of(&Preset::ALL),

@@ -1,8 +1,8 @@
 //! Tests of barriers, with timelines computed by hand.
 //!
-//! On a line of processors a packet of [`Settings::LO`] over d hops takes 27 + 4 d cycles. Its
-//! tail has left the sender after 27 cycles (vector V1 of the hand-shake network), and channels are
-//! free again before a later packet arrives.
+//! On a line of processors, a packet of [`Settings::LO`] over d hops takes 27 + 4 d cycles. The tail of the packet has
+//! left the sender after 27 cycles (vector V1 of the hand-shake network), and channels are free again before a later
+//! packet arrives.
 
 use super::*;
 
@@ -22,7 +22,8 @@ fn a_sequential_sender_waits_for_delivery() {
     // The packets to ranks 1, 2 and 3 take 31, 35 and 39 cycles.
     let one = |sends| cycles(&format!("one-to-all[root=first,sends={sends}]"), 4, 3);
     assert_eq!(one("sequential"), 31 + 35 + 39);
-    // The first two tails leave 27 and 29 + 27 - 1 cycles after the start; vector V5 explains the second number.
+    // The first two tails leave the sender 27 cycles and 29 + 27 - 1 cycles after the start; vector V5 explains the
+    // second number.
     let pipelined = one("pipelined");
     assert!(pipelined < 31 + 35 + 39 && pipelined > 2 * 27 + 39);
     // Packets that are added to the queue at once take the same time as packets that are sent one after another.
@@ -31,7 +32,7 @@ fn a_sequential_sender_waits_for_delivery() {
 
 #[test]
 fn a_barrier_ends_in_the_cycle_of_the_last_delivery() {
-    // Two processes: every step of n-body is 0 -> 1 and 1 -> 0, which use different channels.
+    // With two processes, every step of n-body consists of the packets 0 -> 1 and 1 -> 0, which use different channels.
     assert_eq!(cycles("n-body", 2, 2), 31);
     // The next step starts at cycle 31; the channels of the previous step are free at cycle 33 at the latest, before
     // the headers arrive.
@@ -46,8 +47,8 @@ fn a_barrier_ends_in_the_cycle_of_the_last_delivery() {
 
 #[test]
 fn a_barrier_waits_for_the_slowest() {
-    // Four processes on a line: in the ring, the packet 3 -> 0 takes 3 hops or 39 cycles, and the other processes wait
-    // for it.
+    // In the ring of four processes on a line, the packet 3 -> 0 takes 3 hops, which are 39 cycles, and the other
+    // processes wait for this packet.
     assert_eq!(cycles("n-body", 4, 4), 39);
     assert_eq!(cycles("n-body", 4, 5), 39 + 31);
     // Without the barrier, the other processes do not wait, and rank 0 sends its second packet at cycle 27.
@@ -60,12 +61,12 @@ fn a_barrier_waits_for_the_slowest() {
 
 #[test]
 fn a_sequential_stream_of_the_job_has_one_packet_in_flight() {
-    // The packets are 0 -> 1, 1 -> 2, 2 -> 0 over two hops, and 0 -> 2.
+    // The packets are 0 -> 1, then 1 -> 2, then 2 -> 0 (over two hops), and then 0 -> 2.
     let chain = "all-to-all[order=shifted,stream=job,sends=sequential]";
     let ends = [1, 2, 3, 4].map(|packets| cycles(chain, 3, packets));
     assert_eq!(ends, [31, 62, 97, 132]);
-    // With `sends=pipelined` the next packet starts when the previous tail has left, so different senders begin 27
-    // cycles apart.
+    // With `sends=pipelined`, the next packet starts when the tail of the previous packet has left, so different
+    // senders begin 27 cycles apart.
     let chain = "all-to-all[order=shifted,stream=job]";
     assert_eq!([1, 2].map(|packets| cycles(chain, 3, packets)), [31, 58]);
 }

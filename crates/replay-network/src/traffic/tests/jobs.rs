@@ -71,8 +71,8 @@ fn a_job_without_receivers_ends_when_it_starts() {
     assert_eq!(traffic.running(), 2);
     assert_eq!(traffic.advance(Some(50), &mut ended), Ok(Some(50)));
     assert_eq!(ended, [JobTraffic { job: 1, begin: 50, end: 50, ..JobTraffic::default() }]);
-    // With one receiver an iteration is a single packet and ends with a barrier. Each packet takes
-    // 4 d + 10 cycles.
+    // With one receiver, an iteration consists of a single packet and ends with a barrier. Each
+    // packet takes 4 d + 10 cycles.
     let cycles = 9 * 14;
     let total = JobTraffic {
         job: 2,

@@ -40,7 +40,7 @@ fn all_to_all_has_its_orders() {
     assert_eq!(of("all-to-all[preset=bani-mohammad]", 3), [lexicographic]);
 }
 
-/// Every rank sends to 0, then every rank sends to 1, and so on; the quota is used up within the last round. On a line
+/// Every rank sends to 0, then every rank sends to 1, and so on; the quota is used up within the last round. On a line,
 /// the number of links crossed shows which packets were sent.
 #[test]
 fn a_quota_may_end_within_a_round() {

@@ -140,8 +140,8 @@ fn is_numeric(value: &Value<'_>) -> bool {
     }
 }
 
-/// Formats numbers with about four digits and whole numbers in groups of three digits. Text that is a number, such as a
-/// printed number of a paper or a number in an undeclared column, is formatted as a number.
+/// Formats numbers with about four digits, and formats whole numbers in groups of three digits. Text that is a number,
+/// such as a printed number of a paper or a number in an undeclared column, is formatted as a number.
 pub fn format_value(value: &Value<'_>) -> String {
     let text = match *value {
         Value::I64(whole) => return grouped(whole),

@@ -1,7 +1,7 @@
 //! A self-contained HTML page of results: configuration, best strategies, tables, figures and published numbers.
 //!
-//! The page loads nothing from the network. It is readable without scripts; with scripts, its tables can be sorted. The
-//! page shows stored results; no simulation is repeated.
+//! The page loads nothing from the network. The page is readable without scripts; with scripts, the tables of the page
+//! can be sorted. The page shows stored results; no simulation is repeated.
 
 mod folder;
 mod html;

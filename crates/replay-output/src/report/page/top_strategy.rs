@@ -54,7 +54,7 @@ impl TopStrategyComparison {
     /// `None` if there is nothing to compare.
     ///
     /// # Errors
-    /// Errors of `jobs`.
+    /// Returns the errors of `jobs`.
     pub fn of<E>(
         ranked: &[Runs],
         mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
@@ -112,8 +112,8 @@ impl TopStrategyComparison {
         Ok((!comparison.pairwise.is_empty()).then_some(comparison))
     }
 
-    /// Returns the part of a sentence that follows the mean of the top strategy and describes how it differs from the
-    /// other strategies.
+    /// Returns the part of a sentence that follows the mean of the top strategy. This part describes how the top
+    /// strategy differs from the other strategies.
     pub fn lead(&self) -> String {
         let (apart, alike): (Vec<_>, Vec<_>) =
             self.pairwise.iter().partition(|one| one.verdict() == "better");

@@ -20,7 +20,7 @@ struct Rule {
     metric: Name,
     /// Column and name of the second metric, which orders strategies with equal values of the first metric.
     then: Option<(Name, &'static str)>,
-    /// Columns of the interval of the metric, if the table has these columns.
+    /// Columns that contain the interval of the metric, if the table has these columns.
     interval: Interval,
     /// Whether differences are tested with the table of jobs.
     by_jobs: bool,
@@ -30,12 +30,12 @@ struct Rule {
     metric_name: (&'static str, &'static str),
 }
 
-/// The columns of the interval of a metric.
+/// The columns that contain the interval of a metric.
 enum Interval {
     None,
-    /// Column of half the width of the interval.
+    /// Column that contains half the width of the interval.
     Half(Name),
-    /// Columns of the lower and the upper end of the interval.
+    /// Columns that contain the lower and the upper end of the interval.
     Ends([Name; 2]),
 }
 
@@ -127,7 +127,7 @@ fn settings(tables: &[Records]) -> Option<(&'static Rule, Vec<Group>)> {
 /// that is described by a sentence and has no interval over perturbed copies. `jobs` returns the jobs of a run.
 ///
 /// # Errors
-/// Errors of `jobs`.
+/// Returns the errors of `jobs`.
 pub fn compare_top_strategies<E>(
     tables: &[Records],
     mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
@@ -169,8 +169,8 @@ struct Group {
     setting: Vec<String>,
     copies: Option<i64>,
     ranked: Vec<Ranked>,
-    /// Strategies that are not ranked because they fold jobs and other strategies of the setting do not fold jobs.
-    /// Folding shortens distances under any strategy.
+    /// Strategies that are not ranked, because these strategies fold jobs and the other strategies of the setting do
+    /// not fold jobs. Folding shortens distances under any strategy.
     folding: Vec<String>,
 }
 

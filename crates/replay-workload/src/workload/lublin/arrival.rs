@@ -14,13 +14,14 @@ const HALF_HOUR: f64 = SECONDS_PER_HALF_HOUR as f64;
 /// measured runs faster in busy hours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ArrivalModel {
-    /// aarr, barr: distribution of the natural logarithm of the seconds between jobs in the rush hours.
+    /// Distribution of the natural logarithm of the seconds between jobs in the rush hours (aarr and barr in the
+    /// model).
     pub gap: GammaParameters,
     /// ARAR, the arrive-rush-to-all ratio. The shape parameter of gaps over the whole day is the shape of `gap` times
     /// this ratio.
     pub rush_to_all: f64,
-    /// anum, bnum: distribution of the time of day of the arrivals, in half hours counted from 1 at midnight. The day
-    /// runs from 5:00 to 5:00.
+    /// Distribution of the time of day of the arrivals, in half hours counted from 1 at midnight (anum and bnum in the
+    /// model). The day runs from 5:00 to 5:00.
     pub daily: GammaParameters,
     /// Natural logarithm of the longest gap in seconds. Longer gaps are drawn again. The program `lublin99.c` uses 13
     /// (five days).
@@ -136,7 +137,8 @@ mod tests {
     #[test]
     fn regular_gaps_reproduce_the_daily_cycle() {
         for class in [JobClass::batch(128), JobClass::interactive(128), JobClass::untyped(128)] {
-            // Gaps are about 1,130 s, plus or minus a quarter. These gaps are far less bursty than the published gaps.
+            // Gaps are about 1,130 s, plus or minus a quarter. The gaps of this model are far less bursty than the
+            // published gaps.
             let model = ArrivalModel { gap: GammaParameters::new(700.0, 0.01), ..class.arrivals };
             let weights = model.daily_weights().expect("possible constants");
             for (share, weight) in daily_shares(&model).iter().zip(weights) {

@@ -26,7 +26,7 @@ const LOG_LONGEST_RUN: f64 = 12.0;
 const LOG_LONGEST_GAP: f64 = 13.0;
 
 impl JobClass {
-    /// Returns the constants of batch jobs on a machine of `processors`.
+    /// Returns the constants of batch jobs on a machine with `processors` processors.
     #[must_use]
     pub fn batch(processors: u32) -> Self {
         let sizes = SizeModel {
@@ -55,8 +55,8 @@ impl JobClass {
         }
     }
 
-    /// Returns the constants of interactive jobs on a machine of `processors`; the largest job needs about a
-    /// third of the machine.
+    /// Returns the constants of interactive jobs on a machine with `processors` processors; the largest job needs about
+    /// a third of the machine.
     #[must_use]
     pub fn interactive(processors: u32) -> Self {
         let sizes = SizeModel {
@@ -85,8 +85,8 @@ impl JobClass {
         }
     }
 
-    /// Returns the constants of the whole sample, without distinction of batch and interactive jobs, on a machine of
-    /// `processors`.
+    /// Returns the constants of the whole sample, without distinction of batch and interactive jobs, on a machine with
+    /// `processors` processors.
     #[must_use]
     pub fn untyped(processors: u32) -> Self {
         let sizes = SizeModel {

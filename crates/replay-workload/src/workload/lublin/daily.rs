@@ -24,9 +24,9 @@ const GAUSS: [(f64, f64); 5] = [
 /// Returns the relative arrival rate of each half hour of the day from midnight; the mean is 1.
 ///
 /// The weight of half hour i (from 1) is proportional to the probability that a gamma variable is within half a unit of
-/// i. For half hours before the day's start, i + 48 replaces i. Only ratios matter, so the density is integrated
-/// without its constant factor. For the published cycles, which are wide, the integration rule is exact to 1e-8. The
-/// program `lublin99.c` uses differences of the incomplete gamma function instead.
+/// i. For half hours before the day's start, i + 48 is used instead of i. Only ratios matter, so the density is
+/// integrated without its constant factor. For the published cycles, which are wide, the integration rule is exact to
+/// 1e-8. The program `lublin99.c` uses differences of the incomplete gamma function instead.
 pub(super) fn half_hour_weights(daily: GammaParameters) -> [f64; HALF_HOURS_PER_DAY] {
     let log_density = |x: f64| (daily.shape - 1.0) * x.ln() - x / daily.scale;
     let hours = DAY_START..DAY_START + HALF_HOURS_PER_DAY;

@@ -9,8 +9,8 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// The most common estimates of users, in seconds, ascending: 5, 10, 15, 20, 30 minutes, 1, 2, 3, 4, 6, 8,
-/// 12, 18, 24, 36, 48 hours.
+/// The most common estimates of users in seconds, in ascending order: 5, 10, 15, 20 and 30 minutes, and 1, 2, 3, 4, 6,
+/// 8, 12, 18, 24, 36 and 48 hours.
 pub const POPULAR_ESTIMATES: [i64; 16] = [
     5 * MINUTE,
     10 * MINUTE,
@@ -30,10 +30,10 @@ pub const POPULAR_ESTIMATES: [i64; 16] = [
     48 * HOUR,
 ];
 
-/// Rule for estimates. An estimate is the run time times a factor drawn uniformly from [1, 1 + badness], rounded up to
-/// the next value of [`POPULAR_ESTIMATES`].
+/// Rule for estimates. An estimate is the product of the run time and a factor that is drawn uniformly from [1, 1 +
+/// badness]. The product is rounded up to the next value of [`POPULAR_ESTIMATES`].
 ///
-/// The rounding follows Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (JSSPP 2005): in all logs
+/// The rounding follows Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (JSSPP 2005): in all logs,
 /// about 20 round values account for about 90% of the jobs. The random factor is the commonly used f-model. The rule is
 /// simpler than the model of the JSSPP paper. Estimates of the rule follow run times more closely than the estimates of
 /// real users do, which favours schedulers that trust estimates (Tsafrir, "Using inaccurate estimates accurately",
@@ -47,20 +47,20 @@ pub struct EstimateRule {
 
 impl Default for EstimateRule {
     /// Returns the rule with badness 1. With the published constants, the mean ratio of run time to estimate is then
-    /// about 0.56 for jobs of five minutes or more. In logs of the Parallel Workloads Archive this mean, with ratios
-    /// limited to 1, is 0.55 (CTC-SP2-1996-3.1-cln), 0.53 (SDSC-SP2-1998-4.2-cln), 0.70 (KTH-SP2-1996-2) and 0.82
-    /// (LANL-CM5-1994-4.1-cln). For shorter jobs the ratio is smaller than in the logs, because the shortest estimate
-    /// is five minutes and the model has many run times of a few seconds.
+    /// about 0.56 for jobs of five minutes or more. In logs of the Parallel Workloads Archive, the mean ratio of run
+    /// time to estimate, with ratios limited to 1, is 0.55 (CTC-SP2-1996-3.1-cln), 0.53 (SDSC-SP2-1998-4.2-cln), 0.70
+    /// (KTH-SP2-1996-2) and 0.82 (LANL-CM5-1994-4.1-cln). For shorter jobs, the ratio is smaller than in the logs,
+    /// because the shortest estimate is five minutes and the model has many run times of a few seconds.
     fn default() -> Self {
         Self { badness: 1.0 }
     }
 }
 
 impl EstimateRule {
-    /// Returns the estimate, in seconds, of a job of `run` seconds; it is at least `run`. `draw` is a uniform random
-    /// number in [0, 1). If the run time times the factor exceeds the longest popular value, the estimate is the
-    /// longest popular value. If the run time itself exceeds the longest popular value, the estimate is the run time
-    /// rounded up to whole days.
+    /// Returns the estimate, in seconds, of a job of `run` seconds; the estimate is at least `run`. `draw` is a uniform
+    /// random number in [0, 1). If the product of the run time and the factor exceeds the longest popular value, the
+    /// estimate is the longest popular value. If the run time itself exceeds the longest popular value, the estimate is
+    /// the run time rounded up to whole days.
     #[must_use]
     pub fn estimate(&self, run: i64, draw: f64) -> i64 {
         let inflated = run as f64 * (1.0 + self.badness * draw);

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// thousand such durations still fits in 64 bits.
 pub(super) const MAX_LOG_LIMIT: f64 = 30.0;
 
-/// Number of draws above a limit after which the limit is treated as unreachable. With the published constants fewer
+/// Number of draws above a limit after which the limit is treated as unreachable. With the published constants, fewer
 /// than one draw in fifty is rejected.
 pub(super) const MAX_DRAWS: u32 = 10_000;
 

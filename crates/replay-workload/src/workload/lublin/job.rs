@@ -9,7 +9,7 @@ use std::fmt;
 pub enum JobKind {
     /// A small and short job. The user waits for the result.
     Interactive,
-    /// A queued job: larger and longer.
+    /// A queued job, which is larger and longer than an interactive job.
     Batch,
     /// A job drawn with the constants of the whole sample.
     Untyped,

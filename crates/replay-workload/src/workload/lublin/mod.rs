@@ -11,7 +11,7 @@
 //!    number has a two-stage uniform distribution.
 //! 3. [`RunTimeModel`]: the run time. The logarithm of the run time has a hyper-gamma distribution. Large jobs tend to
 //!    be long.
-//! 4. [`EstimateRule`]: the user's estimate. This step is *not part of the model*.
+//! 4. [`EstimateRule`]: the user's estimate. The step that draws estimates is *not part of the model*.
 //!
 //! Interactive and batch jobs have different constants and arrive independently. The two streams are merged by time.
 //! Intentional differences from the program:
@@ -63,18 +63,18 @@ use serde::Serialize;
 
 /// The model with all its constants, ready to generate jobs for one machine.
 ///
-/// At least one class must be present. The constructors set the published constants; every field may be
-/// changed afterwards, and [`generate`](Self::generate) checks them.
+/// At least one class must be present. The constructors set the published constants. Every field may be changed
+/// afterwards, and [`generate`](Self::generate) checks the fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LublinFeitelson {
-    /// Number of processors of the machine, at least 1; no job is larger.
+    /// Number of processors of the machine, at least 1; no job is larger than the machine.
     pub processors: u32,
     /// Constants of interactive jobs; `None` for a model without interactive jobs.
     pub interactive: Option<JobClass>,
     /// Constants of batch jobs; `None` for a model without batch jobs.
     pub batch: Option<JobClass>,
-    /// Constants of the whole sample, without distinction of the two kinds of jobs. This class is an alternative to the
-    /// other two classes, but all three may be combined.
+    /// Constants of the whole sample, without distinction of the two kinds of jobs. The untyped class is an alternative
+    /// to the other two classes, but all three classes may be combined.
     pub untyped: Option<JobClass>,
     /// Rule for the estimates of run times.
     pub estimates: EstimateRule,
@@ -103,8 +103,8 @@ impl LublinFeitelson {
         Self { untyped: Some(JobClass::untyped(processors)), ..Self::empty(processors) }
     }
 
-    /// Sets the offered load to reach (see [`offered_load`]; with 1, the jobs need as much processor time as the
-    /// machine has). The load of the published model depends on the machine's size, so experiments usually set the
+    /// Sets the offered load to reach (see [`offered_load`]). With a load of 1, the jobs need as much processor time as
+    /// the machine has. The load of the published model depends on the machine's size, so experiments usually set the
     /// load.
     #[must_use]
     pub fn with_load(mut self, target: f64) -> Self {
@@ -143,7 +143,7 @@ impl LublinFeitelson {
         Ok(merged)
     }
 
-    /// Returns a model without job classes. The constructors add classes to it.
+    /// Returns a model without job classes. The constructors add classes to this model.
     fn empty(processors: u32) -> Self {
         Self {
             processors,

@@ -6,20 +6,22 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Gamma};
 use serde::Serialize;
 
-/// The distribution of run times. The natural logarithm of the run time in seconds has a hyper-gamma distribution: it
-/// is drawn from `short` with a probability that decreases linearly with the job's size, otherwise from `long`.
+/// The distribution of run times. The natural logarithm of the run time in seconds has a hyper-gamma distribution. The
+/// logarithm is drawn from `short` with a probability that decreases linearly with the job's size, and otherwise from
+/// `long`.
 ///
-/// The slope determines the correlation of size and run time. The published slope is used on machines of any size: with
-/// the batch constants the probability reaches 0 at 233 processors, and every larger job is drawn from `long`.
+/// The slope determines the correlation of size and run time. The published slope is used on machines of any size. With
+/// the batch constants, the probability of `short` reaches 0 at 233 processors, and every larger job is drawn from
+/// `long`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RunTimeModel {
-    /// a1, b1: distribution of the logarithm of the run time, for mostly short jobs.
+    /// Distribution of the logarithm of the run time, for mostly short jobs (a1 and b1 in the model).
     pub short: GammaParameters,
-    /// a2, b2: distribution of the logarithm of the run time, for mostly long jobs.
+    /// Distribution of the logarithm of the run time, for mostly long jobs (a2 and b2 in the model).
     pub long: GammaParameters,
-    /// pa: change of the probability of `short` per processor; negative.
+    /// Change of the probability of `short` per processor (pa in the model); negative.
     pub slope: f64,
-    /// pb: the probability of `short` at size 0.
+    /// Probability of `short` at size 0 (pb in the model).
     pub intercept: f64,
     /// Natural logarithm of the longest run time in seconds. Longer run times are drawn again. The program `lublin99.c`
     /// uses 12 (almost two days).

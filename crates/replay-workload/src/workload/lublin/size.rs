@@ -8,9 +8,9 @@ use serde::Serialize;
 /// Base-2 logarithm of the machine size for which the constants were published: 128 processors.
 const PUBLISHED_LOG_PROCESSORS: f64 = 7.0;
 
-/// The distribution of sizes. A job is serial with probability `serial`, has a power of two as size with probability
-/// `power_of_two`, and otherwise has any size. The base-2 logarithm of a parallel size follows a two-stage uniform
-/// distribution: uniform on [low, medium] with probability `first_stage`, otherwise uniform on [medium, high].
+/// The distribution of sizes. A job is serial with probability `serial`, its size is a power of two with probability
+/// `power_of_two`, and its size is any number otherwise. The base-2 logarithm of a parallel size follows a two-stage
+/// uniform distribution: uniform on [low, medium] with probability `first_stage`, otherwise uniform on [medium, high].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SizeModel {
     /// Share of jobs that need one processor.
@@ -18,22 +18,23 @@ pub struct SizeModel {
     /// Share of jobs with a rounded logarithm, which makes their size a power of two. The share is of all jobs, not
     /// only of the parallel jobs. The size of other jobs may be a power of two by chance.
     pub power_of_two: f64,
-    /// ULow: log2 of the size of the smallest parallel job. A small shift of this value makes jobs of two processors
-    /// more or less likely.
+    /// Base-2 logarithm of the size of the smallest parallel job (ULow in the model). A small shift of this value makes
+    /// jobs of two processors more or less likely.
     pub low: f64,
-    /// UMed: log2 of the size at which the density changes; the program `lublin99.c` recommends a value 1.5 to 3.5
-    /// below `high`.
+    /// Base-2 logarithm of the size at which the density changes (UMed in the model). The program `lublin99.c`
+    /// recommends a value 1.5 to 3.5 below `high`.
     pub medium: f64,
-    /// UHi: log2 of the size of the largest job.
+    /// Base-2 logarithm of the size of the largest job (UHi in the model).
     pub high: f64,
-    /// Uprob: probability of the first stage; the program advises 0.7 to 0.95.
+    /// Probability of the first stage (Uprob in the model); the program advises 0.7 to 0.95.
     pub first_stage: f64,
 }
 
 impl SizeModel {
     /// Adapts the constants, which were published for 128 processors, to another machine. `medium` and `high` are
     /// shifted by log2(processors / 128), so their distance to the logarithm of the machine's size does not change, as
-    /// the program advises. `medium` and `high` never become smaller than `low`. For 128 processors nothing changes.
+    /// the program advises. `medium` and `high` never become smaller than `low`. For 128 processors, the constants do
+    /// not change.
     #[must_use]
     pub fn scaled_to(self, processors: u32) -> Self {
         let log_processors = f64::from(processors.max(1)).log2();
@@ -60,8 +61,8 @@ impl SizeModel {
     /// Draws a size from 1 to `processors`.
     ///
     /// If the machine's size is not a power of two, a rounded logarithm may give a power of two larger than the
-    /// machine. Such a size is replaced by the largest power of two that fits. Any other size larger than the machine
-    /// is replaced by the size of the machine.
+    /// machine. A power of two that is larger than the machine is replaced by the largest power of two that fits. Any
+    /// other size larger than the machine is replaced by the size of the machine.
     pub(super) fn sample(&self, processors: u32, rng: &mut impl Rng) -> u32 {
         let class: f64 = rng.random();
         if class < self.serial {
@@ -101,7 +102,8 @@ mod tests {
         counts
     }
 
-    /// Returns P(from <= log2 size of a parallel job < to), the closed form of the two-stage distribution.
+    /// Returns the probability, from the closed form of the two-stage distribution, that log2 of the size of a parallel
+    /// job is at least `from` and less than `to`.
     fn mass(model: &SizeModel, from: f64, to: f64) -> f64 {
         let part = |low: f64, high: f64| (to.min(high) - from.max(low)).max(0.0) / (high - low);
         model.first_stage * part(model.low, model.medium)

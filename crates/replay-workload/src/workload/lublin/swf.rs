@@ -27,12 +27,12 @@ impl SyntheticJob {
 /// Writes jobs in SWF, numbered from 1 in the given order.
 ///
 /// The header starts with `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Queue` line for each
-/// kind of job that has a queue; `fields` follow in their order, as lines `; key: value`. `out` should be buffered; it
-/// is flushed at the end.
+/// kind of job that has a queue. After these lines, `fields` follow in their order, as lines `; key: value`. `out`
+/// should be buffered; it is flushed at the end.
 ///
 /// # Errors
-/// Errors of `out`; [`io::ErrorKind::InvalidInput`], before anything is written, if the key of a field
-/// is blank or contains a colon, or if a key or value contains a line break.
+/// Returns the errors of `out`. Returns [`io::ErrorKind::InvalidInput`], before anything is written, if the key of a
+/// field is blank or contains a colon, or if a key or value contains a line break.
 pub fn write_swf(
     jobs: &[SyntheticJob],
     processors: u32,

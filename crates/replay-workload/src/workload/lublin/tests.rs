@@ -16,7 +16,7 @@ impl Moments {
         self.square - self.mean * self.mean
     }
 
-    /// Returns the moments of a variable that is drawn from `first` with probability p, otherwise from `second`. A
+    /// Returns the moments of a variable that is drawn from `first` with probability p, and otherwise from `second`. A
     /// value above the limit is drawn again.
     pub(super) fn mixture(p: f64, first: Self, second: Self) -> Self {
         let (a, b) = (p * first.mass, (1.0 - p) * second.mass);
@@ -29,8 +29,8 @@ impl Moments {
     }
 }
 
-/// Returns the moments of `value(X)` for a gamma variable X given X <= limit, by numerical integration of the
-/// density, independently of the sampler.
+/// Returns the moments of `value(X)` for a gamma variable X, given X <= limit. The moments are computed by numerical
+/// integration of the density, independently of the sampler.
 pub(super) fn truncated_gamma(
     gamma: GammaParameters,
     limit: f64,
@@ -107,7 +107,7 @@ fn serial_and_power_of_two_jobs_have_their_share() {
     };
     let serial = share(|size| size == 1);
     assert!((serial - 0.2927).abs() < 0.008, "{serial}");
-    // By definition 96.1% of the sizes are powers of two. A few of the other 3.9% are powers of two by chance.
+    // By definition, 96.1% of the sizes are powers of two. A few of the other 3.9% are powers of two by chance.
     let powers = share(u32::is_power_of_two);
     assert!((0.9613 - 0.003..0.9613 + 0.0387).contains(&powers), "{powers}");
 }

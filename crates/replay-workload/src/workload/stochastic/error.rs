@@ -20,7 +20,7 @@ pub enum StochasticError {
     /// `ticks_per_unit` is 0.
     #[error("a time unit must have at least one tick")]
     NoTicks,
-    /// The jobs, run one after another, would end after tick 2^53.
+    /// If the jobs ran one after another, they would end after tick 2^53.
     #[error(
         "the jobs would last longer than 2^53 ticks, {ticks_per_unit} ticks per time unit: choose fewer jobs or fewer \
             ticks"

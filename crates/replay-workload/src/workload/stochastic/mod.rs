@@ -27,8 +27,8 @@
 //! inter-arrival time. If the mean service time is 1, both system loads are equal. Unlike
 //! [`StochasticStream::offered_load`], the two system loads do not depend on the sizes of the jobs and the machine.
 //!
-//! Cost: three uniform numbers for the sides, and one uniform number for each of the two times. Generating a job takes
-//! 50 to 150 ns.
+//! Cost: a job needs three uniform numbers for its sides, and one uniform number for each of its two times. Generating
+//! a job takes 50 to 150 ns.
 //!
 //! ```
 //! use replay_workload::workload::stochastic::StochasticStream;
@@ -136,7 +136,7 @@ impl StochasticStream {
     /// Generates a replication as [`generate`](Self::generate) does. Raising `stop` cancels the generation.
     ///
     /// # Errors
-    /// Those of [`generate`](Self::generate), and [`StochasticError::Cancelled`].
+    /// The errors of [`generate`](Self::generate), and [`StochasticError::Cancelled`].
     pub fn generate_unless(
         &self,
         seed: u64,
@@ -200,7 +200,7 @@ impl StochasticStream {
     }
 
     /// Returns the long-run ratio of the requested processor time to the available processor time: mean size x mean
-    /// service time / (mean inter-arrival time x processors). Infinite if all jobs arrive at once.
+    /// service time / (mean inter-arrival time x processors). The ratio is infinite if all jobs arrive at once.
     ///
     /// # Errors
     /// [`StochasticError`] if a distribution is impossible or does not fit the machine.

@@ -32,7 +32,7 @@ pub(super) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     rng.random()
 }
 
-/// Returns the quantile at `u` in [0, 1) of the exponential distribution of mean 1.
+/// Returns the quantile of the exponential distribution with mean 1 for the probability `u` in [0, 1).
 pub(super) fn exponential(u: f64) -> f64 {
     -(-u).ln_1p()
 }

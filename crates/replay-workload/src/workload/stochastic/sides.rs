@@ -95,7 +95,7 @@ impl Sides {
         Self { law, power_of_two: false, equal: false }
     }
 
-    /// Returns the probabilities of the sides 1, 2, ... `extent` on a machine of side `extent`.
+    /// Returns the probabilities of the sides from 1 to `extent` on a machine of side `extent`.
     ///
     /// # Errors
     /// [`NameError`] if the distribution is impossible or does not fit the machine.
@@ -237,7 +237,7 @@ impl SideSampler<'_> {
             }
             rest -= share;
         }
-        // This case occurs if rounding makes the sum of the probabilities less than 1.
+        // Rounding can make the sum of the probabilities less than 1, and `u` may be at least as large as this sum.
         self.wholes.iter().rfind(|(share, _)| *share > 0.0).map(|&(_, sides)| sides)
     }
 }

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 
 /// Writes a stream in SWF. A tick is written as a second, so that a reader returns the same integers.
 ///
-/// The header has `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Note` on the ticks; `fields`
-/// follow in their order, as lines `; key: value`. `out` should be buffered; it is flushed at the end.
+/// The header has `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Note` on the ticks. The given
+/// `fields` follow in their order, as lines `; key: value`. `out` should be buffered; it is flushed at the end.
 ///
 /// # Errors
 /// Errors of `out`; [`io::ErrorKind::InvalidInput`], before anything is written, if the key of a field

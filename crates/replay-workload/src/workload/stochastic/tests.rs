@@ -188,7 +188,7 @@ fn errors_name_the_cause() {
              or fewer ticks",
         ),
         (
-            // A thousand jobs, each far below the limit.
+            // Each of the thousand jobs is far below the limit.
             |m| m.service = Service::Deterministic { time: 1e7 },
             "the jobs would last longer than 2^53 ticks, 1000000 ticks per time unit: choose fewer jobs \
              or fewer ticks",

@@ -66,8 +66,8 @@ fn subtractions_are_counted() {
     detector.first(&list, [2, 4, 1]);
     assert_eq!(detector.subtractions(), 2 + 4);
     detector.reset();
-    // For a row of six, b1 leaves the part of the left wall below y = 4, and b2 leaves the part
-    // below y = 2. The regions b3 and b4 are above this part.
+    // For a request of six processors in a row, region b1 leaves the part of the left wall below y
+    // = 4, and region b2 leaves the part below y = 2. The regions b3 and b4 are above this part.
     detector.first(&list, [6, 1, 1]);
     assert_eq!(detector.subtractions(), 4);
     detector.reset();
@@ -77,9 +77,10 @@ fn subtractions_are_counted() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// The search finds planes that consist exactly of the bases of free frames that touch the left
-    /// wall or the right face of an entry. The search finds a plane iff any frame is free. The test
-    /// checks both properties by examining every processor of every frame.
+    /// The planes found by the search consist exactly of certain bases of free frames: each of
+    /// these frames touches the left wall or the right face of an entry. The search finds a plane
+    /// iff any frame is free. The test checks both properties by examining every processor of every
+    /// frame.
     #[test]
     fn finds_every_base_at_a_border(
         grid in meshes(),

@@ -3,11 +3,11 @@
 //!
 //! A decision of MC1x1 depends only on the set of free processors, not on which jobs use the busy processors.
 //! Configurations with the same free processors therefore share one *occupancy*, and each decision is made once per
-//! occupancy. An occupancy is split when its configurations choose different processors for a starting job, or when a
-//! job ends to which they gave different processors. Within an occupancy, configurations that gave the same processors
-//! to every running job form one *group*. A group is split only when its configurations choose different processors.
-//! Occupancies and groups that no longer differ are joined. Each configuration chooses the same processors as in a
-//! separate replay; tests compare every choice.
+//! occupancy. An occupancy is split in two cases: if its configurations choose different processors for a starting job,
+//! or if they gave different processors to a job that now ends. Within an occupancy, configurations that gave the same
+//! processors to every running job form one *group*. A group is split only when its configurations choose different
+//! processors. Occupancies and groups that no longer differ are joined. Each configuration chooses the same processors
+//! as in a separate replay; tests compare every choice.
 //!
 //! Memory: one machine per occupancy; there are at most as many occupancies as configurations.
 
@@ -58,8 +58,8 @@ pub struct BatchReplay {
     spare: Vec<SharedOccupancy>,
     spare_groups: Vec<Group>,
     sets: SetTable,
-    /// For each processor, whether the processor is out of service. On some machines a job may still use such a
-    /// processor. Empty before the first outage.
+    /// For each processor, whether the processor is out of service. On some machines, a job may still use a processor
+    /// that is out of service. Empty before the first outage.
     down: Vec<bool>,
     members: Vec<u32>,
     winners: Vec<NodeId>,
@@ -140,8 +140,8 @@ impl BatchReplay {
         self.scorer.set_config(self.configs, to);
     }
 
-    /// Starts a job of `size` processors on every machine and calls `observe` for each group. On a machine with too
-    /// few free processors the job starts without processors.
+    /// Starts a job of `size` processors on every machine and calls `observe` for each group. On a machine with too few
+    /// free processors, the job starts without processors.
     ///
     /// # Errors
     /// [`Refusal`] if a machine had too few free processors, or if `stop` is cancelled.
@@ -189,8 +189,8 @@ impl BatchReplay {
     }
 
     /// Decides for an occupancy. If all configurations of the occupancy choose the same processor set, returns the
-    /// number of this set. Otherwise, returns `None`; `winners` then contains the chosen centres, in the order of
-    /// `members`, and `choices` contains the sets.
+    /// number of this set. If the configurations choose different sets, returns `None`; `winners` then contains the
+    /// chosen centres, in the order of `members`, and `choices` contains the sets.
     fn decide(
         &mut self,
         at: usize,
@@ -404,8 +404,8 @@ impl BatchReplay {
         }
     }
 
-    /// Returns, for each configuration, how many processors of its machine are free, are out of service, and will go
-    /// out of service when their job ends.
+    /// Returns three numbers of processors for the machine of each configuration: the processors that are free, that
+    /// are out of service, and that will go out of service when their job ends.
     #[cfg(test)]
     pub fn counts(&self) -> Vec<[usize; 3]> {
         let mut counts = Vec::new();
@@ -564,8 +564,8 @@ struct ProcessorSet {
     pairwise_l1: u64,
 }
 
-/// Processor sets of all running jobs, by the slot of the job. Each set is stored once for all configurations that
-/// choose this set.
+/// Processor sets of all running jobs, indexed by the slot of the job. Each set is stored once for all configurations
+/// that choose this set.
 #[derive(Debug)]
 struct SetTable {
     by_slot: Vec<Slot>,

@@ -69,7 +69,7 @@ struct GreedyScorer {
     grid: Grid,
     options: CentreOptions,
     configs: Vec<TieConfig>,
-    /// Winning sets of the last decision, by centre.
+    /// For each centre that won in the last decision, the winning set.
     sets: Vec<(NodeId, Vec<NodeId>)>,
 }
 
@@ -133,8 +133,8 @@ struct BatchScorer<C> {
     /// For each candidate, the sum of the wall weights of the part taken from its last shell; `None` until the sum is
     /// computed.
     taken: Vec<Option<u32>>,
-    /// Candidates whose exact tie value is not yet known: (lower bound of the tie value, score, centre), the candidate
-    /// number, and the data from which the exact value is computed.
+    /// Candidates whose exact tie value is not yet known. Each entry contains (lower bound of the tie value, score,
+    /// centre), the candidate number, and the data from which the exact value is computed.
     open: Vec<((i64, u64, NodeId), u32, OpenValue)>,
 }
 

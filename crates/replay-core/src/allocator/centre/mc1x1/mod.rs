@@ -9,8 +9,8 @@
 //! * the terms of the tie value are computed from counts too.
 //!
 //! Scores are computed for 16 neighbouring centres at a time. The summation stops as soon as all 16 sums exceed the
-//! best score so far. Cost per decision: L / 16 vector steps per free processor, plus the tie values of tied
-//! candidates.
+//! best score so far. Cost per decision: L / 16 vector steps per free processor, where L is the outermost shell, and
+//! the computation of the tie values of tied candidates.
 
 mod scores;
 mod tie_sums;
@@ -25,7 +25,7 @@ use crate::topology::{Grid, NodeId};
 pub use scores::Scores;
 pub use tie_sums::{OpenValue, TieCounts, TieSums, TieValue};
 
-/// The MC1x1 allocator. On machines with more than 65,535 points `C` must be `u32`.
+/// The MC1x1 allocator. On machines with more than 65,535 points, the type of the counts, `C`, must be `u32`.
 pub type Mc1x1<C = u16> = CentreAllocator<Mc1x1Engine<C>>;
 
 impl Mc1x1 {
@@ -104,8 +104,8 @@ pub struct CentreEvaluator<C> {
     pub(super) scores: Scores,
     pub(super) tie: TieCounts<C>,
     pub(super) shell: SquareShell,
-    /// Centres whose exact tie value is not yet known: (lower bound of the tie value, score, centre), and the data from
-    /// which the exact value is computed.
+    /// Centres whose exact tie value is not yet known. Each entry contains (lower bound of the tie value, score,
+    /// centre), and the data from which the exact value is computed.
     open: Vec<((i64, u64, NodeId), OpenValue)>,
 }
 
@@ -146,8 +146,8 @@ impl<C: Count> CentreEvaluator<C> {
         self.winner_portable(machine, size, ties)
     }
 
-    /// Runs the portable code, compiled for AVX2. All code on lanes is inlined and uses only integers, so the results
-    /// are the same.
+    /// Runs the portable code, compiled for AVX2. All code that works on lanes is inlined and uses only integers, so
+    /// the results are the same as without AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn winner_avx2(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
@@ -272,8 +272,8 @@ mod tests {
             agrees(&mut wide, &CentreRule::mc1x1(options), &grid, machine, &shares)?;
         }
 
-        /// The engine agrees with the definition while processors are out of service, whether or not they count as
-        /// walls, and also after half of them have returned to service.
+        /// The engine agrees with the definition while processors are out of service, whether or not these processors
+        /// count as walls. It also agrees after half of these processors have returned to service.
         #[test]
         fn agrees_with_the_definition_during_outages(
             grid in grids(),

@@ -18,7 +18,7 @@ pub struct Scores {
 pub struct Chunk {
     /// Row of the centres.
     pub row: Row,
-    /// Lane of the first centre in the row.
+    /// Lane number of the first centre within its row.
     pub first_lane: usize,
     /// Processor number of the first centre.
     pub first_node: usize,
@@ -141,7 +141,7 @@ impl Scores {
         size: u32,
         limit: u32,
     ) -> Option<Chunk> {
-        // No score exceeds size times the largest distance.
+        // No score exceeds the request size times the largest distance.
         if u64::from(size) * u64::from(self.max_radius) < u64::from(u16::MAX) {
             self.sums::<u16, C>(counts, row, index * LANES, size, limit)
         } else {

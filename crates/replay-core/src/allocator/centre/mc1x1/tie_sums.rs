@@ -2,13 +2,15 @@
 //!
 //! Let L be the outermost shell, M = L + SR, and k the requested number of processors. The terms are:
 //!
-//! * available: the sum of (cnt(r) - k) over r = L..=M;
-//! * border: SR times the number of positions in ring L + 1 that are not free;
-//! * wall: let wall(r) be the number of free processors within r that touch a wall. The complete shells contribute the
-//!   sum of wall(r) over r < L, plus (SR + 1) for every wall processor in the candidate. If only a part of the last
-//!   shell is used, counts determine the number of wall processors in this part only if all or none of the shell's
-//!   processors touch a wall. Otherwise, counts give a lower and an upper bound of this number. The shell is gathered
-//!   and cut only if the bounds cannot exclude the candidate.
+//! * available: the sum of (cnt(r) - k) over r = L..=M, where cnt(r) is the number of free processors within distance r of
+//!   the centre;
+//! * border: SR, the scan radius, times the number of positions in ring L + 1 that are not free;
+//! * wall: let wall(r) be the number of free processors within r that touch a wall. To the wall term, the complete
+//!   shells contribute the sum of wall(r) over r < L, plus (SR + 1) for every wall processor in the candidate. If only
+//!   a part of the last shell is used, counts determine the number of wall processors in this part in two cases: if all
+//!   of the shell's processors touch a wall, or if none of them touches a wall. If only some of the shell's processors
+//!   touch a wall, counts give a lower and an upper bound of the number of wall processors in the used part. The shell
+//!   is gathered and cut only if the bounds cannot exclude the candidate.
 //!
 //! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
 //! has its own L; masks select the lanes that contribute to a sum.
@@ -23,7 +25,7 @@ use crate::topology::{Grid, NodeId};
 /// The counts from which tie values are computed, for one grid.
 #[derive(Clone, Debug)]
 pub struct TieCounts<C> {
-    /// `walls[i]` counts the free processors whose wall weight exceeds i. The sum of these counts over all i is the sum
+    /// `walls[i]` counts the free processors whose wall weight exceeds i. The sum of the counts over all i is the sum
     /// of the wall weights in a box. Empty if walls are not counted.
     walls: Vec<BoxCounts<C>>,
     counts_walls: bool,
@@ -45,11 +47,11 @@ pub struct LaneTerms<L> {
     inner: [L; LANES],
     /// Number of free processors within L.
     within: [L; LANES],
-    /// Number of radii from L on that are included in the sums.
+    /// Number of radii, beginning with L, that are included in the sums.
     seen: [L; LANES],
     /// Number of positions in ring L + 1 that are not free.
     busy: [L; LANES],
-    /// The wall sums, by level of wall weight.
+    /// The wall sums, one entry for each level of wall weight.
     walls: [WallTerms<L>; MOST_WALLS as usize],
 }
 
@@ -118,9 +120,10 @@ impl<L: Count> LaneTerms<L> {
 /// The sums of one centre for a scan radius. The sums are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
-    /// Sum of (cnt(r) - k) over r = L..=M. The weight of this sum is AF.
+    /// Surplus of free processors: the sum of (cnt(r) - k) over the radii r = L..=M, where cnt(r) is the number of free
+    /// processors within r, and k the requested number. The weight of this sum is AF.
     pub available: i64,
-    /// SR times the number of positions in ring L + 1 that are not free. The weight of this product is BF.
+    /// Scan radius SR times the number of positions in ring L + 1 that are not free. The weight of this product is BF.
     pub border: i64,
     /// Wall sum without the last shell: the sum of wall(r) over r < L, plus SR + 1 times the wall weights in the
     /// complete shells. The weight of the wall sum is WF.
@@ -234,8 +237,8 @@ impl<C: Count> TieCounts<C> {
     }
 
     /// Returns the terms of the `wanted` centres of a chunk for `size` processors out of `free`; terms of other centres
-    /// are undefined. For each of the ascending scan radii, sets `nearby` to the sum of (cnt(r) - k) over those r =
-    /// L..=M that are within the machine.
+    /// are undefined. For each of the ascending scan radii, sets `nearby` to the sum of (cnt(r) - k) over those radii r
+    /// = L..=M that are within the machine.
     #[inline(always)]
     pub fn terms<L: Count>(
         &self,
@@ -316,7 +319,8 @@ impl<C: Count> TieCounts<C> {
         t
     }
 
-    /// Returns the sums of the centre in lane `i` for `size` processors out of `free` and a scan radius.
+    /// Returns the sums of the centre in lane `i` for one scan radius, if a request needs `size` of the `free`
+    /// processors.
     #[inline(always)]
     pub fn sums<L: Count>(
         &self,

@@ -12,10 +12,10 @@ use crate::topology::{Axis, Coord, Grid, NodeId};
 /// Engine that scores candidates on any grid of moderate size.
 ///
 /// For each radius, the centres whose last shell has this radius are processed, 16 neighbouring centres at a time. The
-/// sections of their balls give lower bounds of the scores. Only centres that no bound excludes are scored processor by
-/// processor. Suppose that the outermost shell of a centre is larger by one than the outermost shell of a neighbour.
-/// The shells of the centre then contain the complete shells of the neighbour. If no set that contains these complete
-/// shells can win, the centre is excluded without computing a bound.
+/// sections of the balls around these centres give lower bounds of the scores. A centre is scored processor by
+/// processor only if no bound excludes it. Suppose that the outermost shell of a centre is larger by one than the
+/// outermost shell of a neighbour. The shells of the centre then contain the complete shells of the neighbour. If no
+/// set that contains the complete shells of the neighbour can win, the centre is excluded without computing a bound.
 #[derive(Debug)]
 pub struct Balls {
     counts: BallCounts,
@@ -25,9 +25,9 @@ pub struct Balls {
     sections: Sections,
     shell: LastShell,
     least: LeastPairs,
-    /// Position in candidate order plus one, by entry; 0 for entries without a candidate.
+    /// For each entry, its position in candidate order plus one; 0 if the entry has no candidate.
     waiting: Vec<u32>,
-    /// Mask by entry: all bits are set if the entry has a candidate that is not yet finished.
+    /// For each entry, a mask: all bits are set if the entry has a candidate that is not yet finished.
     wanted: Vec<u16>,
     /// For each entry, the number of the outermost shell plus one if the entry is excluded, otherwise 0.
     excluded_beyond: Vec<u16>,
@@ -165,7 +165,7 @@ impl Balls {
         let lane = at % self.counts.pitch();
         self.sections.cut(&self.counts, [of_row[0], of_row[1], lane], last);
         let longest = *self.grid.axes().map(|axis| axis.extent).iter().max().unwrap_or(&1);
-        // The largest possible sum of one dimension.
+        // The largest possible sum of distances along one dimension.
         let most = (size as u64).pow(2) / 4 * u64::from(longest);
         let pairs = if most <= u64::from(u32::MAX) {
             self.sections.pairs::<u32>(&inner)
@@ -211,7 +211,7 @@ impl Balls {
         }
     }
 
-    /// Returns whether a neighbour is excluded whose outermost shell is `last` - 1.
+    /// Returns whether there is an excluded neighbour with the outermost shell `last` - 1.
     fn is_beyond_excluded(&self, at: usize, last: usize) -> bool {
         let last = last as u16;
         if last == 0 {
@@ -338,7 +338,8 @@ impl LastShell {
         self.costs[..need].iter().map(|&cost| u64::from(cost)).sum()
     }
 
-    /// Returns how much the `need` processors that are taken from the shell around a candidate add to the score.
+    /// Returns the increase of the score that is caused by the `need` processors taken from the shell around a
+    /// candidate.
     fn take(&mut self, candidates: &Candidates, index: usize, need: usize) -> u64 {
         self.members.sort_unstable();
         self.part.clear();
@@ -358,8 +359,8 @@ impl LastShell {
         sum + pairs_of(&self.grid, &self.histograms)
     }
 
-    /// Takes `need` members in the carried order. A whole line of earlier candidates is skipped if none of these
-    /// candidates distinguishes any members.
+    /// Takes `need` members in the carried order. A whole line of earlier candidates is skipped if each of these
+    /// candidates has the same distance to all undecided members.
     fn narrow(&mut self, candidates: &Candidates, index: usize, mut need: usize) {
         let Self { undecided, members, part, along, .. } = self;
         undecided.start(members.iter().map(|member| member.coord));
@@ -396,8 +397,8 @@ const GROUP: usize = 8;
 /// Processors of a partly used shell that the carried order has not yet taken or dropped.
 ///
 /// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by). Most earlier centres
-/// do not distinguish any of the processors, so equal distances must be recognised fast. Positions are therefore stored
-/// by dimension, in groups of eight.
+/// have the same distance to all of these processors, so equal distances must be recognised fast. Positions are
+/// therefore stored by dimension, in groups of eight.
 #[derive(Debug)]
 struct Undecided {
     /// Positions by dimension. Unused entries after the last position repeat the first position.
@@ -445,9 +446,9 @@ impl Undecided {
         &self.numbers
     }
 
-    /// Takes the processors whose distance to an earlier centre is smaller than that of the `need`-th nearest
-    /// processor, and drops the processors whose distance is larger. `need` must be less than the number of undecided
-    /// processors. Returns the number of processors that must still be taken.
+    /// Compares the distance of each processor from an earlier centre with the distance of the `need`-th nearest
+    /// processor. Takes the processors with a smaller distance, and drops the processors with a larger distance. `need`
+    /// must be less than the number of undecided processors. Returns the number of processors that must still be taken.
     fn narrow(&mut self, centre: Coord, mut need: usize, mut take: impl FnMut(usize)) -> usize {
         let [least, most] = self.measure(0..3, centre);
         if least == most {

@@ -119,8 +119,8 @@ impl Candidates {
 /// The candidates that can still win while scores are computed.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// If a slack is given, all candidates within the slack are kept; otherwise only the first candidate with the best
-    /// score.
+    /// If a slack is given, all candidates within the slack are kept; otherwise, only the first candidate with the best
+    /// score is kept.
     slack: Option<Slack>,
     /// The highest score that can still matter.
     limit: u64,
@@ -129,8 +129,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Starts a decision. If a slack is given, all candidates within the slack are kept; otherwise only the first
-    /// candidate with the best score.
+    /// Starts a decision. If a slack is given, all candidates within the slack are kept; otherwise, only the first
+    /// candidate with the best score is kept.
     pub fn start(&mut self, slack: Option<Slack>) {
         (self.slack, self.limit, self.best) = (slack, u64::MAX, None);
         self.kept.clear();
@@ -180,15 +180,16 @@ impl Selection {
 /// Lower bounds of the pairwise sum of a number of distinct processors.
 ///
 /// The pairwise sum is half the sum of the distances from each processor to all other processors. The sum of the
-/// distances from one processor is at least the sum of its distances to the nearest positions of an infinite grid, or
-/// to the nearest positions of one shell of this grid.
+/// distances from one processor to the others is at least the sum of its distances to equally many nearest positions of
+/// an infinite grid. If all processors are in one shell of this grid, only the nearest positions of the shell are
+/// considered.
 #[derive(Debug)]
 pub struct LeastPairs {
     dimensions: usize,
     /// Largest shell number at which wrap-around does not shorten any distance within a shell.
     flat: usize,
     anywhere: Vec<u64>,
-    /// The bounds by shell number and number of processors; empty until first used.
+    /// The bounds, indexed by shell number and number of processors; empty until first used.
     in_shells: Vec<Vec<u64>>,
 }
 
@@ -260,8 +261,7 @@ fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
             }
         }
     }
-    // For each number of other positions, the smallest sum of the distances from one position to this many other
-    // positions.
+    // Entry m is the smallest sum of the distances from one position to m other positions.
     let mut sums = vec![u64::MAX; positions.len()];
     let mut at = vec![0u32; 2 * shell as usize + 1];
     for p in positions.iter().filter(|[x, y, z]| 0 <= *x && x <= y && y <= z) {
@@ -279,7 +279,7 @@ fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
             }
         }
     }
-    // The first of these positions is the position itself.
+    // The first position that is counted is the position itself.
     let of = |(others, sum): (u64, u64)| ((others + 1) * sum).div_ceil(2);
     [0].into_iter().chain((0..).zip(sums).map(of)).collect()
 }

@@ -13,17 +13,17 @@ use crate::topology::{Coord, Grid};
 /// Candidates are scored by ascending reach. The first candidates have compact sets with low scores; the bounds of most
 /// other candidates exceed these scores and exclude the candidates. Suppose that the outermost shell of a centre is
 /// larger by one than the outermost shell of a neighbour. The shells of the centre then contain the complete shells of
-/// the neighbour. If no set that contains these complete shells can win, the centre is excluded without computing a
-/// bound.
+/// the neighbour. If no set that contains the complete shells of the neighbour can win, the centre is excluded without
+/// computing a bound.
 #[derive(Debug)]
 pub struct Mesh {
     order: ShellOrder,
     counts: DiamondCounts,
     reaches: Reaches,
     diamond: Diamond,
-    /// Candidates by outermost shell, then in candidate order.
+    /// Candidates, sorted by outermost shell and then in candidate order.
     queue: Vec<u32>,
-    /// Position in the queue of the next candidate, by outermost shell.
+    /// For each outermost shell, the position of its next candidate in the queue.
     places: Vec<u32>,
     /// For each excluded position, the number of its outermost shell plus one; 0 for all other positions. The table has
     /// a border around the mesh.
@@ -154,10 +154,10 @@ impl Mesh {
 /// Selection of the processors that are taken from a last shell on a 2D mesh, in the carried order.
 ///
 /// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by), with an additional
-/// shortcut. An earlier centre outside the window around the shell has the same effect as the position of the window
-/// that is nearest to it: every processor is farther from the centre than from this position, by the same number of
-/// steps. In a row of centres, most centres have the same nearest position as the previous centre. A centre whose
-/// nearest position equals that of the previous centre is skipped.
+/// shortcut. An earlier centre outside the window around the shell has the same effect as the nearest position of the
+/// window. Compared with this position, the centre is farther from every processor, always by the same number of steps.
+/// In a row of centres, most centres have the same nearest position as the previous centre. A centre whose nearest
+/// position equals that of the previous centre is skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     cut: ShellCut<[u16; 2], u16>,
@@ -201,10 +201,10 @@ impl CarriedPart {
 /// The score around a centre whose shells, including the last shell, are entirely free and on the
 /// mesh.
 ///
-/// The surroundings of all these centres are identical. The score then depends only on the
-/// positions, relative to the centre, of the earlier centres that determined the part. If these
-/// relative positions are equal for two centres, their scores are equal. On an empty machine most
-/// centres have such surroundings.
+/// All centres whose shells are entirely free and on the mesh have identical surroundings. The score then depends only
+/// on the positions, relative to the centre, of the earlier centres that determined the part. If these relative
+/// positions are equal for two centres, their scores are equal. On an empty machine, the shells of most centres are
+/// entirely free and on the mesh.
 #[derive(Debug, Default)]
 struct CompleteScore {
     /// Shell number, number of processors that are needed from this shell, and the score.
@@ -267,9 +267,9 @@ fn from(centre: Coord, seen: [u16; 2]) -> [i32; 2] {
 /// pair(S) + sum over p in P of D(p) + pair(P)
 /// ```
 ///
-/// where D(p), the *cost* of p, is the sum of the distances from p to all processors of S. All terms are computed from
-/// the number of processors of S in each row and column: pair(S) as a sum over the cuts between rows and between
-/// columns, and D as the sum of a term that depends on x and a term that depends on y.
+/// In this formula, D(p), the *cost* of p, is the sum of the distances from p to all processors of S. All terms are
+/// computed from the number of processors of S in each row and column: pair(S) is a sum over the cuts between rows and
+/// between columns, and D is the sum of a term that depends on x and a term that depends on y.
 #[derive(Debug, Default)]
 struct Diamond {
     window: Window,
@@ -277,13 +277,15 @@ struct Diamond {
     shell: Vec<[u16; 2]>,
     /// Cost of each processor of the shell.
     costs: Vec<u32>,
-    /// Number of processors of S by row of the window. The number is later replaced by the x term of D.
+    /// Number of processors of the complete shells S in each row of the window. The number is later replaced by the x
+    /// term of D.
     by_x: Vec<u32>,
-    /// Number of processors of S by column of the window. The number is later replaced by the y term of D.
+    /// Number of processors of the complete shells S in each column of the window. The number is later replaced by the
+    /// y term of D.
     by_y: Vec<u32>,
     histogram: Vec<u32>,
     pairs: u64,
-    /// Smallest D of all positions in the last shell or beyond.
+    /// Smallest cost D of all positions in the last shell or beyond this shell.
     least_cost: u64,
     /// Shell number if the diamond is complete, that is, if S contains all positions of its shells and the last shell
     /// is entirely on the mesh. All complete diamonds of one shell number are identical.
@@ -364,10 +366,11 @@ impl Diamond {
         open(self.pairs + costs + in_shell)
     }
 
-    /// Returns the smallest D of all positions in the last shell, free or not. No position beyond the shell has a
-    /// smaller D. Reason: consider the two steps, in x and in y, from a position outside S towards the centre. At least
-    /// one of them does not increase D. Otherwise more than half of S would be beyond the position in x, and more than
-    /// half in y, so that some processor of S would be beyond the position in both directions.
+    /// Returns the smallest cost D of all positions in the last shell, free or not. No position beyond the shell has a
+    /// smaller cost D. Reason: consider the two steps, in x and in y, from a position outside S towards the centre. At
+    /// least one of these two steps does not increase D. If both steps increased D, more than half of S would be beyond
+    /// the position in x, and more than half in y. Some processor of S would then be beyond the position in both
+    /// directions.
     fn find_least_cost(&self, x: usize, y: usize, last: usize) -> u64 {
         let [left, right] = self.window.y().map(usize::from);
         let mut least = u32::MAX;
@@ -483,7 +486,8 @@ fn costs(strips: &mut [u32], all: u32) {
     }
 }
 
-/// The rows and columns of the mesh that a diamond reaches, as first and last row and first and last column.
+/// The rows and columns of the mesh that a diamond reaches, given as the first and last row and the first and last
+/// column.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     x: [u16; 2],
@@ -557,7 +561,7 @@ impl Reaches {
     }
 
     /// Computes the reaches for `size` processors. `size` must be less than the number of free processors. If
-    /// `free_only`, the reaches of busy centres are undefined.
+    /// `free_only` is set, the reaches of busy centres are undefined.
     fn compute(&mut self, counts: &DiamondCounts, size: u16, free_only: bool) {
         for lane in (0..counts.height()).step_by(LANES) {
             let lanes = LANES.min(counts.height() - lane);
@@ -610,7 +614,7 @@ fn smallest_reach(size: u16) -> usize {
 }
 
 /// Returns, for 16 centres, the outermost shell, the number of processors inside the outermost shell, and the number of
-/// processors inside or in the outermost shell. The outermost shells must be at least `at_least`. For unwanted centres
+/// processors inside or in the outermost shell. The outermost shells must be at least `at_least`. For unwanted centres,
 /// the outermost shell is only a lower bound.
 #[inline(always)]
 fn reach(

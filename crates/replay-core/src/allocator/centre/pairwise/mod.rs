@@ -6,13 +6,13 @@
 //! are in order of first appearance.
 //!
 //! Four engines compute the same scores. `Line` supports meshes of one dimension and uses prefix sums. `Mesh` supports
-//! 2D meshes. This engine determines the outermost shell of each centre from tables, and excludes most centres by lower
-//! bounds before it cuts a shell. For centres whose surroundings are identical and entirely free, it computes the score
-//! only once. `Balls` supports 3D and wrapped grids by the same method. This engine uses counts in balls and in
-//! sections of balls, for 16 centres at a time. `Survey` supports every grid and passes over the free processors once
-//! per candidate. `Survey` also collects the processors of the winner for all engines. Without a tie vector, only the
-//! best score and its candidate are stored. With a tie vector, all admitted candidates are stored, and their tie values
-//! are computed.
+//! 2D meshes. The engine `Mesh` determines the outermost shell of each centre from tables, and excludes most centres by
+//! lower bounds before it cuts a shell. For centres whose surroundings are identical and entirely free, the engine
+//! `Mesh` computes the score only once. `Balls` supports 3D and wrapped grids by the same method as the engine for 2D
+//! meshes. `Balls` uses counts in balls and in sections of balls, for 16 centres at a time. `Survey` supports every
+//! grid and passes over the free processors once per candidate. `Survey` also collects the processors of the winner for
+//! all engines. Without a tie vector, only the best score and its candidate are stored. With a tie vector, all admitted
+//! candidates are stored, and their tie values are computed.
 
 mod balls;
 mod candidates;
@@ -93,7 +93,8 @@ impl PairwiseEngine {
     }
 
     /// Scores the candidates for `size` processors; `size` must be less than the number of free processors. If a slack
-    /// is given, all candidates within the slack are selected; otherwise only the first candidate with the best score.
+    /// is given, all candidates within the slack are selected; otherwise, only the first candidate with the best score
+    /// is selected.
     fn compete(
         &mut self,
         machine: &Machine,
@@ -193,7 +194,7 @@ impl CentreEngine for PairwiseEngine {
 struct TieValues {
     vector: TieVector,
     rule: WallRule,
-    /// Wall weight by processor when all processors are in service.
+    /// For each processor, its wall weight when all processors are in service.
     walls: Vec<u8>,
     /// The axis of a row of consecutive processors.
     along: Axis,
@@ -299,9 +300,8 @@ impl TieValues {
         (reach + 1) * (left + right) - (lane * left - left_sum) - (right_sum - lane * right)
     }
 
-    /// Returns the number of free processors of a row between two positions, and the sum of the
-    /// positions of these processors. On a wrapped row one of the two positions may be past an end
-    /// of the row.
+    /// Returns the number of free processors of a row between two positions, and the sum of the positions of these
+    /// processors. On a wrapped row, one of the two positions may be past an end of the row.
     fn between(&self, row: usize, from: i64, to: i64) -> [i64; 2] {
         let extent = i64::from(self.along.extent);
         let inside = |from: i64, to: i64, turns: i64| {

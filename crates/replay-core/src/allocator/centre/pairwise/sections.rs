@@ -14,14 +14,14 @@ pub type Words = [u32; LANES];
 /// pair(S) + sum over p in P of D(p) + pair(P)
 /// ```
 ///
-/// where D(p), the *cost* of p, is the sum of the distances from p to all processors of S. All
-/// terms are computed from the number of processors of S in each section: pair(S) as a sum over the
-/// cuts between sections, and D as a sum with one term for each coordinate.
+/// In this formula, D(p), the *cost* of p, is the sum of the distances from p to all processors of
+/// S. All terms are computed from the number of processors of S in each section: pair(S) is a sum
+/// over the cuts between sections, and D is a sum with one term for each coordinate.
 #[derive(Debug, Default)]
 pub struct Sections {
     last: usize,
     cuts: [Cuts; 3],
-    /// For the first and the second dimension: for each distance, the smallest term of all
+    /// For each distance along the first and the second dimension, the smallest term of all
     /// positions at this distance or farther.
     least: [Vec<Words>; 2],
 }
@@ -127,7 +127,7 @@ impl Sections {
         }
     }
 
-    /// Returns a lower bound of D at all positions in the last shell or beyond.
+    /// Returns a lower bound of the cost D at all positions in the last shell or beyond this shell.
     pub fn least_cost(&mut self) -> Words {
         let last = self.last;
         let [first, second, third] = &self.cuts;
@@ -243,8 +243,8 @@ impl Cuts {
         self.terms = terms;
     }
 
-    /// Fills `by_distance`, for each distance, with the smallest term of all positions at this
-    /// distance or farther.
+    /// For each distance, sets the entry of `by_distance` to the smallest term of all positions at
+    /// this distance or farther.
     fn least(&self, by_distance: &mut Vec<Words>) {
         let farthest = self.behind.max(self.ahead);
         by_distance.clear();

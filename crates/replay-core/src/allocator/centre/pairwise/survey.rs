@@ -15,15 +15,15 @@ pub struct Survey {
     coords: Vec<Coord>,
     order: ShellOrder,
     cut: ShellCut,
-    /// Distance from the centre, by free processor.
+    /// For each free processor, its distance from the centre.
     distances: Vec<u32>,
-    /// Number of free processors by distance.
+    /// For each distance, the number of free processors at this distance.
     counts: Vec<u32>,
     /// Free processors of the last shell, in scan order.
     shell: Vec<NodeId>,
     /// Processors around a centre.
     set: Vec<NodeId>,
-    /// Number of processors taken, by axis and position.
+    /// For each axis and each position along this axis, the number of processors taken.
     histograms: [Vec<u32>; 3],
 }
 
@@ -119,7 +119,8 @@ impl Survey {
 pub struct Line {
     /// Positions of the free processors, in scan order.
     positions: Vec<u64>,
-    /// Prefix sums by number of free processors: the sum of the positions, and the sum of positions times indices.
+    /// Prefix sums, indexed by number of free processors: the sum of the positions, and the sum of positions times
+    /// indices.
     sums: Vec<[u64; 2]>,
 }
 
@@ -186,7 +187,8 @@ pub fn along(histogram: &[u32]) -> u64 {
 }
 
 /// Returns the sum of distances over all pairs on a circle. Consider all arcs whose length is half the circle, rounded
-/// down. The number of these arcs that separate two positions is exactly twice the distance between the positions.
+/// down. Among all arcs whose length is half the circle, rounded down, the number of arcs that separate two positions
+/// is exactly twice the distance between the positions.
 fn around(histogram: &[u32]) -> u64 {
     let half = histogram.len() / 2;
     let all: u64 = histogram.iter().map(|&count| u64::from(count)).sum();

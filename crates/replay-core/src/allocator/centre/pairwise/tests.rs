@@ -49,7 +49,8 @@ proptest! {
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }
 
-    /// The engines agree with the definition if processors are out of service, whether or not they count as walls.
+    /// The engines agree with the definition if processors are out of service, whether or not these processors count as
+    /// walls.
     #[test]
     fn agrees_with_the_definition_during_outages(
         grid in grids(),
@@ -67,7 +68,7 @@ proptest! {
     }
 
     /// Gen-Alg is a (2 - 2/k)-approximation of the least sum of pairwise distances (Krumke et al. 1997) for any
-    /// distance; MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008). The suite `bounds`
+    /// distance. MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008). The suite `bounds`
     /// tries every state of meshes that are smaller than the grids of this test.
     #[test]
     fn is_within_the_published_approximation_bounds(

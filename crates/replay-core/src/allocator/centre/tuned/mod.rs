@@ -1,7 +1,7 @@
 //! MC1x1 with a tie vector that is tuned during the replay. The slack can be tuned too. Johnson, Bunde, Leung mention
-//! this tuning as future work.
+//! tuning of the tie vector as future work.
 //!
-//! In addition to the real machine there are several *shadow* machines. All machines receive the same requests and
+//! In addition to the real machine, there are several *shadow* machines. All machines receive the same requests and
 //! releases; each shadow is served by MC1x1 with its own tie vector. After every [`TuneOptions::every`] requests, the
 //! losses of the shadows are added to a map of all vectors. The loss of a shadow is the sum of the pairwise L1 of its
 //! jobs, minus a part that is common to all shadows. Older observations decay ([`TuneOptions::memory`]). The real
@@ -10,8 +10,9 @@
 //!
 //! A choice depends on the seed and on earlier requests and releases, but not on later events. MC1x1 with any vector
 //! serves every request if enough processors are free, so the same jobs run on all shadows and on the real machine.
-//! When processors of the real machine go out of service, a shadow may still run a job on some of these processors. On
-//! this shadow, these processors go out of service when the job ends.
+//! When processors of the real machine go out of service, a shadow may still run a job on some of these processors. If
+//! a shadow still runs a job on processors that are out of service on the real machine, these processors go out of
+//! service on the shadow when the job ends.
 //!
 //! Shadows are replayed in [one batch](super::batch). The real machine shares decisions with a shadow in the same
 //! state.
@@ -85,16 +86,16 @@ pub struct TunedMc1x1 {
 /// The shadow machines.
 #[derive(Debug)]
 struct Shadows {
-    /// Point of the map of each shadow.
+    /// For each shadow, its point of the map.
     points: Vec<usize>,
-    /// Sum of the pairwise L1 of all jobs started since the last evaluation, by shadow.
+    /// For each shadow, the sum of the pairwise L1 of all jobs started since the last evaluation.
     losses: Vec<u64>,
     batch: BatchReplay,
 }
 
 impl TunedMc1x1 {
-    /// Creates an allocator for `grid`. The vector in `options` is ignored. The slack in `options` is ignored if it is
-    /// tuned.
+    /// Creates an allocator for `grid`. The vector in `options` is ignored. If the slack is tuned, the slack in
+    /// `options` is ignored.
     pub fn new(grid: &Grid, options: CentreOptions, tuning: TuneOptions, seed: u64) -> Self {
         let mut tuned = Self {
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -317,12 +318,12 @@ const SLACKS: [&str; 6] = ["0", "0.025", "0.05", "0.1", "0.2", "0.4"];
 /// Width of the kernel along the slack, in steps.
 const SLACK_WIDTH: f64 = 1.0;
 
-/// Map of the space of tie vectors and slacks, with the expected loss per request of each point, up to a constant that
-/// is common to all points.
+/// Map of the space of tie vectors and slacks. For each point, the map contains the expected loss per request, up to a
+/// constant that is common to all points.
 ///
 /// Vectors whose weights have the same ratios define the same strategy, so the map contains only vectors whose three
-/// weights sum to `PARTS`. The map has one point for every combination of three weights with this sum, a scan radius
-/// from a geometric sequence, and a slack.
+/// weights sum to `PARTS`. The map has one point for every combination of three weights with the fixed sum, a scan
+/// radius from a geometric sequence, and a slack.
 ///
 /// Cost per observation: one kernel value for each point; there are a few hundred points.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use crate::topology::{PairDistances, Topology};
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// Events: a number in 0..1, and whether a job ends. The number selects the job that ends, or the size of the job that
-/// starts.
+/// Events, each consisting of a number in 0..1 and a flag that is set if a job ends. The number selects the job that
+/// ends, or the size of the job that starts.
 type History = Vec<(f64, bool)>;
 
 fn history(events: std::ops::Range<usize>) -> impl Strategy<Value = History> {
@@ -29,8 +29,8 @@ fn tuned(machine: &str, seed: u64) -> TunedMc1x1 {
     TunedMc1x1::new(grid, CentreOptions::default(), tuning, seed)
 }
 
-/// Returns, for each shadow, how many processors are free, are out of service, and will go out of service when their
-/// job ends.
+/// Returns three numbers of processors for each shadow: the processors that are free, that are out of service, and that
+/// will go out of service when their job ends.
 fn counts(tuned: &TunedMc1x1) -> Vec<[usize; 3]> {
     tuned.shadows.iter().flat_map(|shadows| shadows.batch.counts()).collect()
 }
@@ -98,8 +98,8 @@ proptest! {
         prop_assert_eq!(counts(&allocator), expected);
     }
 
-    /// After outages, jobs on a shadow may still use processors that are out of service on the real machine. The shadow
-    /// has one additional free processor for each of these processors.
+    /// After outages, jobs on a shadow may still use processors that are out of service on the real machine. For each
+    /// processor out of service that a job on the shadow still uses, the shadow has one additional free processor.
     #[test]
     fn shadows_follow_outages(
         machine in proptest::sample::select(MACHINES.to_vec()),
@@ -280,8 +280,8 @@ impl Allocator for Checked {
 /// Allocator wrapper that records the state of the shadows after each event.
 struct ShadowRecorder<'a> {
     inner: &'a mut TunedMc1x1,
-    /// Number of free processors of the real machine, of free processors of a shadow, and of processors that will go
-    /// out of service on the shadow.
+    /// Three numbers of processors: the free processors of the real machine, the free processors of a shadow, and the
+    /// processors that will go out of service on the shadow.
     seen: &'a mut Vec<[usize; 3]>,
 }
 

@@ -1,4 +1,4 @@
-//! Best Fit measure: the base with the fewest neighbours that are bases.
+//! Best Fit measure: the base with the fewest neighbours that are also bases.
 
 use super::areas::Areas;
 use crate::allocator::contiguous::frames::{Frames, NeighbourCounts};
@@ -7,14 +7,14 @@ use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::Machine;
 use crate::topology::Coord;
 
-/// Measure that selects the base with the fewest direct neighbours that are bases too. If there are
-/// several, it selects the base in the smallest connected area of bases. Cost: O(N / 64) words, and
-/// a few steps per run of bases along a row.
+/// Measure that selects the base with the fewest direct neighbours that are bases too. If several
+/// bases have this minimum, the measure selects the base in the smallest connected area of bases.
+/// Cost: O(N / 64) words, and a few steps per run of bases along a row.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     neighbour_counts: NeighbourCounts,
     areas: Areas,
-    /// Bases with the fewest neighbours that are bases.
+    /// Bases with the fewest neighbours that are also bases.
     tied: Vec<Coord>,
 }
 

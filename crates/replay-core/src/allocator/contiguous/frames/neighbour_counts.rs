@@ -11,7 +11,7 @@ pub struct NeighbourCounts {
 }
 
 impl Frames {
-    /// Replaces `least` by the bases with the fewest direct neighbours that are bases, in the order of processor
+    /// Replaces `least` by the bases with the fewest direct neighbours that are also bases, in the order of processor
     /// numbers. A base has at most six neighbours. For each direction, all bits are shifted, and the shifted bits are
     /// added to the counts.
     pub fn fewest_neighbours(&self, counts: &mut NeighbourCounts, least: &mut Vec<Coord>) {

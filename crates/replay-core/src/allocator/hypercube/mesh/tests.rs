@@ -62,7 +62,7 @@ fn leftovers_agree_with_the_table() {
     }
 }
 
-/// P1: mesh and leftover partition the subcube.
+/// P1: the mesh and the leftover cubes together partition the subcube.
 #[test]
 fn mesh_and_leftover_partition_the_subcube() {
     let in_space = (1..=9).flat_map(|x| (1..=5).map(move |y| Mesh::new([x, y, 11 - x])));
@@ -102,7 +102,7 @@ fn leftovers_are_few_and_small() {
     assert!(at.contains(&(25, 23)), "{at:?}");
 }
 
-/// P5: mesh and leftover coalesce to one subcube, in any order of pairs.
+/// P5: the mesh and the leftover cubes coalesce to one subcube, in any order of pairs.
 #[test]
 fn mesh_and_leftover_coalesce() {
     use rand::seq::SliceRandom;

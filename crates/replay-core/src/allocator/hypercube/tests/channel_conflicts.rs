@@ -51,7 +51,8 @@ fn count_conflicts(release: Release, seeds: u64) -> usize {
 }
 
 /// With `Release::Heir`, jobs share no channels, as the thesis claims for the auxiliary list. The
-/// claim does not hold for `Release::Literal`, the rule of the figure, and for `Release::Owner`.
+/// claim holds neither for `Release::Literal`, which is the rule of the figure, nor for
+/// `Release::Owner`.
 #[test]
 fn messages_conflict_unless_subcubes_return() {
     assert_eq!(count_conflicts(Release::Heir, 60), 0);

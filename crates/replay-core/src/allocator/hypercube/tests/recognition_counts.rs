@@ -98,7 +98,7 @@ fn the_three_levels_of_recognition() {
             let expected = match name {
                 "buddy" => level >= 3,
                 "gray-code" => level >= 2,
-                // Of the subcubes in this test, only **1 is not a pair of aligned pairs.
+                // The only subcube in this test that is not a pair of aligned pairs is **1.
                 "modified-buddy" => text != "**1",
                 _ => true,
             };

@@ -320,7 +320,7 @@ pub struct Job {
     pub mesh: Mesh,
     pub running: bool,
     lender: Option<usize>,
-    /// Cubes that the job owns, allocated or not.
+    /// Cubes that the job owns, whether they are allocated or not.
     ownership: Vec<Cube>,
 }
 

@@ -225,8 +225,8 @@ fn subcubes_do_not_return_to_an_ended_owner() {
     stage.start(2, 2, "*10*");
     stage.end(1);
     stage.check(&["*0**", "*11*"], &[]);
-    // A later job has the same lowest processor as the owner that has ended, but it did not lend
-    // any subcube.
+    // A later job has the same lowest processor as the owner that has ended, but the later job did
+    // not lend any subcube.
     stage.start(2, 3, "*0**");
     stage.end(2);
     stage.check(&["*1**"], &["*010@3"]);

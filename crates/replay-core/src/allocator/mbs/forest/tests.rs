@@ -100,8 +100,8 @@ type Area = (Coord, Coord);
 
 /// Implements the hierarchy of granular MBS as published. Start with single processors. For x, then
 /// y, then z, take the blocks in order, largest first, and join each block with the equal block
-/// that follows it along the dimension. Repeat this until no blocks can be joined. Returns the
-/// remaining blocks and all joins.
+/// that follows it along the dimension. Repeat these steps until no blocks can be joined. Returns
+/// the remaining blocks and all joins.
 fn joined(grid: &Grid) -> (BTreeSet<Area>, BTreeSet<(Area, [Area; 2])>) {
     let mut blocks: BTreeSet<Area> = grid.coords().into_iter().map(|c| (c, [1, 1, 1])).collect();
     let mut joins = BTreeSet::new();

@@ -13,7 +13,7 @@ pub struct ListImplementation {
     ahead: bool,
     dimensions: usize,
     machine: [u16; 3],
-    /// Free blocks in list order, by volume.
+    /// Free blocks in list order, grouped by volume.
     pub free: BTreeMap<u32, BTreeMap<Coord, SubMesh>>,
 }
 

@@ -62,7 +62,8 @@ fn losses_agree_with_manual_results() {
     assert_eq!(tuner.shadows[0].loss, 10.0 + 4.0 * 2.0);
 }
 
-/// Events: a number in 0..1 that selects the size of a starting job or the job that ends, and whether a job ends.
+/// Events, each consisting of a number in 0..1 and a flag that is set if a job ends. The number selects the size of a
+/// starting job, or the job that ends.
 type History = Vec<(f64, bool)>;
 
 fn built(machine: &str, seed: u64) -> Box<dyn Allocator> {
@@ -142,7 +143,7 @@ fn shadows_follow_outages() {
     tuner.start(7, &query(2, 0, &worth), 10, &CancelToken::new());
     let free = |tuner: &mut Tuner| tuner.shadows[0].ties.open().count();
     assert_eq!(free(&mut tuner), 2);
-    // One processor of the job, and one free processor.
+    // One processor of the job and one free processor go out of service.
     tuner.withdraw(&[0, 2], false);
     assert_eq!(free(&mut tuner), 1);
     tuner.end(7);

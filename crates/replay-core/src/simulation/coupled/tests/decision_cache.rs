@@ -1,4 +1,4 @@
-//! Compares cached decisions with calls for every request.
+//! Compares runs with cached decisions to runs in which the allocator is called for every request.
 
 use super::*;
 
@@ -161,7 +161,8 @@ proptest! {
 }
 
 /// In random histories, if a strategy declares that its refusals last, it never finds a place for a refused job after
-/// another job has started. With one exception, every other strategy finds a place for a refused job at least once.
+/// another job has started. With one exception, every strategy without this declaration finds a place for a refused job
+/// at least once.
 #[test]
 fn refusals_last_if_and_only_if_declared() {
     use rand::{RngExt, SeedableRng};
@@ -169,7 +170,7 @@ fn refusals_last_if_and_only_if_declared() {
 
     const REDUCED: [&str; 4] =
         ["rsr", "rsr[inner=frame-sliding]", "greedy-limit[inner=best-fit]", "limit[k=3]"];
-    // By its definition this strategy may miss a place, but it misses no place in these histories.
+    // By its definition, this strategy may miss a place, but it misses no place in these histories.
     const NOT_FOUND: &str = "placements[segment=4]";
     let mut outcome: std::collections::BTreeMap<String, [bool; 2]> = Default::default();
     for (at, machine) in (0..).zip(MACHINES) {
@@ -222,8 +223,8 @@ fn refusals_last_if_and_only_if_declared() {
     assert!(outcome.len() > 25 && wrong.is_empty(), "[declared, found later]: {wrong:?}");
 }
 
-/// In a row of nine processors every second processor is free from 5 on: if a job of two processors has no place, a job
-/// of three has no place either, and further starts create no place.
+/// In a row of nine processors, every second processor is free from time 5 on. If a job of two processors has no place,
+/// a job of three has no place either, and starting further jobs creates no place.
 #[test]
 fn a_refusal_covers_larger_and_later_jobs() {
     let run = |at| if at % 2 == 0 { 5 } else { 1000 };
@@ -245,6 +246,7 @@ fn a_refusal_covers_larger_and_later_jobs() {
     let (attempts, few) = calls(built().as_mut());
     let (same, all) = calls(&mut Uncached(built(), false));
     assert_eq!(attempts, same);
-    // At 5 one call for size 2 replaces the calls for sizes 2, 3 and 4. At 7 there is no call.
+    // At time 5, one allocator call for size 2 replaces the calls for sizes 2, 3 and 4. At time 7, the allocator is not
+    // called.
     assert!(few + 4 <= all && all < attempts, "{few} {all} {attempts}");
 }

@@ -28,8 +28,9 @@ fn the_head_keeps_its_place() {
     assert_eq!(place.nodes[4], [0, 1, 2, 3, 4].map(NodeId));
 }
 
-/// The head gets processors 0 to 4 at 100. At 10 the first fit of a long job of two processors is 3 and 4, which are
-/// reserved. From 20 on a short job holds processors 3 and 4, and the long job gets other processors.
+/// The head gets processors 0 to 4 at 100. At time 10, first fit would give a long job of two processors the processors
+/// 3 and 4, which are reserved. From time 20 on, a short job holds processors 3 and 4, and the long job gets other
+/// processors.
 #[test]
 fn jobs_that_would_take_reserved_processors_are_retried_after_a_start() {
     let jobs = [

@@ -170,8 +170,8 @@ fn impossible_runs_are_errors() {
 }
 
 proptest! {
-    /// For any windows, every job runs to its end on processors that were in service when it started, no two jobs
-    /// share a processor, and no processor is both held and out of service.
+    /// For any windows, every job runs to its end on processors that were in service when it started. No two jobs share
+    /// a processor, and no processor is both held and out of service.
     #[test]
     fn jobs_start_on_processors_in_service(
         jobs in jobs(16),
@@ -263,9 +263,9 @@ proptest! {
     }
 }
 
-/// Job 0 holds exactly the processors that are or will be out of service. These processors are not counted twice, so
-/// job 1 gets the other half of the machine immediately. When job 0 ends before its estimate, job 2 gets none of the
-/// processors of job 0.
+/// Job 0 holds exactly the processors that are or will be out of service. The processors of job 0 are not counted
+/// twice, so job 1 gets the other half of the machine immediately. When job 0 ends before its estimate, job 2 gets none
+/// of the processors of job 0.
 #[test]
 fn draining_processors_are_counted_once() {
     let jobs = [job(0, 300, 1000, 8), job(10, 900, 900, 8), job(400, 50, 50, 8)];

@@ -10,7 +10,8 @@ fn on(machine: &str, allocator: &str, scheduler: &str, jobs: &[Job]) -> Log {
     run(jobs, machine, scheduler, allocator.as_mut()).expect("it runs")
 }
 
-/// No leaf has six nodes. The job starts when its maximum waiting time has passed. The machine is idle by then.
+/// No leaf has six nodes. The job starts when its maximum waiting time has passed. The machine is idle when the job
+/// starts.
 #[test]
 fn a_job_starts_when_it_has_waited_long_enough_for_fewer_switches() {
     let jobs = [job(0, 10, 10, 1), job(5, 100, 100, 6), job(6, 10, 10, 4)];
@@ -35,7 +36,7 @@ fn a_place_is_reserved_for_a_postponed_head() {
     let log = on("tree:2x2x4", "slurm-tree[switches=1]", "easy[guard=place]", &jobs);
     assert_eq!(log.starts, [0, 300, 1]);
     assert_eq!(log.promises, Some(Promises { given: 1, broken: 0, worst: 0 }));
-    // Three nodes of each leaf are busy until 40. Before 40 no leaf has four free nodes.
+    // Three nodes of each leaf are busy until 40. Before time 40, no leaf has four free nodes.
     let mut jobs = vec![job(0, 40, 40, 3); 4];
     jobs.push(job(1, 10, 10, 4));
     let log = on("tree:2x2x4", "slurm-tree[switches=1]", "easy[guard=place]", &jobs);

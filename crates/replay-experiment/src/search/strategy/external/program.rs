@@ -2,9 +2,9 @@
 //! block the search, and does not run longer than the search.
 //!
 //! The program is a shell command in its own process group. The leader of this group is a *guard*: a shell that reads
-//! from a pipe of this process and kills the group when the pipe closes. The operating system closes this pipe when
-//! this process ends for any reason, including `kill -9`. Therefore the group ends with the search. A descendant that
-//! leaves the group cannot be killed.
+//! from a pipe of this process and kills the group when the pipe closes. The operating system closes the pipe of the
+//! guard when this process ends for any reason, including `kill -9`. The process group therefore ends with the search.
+//! A descendant that leaves the group cannot be killed.
 
 use std::io::{self, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -35,11 +35,11 @@ const GUARD: &str = "trap '' HUP INT TERM; read -r end || { kill -TERM 0; sleep 
 pub struct Program {
     guard: Child,
     child: Child,
-    /// Lines for the program. A separate thread writes these lines, because writing blocks if the program does not
-    /// read.
+    /// Lines for the program. A separate thread writes the lines for the program, because writing blocks if the program
+    /// does not read.
     to_program: Option<SyncSender<String>>,
-    /// Lines from the program. A separate thread reads these lines, because reading blocks if the program does not
-    /// write.
+    /// Lines from the program. A separate thread reads the lines of the program, because reading blocks if the program
+    /// does not write.
     from_program: Receiver<Result<String, LineError>>,
     /// Last line sent to the program.
     farewell: String,
@@ -60,7 +60,7 @@ impl Program {
     /// Starts a shell command. `farewell` is the last line that will be sent to the program.
     ///
     /// # Errors
-    /// Errors of the operating system: there is no shell, or no further process or thread can be created.
+    /// [`io::Error`] if there is no shell, or if no further process or thread can be created.
     pub fn start(command: &str, farewell: String, stop: &CancelToken) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", GUARD]).process_group(0);
@@ -102,8 +102,8 @@ impl Program {
         Ok(program)
     }
 
-    /// Sends a line to the program without waiting for the program to read it. If the program no longer reads, the next
-    /// call of [`next_line`](Self::next_line) detects it.
+    /// Sends a line to the program without waiting for the program to read it. If the program no longer reads its
+    /// input, the next call of [`next_line`](Self::next_line) detects this.
     pub fn send_line(&mut self, mut line: String) {
         while let Some(program) = &self.to_program {
             match program.try_send(line) {
@@ -118,7 +118,7 @@ impl Program {
     /// Waits for the next line.
     ///
     /// # Errors
-    /// [`Cancelled`] if cancelled before a line arrives. The inner error is for a line that cannot be read.
+    /// [`Cancelled`] if cancelled before a line arrives. The inner error is returned for a line that cannot be read.
     pub fn next_line(&mut self) -> Result<Result<Output, LineError>, Cancelled> {
         loop {
             self.stop.check()?;
@@ -156,8 +156,8 @@ impl Drop for Program {
         let mut farewell = std::mem::take(&mut self.farewell);
         let begin = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
-            // Earlier answers may still be in the queue, so this line may not fit. The input of the program is closed
-            // after the last line.
+            // Earlier answers may still be in the queue, so the last line may not fit into the queue. The input of the
+            // program is closed after the last line.
             let sent = self.to_program.as_ref().map(|program| program.try_send(farewell));
             farewell = match sent {
                 Some(Err(TrySendError::Full(back))) => back,

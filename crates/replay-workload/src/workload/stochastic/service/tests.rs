@@ -42,7 +42,7 @@ fn means_are_those_of_the_quantile_function() {
         let (mean, integral) = (service.mean(), integral(&service, |x| x));
         assert!((mean / integral - 1.0).abs() < 2e-5, "{service}: {mean} {integral}");
     }
-    // From a table of the normal distribution: 5 + 2 * density(2.5) / (1 - 0.0062097).
+    // The expected mean is computed with a table of the normal distribution: 5 + 2 * density(2.5) / (1 - 0.0062097).
     let mean = normal(5.0, 2.0, 0.0, f64::INFINITY).mean();
     assert!((mean - 5.035_276).abs() < 1e-5, "{mean}");
 }
@@ -52,7 +52,8 @@ fn truncated_normal_is_symmetric_where_its_interval_is() {
     let service = normal(5.0, 2.0, 1.0, 9.0);
     assert!((service.quantile(0.5) - 5.0).abs() < 1e-12);
     assert!((service.mean() - 5.0).abs() < 1e-12);
-    // Probability below mean + sd, given that the time is within two sd: (0.84134 - 0.02275) / 0.95450.
+    // This is the probability of a time below mean + sd, given that the time is within two sd of the mean: (0.84134 -
+    // 0.02275) / 0.95450.
     assert!((service.quantile(0.857_611) - 7.0).abs() < 1e-4);
 }
 

@@ -3,8 +3,8 @@
 use super::super::random::exponential;
 use super::{Interval, SideLaw};
 
-/// Intervals of Lo's distributions. An entry is the end of the interval, in eighths of the machine's side, and the
-/// probability of the interval.
+/// Intervals of Lo's distributions. Each entry contains the end of an interval, in eighths of the machine's side, and
+/// the probability of this interval.
 const INCREASING: [(u32, f64); 4] = [(4, 0.2), (6, 0.2), (7, 0.2), (8, 0.4)];
 const DECREASING: [(u32, f64); 4] = [(1, 0.4), (2, 0.2), (4, 0.2), (8, 0.2)];
 
@@ -92,7 +92,7 @@ pub(super) fn find(intervals: &[Interval], u: f64) -> Option<(Interval, f64)> {
         }
         rest -= interval.probability;
     }
-    // This case occurs if rounding makes the sum of the probabilities less than 1.
+    // Rounding can make the sum of the probabilities less than 1, and `u` may be at least as large as this sum.
     intervals.last().map(|&last| (last, 1.0 - f64::EPSILON / 2.0))
 }
 

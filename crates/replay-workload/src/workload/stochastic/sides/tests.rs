@@ -336,7 +336,7 @@ fn subcubes_are_as_nearly_square_as_the_machine_allows() {
     assert_eq!(nearly_square(7, [16, 16, 1]), Some([16, 8, 1]));
     assert_eq!(nearly_square(5, [32, 2, 1]), Some([16, 2, 1]));
     assert_eq!(nearly_square(4, [4, 4, 4]), Some([4, 2, 2]));
-    // A power of two within a side of 12 is at most 8.
+    // A power of two that fits within a side of 12 is at most 8.
     assert_eq!(nearly_square(7, [12, 12, 1]), None);
 }
 

@@ -11,7 +11,7 @@
 #   scripts/abuse.sh --list                            the sections
 #
 # PROGRAM defaults to target/release/replay. A seed determines the cases. Requires bash and python3 (3.9, standard
-# library only); the section with failing system calls requires Linux 5.6, and the section with small disks the right to
+# library only). The section with failing system calls requires Linux 5.6; the section with small disks requires the right to
 # mount (root or user namespaces). Sections with missing requirements are skipped, and the exit code is then 77. All
 # files are in a temporary directory below $TMPDIR.
 #

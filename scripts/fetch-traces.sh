@@ -155,7 +155,7 @@ obtain() {
         return 1
     fi
     if ! verify "$part" "$sum" "$records"; then
-        # An incorrect file must not be resumed.
+        # Delete an incorrect file, so that the next download does not resume it.
         rm -f -- "$part"
         return 1
     fi

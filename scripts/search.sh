@@ -55,7 +55,7 @@ run() {
         stamp "$out/$name.csv"
     } > "$out/$name.md"
     rm "$out/$name.md.part"
-    # The best hundred vectors, and the vectors excluded from the ranking by constraints.
+    # The first rows of the table of vectors, and the table of skipped evaluations.
     head -n 102 "$dir/search.csv" > "$out/$name.csv"
     cp "$dir/spared.csv" "$out/$name-spared.csv"
     [ ! -e "$dir/portability.csv" ] || cp "$dir/portability.csv" "$out/$name-matrix.csv"

@@ -24,7 +24,7 @@ PATTERNS = {
     "fft-2d": ("fft-2d", "fft-2d"),
     "multigrid": ("multigrid", "multigrid"),
 }
-# Title, metric of the printed values, and the columns compared with it: before and now.
+# Title, metric of the printed values, and the columns compared with this metric: earlier and current interpretation.
 MEASURES = [
     ("finish time", "finish_time", "finish_time", "finish_time"),
     ("blocking", "blocking", "blocking", "mean_blocking"),

@@ -17,7 +17,7 @@ from pathlib import Path
 from program import CODES, MARK, Absent, Bounds, Broken, Running, checked_outcome, processes_of
 
 SECTIONS = {}
-# Number of cases that are searched for a given name in an endless section.
+# Maximum number of cases that are searched for a given case name in an endless section.
 FAR = 1_000_000
 
 

@@ -68,7 +68,7 @@ class Running:
         if self.code is None:
             pid, status, usage = os.wait4(self.pid, os.WNOHANG)
             if pid:
-                # Prevents subprocess from waiting for the process again.
+                # Setting returncode prevents subprocess from waiting for the process again.
                 self.code = self.child.returncode = os.waitstatus_to_exitcode(status)
                 self.usage = usage
         return self.code is not None

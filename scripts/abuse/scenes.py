@@ -35,7 +35,7 @@ FOREIGN = {
     "out/plots/mine.svg": "<svg>a figure of the user</svg>",
     "mine.csv": "id\n1\n",
 }
-# The order of records in journals varies; locks contain process ids.
+# Not compared: the order of records in journals varies, and locks contain process ids.
 UNCOMPARED = {"out/journal.txt", "out/lock", "s1/lock", "s2/lock", "o1/lock", "o2/lock"}
 
 GRID = """
@@ -94,7 +94,7 @@ class Scene:
         self.files = files
         # Files that the command begins to write and then deletes.
         self.begun = begun
-        # A command that reads the files together and rejects a mixture of two commands.
+        # A command that reads the files together and rejects a mixture of files of two commands.
         self.pair = pair and pair.split(" ")
         # Commands that create inputs.
         self.before = [words.split(" ") for words in before]

@@ -28,7 +28,7 @@ TXT
             awk 'BEGIN { RS = "" } { last = $0 } END { print last }' "$work/printed"
             differences "$trace" "$pattern" "$work/s/shaken.csv" >> "$work/differences"
             if quick; then
-                # Columns that do not depend on the number of copies.
+                # Write only the columns that do not depend on the number of copies.
                 { echo allocator,metric,unshaken; csv "$work/s/shaken.csv" 'get("tie") == "" {
                     print get("allocator") "," get("metric") "," get("unshaken") }'; } > "$out/$name.csv"
             else

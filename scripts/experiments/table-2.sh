@@ -80,7 +80,7 @@ table() {
     '
 }
 
-# indexed INDEX: prints paging of all page sizes with this page index, as a variant of `table`.
+# indexed INDEX: prints a variant of `table`: paging of all page sizes with this page index.
 indexed() { printf '++paging[index=%s]' "$1" && printf ',paging[index=%s,size=%s]' "$1" 1 "$1" 2 "$1" 3; }
 
 # widest: prints the widest interval of the finish times of the last table, in percent of the mean.

@@ -260,7 +260,7 @@ fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
                 turned.push(format!("{more} more"));
             }
             lines.push(format!(
-                "{trace} {topology} {scheduler} seed {seed}: two jobs decide an order by {}: {}",
+                "{trace} {topology} {scheduler} seed {seed}: the order by {} depends on two jobs: {}",
                 mean.name(),
                 turned.join("; ")
             ));

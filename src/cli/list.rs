@@ -331,7 +331,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<RunResult>(),
         TableInfo {
             name: "stdout",
-            row: "values of runs that appear only on standard output: wall-clock times, which would make files differ",
+            row: "values of runs that appear only on standard output, not in files: wall-clock times, which differ from run to run",
             columns: RunResult::timings().iter().map(Column::info).collect(),
         },
         TableInfo::of::<WithRun<'_, SizeRow>>(),

@@ -388,7 +388,7 @@ fn fitted(
         let shaped = workload.jobs.iter().filter(|job| job.shape.is_some()).count();
         if shaped > 0 {
             eprint_line(format_args!(
-                "{} on {machine}: the shapes of {} jobs, which are in processors, are not used",
+                "{} on {machine}: the shapes of {} jobs are ignored, because shapes are in processors and each point of the machine has several processors",
                 workload.name,
                 grouped(shaped as u64)
             ));

@@ -19,7 +19,7 @@ const RETIRED: [Retired; 5] = [
     (
         "--offered",
         &["stream"],
-        "--load, a share of the machine's capacity, or --arrivals, jobs per time unit",
+        "--load (a share of the machine's capacity) or --arrivals (jobs per time unit)",
     ),
 ];
 

@@ -150,7 +150,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if checks.is_empty() {
         return Err(Failure::usage_message(
-            "--trace: no published number belongs to such a trace (replay list suites)",
+            "--trace: no published number belongs to these traces (replay list suites)",
         ));
     }
     if let Some((path, mut file)) = begun {
@@ -164,7 +164,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         let drawn = figures::write(&Plots::new(dir, style), &of_suites);
         let drawn = drawn.map_err(|e| Failure::output(dir.display(), e))?;
         if drawn.is_empty() && !quiet {
-            eprint_line("--out: these suites have no printed number to draw");
+            eprint_line("--out: these suites have no printed numbers, so no figure is drawn");
         }
     }
     let printed = match args.audit {

@@ -60,7 +60,7 @@ fn left_out_jobs_have_the_reason_of_the_rule() {
             &[
                 "slurm-block leaves out this job of sz: the rule has no placement for 20 nodes on the idle machine",
                 "20 nodes need the whole machine, 6 base blocks, as no block size is large enough",
-                "too few within the limit",
+                "too few free nodes within the limit on lower blocks",
             ],
         );
     }

@@ -101,15 +101,17 @@ fn names_two_jobs_that_decide_a_comparison() {
         "contend --jobs 200 --scale 0.1 --sched easy --alloc gabl,mc1x1 --no-plots --out out";
     let contended = dir.replay(contend).code(0);
     let jobs_of = |stderr: &str| -> Option<String> {
-        let line = stderr.lines().find(|line| line.contains("order by mean stretch: "))?;
+        let line = stderr
+            .lines()
+            .find(|line| line.contains("order by mean stretch depends on two jobs: "))?;
         let (_, rest) = line.split_once("but without jobs ")?;
-        Some(rest.split_once(" it ranks behind")?.0.to_string())
+        Some(rest.split_once(" the order is reversed")?.0.to_string())
     };
     let jobs = jobs_of(&contended.stderr).expect("a warning of contend");
     for pair in ["out:0 out:1", "out:1 out:0"] {
         let compared = dir.replay(&format!("compare {pair}")).code(0);
         assert_eq!(jobs_of(&compared.stderr).as_ref(), Some(&jobs), "{pair}");
-        compared.says("seed 0: two jobs decide the order by mean stretch: ");
+        compared.says("seed 0: the order by mean stretch depends on two jobs: ");
     }
     dir.replay("compare out:0 out:1 -q").code(0).says_nothing();
     let other = dir.replay("compare out:0 out:1 --measure latency").code(0);

@@ -194,7 +194,7 @@ fn joins_several_files() {
     let run = run.says("a.txt and 1 more: 9 lines, 3 jobs kept; 1 dropped; 5 that are not jobs");
     let run = run
         .says("dropped   identical job in an earlier file: 1, first in line 2 of later.txt")
-        .says("job id that an earlier file has with other values, kept: 1, first in line 4 of later.txt");
+        .says("job id that occurs with other values in an earlier file; the job is kept: 1, first in line 4 of later.txt");
     run.says("not a job blank line: 1, first in line 5 of later.txt");
 }
 

@@ -432,7 +432,7 @@ fn cell_ids_of_recorded_runs_include_waits() {
 
 fn rejects_unsupported_dependencies() {
     let dir = Dir::new().file("f.swf", FOLLOWING);
-    let words = ["--deps: \"honur\" is not ignore", "did you mean \"honour\"?"];
+    let words = ["--deps: \"honur\" is not one of ignore", "did you mean \"honour\"?"];
     dir.replay("--trace f.swf --deps honur").fails(2, 1, &words);
     let words = ["--deps honour: scheduler recorded repeats recorded starts"];
     dir.replay("--trace f.swf --sched recorded --deps honour -q").fails(2, 1, &words);
@@ -440,5 +440,5 @@ fn rejects_unsupported_dependencies() {
     dir.replay("--trace f.swf --sched recorded --scale-load 0.9 -q").fails(2, 1, &words);
     dir.replay("contend --trace f.swf --deps shift -q").fails(2, 1, &["is for replays of traces"]);
     let dir = dir.file("g.toml", "deps = 'late'\n");
-    dir.replay("plan g.toml").code(2).says("g.toml:1").says("\"late\" is not ignore");
+    dir.replay("plan g.toml").code(2).says("g.toml:1").says("\"late\" is not one of ignore");
 }

@@ -516,11 +516,12 @@ fn names_two_jobs_that_decide_an_order() {
     let contend =
         "contend --jobs 200 --scale 0.1 --sched easy --alloc gabl,mc1x1 --no-plots --out out";
     let run = dir.replay(contend).code(0);
-    let words = "lublin-10x10 10x10 easy seed 0: two jobs decide an order by mean stretch: gabl (";
+    let words =
+        "lublin-10x10 10x10 easy seed 0: the order by mean stretch depends on two jobs: gabl (";
     let line = run.stderr.lines().find_map(|line| line.strip_prefix(words)).expect("a warning");
     let jobs: Vec<&str> = line
         .split_once("without jobs ")
-        .and_then(|(_, rest)| rest.split_once(" it ranks behind"))
+        .and_then(|(_, rest)| rest.split_once(" the order is reversed"))
         .map(|(jobs, _)| jobs.split(" and ").collect())
         .expect("jobs");
     // Without these two jobs, the order of the means is reversed.

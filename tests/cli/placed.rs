@@ -63,7 +63,11 @@ fn node_map_gives_positions() {
     dir.replay(&format!("{both} -q")).code(0);
     dir.replay(both).code(0).says("(--node-map assigns other points)");
     for (command, code, words) in [
-        ("--node-map bad.csv", 3, "bad.csv:4: field y: 4 is outside 4x4*2, which has 0 to 3"),
+        (
+            "--node-map bad.csv",
+            3,
+            "bad.csv:4: field y: 4 is outside 4x4*2: the permitted values are 0 to 3",
+        ),
         ("--node-map j.swf", 3, "j.swf:1: field node: the header is \"; MaxProcs: 16\""),
         ("--node-map no.csv", 2, "cannot read no.csv"),
     ] {

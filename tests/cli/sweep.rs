@@ -210,7 +210,9 @@ fn large_grids_need_confirmation() {
     let dir = Dir::new().file("tiny.swf", TINY);
     let grid = "-q --trace tiny.swf --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --seed 0,1,2,3,4,5,6,7,8,9,10,11";
     for command in ["plan", "sweep --out out"] {
-        let words = ["the grid has 111,576 cells, more than 100,000: --yes accepts the grid"];
+        let words = [
+            "the grid has 111,576 cells, more than the limit of 100,000: add --yes to accept this number",
+        ];
         dir.replay(&format!("{command} {grid}")).fails(2, 1, &words);
     }
     let plan = dir.replay(&format!("plan {grid} --yes --list --format json")).code(0);

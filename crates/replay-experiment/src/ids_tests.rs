@@ -113,5 +113,5 @@ fn ids_match_earlier_builds() {
         let question = Question::whole(candidate.parse().expect("a candidate"));
         writeln!(text, "search {candidate} {}", question.id(&identity)).expect("memory");
     }
-    assert_eq!(text, PINNED, "ids have changed; they are now\n{text}");
+    assert_eq!(text, PINNED, "the ids have changed; the new ids are\n{text}");
 }

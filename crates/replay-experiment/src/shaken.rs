@@ -264,7 +264,7 @@ impl Table for ShakenRow {
             C::new(name::unshaken, "as the metric", "value of the metric on the unperturbed trace; null if the run on this trace failed", |row| row.unshaken),
             C::new(name::copies, "", "number of perturbed copies that ran", |row| row.mean.count),
             C::new(name::mean, "as the metric", "mean of the metric over the perturbed copies", |row| row.mean.mean),
-            C::new(name::half_width, "as the metric", "half the width of the 95 % interval of mean", |row| row.mean.half_width),
+            C::new(name::half_width, "as the metric", "half the width of the 95 % interval of the column mean", |row| row.mean.half_width),
             C::new(name::deviation, "as the metric", "standard deviation of the metric over the perturbed copies, which shows the uncertainty of a result from a single log", |row| row.deviation),
             C::new(name::compared_with, "", "number of the reference run: the first strategy of the grid with the same scheduler, or the first scheduler of a grid with one strategy; null for reference runs", |row| row.difference.map(|other| other.reference)),
             C::new(name::paired_difference, "as the metric", "mean over the perturbed copies of the value minus the value in the reference run on the same copy; null for distances if only one of the runs folds jobs", |row| row.difference.map(|other| other.mean.mean)),

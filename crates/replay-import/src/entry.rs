@@ -104,9 +104,12 @@ pub(super) mod noted {
     pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
     pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";
     pub const AGAIN: &str = "repeated job id, kept";
-    pub const AGAIN_IN_FILE: &str = "job id that an earlier file has with other values, kept";
-    pub const NOT_COMPARED: &str = "job id beyond the limit for detecting repeated ids";
-    pub const ROW_NOT_COMPARED: &str = "row beyond the limit for comparison with later files";
+    pub const AGAIN_IN_FILE: &str =
+        "job id that occurs with other values in an earlier file; the job is kept";
+    pub const NOT_COMPARED: &str =
+        "job id not recorded for the detection of repeated ids, because the limit is reached";
+    pub const ROW_NOT_COMPARED: &str =
+        "row not recorded for comparison with later files, because the limit is reached";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
     pub const NO_LIST: &str = "unreadable node list, omitted";

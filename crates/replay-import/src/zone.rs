@@ -159,9 +159,9 @@ pub(super) fn in_order(
             Some("time in a repeated hour, chosen to agree with the elapsed time")
         }
         (true, _) => Some(
-            "time in a repeated hour, the later time is used because of the order of the job's times",
+            "time in a repeated hour; the later time is used because of the order of the job's times",
         ),
-        (_, true) => Some("time in a repeated hour, the earlier time is used"),
+        (_, true) => Some("time in a repeated hour; the earlier time is used"),
         _ => None,
     };
     Times { submit: submit.earlier, start: began, end: ended, note }

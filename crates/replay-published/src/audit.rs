@@ -17,7 +17,7 @@ use replay_core::table::{Sheet, Shown};
 pub struct AuditBaseline {
     /// Rows that are judged.
     pub judged: usize,
-    /// Judged rows without a verdict because their interval is too wide.
+    /// Judged rows with the verdict "undecided", because their interval is too wide.
     pub undecided: usize,
     /// Judged rows without a swap.
     pub unswapped: usize,
@@ -211,7 +211,7 @@ impl Table for Audit {
             Column::new(name::not_run, "rows", "rows that did not run", |audit: &Self| audit.not_run as u64),
             Column::new(name::absent, "rows", "rows that were not audited because their log is absent", |audit: &Self| audit.absent as u64),
             Column::new(name::judged, "rows", "judged rows", |audit: &Self| audit.found.judged as u64),
-            Column::new(name::undecided, "rows", "judged rows whose interval is too wide for a verdict", |audit: &Self| audit.found.undecided as u64),
+            Column::new(name::undecided, "rows", "judged rows with the verdict undecided, because their interval is too wide", |audit: &Self| audit.found.undecided as u64),
             Column::new(name::declared, "rows", "judged rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
             Column::new(name::rows_claims, "rows", "judged rows: claims of the paper's text, with a bound chosen for replay", |audit: &Self| audit.classes[0] as u64),
             Column::new(name::rows_implied, "rows", "judged rows: numbers that follow from printed constants; replay computes its value from the same constants", |audit: &Self| audit.classes[1] as u64),

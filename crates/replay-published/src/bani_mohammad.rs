@@ -270,7 +270,7 @@ impl Claims<'_> {
             let key = |load, strategy| chapter_3("8x8x8", sides, load, strategy);
             let gap = |load| self.ratio(key(load, BL), key(load, TBL), Metric::Turnaround);
             let what = format!(
-                "turnaround of BL over TBL: ratio at load {medium} minus ratio at load {heavy}"
+                "turnaround ratio of BL to TBL: value at load {medium} minus value at load {heavy}"
             );
             checks.push(claim(
                 "ch. 3, claim 2",
@@ -309,7 +309,7 @@ impl Claims<'_> {
         for (what, ours) in [
             ("m: TBL less BL", m("8x8x8", "uniform", TBL)? - m("8x8x8", "uniform", BL)?),
             (
-                "m of TBL: exponential minus uniform sides",
+                "m of TBL: value with exponential sides minus value with uniform sides",
                 m("8x8x8", "exponential", TBL)? - m("8x8x8", "uniform", TBL)?,
             ),
         ] {
@@ -357,8 +357,9 @@ impl Claims<'_> {
         let uniform = |load, strategy| operations("uniform", load, strategy);
         let mut checks = Vec::new();
         for (busy, scanning) in [(TBL, TFF), (BL, FF)] {
-            let what =
-                format!("operations of {busy}: ratio of load 5.8 to load 1 (little affected)");
+            let what = format!(
+                "operations of {busy}: value at load 5.8 divided by value at load 1 (little affected)"
+            );
             let ours = uniform("5.8", busy)? / uniform("1", busy)?;
             let check =
                 claim("section 3.4.1", "8x8x8 uniform", &what, "2", ours, Tolerance::Below)?;

@@ -192,7 +192,7 @@ impl Long {
             for (reading, of) in readings {
                 let ours = 100.0 * (1.0 - self.least(runs, other, of)?);
                 let what = format!(
-                    "turnaround fcfs gabl % below {other}{reading}, largest value at loads {} to {}",
+                    "turnaround of gabl under fcfs, % below {other}{reading}: largest value at loads {} to {}",
                     loads[0],
                     loads[loads.len() - 1]
                 );
@@ -363,7 +363,7 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
                 "claim 10",
                 &streams,
                 // The thesis prints utilizations of 71 to 75 %, a spread of 4 points.
-                "utilization: spread of GABL, MBS and Paging(0), points",
+                "utilization: largest minus smallest of GABL, MBS and Paging(0), percentage points",
                 "4",
                 high - low,
                 Tolerance::AtMost(0.0),
@@ -480,7 +480,8 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
         Ok(of("gabl")? / of("mbs")?)
     };
     let streams = format!("16x16 uniform {pattern}, loads {light} and {heavy}");
-    let what = "units of a job, ratio of GABL to MBS: heavy load divided by light load";
+    let what =
+        "units of a job: ratio of GABL to MBS at heavy load, divided by this ratio at light load";
     let ours = units(heavy)? / units(light)?;
     Ok(vec![claim("claim 12", &streams, what, "1", ours, Tolerance::Above)?])
 }
@@ -582,7 +583,10 @@ fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {
         };
         for (other, known) in [one_to_all, all_to_all].into_iter().zip(known) {
             let ours = blocking(random)? / blocking(other)?;
-            let what = format!("blocking of a packet under GABL: random over {}", other.0);
+            let what = format!(
+                "blocking of a packet under GABL: value with random pairs divided by value with {}",
+                other.0
+            );
             let streams = format!("16x16 {sides}");
             let check = claim("section 4.3.2", &streams, &what, "1", ours, Tolerance::Below)?;
             checks.push(check.known(known, WHY_CONTENTION));
@@ -614,7 +618,7 @@ fn sizes(
     if pattern == "random" {
         for other in ["mbs", "paging"] {
             let ours = turnaround(wider(at("gabl")))? / turnaround(wider(at(other)))?;
-            let what = format!("turnaround of gabl over {other} on 32x32: hardly differs");
+            let what = format!("turnaround of gabl over {other} on 32x32: ratio close to 1");
             checks.push(claim(&figure, &streams, &what, "1", ours, Tolerance::Relative(0.05))?);
         }
         return Ok(checks);

@@ -133,12 +133,12 @@ fn checks_on_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyEr
             _ => String::new(),
         };
         let note = format!(
-            "optimal in {:.2} % of decisions, {:.4} times the optimum on average{larger}",
+            "the optimum is reached in {:.2} % of decisions; on average, the distance is {:.4} times the optimum{larger}",
             100.0 * best as f64 / decisions as f64,
             sum / decisions as f64,
         );
         let swap = |(name, other): &(&str, Worst)| StrategySwap {
-            with: format!("{name} in the place of {}", own.0),
+            with: format!("{name} instead of {}", own.0),
             ours: value(other),
             margin: 0.0,
         };

@@ -438,7 +438,7 @@ impl Table for Check {
             Column::new(name::tolerance, "", "accepted difference, or direction of a bound", |check: &Self| check.tolerance.to_string()),
             Column::new(name::bound, "", "source of the bound: ours (chosen for a claim in words) or printed", |check: &Self| check.bound().to_string()),
             Column::text(name::out_of_sample, "yes if no rule, constant or network was fitted to the printed number or claim; otherwise no", |check: &Self| Some(check.out_of_sample())),
-            Column::new(name::verdict, "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run with the reason", |check: &Self| check.verdict().to_string()),
+            Column::new(name::verdict, "", "verdict: same, within, undecided, differs (a number), contradicts (a claim), or \"not judged\" or \"not run\" with the reason", |check: &Self| check.verdict().to_string()),
             Column::new(name::known, "as printed", "replay's number when it was declared to be beyond the tolerance; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.ours)),
             Column::text(name::known_why, "presumed reason of a declared difference; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
             Column::text(name::note, "remarks", |check: &Self| Some(&check.note)),

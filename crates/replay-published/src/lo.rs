@@ -174,12 +174,11 @@ fn page_sizes(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check
                 Ok::<_, VerifyError>(steps?.into_iter().map(|step| step.mean).collect::<Vec<_>>())
             };
             let streams = format!("32x32 {name}, load {load}");
-            let what =
-                "turnaround of Paging: smallest ratio of a page size to the preceding page size";
+            let what = "turnaround of Paging: smallest ratio of the value at a page size to the value at the preceding page size";
             let least = steps(Metric::Turnaround)?.into_iter().fold(f64::INFINITY, f64::min);
             checks.push(claim("section 4.1", &streams, what, "1", least, Tolerance::Above)?);
             if load == "10" {
-                let what = "utilization of Paging: largest ratio of a page size to the preceding page size";
+                let what = "utilization of Paging: largest ratio of the value at a page size to the value at the preceding page size";
                 let most = steps(Metric::Utilization)?.into_iter().fold(0.0, f64::max);
                 checks.push(claim("section 4.1", &streams, what, "1", most, Tolerance::Below)?);
             }
@@ -207,7 +206,7 @@ fn gains(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, Ve
     let three = ["uniform", "exponential", "decreasing"];
     for name in three.into_iter().filter(|name| sides(name)) {
         let streams = format!("32x32 {name}");
-        let what = "finish time of the best contiguous strategy above that of Paging(0), %";
+        let what = "finish time of the best contiguous strategy: excess over the finish time of Paging(0), %";
         let check = claim("section 4.1", &streams, what, "57", gain(name)?, Tolerance::Above)?;
         checks.push(check.printed_bound().sample(Sample::Fitted));
         let what = "utilization of the best contiguous strategy";

@@ -220,7 +220,7 @@ impl Claims<'_> {
                     13.2,
                     "First Fit takes 11 % longer than printed (results/experiments/table-2.md)",
                 ));
-                let what = "finish time of Paging: smallest ratio of a page size to the preceding page size";
+                let what = "finish time of Paging: smallest ratio of the value at a page size to the value at the preceding page size";
                 let ours = least(&mut PAGES.windows(2).map(|pair| of(pair[1]) / of(pair[0])));
                 checks.push(self.claim(what, "1", ours, Tolerance::Above)?);
                 for (metric, name, known) in [
@@ -232,7 +232,7 @@ impl Claims<'_> {
                         most = most.max(self.mean(pair[1], metric)? / self.mean(pair[0], metric)?);
                     }
                     let what = format!(
-                        "{name} of Paging: largest ratio of a page size to the preceding page size"
+                        "{name} of Paging: largest ratio of the value at a page size to the value at the preceding page size"
                     );
                     let check = self.claim(&what, "1", most, Tolerance::Below)?;
                     let why = "in the report's own table, dispersal and blocking are higher for pages of four processors than for pages of one processor";

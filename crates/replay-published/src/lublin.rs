@@ -190,7 +190,7 @@ fn verify(
             let check =
                 claim("model", &workload(class), quantity.what, &printed, ours.mean, tolerance)?;
             let swap = |other: &String| StrategySwap {
-                with: format!("{other} in the place of {class}"),
+                with: format!("{other} instead of {class}"),
                 ours: of(other).mean,
                 margin: of(other).half_width,
             };
@@ -198,7 +198,7 @@ fn verify(
                 log: Some(format!("{REPLICATIONS} x {JOBS} jobs on {PROCESSORS} processors")),
                 published: implied,
                 margin: ours.half_width,
-                note: "published follows from the printed constants".to_string(),
+                note: "the published number follows from the printed constants".to_string(),
                 is_claim: false,
                 sample: Sample::Implied,
                 swaps: classes.keys().filter(|other| *other != class).map(swap).collect(),

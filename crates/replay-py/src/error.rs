@@ -16,7 +16,7 @@ create_exception!(
     replay,
     CellError,
     ReplayError,
-    "Some runs failed (exit code 1 of the program). The attribute results contains the other runs."
+    "Some runs failed (exit code 1 of the program). The attribute `results` contains the other runs."
 );
 create_exception!(
     replay,

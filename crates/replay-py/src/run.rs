@@ -161,7 +161,7 @@ impl Split {
 /// `progress` is called with the number of started jobs and the number of all jobs.
 #[pyfunction]
 #[pyo3(signature = (workloads, options, allocators, *, jobs, placements, progress, recorded))]
-#[expect(clippy::too_many_arguments, reason = "the Python package passes them by name")]
+#[expect(clippy::too_many_arguments, reason = "the Python package passes the arguments by name")]
 pub fn run(
     py: Python<'_>,
     workloads: Vec<PyRef<'_, Workload>>,

@@ -156,7 +156,7 @@ impl State {
         let waiting = self.queue.len() as u64;
         let none = || {
             PyIndexError::new_err(format!(
-                "no job at position {position} of the queue, which has {}",
+                "no job at position {position} (from 0) of the queue, which has {}",
                 counted(waiting, "job")
             ))
         };

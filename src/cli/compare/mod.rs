@@ -238,7 +238,7 @@ fn decided_by_two_jobs(
     };
     let line = |one: &TwoJobReversal| {
         let mean = one.mean.name();
-        format!("seed {seed}{copy}: two jobs decide the order by {mean}: {one}")
+        format!("seed {seed}{copy}: the order by {mean} depends on two jobs: {one}")
     };
     two_job_reversals(&stretches).iter().map(line).collect()
 }

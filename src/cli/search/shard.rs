@@ -92,8 +92,9 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
     let mut plan = PlanFile::new(Kind::Search, plan)?;
     plan.shard = Some(shard.to_string());
     let Some(kept) = JournalHandle::<Evaluation>::begin(&mut session, plan, None)? else {
-        let message =
-            format!("--shard {shard}: the folder of --out has the journal of another command");
+        let message = format!(
+            "--shard {shard}: the folder of --out contains the journal of another command; choose another folder"
+        );
         return Err(Failure::usage_message(message));
     };
     let own = |place: usize| shard.of_cell(place as u32) == shard;

@@ -73,8 +73,9 @@ pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Fai
     };
     if loaded.plan.len() > MOST_CELLS && !choice.yes {
         let (cells, most) = (grouped(loaded.plan.len()), grouped(MOST_CELLS));
-        let message =
-            format!("the grid has {cells} cells, more than {most}: --yes accepts the grid");
+        let message = format!(
+            "the grid has {cells} cells, more than the limit of {most}: add --yes to accept this number"
+        );
         return Err(Failure::usage_message(message));
     }
     Ok(loaded)

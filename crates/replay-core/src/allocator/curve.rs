@@ -157,8 +157,8 @@ impl CurveAllocator {
                 format!("no run holds {size} processors: the window of {size} free processors in curve order with the least span is taken (if several are equal, the first)")
             }
             (Some(first), Fit::First) => format!("the first run that holds {size} begins at rank {first}"),
-            (Some(first), Fit::Best) => format!("the shortest run that holds {size}, the first of equals, begins at rank {first}"),
-            (Some(first), _) => format!("the run whose use gives the least sum of squares (over all run lengths, the squared number of runs of this length) begins at rank {first}; of equal runs, the first is taken"),
+            (Some(first), Fit::Best) => format!("the shortest run that holds {size} (if several are equally short, the first) begins at rank {first}"),
+            (Some(first), _) => format!("the chosen run begins at rank {first}: its use leaves the least sum of squares, with one square for each run length (the squared number of runs of this length); if several runs are equal, the first is taken"),
         });
         let from = chosen.unwrap_or(0);
         if chosen.is_some() {

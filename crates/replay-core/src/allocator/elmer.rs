@@ -236,7 +236,7 @@ pub fn table() -> Table<ElmerOptions> {
             "version",
             "threshold",
             kind::one_of(&VERSIONS),
-            "2 sets threshold=0.8; the thesis gives no value",
+            "version of the strategy; 2 sets threshold=0.8, a value chosen for replay because the thesis gives no threshold",
             false,
             |o, second| o.selection.threshold = second.then_some(HostSelection::THRESHOLD),
         )

@@ -288,7 +288,7 @@ pub fn table() -> Table<PagingOptions> {
         .param(
             "size",
             kind::integer(0..=MAX_SIZE),
-            "log2 of the page side in processors; sizes of 1 or more can lose processors",
+            "log2 of the page side in processors; a size of 1 or more can cause internal fragmentation",
             |o| &mut o.size,
         )
         .param(

@@ -99,7 +99,7 @@ impl JobMeasures {
         columns.push(C::new(name::level, "", "level of the lowest switch above all nodes, 0 for a leaf, or the index \
             from 0 of the smallest block size whose block holds all nodes; null if no switch or block holds all \
             nodes", |job| job.placement.as_ref()?.hierarchy?.level));
-        columns.push(C::new(name::tied, "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
+        columns.push(C::new(name::tied, "sets", "number of distinct processor sets with the best score in the decision; null if not counted", |job| job.tied));
         columns
     }
 }
@@ -184,9 +184,9 @@ measures! {
     /// Ties for the best primary score (Johnson, Bunde, Leung, Fig. 4).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct TieMetrics, from ties: TieStatistics {
-        tied_decisions: u64 ["decisions"] "decisions with at least two distinct best processor sets; null if not counted" = ties.tied;
+        tied_decisions: u64 ["decisions"] "number of decisions in which at least two distinct processor sets have the best score; null if not counted" = ties.tied;
         tied_percent: f64 ["%"] "share of tied decisions; null if not counted" = ties.tied_percent();
-        mean_tied: f64 ["sets"] "mean over tied decisions of the number of distinct best sets; null if not counted" = ties.mean_tied();
+        mean_tied: f64 ["sets"] "mean over tied decisions of the number of distinct processor sets with the best score; null if not counted" = ties.mean_tied();
     }
 }
 

@@ -279,7 +279,7 @@ measures! {
             guarantees" = system.overhead.promises.map(|promises| promises.given);
         late_heads: Option<u64> ["jobs"] "heads with a guaranteed start that started later than their first \
             guarantee" = system.overhead.promises.map(|promises| promises.broken);
-        latest_head: Option<u64> ["s"] "largest delay of a head beyond its first guaranteed start" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
+        latest_head: Option<u64> ["s"] "largest delay of a job at the head of the queue beyond its first guaranteed start" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
         slots_held_percent: Option<f64> ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines" = system.slots_held_percent();
         refused_sizes: Option<u64> ["sizes"] "number of job sizes that were refused for lack of processors or of a \
             placement, including the last size of each attempt; null, like all following columns, for strategies that \

@@ -438,7 +438,7 @@ pub(super) fn table() -> Table<EasyOptions> {
         .about(about)
         .source("Lifka 1995; Mu'alem, Feitelson 2001")
         .aliases(&["backfill", "easy-backfill"])
-        .param("order", QueueOrder::kind(), "order of the queue; longest and shortest use estimates", |o| {
+        .param("order", QueueOrder::kind(), "order of the queue; the values longest and shortest compare estimated run times", |o| {
             &mut o.order
         })
         .param(

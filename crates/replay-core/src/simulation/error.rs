@@ -28,7 +28,7 @@ pub enum SimulationError {
     NoCopies,
     /// The scheduler reserves places, but the allocator may refuse a job although its place is free.
     #[error(
-        "this scheduler reserves places, but the allocator may refuse a job although its place is free"
+        "this scheduler reserves places, but the allocator may refuse a job although the place reserved for the job is free"
     )]
     NoLastingPlaces,
     /// The allocator folds jobs, and the service does not support folded jobs.

@@ -31,7 +31,7 @@ pub enum Event {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TimelineError {
     /// A job is larger than the machine.
-    #[error("job {number} (line {line}) needs {size} processors, the machine has {processors}")]
+    #[error("job {number} (line {line}) needs {size} processors, but the machine has {processors}")]
     TooLarge {
         /// Job number in the trace.
         number: i64,

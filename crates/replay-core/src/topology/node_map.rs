@@ -139,7 +139,7 @@ impl NodeMap {
         }
         if grid.is_none() && self.axes > 1 {
             let problem = format!(
-                "{machine} has no coordinates: use the header node,x with the number of a point"
+                "{machine} has no coordinates: use the header \"node,x\", where x is the number of a point"
             );
             return Err(self.problem(1, "x", problem));
         }
@@ -161,8 +161,10 @@ impl NodeMap {
             for axis in 0..self.axes {
                 if place[axis] >= extent(axis) {
                     let most = grouped(extent(axis) - 1);
-                    let problem =
-                        format!("{} is outside {machine}, which has 0 to {most}", place[axis]);
+                    let problem = format!(
+                        "{} is outside {machine}: the permitted values are 0 to {most}",
+                        place[axis]
+                    );
                     return Err(self.problem(*line, AXES[axis], problem));
                 }
             }

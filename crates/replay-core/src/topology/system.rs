@@ -51,7 +51,7 @@ pub const SYSTEMS: [System; 7] = [
         machine: "torus[yz]:6x4x4*512",
         about: "IBM Blue Gene/Q of Argonne, 8x12x16x16x2 = 49,152 nodes; a processor is a node. A point is a \
                 midplane of 4x4x4x4x2 nodes; x is A and B concatenated, y is C, z is D.",
-        source: "LOCATION of its published jobs",
+        source: "column LOCATION of the published jobs of Mira",
     },
     System {
         name: "nasa-ipsc",

@@ -69,7 +69,8 @@ fn entry(text: &str, line: usize, entries: &mut Entries) -> Result<(), String> {
     };
     let unexpected = |subject: &str, allowed: &[usize]| {
         let other = (0..KEYS.len()).find(|at| pairs[*at].is_some() && !allowed.contains(at));
-        other.map_or(Ok(()), |at| Err(format!("{subject}{} does not belong here", KEYS[at])))
+        other
+            .map_or(Ok(()), |at| Err(format!("{subject}{} is not allowed in this entry", KEYS[at])))
     };
     match pairs {
         [Some(name), nodes, switches, _, _, _] => {

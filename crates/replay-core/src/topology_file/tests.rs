@@ -69,7 +69,10 @@ fn errors_name_line_and_entry() {
             "t.conf:2: block sizes: 6 is not 2 times a power of two from 1 to 2^15",
         ),
         ("SwitchName=a Nodes=n1 Nodes=n2", "t.conf:1: Nodes is given twice"),
-        ("BlockName=b Nodes=n1 Switches=x", "t.conf:1: block b: Switches does not belong here"),
+        (
+            "BlockName=b Nodes=n1 Switches=x",
+            "t.conf:1: block b: Switches is not allowed in this entry",
+        ),
     ] {
         assert_eq!(conf(text).expect_err(text), expected);
     }

@@ -117,7 +117,7 @@ impl fmt::Display for TwoJobReversal {
         let [values, without] = [values, without].map(|pair| pair.map(|one| fixed(one, 3)));
         write!(
             f,
-            "{first} ({}) ranks before {later} ({}), but without jobs {} and {} it ranks behind ({} and {})",
+            "{first} ({}) ranks before {later} ({}), but without jobs {} and {} the order is reversed ({} and {})",
             values[0], values[1], jobs[0], jobs[1], without[0], without[1],
         )
     }

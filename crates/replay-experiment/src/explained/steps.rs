@@ -242,7 +242,7 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
                     moment.job.takes
                 ),
                 None => format!(
-                    "by its estimate, it ends later, at {by} s, but leaves what job {} needs at the shadow time",
+                    "by its estimate, it ends later, at {by} s, but leaves free what job {} needs at the shadow time",
                     number(head)
                 ),
             };

@@ -168,7 +168,7 @@ impl Table for PortabilityRow<'_> {
         let [value, improvement] = objective_columns(|r: &Self| Some(r.cell.value), |r| r.cell.improvement_percent);
         vec![
             Column::new(name::found, "", "the candidate as it was found: SR,AF,WF,BF, or SR,AF,WF,BF@SLACK if it has a slack", |r: &Self| r.found.candidate.to_string()),
-            Column::text(name::found_on, "traces on which the candidate was found, joined by +; or the word given, if the search did not find the candidate", |r: &Self| Some(&r.found.on)),
+            Column::text(name::found_on, "traces on which the candidate was found, joined by +; the word \"given\" if the search did not find the candidate", |r: &Self| Some(&r.found.on)),
             Column::text(name::trace, "name of the trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
             Column::text(name::topology, "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
             Column::new(name::candidate, "", "candidate that was evaluated: the candidate as it was found; with --scale-sr, its scan radius is scaled in proportion to the machine", |r: &Self| r.cell.candidate.to_string()),

@@ -192,7 +192,7 @@ impl Table for SearchRow {
         vec![
             searched(|r: &Self| Some(&r.searched)),
             C::new(name::rank, "", "rank among whole evaluations, from 1, feasible evaluations first; null if the evaluation was stopped or was not requested by the search", |r| r.rank),
-            C::text(name::origin, "origin: found by the search, given by --tie, or none for no tie-breaking", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
+            C::text(name::origin, "origin of the vector: found (by the search), given (by --tie), or none (no tie-breaking)", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
             C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |r| r.candidate.map(|one| one.vector.to_string())),
             C::new(name::sr, "shells", "scan radius", |r| r.candidate.map(|one| one.vector.scan_radius)),
             C::new(name::af, "", "available factor", |r| r.candidate.map(|one| i64::from(one.vector.available))),

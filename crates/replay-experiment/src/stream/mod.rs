@@ -176,8 +176,7 @@ impl Point {
         }
         let Life::Messages(messages) = life else { return Ok(()) };
         if messages.window.is_some() {
-            let links =
-                "links is for contend: link loads need the time of a job without other jobs";
+            let links = "the network links is only for contend: link loads need the time of a job without other jobs";
             return Err(Incompatible::of("network", links));
         }
         if scheduler.uses_estimates() {

@@ -121,7 +121,7 @@ fn detects_a_job_in_two_files() {
     let shown = report.to_string();
     for words in [
         "noted     repeated job id, kept: 1, first in line 12 of a",
-        "noted     job id that an earlier file has with other values, kept: 1, first in line 2 of b",
+        "noted     job id that occurs with other values in an earlier file; the job is kept: 1, first in line 2 of b",
         "dropped   identical job in an earlier file: 2, first in line 4 of b",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");

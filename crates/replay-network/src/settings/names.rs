@@ -37,13 +37,13 @@ fn entry(name: &str, preset: Settings) -> Entry<Settings> {
         .param("inject", cycles(0), "cycles of a flit over an injection channel", |s| &mut s.inject)
         .param("link", cycles(1), "cycles of a flit over a network channel", |s| &mut s.link)
         .param("eject", cycles(0), "cycles of a flit over an ejection channel", |s| &mut s.eject)
-        .param("release", cycles(0), "number of cycles for which a channel stays reserved behind a tail", |s| {
+        .param("release", cycles(0), "number of cycles for which a channel stays reserved after a tail flit has passed", |s| {
             &mut s.release
         })
         .param(
             "release-injection",
             cycles(0),
-            "number of cycles for which an injection channel stays reserved behind a tail",
+            "number of cycles for which an injection channel stays reserved after a tail flit has passed",
             |s| &mut s.release_injection,
         )
         .param("depth", cycles(1), "number of flits that a channel's buffer holds (wormhole)", |s| &mut s.depth)
@@ -57,7 +57,7 @@ fn entry(name: &str, preset: Settings) -> Entry<Settings> {
         .param(
             "switching",
             kind::one_of(&SWITCHINGS),
-            "whether a buffer holds a whole packet or as many flits as the parameter depth, and whether packets are forwarded at once or only when complete",
+            "wormhole: a buffer holds as many flits as the parameter depth states; virtual-cut-through: a buffer holds a whole packet; store-and-forward: a buffer holds a whole packet, which is forwarded only when complete",
             |s| &mut s.switching,
         )
 }

@@ -258,7 +258,9 @@ impl Pattern {
         let Discipline { sends, stream, .. } = self.discipline;
         let side_by_side = stream == Stream::Process;
         if self.kind.is_drawn() && side_by_side {
-            return Some("the pairs are drawn one after another for the whole job: use stream=job");
+            return Some(
+                "this pattern draws its pairs one after another for the whole job: use stream=job",
+            );
         }
         let lexicographic = matches!(self.kind, Kind::AllToAll { order: Order::Lexicographic });
         (lexicographic && side_by_side && sends != Sends::AtOnce).then_some(

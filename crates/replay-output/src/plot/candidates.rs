@@ -171,8 +171,11 @@ impl Candidates {
         if self.scan_radius.is_some() {
             legend.push(mark(Mark::Dashes(BLUE), "limit of the scan for free processors"));
             legend.push(mark(Mark::Number(BLUE), "weight of a free processor nearby"));
-            legend.push(mark(Mark::Number(INK), "weight of its own processor at a wall"));
-            legend.push(mark(Mark::Number(VERMILION), "weight of a busy processor just outside"));
+            legend.push(mark(Mark::Number(INK), "weight of a candidate's processor at a wall"));
+            legend.push(mark(
+                Mark::Number(VERMILION),
+                "weight of a busy processor just outside the candidate",
+            ));
         }
         if self.edges.contains(&Edge::Wall) {
             legend.push(mark(Mark::Thick(INK), "wall"));

@@ -85,7 +85,7 @@ pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
             search.name.to_string(),
             objective_clause(objective),
             format!(
-                "{} vectors; each cell shows its best vector, grey: none",
+                "{} vectors; each cell shows the best of its vectors; grey cells have no vector",
                 grouped(ranked.len() as f64, 0)
             ),
             format!("dot: ({}), {} %", best.candidate, grouped(best.improvement_percent, 3)),

@@ -74,7 +74,7 @@ const ROWS: [Row; 15] = [
     FIGURE_2_7,
     Row { strategy: "turning-first-fit[engine=literal]", ..FIGURE_2_7 },
     Row {
-        what: "sides of the second job's sub-mesh that are not those of 1x3x2",
+        what: "number of sides of the second job's sub-mesh that differ from those of 1x3x2",
         printed: "0",
         ours: |bench| {
             bench.place([2, 3, 2]);
@@ -91,7 +91,7 @@ const ROWS: [Row; 15] = [
     OF_8X2,
     Row { strategy: "gabl[engine=literal]", ..OF_8X2 },
     Row {
-        what: "searches for parts of a job of 8x2: 7x2 in vain, 6x2 and 2x2",
+        what: "number of searches for parts of a job of 8x2: 7x2 (not found), 6x2 and 2x2",
         printed: "3",
         ours: |bench| {
             bench.in_figure_4_3([8, 2, 1], &[]);
@@ -105,7 +105,7 @@ const FIGURE_2_7: Row = Row {
     place: "Fig. 2.7",
     machine: "3x3x2",
     strategy: "turning-first-fit",
-    what: "jobs of 2x3x2 and 3x2x1 that are placed",
+    what: "number of placed jobs among the two jobs of 2x3x2 and 3x2x1",
     printed: "2",
     is_claim: true,
     ours: |bench| {

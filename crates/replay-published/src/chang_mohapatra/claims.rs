@@ -175,7 +175,7 @@ impl Claims {
         let at = (system, Some(40));
         let most = self.first_less_further(at, Metric::Turnaround, inner)?;
         let what = format!(
-            "{inner}: turnaround at load 0.4, share that RSR-1 saves minus share that RSR-3 saves in addition"
+            "{inner}: turnaround at load 0.4, share saved by RSR-1 minus the further share saved by RSR-3"
         );
         self.judge(&Statement { what: &what, bound: "0", ..more }, most)?;
         let near = self.points.turnaround((system, low), &rsr(3, inner), &rsr(1, inner))?;
@@ -202,7 +202,7 @@ impl Claims {
             ..one
         };
         let what = format!(
-            "{inner}: share of load that RSR-1 gains minus share that RSR-3 gains in addition"
+            "{inner}: share of load gained by RSR-1 minus the further share gained by RSR-3"
         );
         let statement = Statement {
             figure: "section 4.2",

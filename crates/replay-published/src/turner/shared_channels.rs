@@ -155,8 +155,7 @@ fn of([afl, heirs]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let what = "meshes up to 8x8 that share a channel with a subcube that they leave free";
     let meshes = meshes_sharing_channels() as f64;
     let mut checks = vec![claim("theorem 1, Q9", "hypercube", what, "0", meshes, none)?];
-    for (name, strategy, is_known) in
-        [("AFL", afl, true), ("AFL, subcubes return to their heirs", heirs, false)]
+    for (name, strategy, is_known) in [("AFL", afl, true), ("AFL with release=heir", heirs, false)]
     {
         let what = format!("{name}: pairs of running jobs that share a channel");
         let found = jobs_sharing_channels(strategy)? as f64;

@@ -271,7 +271,7 @@ fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verif
     };
     let mut checks: Vec<Check> = checks.into_iter().map(fitted).collect();
     let both = placed(four, fl, &[mesh(2, 5), mesh(2, 3)])?;
-    let what = "FL: number of placed meshes, of 2x5 and 2x3";
+    let what = "FL: number of meshes placed, out of 2x5 and 2x3";
     checks.push(printed("Fig. 3.1", four, what, "1", both, EXACT)?);
     Ok(checks)
 }
@@ -285,15 +285,15 @@ fn five_cube([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let both = [mesh(4, 6), mesh(4, 2)];
     let mut checks = Vec::new();
     for (what, text, ours) in [
-        ("AFL: number of placed meshes, of 4x6 and 4x2", "2", placed(afl, &both)?),
-        ("FL: number of placed meshes, of 4x6 and 4x2", "1", placed(fl, &both)?),
+        ("AFL: number of meshes placed, out of 4x6 and 4x2", "2", placed(afl, &both)?),
+        ("FL: number of meshes placed, out of 4x6 and 4x2", "1", placed(fl, &both)?),
         (
             "FL: number of 4x6 meshes placed beside a 4x2 mesh",
             "0",
             placed(fl, &[mesh(4, 2), mesh(4, 6)])? - 1.0,
         ),
         (
-            "FL: number of cubes placed beside a 4x2 mesh, of a 4-cube and a 3-cube",
+            "FL: number of cubes placed beside a 4x2 mesh, out of a 4-cube and a 3-cube",
             "2",
             placed(fl, &[mesh(4, 2), mesh(4, 4), mesh(4, 2)])? - 1.0,
         ),

@@ -336,7 +336,7 @@ impl Claims {
                     ] {
                         let ours = self.largest_step((small, large), metric, load, strategy)?;
                         let what = format!(
-                            "{name}, [1,{small}], [{large},32]: {at}, largest ratio of a share of small jobs to the preceding share"
+                            "{name}, [1,{small}], [{large},32]: {at}, largest ratio of the value at a share of small jobs to the value at the preceding share"
                         );
                         self.claim(figure, &what, "1", ours, Tolerance::Below)?;
                         if (strategy, small, large, metric) == (FL, 16, 17, Metric::Utilization) {
@@ -387,12 +387,12 @@ impl Claims {
                 let sizes = format!("{name}, [1,{small}], [17,32] to [30,32]");
                 let steps = self.limit_steps(of, Metric::Utilization, Load::Saturated, strategy)?;
                 let what = format!(
-                    "{sizes}: utilization at saturation, smallest ratio of a limit to the preceding limit"
+                    "{sizes}: utilization at saturation, smallest ratio of the value at a limit to the value at the preceding limit"
                 );
                 self.claim("section 4.2, Q6", &what, "1", least(&steps), Tolerance::Above)?;
                 let steps = self.limit_steps(of, Metric::Turnaround, BELOW, strategy)?;
                 let what = format!(
-                    "{sizes}: turnaround at load 0.8, largest ratio of a limit to the preceding limit"
+                    "{sizes}: turnaround at load 0.8, largest ratio of the value at a limit to the value at the preceding limit"
                 );
                 let figure = format!("{section}, Q7");
                 self.claim(&figure, &what, "1", most(&steps), Tolerance::Below)?;
@@ -458,7 +458,7 @@ impl Claims {
                     ..*first
                 };
                 let what = format!(
-                    "{name}, [17,32]: ratio of [1,8] to [1,16] with 0.1 of small jobs minus ratio with 0.9"
+                    "{name}, [17,32]: ratio of [1,8] to [1,16] with a share of small jobs of 0.1, minus this ratio with a share of 0.9"
                 );
                 self.claim("section 4.3, Q8", &what, "0", less, Tolerance::Above)?;
             }

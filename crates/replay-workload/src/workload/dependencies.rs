@@ -52,7 +52,7 @@ impl Dependencies {
 
 /// Error: the name of a dependency rule is unknown.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{word}\" is not ignore, honour, shift or force{advice}")]
+#[error("\"{word}\" is not one of ignore, honour, shift, force{advice}")]
 pub struct DependenciesError {
     word: String,
     advice: String,
@@ -143,7 +143,9 @@ impl fmt::Display for DependencyCounts {
         let plural = if named == 1 { "" } else { "s" };
         write!(f, "{} record{plural} with a preceding job", grouped(named))?;
         match constant {
-            Some(value) => write!(f, ", {value} in all records (not meaningful)")?,
+            Some(value) => {
+                write!(f, ", but the preceding job is {value} in all records (not meaningful)")?
+            }
             None if named > 0 => write!(
                 f,
                 ": {} usable ({} earlier in the file, {} later), {} absent, {} referring to itself",

@@ -113,7 +113,7 @@ impl fmt::Display for Change {
             Change::EstimateMultiplied => "estimate raised to a multiple of run time",
             Change::SubmitToZero => "negative submit time zeroed",
             Change::TimeRounded => "time rounded to a second",
-            Change::SizeClamped => "size cut to the machine",
+            Change::SizeClamped => "size reduced to the machine's size",
             Change::Renumbered => "job renumbered",
         })
     }

@@ -91,12 +91,14 @@ pub(in crate::allocator) fn describe_search(
     match placed {
         Some(unit) => {
             format!(
-                "a free place for {wanted} is sought next to {beside} in the list: {}",
+                "search in the list for a free place for {wanted} next to {beside}: {}",
                 explain::place(grid, unit)
             )
         }
         None => {
-            format!("a free place for {wanted} is sought next to {beside} in the list: none exists")
+            format!(
+                "search in the list for a free place for {wanted} next to {beside}: none exists"
+            )
         }
     }
 }

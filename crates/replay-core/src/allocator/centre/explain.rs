@@ -115,16 +115,18 @@ fn describe_candidates(rule: &CentreRule, candidates: usize) -> String {
     let centres = match rule.centres {
         Centres::FreeProcessors => "every free processor is a candidate centre",
         Centres::CoordinateProduct => {
-            "every position whose coordinates occur in free processors is a candidate centre"
+            "every combination of the coordinates of free processors is a candidate centre"
         }
     };
     let order = match rule.options.order {
         ShellOrder::Carried => "in the order left by the preceding candidate",
         ShellOrder::Scan => "in scan order",
-        ShellOrder::Greedy => "one by one, each with the least distance to those already chosen",
+        ShellOrder::Greedy => {
+            "one by one, each with the least distance to the processors already chosen"
+        }
     };
     format!(
-        "{centres}: {}; each candidate takes whole shells around its centre, and from the last shell the processors that it needs, {order}",
+        "{centres}: {}; each candidate takes whole shells around its centre and, from the last shell, only the processors that are still needed, {order}",
         count(candidates, "candidate")
     )
 }

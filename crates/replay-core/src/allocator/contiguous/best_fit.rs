@@ -89,7 +89,7 @@ pub fn table() -> Table<BestFitOptions> {
             .param(
                 "measure",
                 kind::one_of(&Measure::ALL),
-                "measure of the best frame: fewest free neighbours of the frame (surroundings), fewest neighbours of its base that are bases of free frames too (candidates), or smallest maximal free box (smallest-box)",
+                "measure of the best frame: fewest free neighbours of the frame (surroundings), fewest neighbours of its base that are also bases of free frames (candidates), or smallest maximal free box (smallest-box)",
                 |o| &mut o.measure,
             )
             .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping)

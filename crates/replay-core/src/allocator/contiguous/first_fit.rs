@@ -92,7 +92,7 @@ pub fn table() -> Table<FirstFitOptions> {
             .param(
                 "engine",
                 kind::one_of(&Engine::ALL),
-                "rows of bits, or the published loops (meshes only) to compare their cost; both make the same choice",
+                "scan with rows of bits, or with the published loops (meshes only), to compare their cost; both choose the same frame",
                 |o| &mut o.engine,
             )
     };

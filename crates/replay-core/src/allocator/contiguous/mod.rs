@@ -144,7 +144,7 @@ fn explain_choice(
     explanation.sentence(|| match (free, taken) {
         (0, _) => format!("no frame of {frame} is free"),
         (_, None) => format!(
-            "a frame of {frame} is free at {}, but the strategy examines none of these",
+            "a frame of {frame} is free at {}, but the strategy examines none of these places",
             count(free, "place")
         ),
         (_, Some(base)) => format!(

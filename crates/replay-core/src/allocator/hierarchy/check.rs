@@ -115,7 +115,7 @@ pub fn findings(
     }
     if let Some(Misordered { count, first: [before, after] }) = misordered {
         let text = format!(
-            "{} out of natural order (after a name that is larger), first {} after {}; nodes are numbered in natural order, not in the order of the file",
+            "{} out of natural order (each is listed after a name that it should precede), first {} after {}; nodes are numbered in natural order, not in the order of the file",
             counted(*count as u64, "name"),
             excerpt(after),
             excerpt(before)
@@ -134,7 +134,7 @@ pub fn findings(
             let found = idle_nodes(machine, &mut rule);
             for Idle { size, idle, remainder } in found.into_iter().take(WORST) {
                 let text = format!(
-                    "jobs of {} leave {} nodes idle: {} more than the remainder, {}",
+                    "if jobs of {} fill the machine, {} nodes stay idle: {} more than the remainder of the division by the job size, {}",
                     counted(u64::from(size), "node"),
                     grouped(idle),
                     grouped(idle - remainder),

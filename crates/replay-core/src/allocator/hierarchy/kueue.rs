@@ -369,7 +369,7 @@ impl KueueRule {
             let order = match (self.options.is_least(), self.options.is_fitted()) {
                 (true, _) => "domains with the least room come first",
                 (false, true) => {
-                    "domains with the most room come first, the last one as tight as possible"
+                    "domains with the most room come first, and the last domain is the one that fits most tightly"
                 }
                 (false, false) => "domains with the most room come first",
             };

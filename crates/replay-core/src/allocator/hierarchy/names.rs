@@ -119,13 +119,13 @@ pub(crate) fn slurm_tree_table() -> Table<TreeOptions> {
         .param(
             "wait",
             kind::integer(0..=1_000_000).or("300"),
-            "seconds after submission from which a job may use more leaves than the parameter switches allows; at most 300, the limit of Slurm",
+            "seconds after submission after which a job may exceed the limit set by the parameter switches; at most 300, the limit of Slurm",
             |o| &mut o.wait,
         )
         .param(
             "since",
             kind::one_of(&Since::ALL),
-            "Slurm release: before 26.05 a job of one node is placed like larger jobs; in 22.05 a closer leaf wins unless it is worse",
+            "Slurm release whose rule is used: before 26.05, a job of one node is placed like larger jobs; in 22.05, a closer leaf replaces the best leaf so far unless the closer leaf is worse",
             |o| &mut o.since,
         );
     Table::new("allocator", [entry])
@@ -153,7 +153,7 @@ pub(crate) fn slurm_block_table() -> Table<BlockOptions> {
         .param(
             "segment",
             kind::integer(1..=1_000_000).or("none"),
-            "number of nodes of a part; a job whose size is a larger multiple is divided into parts, each placed like a job",
+            "number of nodes of a part; a job whose size is a larger multiple of this number is divided into parts, each placed like a job",
             |o: &mut BlockOptions| &mut o.segment,
         )
         .param("spread", kind::yes_no(), "whether different parts must be in different base blocks", |o| &mut o.spread)
@@ -190,7 +190,7 @@ pub(crate) fn kueue_table() -> Table<KueueOptions> {
         .param(
             "slice",
             kind::integer(1..=1_000_000).or("none"),
-            "number of nodes of a slice; a job whose size is a larger multiple is divided into slices",
+            "number of nodes of a slice; a job whose size is a larger multiple of this number is divided into slices",
             |o| &mut o.slice,
         )
         .param(

@@ -557,9 +557,11 @@ impl BlockRule {
                 sums.iter().take(limit).sum()
             });
             let result = match (chosen == Some(first), reach >= nodes) {
-                (true, _) => "chosen: fewest free, the last among equals",
+                (true, _) => "chosen: fewest free nodes (if several are equal, the last)",
                 (false, true) => "large enough",
-                (false, false) if all >= nodes => "too few within the limit",
+                (false, false) if all >= nodes => {
+                    "too few free nodes within the limit on lower blocks"
+                }
                 (false, false) => "too few free",
             };
             let last = first + block.len() - 1;
@@ -746,8 +748,8 @@ impl Choice {
         }
         let (own, other) = (self.idle[block], self.idle[best]);
         match (own >= self.rest, other >= self.rest) {
-            (true, false) => (true, "only it has enough free nodes"),
-            (false, true) => (false, "only the other has enough free nodes"),
+            (true, false) => (true, "only this block has enough free nodes"),
+            (false, true) => (false, "only the other block has enough free nodes"),
             (true, true) if own < other => (true, "tighter"),
             (true, true) if own > other => (false, "less tight"),
             (false, false) if own > other => (true, "more free nodes"),

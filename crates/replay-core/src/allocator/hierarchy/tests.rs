@@ -248,7 +248,7 @@ fn explanations_of_blocks_name_limits_and_retries() {
     let text = explained(D, options, &[0, 1, 4, 5, 8, 9, 12, 13], 5, 0);
     for line in [
         "5 nodes need a block of level 2, 4 base blocks; in this block, at most 2 lower blocks (each of 1 base block) may be used",
-        "b0 to b3 | 8 | 4 | too few within the limit",
+        "b0 to b3 | 8 | 4 | too few free nodes within the limit on lower blocks",
         "no block is a candidate",
     ] {
         assert!(text.contains(line), "{line}\n{text}");

@@ -301,7 +301,9 @@ impl FitRule {
         let [late, other] = [i, j].map(|leaf| self.extension(leaf, times));
         if late != other {
             let word = if late < other { "shorter" } else { "longer" };
-            return format!("equal, but a {word} extension, {late} s against {other} s");
+            return format!(
+                "equal, but a {word} extension of the leaf's busy time, {late} s against {other} s"
+            );
         }
         match self.compare_above(counts, i, j) {
             Ordering::Less => "equal, but fewer free nodes below the switches above".to_string(),

@@ -223,7 +223,7 @@ pub fn non_cubic() -> Table<NonCubicOptions> {
         .param(
             "cubes",
             kind::integer(1..=MOST),
-            "maximum number of subcubes of a job; the size of a job is rounded up so that it needs no more subcubes",
+            "maximum number of subcubes of a job; a size that needs more subcubes is rounded up",
             |options| &mut options.cubes,
         )
         .param(

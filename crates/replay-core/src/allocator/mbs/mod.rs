@@ -143,7 +143,7 @@ impl Allocator for Mbs {
                         n => format!("; the remaining {n} as blocks of the next smaller size"),
                     };
                     format!(
-                        "blocks needed: {wanted}, of {} each; {before} free before larger blocks are split; taken: {}{rest}",
+                        "blocks needed: {wanted}, of {} each; free blocks of this size before larger blocks are split: {before}; taken: {}{rest}",
                         explain::count(records.forest().volume(class) as usize, "processor"),
                         match bases.len() {
                             0 => "none".to_string(),
@@ -228,7 +228,7 @@ pub fn table() -> Table<MbsOptions> {
     };
     let classic = Entry::new("mbs", classic)
         .aliases(&["multiple-buddy"])
-        .about("Free buddy blocks by the digits of the size; never refuses if enough processors are free; O(n).")
+        .about("Blocks of a buddy system: the digits of the size in base 4 (2D) or 8 (3D) are the numbers of blocks of each class; never refuses if enough processors are free; O(n).")
         .source("Lo et al. 1997, section 3.3")
         .param(
             "splitting",

@@ -140,7 +140,7 @@ impl Placements {
                 _ => "the fullest torus with a free box wins; ",
             };
             let about = format!(
-                "free boxes in scan order; {several}the first orientation wins, and within it the box that costs the fewest free places of the next larger box"
+                "free boxes in scan order; {several}the first orientation wins; within this orientation, the box that takes the fewest free positions from the next larger box wins"
             );
             self.explanation.list(|| Listing::of(about, &["box", "at", "cost"], rows));
         }

@@ -93,7 +93,7 @@ impl FromStr for Slack {
             return Ok(Self::Auto);
         }
         let share = text.parse().ok().filter(|share| (0.0..=100.0).contains(share));
-        share.map(Self::Share).ok_or_else(|| "not a number from 0 to 100, or auto".to_string())
+        share.map(Self::Share).ok_or_else(|| "neither a number from 0 to 100 nor auto".to_string())
     }
 }
 
@@ -377,7 +377,7 @@ kind::typed("0..100|auto"),
             .param(
                 "freq",
                 kind::typed("seen|one|FILE|SIZE:WEIGHT+..").listed("seen|one|FILE|SIZE:WEIGHT+.."),
-                "with tie: the worth of a box is its size times a factor: the frequency of the size among the jobs that started and the requesting job (seen), 1 (one), or a weight from a list or from a file of lines size,weight",
+                "with tie: the worth of a box is its size times a factor: the frequency of the size among the started jobs and the requesting job (seen), 1 (one), or the weight of the size in a list or in a file of lines size,weight",
                 |o| &mut o.frequencies,
             )
             .param(

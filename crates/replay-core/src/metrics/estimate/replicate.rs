@@ -108,7 +108,7 @@ pub enum ReplicateError<E> {
         error: E,
     },
     /// A watched metric does not exist.
-    #[error("cannot watch measure {index}: a replication has {}", crate::number::counted(*measures as u64, "measure"))]
+    #[error("cannot watch the measure with index {index} (from 0): a replication has only {}", crate::number::counted(*measures as u64, "measure"))]
     Watched {
         /// The index of the metric.
         index: usize,

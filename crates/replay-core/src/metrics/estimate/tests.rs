@@ -216,7 +216,12 @@ fn errors_describe_the_problem() {
             "stop rule: the minimum of 30 replications exceeds the maximum of 29",
         ),
         (StopRule::exactly(0), &[], good, "stop rule: there must be at least one replication"),
-        (rule, &[1], good, "cannot watch measure 1: a replication has 1 measure"),
+        (
+            rule,
+            &[1],
+            good,
+            "cannot watch the measure with index 1 (from 0): a replication has only 1 measure",
+        ),
         (
             rule,
             &[0],

@@ -75,7 +75,7 @@ fn rejects_a_job_larger_than_the_machine() {
         Timeline::compute(&jobs, 4, SchedulerSpec::fcfs().build(4).as_mut(), &CancelToken::new());
     assert_eq!(
         error.expect_err("too large").to_string(),
-        "job 17 (line 42) needs 5 processors, the machine has 4"
+        "job 17 (line 42) needs 5 processors, but the machine has 4"
     );
 }
 

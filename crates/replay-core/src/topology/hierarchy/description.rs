@@ -211,7 +211,7 @@ impl Hierarchy {
                     let (name, parent) = (excerpt(name), excerpt(&other.name));
                     let line = other.line;
                     let problem = format!(
-                        "switch {name} is below switch {parent} (line {line}) already; a switch has one parent"
+                        "switch {name} is already below switch {parent} (line {line}); a switch has only one parent"
                     );
                     return Err(at(problem));
                 }
@@ -226,7 +226,8 @@ impl Hierarchy {
         let unreached = set_levels(&mut switches);
         if let Some(number) = unreached {
             let entry = &entries[number];
-            let problem = "the switch is below itself, by way of other switches".to_string();
+            let problem =
+                "the switches form a cycle: this switch is indirectly below itself".to_string();
             return Err(error(entry.line, subject(&entry.name), problem));
         }
         let lines = entries.iter().map(|entry| entry.line).collect();

@@ -73,7 +73,8 @@ pub fn parse_tree(text: &str) -> Result<Hierarchy, String> {
 pub fn parse_blocks(sizes: Option<&str>, text: &str) -> Result<Hierarchy, String> {
     let sides = numbers(text)?;
     let &[count, each] = &sides[..] else {
-        return Err("write the number of blocks and of their nodes, such as 8x18".to_string());
+        return Err("write the number of blocks and the number of nodes per block, such as 8x18"
+            .to_string());
     };
     let all = product(&sides)?;
     let entries: Vec<BlockEntry> = (0..count as usize)

@@ -83,10 +83,13 @@ fn wrong_trees_are_refused_with_the_switch() {
     let two = [switch("a", &["n"], &[]), switch("b", &[], &["a"]), switch("c", &[], &["a"])];
     assert_eq!(
         problem(&two),
-        "switch c: switch a is below switch b (line 7) already; a switch has one parent"
+        "switch c: switch a is already below switch b (line 7); a switch has only one parent"
     );
     let cycle = [switch("a", &["n"], &[]), switch("b", &[], &["c"]), switch("c", &[], &["b"])];
-    assert_eq!(problem(&cycle), "switch b: the switch is below itself, by way of other switches");
+    assert_eq!(
+        problem(&cycle),
+        "switch b: the switches form a cycle: this switch is indirectly below itself"
+    );
 }
 
 #[test]

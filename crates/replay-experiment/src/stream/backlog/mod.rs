@@ -155,7 +155,7 @@ impl Bench {
             return Err(Incompatible::of("machine", other));
         };
         if *menu == Menu::Trace {
-            let why = "trace uses the job sizes of a trace, and a stream has no trace: name another menu, or list boxes with list:";
+            let why = "the menu trace consists of the job sizes of a trace, but a stream has no trace: use another menu, such as pow2, or a list such as list:2x2x1+2x2x2";
             return Err(Incompatible::of("menu", why));
         }
         let torus =
@@ -429,7 +429,7 @@ impl Table for Outcome {
             Column::new(name::streams, "", "number of streams, each with its own seed", |row: &Self| row.utilization.count() as u32),
             Column::new(name::saturated_utilization, "%", "utilization: share of busy processors, averaged over time and streams", move |row| finite(utilization(row).mean)),
             Column::new(name::saturated_utilization_half_width, "%", "half the width of the 95 % interval of saturated_utilization over streams", move |row| finite(utilization(row).half_width)),
-            Column::new(name::gain_on_slurm, "%", "saturated_utilization minus the saturated_utilization of slurm on the same streams, in percentage points; null for slurm", move |row| finite(gain(row).mean)),
+            Column::new(name::gain_on_slurm, "%", "saturated_utilization minus the saturated_utilization of the rule slurm on the same streams, in percentage points; null for the rule slurm", move |row| finite(gain(row).mean)),
             Column::new(name::gain_on_slurm_half_width, "%", "half the width of the 95 % interval of gain_on_slurm over streams", move |row| finite(gain(row).half_width)),
         ]
     }

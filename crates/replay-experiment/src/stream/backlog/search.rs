@@ -199,11 +199,11 @@ impl Table for Found {
             Column::new(name::stream_jobs, "jobs", "number of jobs per stream", |row: &Self| row.0.jobs as u32),
             Column::new(name::streams, "", "number of streams, each with its own seed", |row: &Self| row.1.delay.len() as u32),
             Column::new(name::first_half_utilization, "%", "utilization on the first halves, which the search used, mean over streams", mean(|row| percent(&row.1.halves[0]))),
-            Column::new(name::first_half_gain_on_slurm, "%", "first_half_utilization minus the first_half_utilization of slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
+            Column::new(name::first_half_gain_on_slurm, "%", "first_half_utilization minus the first_half_utilization of the rule slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
             Column::new(name::second_half_utilization, "%", "utilization on the second halves, which the search did not use, mean over streams", mean(|row| percent(&row.1.halves[1]))),
-            Column::new(name::second_half_gain_on_slurm, "%", "second_half_utilization minus the second_half_utilization of slurm, in percentage points", mean(second_gain)),
+            Column::new(name::second_half_gain_on_slurm, "%", "second_half_utilization minus the second_half_utilization of the rule slurm, in percentage points", mean(second_gain)),
             Column::new(name::second_half_gain_on_slurm_half_width, "%", "half the width of the 95 % interval of second_half_gain_on_slurm over streams", half(second_gain)),
-            Column::new(name::second_half_gain_on_dl, "%", "second_half_utilization minus the second_half_utilization of dl, in percentage points", mean(over_delay)),
+            Column::new(name::second_half_gain_on_dl, "%", "second_half_utilization minus the second_half_utilization of the rule dl, in percentage points", mean(over_delay)),
             Column::new(name::second_half_gain_on_dl_half_width, "%", "half the width of the 95 % interval of second_half_gain_on_dl over streams", half(over_delay)),
         ]
     }

@@ -172,7 +172,7 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             .case(
                 "active",
                 kind::one_of(&ACTIVE),
-                "which processes send at a level: those with a point of the level, or all",
+                "which processes send at a level: only those with a point of this level (level), or all processes (all)",
                 of!(Multigrid, active),
             ),
         entry("nearest-neighbour", Kind::NearestNeighbour { dimensions: 2, wrap: false })
@@ -210,7 +210,7 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             .computed(
                 "values",
                 kind::one_of(&VALUES),
-                "packets per iteration, or weights by which the pair of each packet is drawn",
+                "meaning of the values: packets per iteration, or weights by which the pair of each packet is drawn",
                 get!(Matrix, values),
                 set!(Matrix, values),
             ),

@@ -128,7 +128,7 @@ fn refuses_invalid_patterns() {
         ("phases", "name a file: file=traffic.csv"),
         (
             "random[stream=process]",
-            "the pairs are drawn one after another for the whole job: use stream=job",
+            "this pattern draws its pairs one after another for the whole job: use stream=job",
         ),
         (
             "all-to-all[order=lexicographic]",

@@ -198,7 +198,7 @@ U|1|9,1,1,1|1.0||";
         text,
         [
             "T: of 3 vectors in the table, (2,1,1,1) ranks first, 3.500 % better than without a vector; 1.250 % on \
-             held-out jobs; other vectors without a significant difference over perturbed copies: 1.",
+             held-out jobs; number of other vectors that do not differ significantly over perturbed copies: 1.",
             "U: of 1 vector in the table, (9,1,1,1) ranks first, 1.000 % better than without a vector; evaluated on \
              the jobs of the search; no interval (--shake N gives one).",
         ]

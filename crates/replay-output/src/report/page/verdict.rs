@@ -343,7 +343,7 @@ pub fn searched(rows: &Records) -> Vec<String> {
             verdicts => {
                 let alike = verdicts.iter().filter(|&&verdict| verdict == "no").count();
                 format!(
-                    "; other vectors without a significant difference over perturbed copies: {}",
+                    "; number of other vectors that do not differ significantly over perturbed copies: {}",
                     grouped(alike as u64)
                 )
             }

@@ -38,7 +38,7 @@ pub enum LublinError {
     #[error(transparent)]
     Estimates(ParameterError),
     /// All draws of a quantity exceeded its limit.
-    #[error("{kind} jobs: {quantity} stayed above e^{log_limit} s in {draws} draws")]
+    #[error("{kind} jobs: {quantity} exceeded the limit of e^{log_limit} s in all {draws} draws")]
     LimitOutOfReach {
         /// The class.
         kind: JobKind,

@@ -172,7 +172,7 @@ fn errors_name_the_cause() {
         ),
         (
             |_, c| c.run_times.log_limit = 0.001,
-            "batch jobs: run time stayed above e^0.001 s in 10000 draws",
+            "batch jobs: run time exceeded the limit of e^0.001 s in all 10000 draws",
         ),
         (|m, _| m.estimates.badness = f64::NAN, "estimates.badness is NaN, but must be at least 0"),
         (|m, _| m.target_load = Some(0.0), "an offered load of 0 cannot be reached"),

@@ -159,8 +159,9 @@ impl Sides {
             Some(sides) => Ok((share, sides)),
             None => {
                 let [x, y, z] = extents;
-                let problem =
-                    format!("2^{k} processors in sides of 2^i do not fit {x} x {y} x {z}");
+                let problem = format!(
+                    "2^{k} processors with sides that are powers of two do not fit {x} x {y} x {z}"
+                );
                 Err(NameError::new(names::TABLE.kind(), &self.to_string(), problem))
             }
         };

@@ -180,7 +180,7 @@ fn errors_name_the_cause() {
         ),
         (
             |m| m.sides = Sides::plain(SideLaw::Fixed(33)),
-            "sides \"fixed[side=33]\": sides of 33 do not fit a machine's side of 32",
+            "sides \"fixed[side=33]\": sides of up to 33 exceed the machine's side, 32",
         ),
         (
             |m| m.arrivals = Arrivals::Exponential { mean: 1e300 },

@@ -45,7 +45,7 @@ impl AxisLaw {
         };
         match intervals.last() {
             Some(last) if last.high > extent => {
-                Err(format!("sides of {} do not fit a machine's side of {extent}", last.high))
+                Err(format!("sides of up to {} exceed the machine's side, {extent}", last.high))
             }
             _ => Ok(Self::Intervals(intervals)),
         }

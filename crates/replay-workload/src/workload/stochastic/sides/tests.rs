@@ -249,10 +249,10 @@ fn impossible_sides_are_refused() {
 #[test]
 fn sides_that_do_not_fit_the_machine_are_refused() {
     for (text, extent, problem) in [
-        ("uniform[high=9]", 8, "sides of 9 do not fit a machine's side of 8"),
-        ("uniform[low=9]", 8, "sides of 9 do not fit a machine's side of 8"),
-        ("fixed[side=9]", 8, "sides of 9 do not fit a machine's side of 8"),
-        ("intervals[sides=3-9:1]", 8, "sides of 9 do not fit a machine's side of 8"),
+        ("uniform[high=9]", 8, "sides of up to 9 exceed the machine's side, 8"),
+        ("uniform[low=9]", 8, "sides of up to 9 exceed the machine's side, 8"),
+        ("fixed[side=9]", 8, "sides of up to 9 exceed the machine's side, 8"),
+        ("intervals[sides=3-9:1]", 8, "sides of up to 9 exceed the machine's side, 8"),
         ("increasing", 7, "the machine's side is 7, but must be at least 8"),
     ] {
         let error = sides(text).probabilities(extent).unwrap_err();

@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn integrates_the_fragmentation_of_blocks() {
-        // W21: the fragmentation is 0 if all nodes are free, 21 if node 0 is busy, and 64 if all nodes are busy.
+        // The fragmentation is 0 if all nodes are free, 21 if node 0 is busy, and 64 if all nodes are busy.
         let topology: Topology = "block[4,16]:6x4".parse().expect("a machine");
         let hierarchy = topology.hierarchy().expect("blocks");
         let mut blocks = BlockFragmentation::new(hierarchy, 10).expect("blocks");

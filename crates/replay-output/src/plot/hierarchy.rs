@@ -157,7 +157,7 @@ mod tests {
         let figure =
             fragmentation_over_time(Vec::new(), &[("first-fit".to_string(), vec![&blocks])]);
         let points = points(&figure.lines[0]);
-        // The fragmentation is 21 if node 0 is not free, and 64 if no node is free (W21).
+        // The fragmentation is 21 if node 0 is not free, and 64 if no node is free.
         assert_eq!(points[0], (1.0 / DAY, 100.0 * 21.0 / 64.0));
         assert_eq!(points.len(), 100);
         let tree = run("tree:6x4", "first-fit");

@@ -215,7 +215,7 @@ fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
         .param(
             "order",
             kind::one_of(&ShellOrder::ALL),
-"order in which processors are taken from the last shell if only a part of the shell is needed; greedy builds every candidate and is a few hundred times slower",
+"order in which processors are taken from the last shell if only a part of the shell is needed; greedy builds every candidate and takes one to two hundred times as long",
             |s| &mut s.order,
         )
         .param(

@@ -64,7 +64,7 @@ for page in "${pages[@]}"; do
     quick && part "$page"
     name=$page
     [ "$page" != how-fast ] || name=README
-    # These pages are written by programs of their own.
+    # Other programs write these pages.
     if [ "$page" = mutants ] || [ "$page" = abuse ]; then "$page"; continue; fi
     begun=$(machine)
     {

@@ -26,8 +26,8 @@ class Section:
 
     def __init__(self, name, about, cases, quick, share, endless, serial, first):
         self.name, self.about, self.cases = name, about, cases
-        # Number of cases in the quick form (0: all), whether these are the first cases or random cases, and the share of
-        # the time in the full form.
+        # quick: number of cases in the quick form (0: all). first: whether the quick form runs the first cases or random
+        # cases. share: share of the total time that this section has in the full form.
         self.quick, self.first, self.share = quick, first, share
         # Whether the generator is endless, and whether cases need the machine to themselves.
         self.endless, self.serial = endless, serial

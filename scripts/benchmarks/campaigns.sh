@@ -1,4 +1,4 @@
-# The pages mutants and abuse, which are written by programs of their own.
+# The pages mutants and abuse, which other programs write.
 
 mutants() {
     if quick; then

@@ -52,7 +52,7 @@ pub struct ExplainArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-The results are the table steps (Parquet, CSV) and a manifest.";
+The results are a table named steps (Parquet, CSV) and a manifest.";
 
 /// Long help of `--alloc` in commands that look at one run and refuse `all`.
 pub(super) const ONE_ALLOC: &str = "Set the allocator (replay list allocators) [default: mc1x1].

@@ -89,8 +89,8 @@ impl Session {
         self.plots
     }
 
-    /// Begins a command with results in `out`, and checks the folder before any work. Results of another command or
-    /// configuration are replaced only with `force`; see [`configure`](Self::configure).
+    /// Begins a command that writes results into `out`, and checks this folder before anything is computed. Results of
+    /// another command or configuration are replaced only with `force`; see [`configure`](Self::configure).
     ///
     /// # Errors
     /// A usage error if the folder cannot be written, is in use, or has other results, or if threads cannot be started.
@@ -380,7 +380,7 @@ fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
     let holder = format!("{} on {}", std::process::id(), Host::this().name);
     let mut folder = Folder::claim(out, &holder, force, |recovered| match recovered {
         Recovered::Finished => eprint_line(format_args!(
-            "{}: results of an earlier command, which was killed, were completed",
+            "{}: completed the results of an earlier command that was killed",
             out.display()
         )),
         Recovered::Undone(why) => eprint_line(format_args!(

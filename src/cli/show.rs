@@ -103,8 +103,8 @@ pub struct ShowArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-The results are the table held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With \
---candidates, the table and the figure have the name candidates. With --gantt and --film, the tables are placements and \
+The results are a table named held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With \
+--candidates, the table and the figure are named candidates. With --gantt and --film, the tables are placements and \
 fragmentation, and the figures are plots/fragmentation and plots/gantt or plots/film.svg.";
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].

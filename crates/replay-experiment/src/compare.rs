@@ -388,7 +388,7 @@ impl Table for Compared {
             C::new(name::lower_percent, "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
             C::new(name::higher_percent, "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
             C::new(name::change_p, "", "p-value of the change: the probability, if the runs do not differ, of a change at least as large as the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
-            C::new(name::comparisons, "", "number of comparisons of the measure for which change_p is corrected: all pairs of runs, over all sizes or by class of size", |row| row.comparisons),
+            C::new(name::comparisons, "", "change_p is corrected for this number of comparisons of the measure: all pairs of runs, either over all sizes or by class of size", |row| row.comparisons),
             C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
             C::new(name::time_blocks, "", "number of blocks of submission time for the interval", |row| row.blocks),
             C::new(name::block_days, "d", "length of a block", |row| row.days),

@@ -113,7 +113,8 @@ impl OverLogJobs {
         installed: impl Into<Installed>,
     ) -> Option<Self> {
         let (log, ties, means) = placements.over_log()?;
-        // A run that repeats the log but assigns whole points can lack further jobs.
+        // If a run repeats the log but assigns whole points, jobs that have processors in the log may have none in the
+        // run.
         let mut has = log.placed.clone();
         timeline.unplaced().iter().for_each(|id| has[id.index()] = false);
         let chosen: Vec<usize> = (0..jobs.len()).filter(|&index| has[index]).collect();

@@ -107,9 +107,9 @@ pub(super) mod noted {
     pub const AGAIN_IN_FILE: &str =
         "job id that occurs with other values in an earlier file; the job is kept";
     pub const NOT_COMPARED: &str =
-        "job id not recorded for the detection of repeated ids, because the limit is reached";
+        "job id that is not checked for repetition, because the limit is reached";
     pub const ROW_NOT_COMPARED: &str =
-        "row not recorded for comparison with later files, because the limit is reached";
+        "row that is not compared with later files, because the limit is reached";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
     pub const NO_LIST: &str = "unreadable node list, omitted";

@@ -521,7 +521,7 @@ fn replaces_doubled_quotes_in_quoted_text_only() {
     }
 }
 
-/// The submit times of later jobs include the interval of a malformed line if the interval can be read.
+/// If the interval in a malformed line can be read, it is added to the submit times of later jobs.
 #[test]
 fn dirlab_uses_intervals_of_malformed_lines() {
     let header = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n";

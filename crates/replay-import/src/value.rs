@@ -265,8 +265,8 @@ mod tests {
         assert!(times.start.is_some_and(|start| start < times.submit));
     }
 
-    /// The time from 02:30 to 03:30 is one hour or two hours, because the hour from 2 to 3 o'clock is repeated. The
-    /// time from 01:30 to 02:30 is also one hour or two hours, because the hour from 2 to 3 o'clock is repeated.
+    /// The interval from 02:30 to 03:30 has a length of one hour or two hours, because the hour from 2 to 3 o'clock is
+    /// repeated. For the same reason, the interval from 01:30 to 02:30 has a length of one hour or two hours.
     #[test]
     fn the_elapsed_time_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");

@@ -253,8 +253,8 @@ fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     families.into_values().for_each(|family| correct(family, 0));
 }
 
-/// Returns a message if a mean is worse by more than `limit` percent and the verdict is worse; `None` otherwise. If
-/// there are too few blocks (weeks or days) for a verdict, only the change is checked.
+/// Returns a message if a mean is more than `limit` percent worse than in the base and the verdict is `worse`.
+/// Otherwise, returns `None`. If there are too few blocks (weeks or days) for a verdict, only the change is checked.
 fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     let few = one.blocks < FEWEST;
     if one.change.is_nan() || one.change <= limit || !(few || one.verdict() == "worse") {

@@ -195,7 +195,7 @@ pub fn table() -> Table<AncaOptions> {
         .param(
             "shape",
             kind::one_of(&ShapeRule::FACTORS_FIRST),
-            "sides of a job without shape: exact factors nearest to a square, or least total side length",
+            "sides for a job without a shape: exact factors nearest to a square, or least total side length",
             |o| &mut o.rule,
         );
     Table::new("allocator", [anca])

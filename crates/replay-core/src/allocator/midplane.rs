@@ -26,8 +26,8 @@ use crate::topology::{Axis, Grid, NodeId, Topology};
 /// The sides of a midplane of BlueGene/L.
 const MIDPLANE: [u16; 3] = [8, 8, 8];
 
-/// The midplane allocator. [`Census::operations`] counts the processors whose state is read, and
-/// the words of the search.
+/// The midplane allocator. [`Census::operations`] counts the processors whose state is read and the
+/// words that the search reads.
 #[derive(Clone, Debug)]
 pub struct Midplane {
     grid: Grid,

@@ -90,8 +90,8 @@ pub fn simulate(
         requested: 0,
         reduced: HashMap::new(),
         fragmented: false,
-        // Decisions are not cached in two cases. Strategies that fold jobs count their refusals. Decisions about hosts
-        // depend on the utilization of the hosts, which changes.
+        // Decisions are not cached in two cases. A strategy that folds jobs counts how often it refuses a job, so it
+        // must receive every request. Decisions about hosts depend on the utilization of the hosts, which changes.
         answers: (!strategy.folds && strategy.hosts.is_none()).then(DecisionCache::default),
         reserved: None,
         replaces_places: discipline.guard == Guard::Auto,
@@ -358,7 +358,8 @@ impl Coupled<'_> {
                 let at = found.at;
                 self.last_place = Some((head, at));
                 self.reserved = Some(found);
-                // A job that would have taken processors of the previous place may leave the new place free.
+                // Cached decisions may refuse a job because it overlaps the previous place. The job may not overlap the
+                // new place.
                 if let Some(answers) = &mut self.answers {
                     answers.machine_changed();
                 }

@@ -175,7 +175,7 @@ pub(super) fn distance_columns<Row>(
 pub struct Correlations<'a> {
     /// Key of the run that contains the jobs, or of the run of the first allocator.
     pub key: &'a RunKey,
-    /// Whether the points are jobs; otherwise they are allocators.
+    /// Whether each point is a job (true) or an allocator (false).
     pub over_jobs: bool,
     /// The points.
     pub points: Vec<Point>,

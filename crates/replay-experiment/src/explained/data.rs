@@ -12,11 +12,11 @@ use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::JobId;
 
 /// Returns the explanation of all starts of a job as a JSON object. The member `job` describes the job. Three members
-/// describe the first start. The member `scheduler` is the history in the queue (null if the job started as recorded in
-/// the log). The member `decisions` contains the decision that first refused the job, if there is one, and the decision
-/// that allocated its processors. The member `result` is the allocation. The array `later` contains the same three
-/// members for each restart after an outage. Times are in seconds of the trace; processors and jobs are numbers. The
-/// returned value is null if the job never started.
+/// describe the first start. The member `scheduler` contains the history of the job in the queue (null if the job
+/// started as recorded in the log). The member `decisions` contains the decision that first refused the job, if there
+/// is one, and the decision that allocated its processors. The member `result` is the allocation. The array `later`
+/// contains the same three members for each restart after an outage. Times are in seconds of the trace; processors and
+/// jobs are numbers. The returned value is null if the job never started.
 pub fn data(starts: &[Explained], topology: &Topology) -> Value {
     let Some((first, later)) = starts.split_first() else { return Value::Null };
     let job = &first.job;

@@ -312,7 +312,7 @@ mod tests {
         assert!(matches!(text(&folder), Err(ResultError::Changed(path)) if path == table));
         fs::remove_file(&table).expect("gone");
         assert!(matches!(text(&folder), Err(ResultError::Missing(path)) if path == table));
-        // Without a manifest, the files belong to another program.
+        // Files in a folder without a manifest are treated as files of another program.
         fs::write(&table, "three").expect("changed");
         fs::remove_file(dir.path().join(MANIFEST)).expect("gone");
         assert!(matches!(text(&folder), Err(ResultError::BeingReplaced(_))));

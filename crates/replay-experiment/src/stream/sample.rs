@@ -138,7 +138,7 @@ impl<O: Observer> ForwardUntil<O> {
     }
 }
 
-/// Defines methods that forward an event to the observer if events are still forwarded.
+/// Defines observer methods that forward their event to the inner observer until forwarding has ended.
 macro_rules! forward_while_active {
     ($($method:ident($($argument:ident: $type:ty),*);)*) => {
         $(fn $method(&mut self, $($argument: $type),*) {

@@ -439,7 +439,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E1, preemptive: time of EP over its time if the jobs run one after the other, 2 to 6 hosts, largest ratio",
+            "E1, preemptive: time of EP divided by its time when the jobs run one after the other, 2 to 6 hosts, largest ratio",
             "1",
             most(&outcomes(some, PREEMPTIVE)?, Outcome::low),
             Tolerance::Below,
@@ -447,7 +447,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E1, preemptive: time of EP over its time if the jobs run one after the other, 4 to 6 hosts, largest ratio",
+            "E1, preemptive: time of EP divided by its time when the jobs run one after the other, 4 to 6 hosts, largest ratio",
             "0.95",
             most(&outcomes(many.clone(), PREEMPTIVE)?, Outcome::low),
             Tolerance::Below,
@@ -463,7 +463,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E1, not preemptive: time of EP over its time if the jobs run one after the other, 4 to 6 hosts, largest ratio",
+            "E1, not preemptive: time of EP divided by its time when the jobs run one after the other, 4 to 6 hosts, largest ratio",
             "0.95",
             most(&outcomes(many.clone(), SIMPLE)?, Outcome::low),
             Tolerance::Below,
@@ -514,7 +514,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E2, preemptive: time of the low job over its time if the jobs run one after the other, smallest ratio",
+            "E2, preemptive: time of the low job divided by its time when the jobs run one after the other, smallest ratio",
             "0.95",
             least(&preemptive, Outcome::low),
             Tolerance::Above,
@@ -530,7 +530,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E2, not preemptive: time of the low job over its time if the jobs run one after the other, smallest ratio",
+            "E2, not preemptive: time of the low job divided by its time when the jobs run one after the other, smallest ratio",
             "0.95",
             least(&outcomes(1..=6, SIMPLE)?, Outcome::low),
             Tolerance::Above,
@@ -560,7 +560,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E3, preemptive: time of the low job over its time if the jobs run one after the other, smallest ratio",
+            "E3, preemptive: time of the low job divided by its time when the jobs run one after the other, smallest ratio",
             "0.95",
             least(&preemptive, Outcome::low),
             Tolerance::Above,
@@ -576,7 +576,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         on(
             figure,
             LOW,
-            "E3, not preemptive: time of the low job over its time if the jobs run one after the other, smallest ratio",
+            "E3, not preemptive: time of the low job divided by its time when the jobs run one after the other, smallest ratio",
             "0.95",
             least(&opposite, Outcome::low),
             Tolerance::Above,
@@ -613,7 +613,7 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         checks.push(on(
             figure,
             LOW,
-            &what("time of the low job over its time if the jobs run one after the other, largest ratio"),
+            &what("time of the low job divided by its time when the jobs run one after the other, largest ratio"),
             "1",
             most(&preemptive, Outcome::low),
             Tolerance::Below,
@@ -622,7 +622,7 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         checks.push(on(
             figure,
             LOW,
-            &what("time of the low job over its time if the jobs run one after the other, 4 and 5 hosts, largest ratio"),
+            &what("time of the low job divided by its time when the jobs run one after the other, 4 and 5 hosts, largest ratio"),
             "0.95",
             most(&many, Outcome::low),
             Tolerance::Below,
@@ -640,7 +640,7 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         checks.push(on(
             figure,
             LOW,
-            &what("time of the low job over its time if the jobs run one after the other, largest ratio"),
+            &what("time of the low job divided by its time when the jobs run one after the other, largest ratio"),
             "1",
             most(&simple, Outcome::low),
             Tolerance::Below,

@@ -245,9 +245,10 @@ impl<T: Value> Entry<T> {
         (self.check)(options)
     }
 
-    /// Returns the name with the parameters that describe `options`, and whether parsing this text returns equal
-    /// options. Keys are in the order of declaration. A key is omitted if its value follows from the default and the
-    /// previous keys. Returns `None` if a parameter does not apply to these options or cannot be printed.
+    /// Returns the name with the parameters that describe `options`. The flag states whether parsing the returned text
+    /// gives `options` again. Keys are in the order of declaration. A key is omitted if its value follows from the
+    /// default and the previous keys. Returns `None` if a parameter does not apply to these options or cannot be
+    /// printed.
     pub(super) fn write(&self, options: &T) -> Option<(StrategyName, bool)> {
         let mut name = StrategyName::plain(&self.name);
         let mut printed = self.default.clone();

@@ -172,10 +172,12 @@ impl Policy {
                     SizeSource::Allocated => "field 5",
                     SizeSource::AllocatedElseRequested => "field 5, else 8",
                     SizeSource::RequestedElseAllocated => "field 8, else 5",
-                    SizeSource::FrontierNodes => "nodes of field 21, else field 5",
+                    SizeSource::FrontierNodes => {
+                        "the nodes in field 21, or, without these, field 5"
+                    }
                     SizeSource::CeritProcessors => "field 5, at least ppn of field 21",
                     SizeSource::CeritNodes => {
-                        "nodes of field 19, else field 5 divided by ppn of field 21"
+                        "the nodes in field 19, or, without these, field 5 divided by the ppn in field 21"
                     }
                 },
             ),

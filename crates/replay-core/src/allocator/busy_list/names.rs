@@ -23,7 +23,7 @@ impl AllocatorOptions for BusyListOptions {
 pub fn table() -> Table<BusyListOptions> {
     let entry = |name: &str, turning| {
         let shape =
-            "side lengths of a job without shape: exact factors, or least total side length";
+            "sides for a job without a shape: factors of its size, or the least total side length";
         Entry::new(name, BusyListOptions { turning, ..BusyListOptions::default() })
             .source("Bani-Mohammad et al. 2006; Bani-Mohammad 2008, section 3.3")
             .param("shape", kind::one_of(&ShapeRule::FACTORS_FIRST), shape, |o| &mut o.rule)

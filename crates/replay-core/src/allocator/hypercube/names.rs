@@ -115,7 +115,7 @@ fn entries<T: Value>(
 }
 
 const SHAPE: &str =
-    "mesh of a job without shape: exact (least area), compact (sides up to 1 : 4), row";
+    "mesh for a job without a shape: exact (least area), compact (sides up to 1 : 4), row";
 
 /// Options of a strategy that gives a job one whole subcube.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

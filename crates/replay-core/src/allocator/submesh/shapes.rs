@@ -9,7 +9,7 @@ use crate::allocator::Request;
 use crate::topology::Grid;
 
 /// Meaning of the parameter `shape`, for strategies that support every [`Shaping`].
-pub const SHAPE: &str = "sides of a job without shape: exact factors nearest to a square, least total side length, or \
+pub const SHAPE: &str = "sides for a job without a shape: exact factors nearest to a square, least total side length, or \
     every exact factorisation in turn";
 
 /// Rule that selects the frames of a job without shape.

@@ -117,7 +117,7 @@ fn runs_several_processors_at_a_point() {
     run.demand(run.fields(&["jobs"]) == ["1"], "the smaller job remains");
     let run =
         dir.file("t.shapes.csv", shapes).replay("--trace t.swf --machine 2x2*2 --alloc first-fit");
-    run.code(0).says("the shapes of 3 jobs, are ignored, because shapes are in processors");
+    run.code(0).says("the shapes of 3 jobs are ignored, because shapes are in processors");
 }
 
 fn some_commands_need_one_processor_at_a_point() {

@@ -364,7 +364,7 @@ fn link_loads_accept_parameters() {
     dir.replay("stream --machine 8x8 --arrivals 1 --pattern n-body --network links").fails(
         2,
         1,
-        &["--network links is for contend"],
+        &["--network links is only for contend"],
     );
     assert!(dir.replay("list networks").code(0).stdout.contains("links"));
 }

@@ -93,7 +93,7 @@ fn loads_are_shares_of_the_machine() {
     }
     dir.replay("stream --load 0.4 --arrivals 2").refused(&["--arrivals"]);
     let words =
-        ["error: --offered is now --load, a share of the machine's capacity, or --arrivals"];
+        ["error: --offered is now --load (a share of the machine's capacity) or --arrivals"];
     dir.replay("stream --load 0.4 --offered").refused(&words);
 }
 
@@ -259,7 +259,7 @@ fn rejects_unsupported_options() {
         ("stream --arrivals 0", "positive"),
         ("stream --arrivals 5..1", "range"),
         ("stream --machine hypercube:4 --alloc first-fit", "needs a mesh or torus"),
-        ("stream --machine hypercube:4 --alloc afl --sides uniform[high=5]", "sides of 5"),
+        ("stream --machine hypercube:4 --alloc afl --sides uniform[high=5]", "sides of up to 5"),
         ("stream --sides unifrom", "uniform"),
         ("stream --service pareto[k=3,q=2]", "pareto"),
         ("stream --sides uniform[low=9,high=20] --machine 8x8", "uniform"),

@@ -131,7 +131,7 @@ fn rejects_unknown_traces_and_suites() {
     dir.replay("verify --trace quarks").fails(
         2,
         1,
-        &["--trace: no published number belongs to such a trace"],
+        &["--trace: no published number belongs to these traces"],
     );
     dir.replay("verify johnson quarks").fails(
         2,

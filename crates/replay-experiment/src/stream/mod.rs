@@ -176,7 +176,8 @@ impl Point {
         }
         let Life::Messages(messages) = life else { return Ok(()) };
         if messages.window.is_some() {
-            let links = "the network links is only for contend: link loads need the time of a job without other jobs";
+            let links =
+                "links is only for contend: link loads need the time of a job without other jobs";
             return Err(Incompatible::of("network", links));
         }
         if scheduler.uses_estimates() {

@@ -38,8 +38,8 @@
 //! 2. In the same file, define a struct for its options that implements [`AllocatorOptions`].
 //! 3. Add a function `table` that gives the name, meaning, source and parameters of the strategy (see
 //!    [`crate::naming`]).
-//! 4. Add the `mod` line of the file here, and one line to the registry. 5. `replay list allocators` then shows the
-//!    strategy, and the registry's tests check the contract.
+//! 4. Add the `mod` line of the file here, and one line to the registry.
+//! 5. `replay list allocators` then shows the strategy, and the registry's tests check the contract.
 //!
 //! Outside this crate, replace step 4 by a registry of your own:
 //!

@@ -56,7 +56,7 @@ pub enum TraceError {
     /// The simulation failed.
     #[error(transparent)]
     Simulation(SimulationError),
-    /// The number of cycles per second is not positive.
+    /// The number of cycles per second is not positive or not finite.
     #[error(transparent)]
     Incompatible(#[from] Incompatible),
     /// The sum of the times of the trace, in cycles, is too large.

@@ -134,7 +134,7 @@ pub fn findings(
             let found = idle_nodes(machine, &mut rule);
             for Idle { size, idle, remainder } in found.into_iter().take(WORST) {
                 let text = format!(
-                    "if jobs of {} fill the machine, {} nodes stay idle: {} more than the remainder of the division by the job size, {}",
+                    "if jobs of {} fill the machine, {} nodes stay idle: {} more than the remainder of the division, {}",
                     counted(u64::from(size), "node"),
                     grouped(idle),
                     grouped(idle - remainder),

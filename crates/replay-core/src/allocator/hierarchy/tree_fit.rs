@@ -1,15 +1,17 @@
 //! `tree-fit`: a rule that uses fewer leaves and lower switches than Slurm's rule for trees, with the same schedule.
 //!
 //! 1. If one or more leaves have enough free nodes for the job, the job gets a leaf with the fewest free nodes among
-//!    these leaves. 2. Among equal leaves, the leaf with the smallest *extension* is chosen. The extension is the time
-//!    from the expected end of the last job on the leaf (from now if the leaf is idle) to the expected end of the new
-//!    job; it is at least 0. 3. Among equal leaves, the leaf below the switch with the fewest free nodes is chosen. If
-//!    the numbers of free nodes are equal, the next higher switches are compared in the same way; the last criterion is
-//!    the order of the table. 4. If no leaf has enough free nodes, a switch is chosen from the lowest level at which a
-//!    switch has enough free nodes. Among these switches, the switch that needs the fewest leaves is chosen. If several
-//!    switches need equally few leaves, the switch with the fewest free nodes is chosen, then the first in the
-//!    table. 5. Below this switch, leaves are taken whole, those with the most free nodes first, until one leaf can
-//!    hold the rest of the job. Rules 1 to 3 select the leaf for the rest of the job among the remaining leaves.
+//!    these leaves.
+//! 2. Among equal leaves, the leaf with the smallest *extension* is chosen. The extension is the time from the expected
+//!    end of the last job on the leaf (from now if the leaf is idle) to the expected end of the new job; it is at least
+//!    0.
+//! 3. Among equal leaves, the leaf below the switch with the fewest free nodes is chosen. If the numbers of free nodes
+//!    are equal, the next higher switches are compared in the same way; the last criterion is the order of the table.
+//! 4. If no leaf has enough free nodes, a switch is chosen from the lowest level at which a switch has enough free
+//!    nodes. Among these switches, the switch that needs the fewest leaves is chosen. If several switches need equally
+//!    few leaves, the switch with the fewest free nodes is chosen, then the first in the table.
+//! 5. Below this switch, leaves are taken whole, those with the most free nodes first, until one leaf can hold the rest
+//!    of the job. Rules 1 to 3 select the leaf for the rest of the job among the remaining leaves.
 //!
 //! A job without an estimate has extension 0 on every leaf. The free nodes of a leaf are taken in node order. If no
 //! switch has enough free nodes, which is possible only with several roots, the job waits, as under Slurm's rule.

@@ -167,8 +167,9 @@ impl Hierarchy {
     /// the tree in listings.
     ///
     /// # Errors
-    /// [`DescriptionError`] if there is no switch or no node, if a name is used twice (also for a switch and a node),
-    /// if a child is unknown, if a switch or node has two parents, or if there is a cycle.
+    /// [`DescriptionError`] if there is no switch or no node, if there are too many nodes, if a name is used twice (also
+    /// for a switch and a node), if a child is unknown, if a switch or node has two parents, if a switch has both nodes
+    /// and switches below it, or if there is a cycle.
     pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
         let Some(first) = entries.first() else {
             return Err(error(1, Subject::Machine, "there is no switch".to_string()));

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::basis::{Bound, Class, Sample};
 use super::tolerance::Tolerance;
+use replay_core::naming::texts;
 use replay_core::number::fixed;
 use replay_core::table::{Column, Table, name};
 use replay_core::table::{Sheet, Shown};
@@ -118,34 +119,23 @@ pub struct StrategySwap {
     pub margin: f64,
 }
 
-/// The reason why a swap is unnoticed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cause {
-    /// The numbers before and after the swap are treated as equal: their intervals overlap, or they differ by at most 1
-    /// %.
-    Equal,
-    /// The row has a bound, and both numbers are on the same side of the bound.
-    Bound,
-    /// The numbers differ, and the tolerance admits both numbers.
-    Wide,
+texts! {
+    /// The reason why a swap is unnoticed.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Cause {
+        /// The numbers before and after the swap are treated as equal: their intervals overlap, or they differ by at
+        /// most 1 %.
+        Equal => "equal",
+        /// The row has a bound, and both numbers are on the same side of the bound.
+        Bound => "bound",
+        /// The numbers differ, and the tolerance admits both numbers.
+        Wide => "wide",
+    }
 }
 
 impl Cause {
-    /// All causes, in the order of the columns of the audit.
-    pub const ALL: [Self; 3] = [Self::Equal, Self::Bound, Self::Wide];
-
     /// Largest relative difference at which two numbers are treated as equal.
     const ALIKE: f64 = 0.01;
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Cause::Equal => "equal",
-            Cause::Bound => "bound",
-            Cause::Wide => "wide",
-        })
-    }
 }
 
 /// A published number and the measured value.

@@ -439,31 +439,15 @@ impl Table for Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim::claim;
 
     fn check(printed: &str, ours: f64, tolerance: Tolerance) -> Verdict {
         of(printed, ours, tolerance).verdict()
     }
 
     fn of(printed: &str, ours: f64, tolerance: Tolerance) -> Check {
-        Check {
-            suite: "",
-            figure: String::new(),
-            workload: String::new(),
-            log: None,
-            what: String::new(),
-            printed: printed.to_string(),
-            published: printed.parse().expect("a number"),
-            ours: Measured::Judged(ours),
-            margin: 0.0,
-            tolerance,
-            note: String::new(),
-            is_claim: false,
-            known: None,
-            swaps: Vec::new(),
-            over_packets: None,
-            sample: Sample::Outside,
-            printed_bound: false,
-        }
+        let claim = claim("", "", "", printed, ours, tolerance).expect("a number");
+        Check { is_claim: false, ..claim }
     }
 
     #[test]

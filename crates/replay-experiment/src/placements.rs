@@ -9,7 +9,7 @@ use replay_core::metrics::{
 };
 use replay_core::simulation::{Decision, Observer, Timeline};
 use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::{Job, JobId, Users};
+use replay_core::workload::{Job, JobId, RecordedValues};
 
 /// Marks a job that has not started.
 const NOT_STARTED: u32 = u32::MAX;
@@ -17,7 +17,7 @@ const NOT_STARTED: u32 = u32::MAX;
 /// Observer that measures every allocation of a run.
 pub struct Placements<'a> {
     jobs: &'a [Job],
-    users: &'a Users,
+    users: &'a RecordedValues,
     topology: &'a Topology,
     measure: Measure,
     progress: ProgressMeter<'a>,

@@ -35,7 +35,7 @@ struct Places {
 /// A reader of Cobalt logs.
 pub(super) struct Cobalt {
     source: Source,
-    columns: Columns,
+    columns: Option<Columns>,
     places: Option<Places>,
     cells: Vec<Cell>,
     nodes: String,
@@ -43,13 +43,11 @@ pub(super) struct Cobalt {
 
 impl Cobalt {
     pub fn new(source: Source) -> Cobalt {
-        let (columns, nodes) = Default::default();
-        Cobalt { source, columns, places: None, cells: Vec::new(), nodes }
+        Cobalt { source, columns: None, places: None, cells: Vec::new(), nodes: String::new() }
     }
 
     fn header(&mut self, line: Line<'_>) -> Result<(), ReadStop> {
-        self.columns = Columns::read(line, b',')?;
-        let columns = &self.columns;
+        let columns = Columns::read(line, b',')?;
         self.places = Some(Places {
             id: columns.need("COBALT_JOBID")?,
             queued: columns.need("QUEUED_TIMESTAMP")?,
@@ -65,6 +63,7 @@ impl Cobalt {
             location: columns.find("LOCATION")?,
             exit: columns.find("EXIT_STATUS")?,
         });
+        self.columns = Some(columns);
         Ok(())
     }
 }
@@ -135,8 +134,10 @@ fn corner(text: &str) -> Option<[u64; 5]> {
 
 impl Log for Cobalt {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
-        let Some(places) = &self.places else { return self.header(line) };
-        let row = self.columns.row(line, b',', &mut self.cells)?;
+        let (Some(columns), Some(places)) = (&self.columns, &self.places) else {
+            return self.header(line);
+        };
+        let row = columns.row(line, b',', &mut self.cells)?;
         let number = line.number;
         let zone = &self.source.zone;
         let queued = time(row, places.queued, zone)?;
@@ -163,12 +164,8 @@ impl Log for Cobalt {
             sink.dropped(number, if wait < 0 { dropped::WAIT } else { dropped::RUN });
             return Ok(());
         }
-        let size = match size {
-            Ok(size) => size,
-            Err(why) => {
-                sink.dropped(number, why);
-                return Ok(());
-            }
+        let Ok(size) = size.map_err(|why| sink.dropped(number, why)) else {
+            return Ok(());
         };
         if ran.is_none() {
             sink.about(noted::NEVER_STARTED);
@@ -231,15 +228,7 @@ impl Log for Cobalt {
         Some(b',')
     }
 
-    fn begin(&mut self) {
-        self.places = None;
-    }
-
-    fn columns(&self) -> Option<&Columns> {
-        self.places.is_some().then_some(&self.columns)
-    }
-
-    fn is_begun(&self) -> bool {
-        self.places.is_some()
+    fn columns(&mut self) -> Option<&mut Option<Columns>> {
+        Some(&mut self.columns)
     }
 }

@@ -12,9 +12,9 @@ use super::{Log, ReadStop, Reason, Sink};
 /// A reader of DIR-LAB's tables.
 pub(super) struct Dirlab {
     source: Source,
-    columns: Columns,
+    columns: Option<Columns>,
     /// Positions of [`COLUMNS`].
-    places: Option<[usize; 6]>,
+    places: [usize; 6],
     cells: Vec<Cell>,
     now: i64,
 }
@@ -23,18 +23,19 @@ const COLUMNS: [&str; 6] = ["user", "node_num", "interval", "run_time", "wall_ti
 
 impl Dirlab {
     pub fn new(source: Source) -> Dirlab {
-        Dirlab { source, columns: Columns::default(), places: None, cells: Vec::new(), now: 0 }
+        Dirlab { source, columns: None, places: [0; 6], cells: Vec::new(), now: 0 }
     }
 }
 
 impl Log for Dirlab {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
-        let Some([user, nodes, interval, run, limit, state]) = self.places else {
+        let Some(columns) = &self.columns else {
             let (columns, places) = Columns::with(line, b',', COLUMNS)?;
-            (self.columns, self.places) = (columns, Some(places));
+            (self.columns, self.places) = (Some(columns), places);
             return Ok(());
         };
-        let row = match self.columns.row(line, b',', &mut self.cells) {
+        let [user, nodes, interval, run, limit, state] = self.places;
+        let row = match columns.row(line, b',', &mut self.cells) {
             Ok(row) => row,
             Err(fault) => {
                 // If a malformed record has several lines, its first line is read again as a separate record.
@@ -63,12 +64,8 @@ impl Log for Dirlab {
                 status::FAILED
             }
         };
-        let size = match size {
-            Ok(size) => size,
-            Err(why) => {
-                sink.dropped(line.number, why);
-                return Ok(());
-            }
+        let Ok(size) = size.map_err(|why| sink.dropped(line.number, why)) else {
+            return Ok(());
         };
         if run < 0 {
             sink.dropped(line.number, dropped::RUN);
@@ -92,15 +89,7 @@ impl Log for Dirlab {
         Some(b',')
     }
 
-    fn begin(&mut self) {
-        self.places = None;
-    }
-
-    fn columns(&self) -> Option<&Columns> {
-        self.places.is_some().then_some(&self.columns)
-    }
-
-    fn is_begun(&self) -> bool {
-        self.places.is_some()
+    fn columns(&mut self) -> Option<&mut Option<Columns>> {
+        Some(&mut self.columns)
     }
 }

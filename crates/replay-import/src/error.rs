@@ -4,53 +4,38 @@ use std::fmt;
 use std::io;
 
 use super::{Place, Report};
+use replay_workload::naming::texts;
 use replay_workload::number::counted;
 use replay_workload::sanitize::excerpt;
 use replay_workload::swf;
 use replay_workload::swf::snippet::snippet;
 
-/// The reason why a line is malformed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// The line has fewer fields than the header, or fewer than its type of line requires.
-    TooFewFields,
-    /// The line has more fields than the header.
-    TooManyFields,
-    /// An opening quote has no closing quote in its line, or the closing quote is not at the end of the field.
-    Quote,
-    /// A field that must not be empty is empty.
-    Empty,
-    /// A field is not a number.
-    NotANumber,
-    /// A field is not a point in time.
-    NotATime,
-    /// A local time does not exist in its time zone, because clocks are set forward past it when summer time begins.
-    Skipped,
-    /// A field is not a duration.
-    NotADuration,
-    /// A field is not a list of nodes.
-    NotANodeList,
-    /// A field is not the id of a job.
-    NotAJob,
-    /// A field is not a shape, such as `4x4x8`.
-    NotAShape,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Reason::TooFewFields => "too few fields",
-            Reason::TooManyFields => "too many fields",
-            Reason::Quote => "unclosed quote",
-            Reason::Empty => "a value is missing",
-            Reason::NotANumber => "not a number",
-            Reason::NotATime => "not a time",
-            Reason::Skipped => "a time that does not exist in its zone (skipped by a clock change)",
-            Reason::NotADuration => "not a duration",
-            Reason::NotANodeList => "not a list of nodes",
-            Reason::NotAJob => "not a job id",
-            Reason::NotAShape => "not a shape",
-        })
+texts! {
+    /// The reason why a line is malformed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Reason {
+        /// The line has fewer fields than the header, or fewer than its type of line requires.
+        TooFewFields => "too few fields",
+        /// The line has more fields than the header.
+        TooManyFields => "too many fields",
+        /// An opening quote has no closing quote in its line, or the closing quote is not at the end of the field.
+        Quote => "unclosed quote",
+        /// A field that must not be empty is empty.
+        Empty => "a value is missing",
+        /// A field is not a number.
+        NotANumber => "not a number",
+        /// A field is not a point in time.
+        NotATime => "not a time",
+        /// A local time does not exist in its time zone, because clocks are set forward past it when summer time begins.
+        Skipped => "a time that does not exist in its zone (skipped by a clock change)",
+        /// A field is not a duration.
+        NotADuration => "not a duration",
+        /// A field is not a list of nodes.
+        NotANodeList => "not a list of nodes",
+        /// A field is not the id of a job.
+        NotAJob => "not a job id",
+        /// A field is not a shape, such as `4x4x8`.
+        NotAShape => "not a shape",
     }
 }
 

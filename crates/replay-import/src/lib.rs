@@ -131,12 +131,17 @@ trait Log {
         None
     }
 
-    /// Prepares for another file. For kinds of logs with a header, each file begins with its own header.
-    fn begin(&mut self) {}
-
-    /// Returns the columns of the current file if it has a header.
-    fn columns(&self) -> Option<&Columns> {
+    /// Returns the columns of the current file, which are set when its header is read; `None` for kinds of logs without a
+    /// header.
+    fn columns(&mut self) -> Option<&mut Option<Columns>> {
         None
+    }
+
+    /// Prepares for another file. For kinds of logs with a header, each file begins with its own header.
+    fn begin(&mut self) {
+        if let Some(columns) = self.columns() {
+            *columns = None;
+        }
     }
 
     /// Parses a line as a header and returns its columns; `None` if the line is not a header.
@@ -147,7 +152,9 @@ trait Log {
     /// Returns whether a malformed line is a further header, as in concatenated dumps. A further header is counted
     /// and applies to the lines that follow.
     fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, ReadStop> {
-        let (Some(own), Some(names)) = (self.columns(), self.names(line)) else { return Ok(false) };
+        let names = self.names(line);
+        let own = self.columns().and_then(|columns| columns.as_ref());
+        let (Some(own), Some(names)) = (own, names) else { return Ok(false) };
         if !names.are_alike(own) {
             return Ok(false);
         }
@@ -167,8 +174,8 @@ trait Log {
     }
 
     /// Returns whether the header has been read; always true for kinds of logs without a header.
-    fn is_begun(&self) -> bool {
-        true
+    fn is_begun(&mut self) -> bool {
+        self.columns().is_none_or(|columns| columns.is_some())
     }
 }
 

@@ -214,12 +214,8 @@ impl Jobs {
             sink.dropped(number, if run < 0 { dropped::RUN } else { dropped::WAIT });
             return Ok(());
         }
-        let size = match size {
-            Ok(size) => size,
-            Err(why) => {
-                sink.dropped(number, why);
-                return Ok(());
-            }
+        let Ok(size) = size.map_err(|why| sink.dropped(number, why)) else {
+            return Ok(());
         };
         if let Some(note) = times.note {
             sink.about(note);
@@ -334,42 +330,34 @@ fn span(row: Row<'_>, place: Option<(usize, Unit)>) -> Result<Option<i64>, Fault
 pub(super) struct Mapped {
     source: Source,
     map: ColumnMap,
-    columns: Columns,
+    columns: Option<Columns>,
     jobs: Option<Jobs>,
     cells: Vec<Cell>,
 }
 
 impl Mapped {
     pub fn new(source: Source, map: ColumnMap) -> Mapped {
-        Mapped { source, map, columns: Columns::default(), jobs: None, cells: Vec::new() }
+        Mapped { source, map, columns: None, jobs: None, cells: Vec::new() }
     }
 }
 
 impl Log for Mapped {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let separator = self.map.separator as u8;
-        let Some(jobs) = &mut self.jobs else {
-            self.columns = Columns::read(line, separator)?;
-            let typed = |_| Typed::No;
-            self.jobs = Some(Jobs::new(&self.source, &self.map, &self.columns, typed)?);
+        let (Some(columns), Some(jobs)) = (&self.columns, &mut self.jobs) else {
+            let columns = Columns::read(line, separator)?;
+            self.jobs = Some(Jobs::new(&self.source, &self.map, &columns, |_| Typed::No)?);
+            self.columns = Some(columns);
             return Ok(());
         };
-        jobs.row(self.columns.row(line, separator, &mut self.cells)?, sink)
+        jobs.row(columns.row(line, separator, &mut self.cells)?, sink)
     }
 
     fn separator(&self) -> Option<u8> {
         Some(self.map.separator as u8)
     }
 
-    fn begin(&mut self) {
-        self.jobs = None;
-    }
-
-    fn columns(&self) -> Option<&Columns> {
-        self.jobs.is_some().then_some(&self.columns)
-    }
-
-    fn is_begun(&self) -> bool {
-        self.jobs.is_some()
+    fn columns(&mut self) -> Option<&mut Option<Columns>> {
+        Some(&mut self.columns)
     }
 }

@@ -4,49 +4,34 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Reason;
+use replay_workload::naming::texts;
 use replay_workload::number::{counted, grouped};
 
-/// The class to which a count of lines belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// A note on a line, in most cases on the line of a kept job. The line is also a job, or is also counted in
-    /// exactly one of the other classes.
-    Noted,
-    /// Jobs that cannot be replayed.
-    Dropped,
-    /// Lines that are not jobs: headers, blank lines, steps, events, rows that are merged with an earlier row.
-    Passed,
-    /// Malformed lines that were skipped.
-    Malformed,
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Class::Noted => "noted",
-            Class::Dropped => "dropped",
-            Class::Passed => "not a job",
-            Class::Malformed => "malformed",
-        })
+texts! {
+    /// The class to which a count of lines belongs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Class {
+        /// A note on a line, in most cases on the line of a kept job. The line is also a job, or is also counted in
+        /// exactly one of the other classes.
+        Noted => "noted",
+        /// Jobs that cannot be replayed.
+        Dropped => "dropped",
+        /// Lines that are not jobs: headers, blank lines, steps, events, rows that are merged with an earlier row.
+        Passed => "not a job",
+        /// Malformed lines that were skipped.
+        Malformed => "malformed",
     }
 }
 
-/// The unit of a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
-    /// Lines of text.
-    #[default]
-    Line,
-    /// Rows of a table.
-    Row,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Place::Line => "line",
-            Place::Row => "row",
-        })
+texts! {
+    /// The unit of a log.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Place {
+        /// Lines of text.
+        #[default]
+        Line => "line",
+        /// Rows of a table.
+        Row => "row",
     }
 }
 

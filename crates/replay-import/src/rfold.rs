@@ -12,9 +12,9 @@ use super::{Log, ReadStop, Reason, Sink};
 /// A reader of RFold's tables.
 pub(super) struct Rfold {
     source: Source,
-    columns: Columns,
+    columns: Option<Columns>,
     /// Positions of [`COLUMNS`].
-    places: Option<[usize; 5]>,
+    places: [usize; 5],
     id: Option<usize>,
     cells: Vec<Cell>,
 }
@@ -23,7 +23,7 @@ const COLUMNS: [&str; 5] = ["arrival time (sec)", "topology", "shape", "size", "
 
 impl Rfold {
     pub fn new(source: Source) -> Rfold {
-        Rfold { source, columns: Columns::default(), places: None, id: None, cells: Vec::new() }
+        Rfold { source, columns: None, places: [0; 5], id: None, cells: Vec::new() }
     }
 }
 
@@ -44,13 +44,14 @@ fn without_hash(line: Line<'_>) -> Line<'_> {
 
 impl Log for Rfold {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
-        let Some([arrival, topology, shape, asked, duration]) = self.places else {
+        let Some(columns) = &self.columns else {
             let (columns, places) = Columns::with(without_hash(line), b',', COLUMNS)?;
             self.id = columns.find("job id")?;
-            (self.columns, self.places) = (columns, Some(places));
+            (self.columns, self.places) = (Some(columns), places);
             return Ok(());
         };
-        let row = self.columns.row(line, b',', &mut self.cells)?;
+        let [arrival, topology, shape, asked, duration] = self.places;
+        let row = columns.row(line, b',', &mut self.cells)?;
         let submit = row.read(arrival, Reason::NotANumber, seconds)?;
         let run = row.read(duration, Reason::NotANumber, seconds)?;
         let size = size(row, asked, self.source.round_up)?;
@@ -59,12 +60,8 @@ impl Log for Rfold {
             true => Some(row.read(shape, Reason::NotAShape, sides)?),
             false => None,
         };
-        let size = match size {
-            Ok(size) => size,
-            Err(why) => {
-                sink.dropped(line.number, why);
-                return Ok(());
-            }
+        let Ok(size) = size.map_err(|why| sink.dropped(line.number, why)) else {
+            return Ok(());
         };
         if run < 0 {
             sink.dropped(line.number, dropped::RUN);
@@ -87,19 +84,11 @@ impl Log for Rfold {
         Some(b',')
     }
 
-    fn begin(&mut self) {
-        self.places = None;
-    }
-
-    fn columns(&self) -> Option<&Columns> {
-        self.places.is_some().then_some(&self.columns)
+    fn columns(&mut self) -> Option<&mut Option<Columns>> {
+        Some(&mut self.columns)
     }
 
     fn names(&self, line: Line<'_>) -> Option<Columns> {
         Columns::read(without_hash(line), b',').ok()
-    }
-
-    fn is_begun(&self) -> bool {
-        self.places.is_some()
     }
 }

@@ -52,7 +52,7 @@ pub(super) struct Sacct {
     delimiter: u8,
     /// Whether every line ends with the delimiter.
     trailing: bool,
-    columns: Columns,
+    columns: Option<Columns>,
     places: Option<Places>,
     cells: Vec<Cell>,
     /// Arrays with tasks that did not start, if the log has several files.
@@ -65,7 +65,7 @@ impl Sacct {
             source,
             delimiter: b'|',
             trailing: false,
-            columns: Columns::default(),
+            columns: None,
             places: None,
             cells: Vec::new(),
             pending: Pending::default(),
@@ -88,8 +88,8 @@ impl Sacct {
             }
         };
         let columns = Columns::read(line, self.delimiter)?;
-        (self.columns, self.trailing) = columns.without_last_if_empty();
-        let columns = &self.columns;
+        let (columns, trailing) = columns.without_last_if_empty();
+        self.trailing = trailing;
         if ["JobID", "Submit", "Start", "End", "State"].iter().all(|name| !columns.has(name)) {
             let what = "this is not a header of sacct -P, which has columns such as JobID and State (sacct -n omits \
                 the header)";
@@ -145,6 +145,7 @@ impl Sacct {
             ran,
             by_cores,
         });
+        self.columns = Some(columns);
         Ok(())
     }
 }
@@ -225,11 +226,13 @@ pub(super) fn state(word: &str) -> (i64, bool, bool) {
 
 impl Log for Sacct {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
-        let Some(places) = &self.places else { return self.header(line) };
+        let (Some(columns), Some(places)) = (&self.columns, &self.places) else {
+            return self.header(line);
+        };
         let Places { submit, start, .. } = *places;
         let zone = &self.source.zone;
         let cells = &mut self.cells;
-        let row = cut(line, &self.columns, self.delimiter, self.trailing, places.name, cells)?;
+        let row = cut(line, columns, self.delimiter, self.trailing, places.name, cells)?;
         let number = line.number;
 
         // Forms of ids: N, N.step, N_T, N_[T-T:S%M], N+K.
@@ -421,12 +424,8 @@ impl Log for Sacct {
         Ok(())
     }
 
-    fn begin(&mut self) {
-        self.places = None;
-    }
-
-    fn columns(&self) -> Option<&Columns> {
-        self.places.is_some().then_some(&self.columns)
+    fn columns(&mut self) -> Option<&mut Option<Columns>> {
+        Some(&mut self.columns)
     }
 
     fn names(&self, line: Line<'_>) -> Option<Columns> {
@@ -438,9 +437,5 @@ impl Log for Sacct {
         for (place, tasks) in std::mem::take(&mut self.pending).finish() {
             sink.noted_at(place, noted::TASKS, tasks);
         }
-    }
-
-    fn is_begun(&self) -> bool {
-        self.places.is_some()
     }
 }

@@ -1,11 +1,10 @@
 //! The kinds of logs and their settings.
 
-use std::fmt;
 use std::sync::LazyLock;
 
 use super::ColumnMap;
 use super::zone::Zone;
-use replay_workload::naming::{Description, Entry, NameError, Table, kind};
+use replay_workload::naming::{Description, Entry, Table, kind, spelled};
 
 /// A kind of log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,16 +210,4 @@ pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()
 }
 
-impl std::str::FromStr for Source {
-    type Err = NameError;
-
-    fn from_str(text: &str) -> Result<Source, NameError> {
-        TABLE.read(text)
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        TABLE.name(self).fmt(f)
-    }
-}
+spelled!(Source, TABLE);

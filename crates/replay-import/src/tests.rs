@@ -27,28 +27,28 @@ JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|Timelim
 ";
 
 /// The result of an import: the header and the records of the trace, the other output files, and the report.
-struct Made {
-    header: String,
-    records: Vec<Record>,
-    nodes: String,
+pub(super) struct Made {
+    pub header: String,
+    pub records: Vec<Record>,
+    pub nodes: String,
     shapes: String,
     ids: String,
-    report: Report,
+    pub report: Report,
 }
 
-fn how(source: &str, map: Option<&str>) -> Import {
+pub(super) fn how(source: &str, map: Option<&str>) -> Import {
     let map = map.map(|text| ColumnMap::parse(text, "map.toml").expect("a map"));
     Import { map, ..Import::new(source.parse().expect("a source"), "log") }
 }
 
 /// Removes the last line, which names the trace, from an output file other than the trace.
-pub(super) fn rows(text: Vec<u8>, swf: &[u8]) -> String {
+fn rows(text: Vec<u8>, swf: &[u8]) -> String {
     let last = format!("# trace blake3:{}\n", blake3::hash(swf).to_hex());
     let text = String::from_utf8(text).expect("text");
     text.strip_suffix(&last).expect("a line that names the trace").to_string()
 }
 
-fn run(how: &Import, log: &[u8]) -> Result<Made, ImportError> {
+pub(super) fn run(how: &Import, log: &[u8]) -> Result<Made, ImportError> {
     let (mut swf, mut nodes, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
     let mut ids = Vec::new();
     let outputs = Outputs {
@@ -58,6 +58,7 @@ fn run(how: &Import, log: &[u8]) -> Result<Made, ImportError> {
         ids: Some(&mut ids),
     };
     let report = import(log, how, outputs)?;
+    assert_eq!(report.accounted(), report.lines, "every line is in one count: {report}");
     let mut reader = Reader::new(swf.as_slice(), "made.swf");
     let records = reader.records().map(|record| record.expect("what was written").1).collect();
     let header = String::from_utf8(reader.header().raw().to_vec()).expect("text");
@@ -70,8 +71,12 @@ fn made(source: &str, log: &str) -> Made {
     run(&how(source, None), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
+fn csv(map: &str, log: &str) -> Made {
+    run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// Returns submit time, wait, run time, size, estimate and status of every job.
-fn jobs(made: &Made) -> Vec<[i64; 6]> {
+pub(super) fn jobs(made: &Made) -> Vec<[i64; 6]> {
     let job = |r: &Record| {
         let times = [r.submit_time, r.wait_time, r.run_time].map(|time| time as i64);
         let [submit, wait, run] = times;
@@ -349,9 +354,7 @@ fn imports_a_table_by_a_map() {
                a;2025-05-01T01:00:00;2025-05-01 01:00:10;2025-05-01T00:01:10+00:00;ann;2;240;ok\n\
                b;2025-05-01T01:00:05;2025-05-01 01:00:10;;ann;2;240;ok\n\
                c;2025-05-01T01:00:20;2025-05-01 01:00:20;2025-05-01T01:00:21;bob;3;;what\n";
-    let import = |map: &str, log: &str| {
-        run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
-    };
+    let import = |map: &str, log: &str| csv(map, log);
     let made = import(MAP, log);
     assert_eq!(jobs(&made), [[0, 10, 60, 2, 14_400, 1], [20, 0, 1, 3, -1, -1]]);
     assert_eq!(
@@ -479,8 +482,7 @@ fn compressed_logs_give_the_same_trace() {
 fn times_too_far_apart_are_dropped() {
     let map = "time = 'seconds'\n[columns]\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n";
     let log = "t,r,n\n0,1,1\n9007199254740991,1,1\n-9007199254740991,1,1\n5,9007199254740991,1\n7,1,0\n8,1,2\n";
-    let made =
-        run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let made = csv(map, log);
     assert_eq!(jobs(&made), [[0, -1, 1, 1, -1, -1], [8, -1, 1, 2, -1, -1]]);
     assert_eq!(made.report.count("times too far apart"), 3);
     assert_eq!(made.report.count("size not positive"), 1);
@@ -513,8 +515,7 @@ fn counts_tasks_of_sacct_arrays_with_steps() {
 fn replaces_doubled_quotes_in_quoted_text_only() {
     let map = "time = \"unix\"\n[columns]\nid = \"i\"\nuser = \"who \\\"x\\\"\"\nsubmit = \"s\"\nrun = \"r\"\nsize = \"n\"\n";
     let log = "i,\"who \"\"x\"\"\",s,r,n\n\"a\"\"b\",\"an\"\"n\",0,5,1\na\"\"b,\"\"\"\",1,5,1\n";
-    let made =
-        run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let made = csv(map, log);
     assert_eq!(made.ids, "job,id\n1,\"a\"\"b\"\n2,\"a\"\"\"\"b\"\n");
     for line in ["; User: 1 an\"n\n", "; User: 2 \"\n"] {
         assert!(made.header.contains(line), "{}", made.header);

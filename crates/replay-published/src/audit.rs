@@ -279,29 +279,13 @@ pub fn unnoticed(checks: &[Check]) -> Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Measured, SUITES, Sample, StrategySwap, Tolerance};
+    use crate::claim::claim;
+    use crate::{SUITES, Sample, StrategySwap, Tolerance};
 
     fn check(ours: f64, swapped: &[f64]) -> Check {
         let swap = |&ours: &f64| StrategySwap { with: "another".to_string(), ours, margin: 0.0 };
-        Check {
-            suite: "",
-            figure: String::new(),
-            workload: String::new(),
-            log: None,
-            what: String::new(),
-            printed: "100".to_string(),
-            published: 100.0,
-            ours: Measured::Judged(ours),
-            margin: 0.0,
-            tolerance: Tolerance::Relative(0.1),
-            note: String::new(),
-            is_claim: false,
-            known: None,
-            swaps: swapped.iter().map(swap).collect(),
-            over_packets: None,
-            sample: Sample::Outside,
-            printed_bound: false,
-        }
+        let claim = claim("", "", "", "100", ours, Tolerance::Relative(0.1)).expect("a number");
+        Check { is_claim: false, swaps: swapped.iter().map(swap).collect(), ..claim }
     }
 
     #[test]

@@ -29,6 +29,7 @@ use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
 use super::worked::Example;
 use super::{Check, Sample, Selection, Suite, Tolerance, VerifyError};
+use crate::defect;
 use replay_core::workload::stochastic::Service;
 use replay_experiment::stream::Metric;
 
@@ -41,7 +42,7 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-const TABLE: &str = include_str!("bani_mohammad.csv");
+pub(super) const TABLE: &str = include_str!("bani_mohammad.csv");
 
 const TBL: &str = "turning-busy-list";
 const TFF: &str = "turning-first-fit";
@@ -140,8 +141,7 @@ fn verify(
 /// Checks section 5.4: with alpha = 3 and k = 1, the bounded Pareto distribution approaches the exponential
 /// distribution with a mean of 1.
 fn pareto_near_exponential() -> Result<Check, VerifyError> {
-    let defect = |error: &dyn std::fmt::Display| VerifyError::Table(error.to_string());
-    let pareto: Service = "pareto[k=1,q=4241,alpha=3]".parse().map_err(|e| defect(&e))?;
+    let pareto: Service = "pareto[k=1,q=4241,alpha=3]".parse().map_err(defect)?;
     let what = "mean run time with alpha 3 and k 1";
     let tolerance = Tolerance::Relative(0.1);
     let check = claim("section 5.4", "pareto", what, "1", pareto.mean(), tolerance)?;
@@ -153,7 +153,7 @@ fn pareto_near_exponential() -> Result<Check, VerifyError> {
 /// The rule that rounds exponential sides to integers was chosen to fit the results of chapter 3. An alternative rule
 /// redraws a side that exceeds the mesh, instead of limiting it; with this rule, the ratios of chapter 3 do not agree.
 /// The rule that was chosen also applies to chapters 4 and 5.
-fn sample(row: &Row) -> Sample {
+pub(super) fn sample(row: &Row) -> Sample {
     match row.sides.as_str() {
         "exponential" if row.service == EXPONENTIAL => Sample::Fitted,
         _ => Sample::Outside,
@@ -612,19 +612,4 @@ fn gap_and_load(
     let gap = |load| Ok::<f64, VerifyError>(operations(load, scanning)? - operations(load, busy)?);
     let what = format!("operations, {scanning} less {busy}: load {heavy} over {light}");
     claim(figure, streams, &what, "1", gap(heavy)? / gap(light)?, Tolerance::Above)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::streams;
-
-    #[test]
-    fn every_row_is_readable_and_names_a_known_point() {
-        let rows = streams::rows(TABLE).expect("a readable table");
-        assert_eq!(rows.len(), 92);
-        streams::tests::are_valid(&rows);
-        let fitted = rows.iter().filter(|row| sample(row) == Sample::Fitted);
-        assert_eq!(fitted.count(), 7);
-    }
 }

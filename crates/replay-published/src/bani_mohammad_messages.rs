@@ -35,7 +35,7 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-const TABLE: &str = include_str!("bani_mohammad_messages.csv");
+pub(super) const TABLE: &str = include_str!("bani_mohammad_messages.csv");
 
 /// Network in which ranks are in row-major order over the whole allocation of a job.
 const ROW_MAJOR: &str = "bani-mohammad row-major";
@@ -699,17 +699,4 @@ fn largest_advantage(runs: &Runs<'_>) -> Result<Check, VerifyError> {
     let ours = all? / one?.min(random?);
     let what = "turnaround of GABL over First Fit: ratio with all-to-all divided by the smallest ratio of the other patterns";
     claim("claim 9", "16x16 uniform", what, "1", ours, Tolerance::Below)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::streams;
-
-    #[test]
-    fn every_row_is_readable_and_names_a_known_point() {
-        let rows = streams::rows(TABLE).expect("a readable table");
-        assert_eq!(rows.len(), 88);
-        streams::tests::are_valid(&rows);
-    }
 }

@@ -1,6 +1,6 @@
 //! Basis of a verdict: the source of the bound, and whether rules of replay were fitted to the printed number.
 
-use std::fmt;
+use replay_core::naming::texts;
 
 /// Whether, and how, a rule or a network of replay was fitted to a printed number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,44 +16,35 @@ pub enum Sample {
     Fitted,
 }
 
-/// Source of the bound of a verdict.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bound {
-    /// The paper makes a claim in words, and the bound was chosen for replay.
-    Ours,
-    /// The paper prints the number or the bound.
-    Printed,
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Bound::Ours => "ours",
-            Bound::Printed => "printed",
-        })
+texts! {
+    /// Source of the bound of a verdict.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Bound {
+        /// The paper makes a claim in words, and the bound was chosen for replay.
+        Ours => "ours",
+        /// The paper prints the number or the bound.
+        Printed => "printed",
     }
 }
 
-/// Class of a judged row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
-    /// Claim in words, with a bound chosen for replay.
-    Claim,
-    /// Printed number that follows from printed constants. replay computes its value from the same constants.
-    Implied,
-    /// Printed number in a table on which the network was calibrated.
-    Calibrated,
-    /// Printed number to which a rule or a constant was fitted.
-    Fitted,
-    /// Printed number to which no rule or constant was fitted.
-    OutOfSample,
+texts! {
+    /// Class of a judged row.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Class {
+        /// Claim in words, with a bound chosen for replay.
+        Claim => "claims with a bound chosen for replay",
+        /// Printed number that follows from printed constants. replay computes its value from the same constants.
+        Implied => "implied by printed constants",
+        /// Printed number in a table on which the network was calibrated.
+        Calibrated => "on a network calibrated on Table 2",
+        /// Printed number to which a rule or a constant was fitted.
+        Fitted => "fitted",
+        /// Printed number to which no rule or constant was fitted.
+        OutOfSample => "printed numbers out of sample",
+    }
 }
 
 impl Class {
-    /// All classes, in the order of summaries.
-    pub const ALL: [Self; 5] =
-        [Self::Claim, Self::Implied, Self::Calibrated, Self::Fitted, Self::OutOfSample];
-
     /// Returns the class of a row. A row with [`Bound::Ours`] is always a claim, because it has no printed number.
     pub fn new(bound: Bound, sample: Sample) -> Self {
         match (bound, sample) {
@@ -63,18 +54,6 @@ impl Class {
             (Bound::Printed, Sample::Fitted) => Self::Fitted,
             (Bound::Printed, Sample::Outside) => Self::OutOfSample,
         }
-    }
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Class::Claim => "claims with a bound chosen for replay",
-            Class::Implied => "implied by printed constants",
-            Class::Calibrated => "on a network calibrated on Table 2",
-            Class::Fitted => "fitted",
-            Class::OutOfSample => "printed numbers out of sample",
-        })
     }
 }
 

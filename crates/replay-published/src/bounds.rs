@@ -15,6 +15,7 @@
 
 mod optima;
 
+use crate::defect;
 use rayon::prelude::*;
 
 use super::claim::claim;
@@ -113,7 +114,7 @@ impl Worst {
 
 /// Checks both bounds on one mesh.
 fn checks_on_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyError> {
-    let topology: Topology = mesh.parse().map_err(table)?;
+    let topology: Topology = mesh.parse().map_err(defect)?;
     let optima = Optima::new(&topology);
     let of = |strategy: &'static str| -> Result<(&str, Worst), VerifyError> {
         Ok((strategy, worst(&topology, &optima, strategy, stop)?))
@@ -172,21 +173,21 @@ fn worst(
     strategy: &str,
     stop: &CancelToken,
 ) -> Result<Worst, VerifyError> {
-    let spec: AllocatorSpec = strategy.parse().map_err(table)?;
+    let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
     let batches = optima.sets().div_ceil(BATCH);
     let parts = (0..batches).into_par_iter().map(|batch| {
         stop.check()?;
-        let mut allocator = spec.build(topology, batch as u64).map_err(table)?;
+        let mut allocator = spec.build(topology, batch as u64).map_err(defect)?;
         let (mut worst, mut chosen) = (Worst::default(), Vec::new());
         for free in batch * BATCH..((batch + 1) * BATCH).min(optima.sets()) {
             let is_busy = |node: &NodeId| free & 1 << node.index() == 0;
             let mut machine = Machine::new(topology.clone());
             machine.occupy(&topology.nodes().filter(is_busy).collect::<Vec<_>>());
-            allocator.begin(&RunSetup::default()).map_err(table)?;
+            allocator.begin(&RunSetup::default()).map_err(defect)?;
             for size in 2..machine.free_count() {
                 chosen.clear();
                 let request = Request::of_size(size as u32);
-                allocator.allocate(&machine, request, &mut chosen).map_err(table)?;
+                allocator.allocate(&machine, request, &mut chosen).map_err(defect)?;
                 let set = chosen.iter().fold(0, |set, node| set | 1 << node.index());
                 worst.push(size, optima.distance(set), optima.best(free, size));
             }
@@ -195,10 +196,6 @@ fn worst(
     });
     let parts: Vec<Worst> = parts.collect::<Result<_, VerifyError>>()?;
     Ok(parts.into_iter().fold(Worst::default(), Worst::join))
-}
-
-fn table(error: impl std::fmt::Display) -> VerifyError {
-    VerifyError::Table(error.to_string())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::basis::{Bound, Class, Sample};
 use super::tolerance::Tolerance;
+use replay_core::naming::texts;
 use replay_core::number::fixed;
 use replay_core::table::{Column, Table, name};
 use replay_core::table::{Sheet, Shown};
@@ -118,34 +119,23 @@ pub struct StrategySwap {
     pub margin: f64,
 }
 
-/// The reason why a swap is unnoticed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cause {
-    /// The numbers before and after the swap are treated as equal: their intervals overlap, or they differ by at most 1
-    /// %.
-    Equal,
-    /// The row has a bound, and both numbers are on the same side of the bound.
-    Bound,
-    /// The numbers differ, and the tolerance admits both numbers.
-    Wide,
+texts! {
+    /// The reason why a swap is unnoticed.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Cause {
+        /// The numbers before and after the swap are treated as equal: their intervals overlap, or they differ by at
+        /// most 1 %.
+        Equal => "equal",
+        /// The row has a bound, and both numbers are on the same side of the bound.
+        Bound => "bound",
+        /// The numbers differ, and the tolerance admits both numbers.
+        Wide => "wide",
+    }
 }
 
 impl Cause {
-    /// All causes, in the order of the columns of the audit.
-    pub const ALL: [Self; 3] = [Self::Equal, Self::Bound, Self::Wide];
-
     /// Largest relative difference at which two numbers are treated as equal.
     const ALIKE: f64 = 0.01;
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Cause::Equal => "equal",
-            Cause::Bound => "bound",
-            Cause::Wide => "wide",
-        })
-    }
 }
 
 /// A published number and the measured value.
@@ -449,31 +439,15 @@ impl Table for Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim::claim;
 
     fn check(printed: &str, ours: f64, tolerance: Tolerance) -> Verdict {
         of(printed, ours, tolerance).verdict()
     }
 
     fn of(printed: &str, ours: f64, tolerance: Tolerance) -> Check {
-        Check {
-            suite: "",
-            figure: String::new(),
-            workload: String::new(),
-            log: None,
-            what: String::new(),
-            printed: printed.to_string(),
-            published: printed.parse().expect("a number"),
-            ours: Measured::Judged(ours),
-            margin: 0.0,
-            tolerance,
-            note: String::new(),
-            is_claim: false,
-            known: None,
-            swaps: Vec::new(),
-            over_packets: None,
-            sample: Sample::Outside,
-            printed_bound: false,
-        }
+        let claim = claim("", "", "", printed, ours, tolerance).expect("a number");
+        Check { is_claim: false, ..claim }
     }
 
     #[test]

@@ -28,6 +28,15 @@ pub(super) fn with_swaps<T: Display + Clone>(
     Ok(checks)
 }
 
+/// Returns the strategy that is exchanged with `name`; returns `name` itself if `name` is not exchanged.
+pub(super) fn substitute<'a>(exchanged: Option<[&'a str; 2]>, name: &'a str) -> &'a str {
+    match exchanged {
+        Some([a, b]) if name == a => b,
+        Some([a, b]) if name == b => a,
+        _ => name,
+    }
+}
+
 /// Iterates over all pairs of distinct strategies, in the order of the list.
 pub(super) fn pairs<'a, T: Clone>(strategies: &'a [T]) -> impl Iterator<Item = [T; 2]> + 'a {
     let others =
@@ -49,15 +58,7 @@ mod tests {
         let value =
             |name: &str| [2.0, 4.0, 8.0][strategies.iter().position(|s| *s == name).unwrap_or(0)];
         let exchanged = |[a, b]: [&'static str; 2]| {
-            let of = move |name| {
-                if name == a {
-                    b
-                } else if name == b {
-                    a
-                } else {
-                    name
-                }
-            };
+            let of = |name| substitute(Some([a, b]), name);
             rows([value(of("a")), value(of("b"))])
         };
         let checks = rows([2.0, 4.0]).expect("rows");

@@ -20,6 +20,7 @@
 mod claims;
 mod spread;
 
+use crate::defect;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -183,12 +184,12 @@ impl Row {
 fn rows() -> Result<Vec<Row>, VerifyError> {
     let rows: Result<_, csv::Error> =
         csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
-    rows.map_err(|e| VerifyError::Table(e.to_string()))
+    rows.map_err(defect)
 }
 
 /// Returns the log for a trace of the paper, or the reason why the log is missing.
 fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotRun>, VerifyError> {
-    let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
+    let manifest = Manifest::embedded().map_err(defect)?;
     // The version that the paper used takes precedence over the current version of the archive.
     let known = manifest.matching(trace).next();
     let alias = known.and_then(|known| known.aliases.first()).map_or(trace, String::as_str);
@@ -348,11 +349,10 @@ fn by_spread(check: Check, spread: &Accumulator) -> Check {
 
 /// Creates the trace of a log on the machine of the paper.
 fn trace_of(rows: &[&Row], workload: Arc<Workload>) -> Result<Arc<Trace>, VerifyError> {
-    let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
     let none = || VerifyError::Table("a trace without rows".to_string());
-    let topology = rows.first().ok_or_else(none)?.mesh.parse().map_err(|e| table(&e))?;
+    let topology = rows.first().ok_or_else(none)?.mesh.parse().map_err(defect)?;
     let schedulers = rows.iter().map(|row| row.scheduler.parse()).collect::<Result<Vec<_>, _>>();
-    let schedulers = schedulers.map_err(|e| table(&e))?;
+    let schedulers = schedulers.map_err(defect)?;
     Ok(Arc::new(Trace::new(workload, topology, Policy::JOHNSON.name, &schedulers)))
 }
 
@@ -363,7 +363,6 @@ fn run_all(
     trace: &Arc<Trace>,
     stop: &CancelToken,
 ) -> Result<Results, VerifyError> {
-    let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
     // The key is (scheduler, strategy); the value is `true` if ties are counted.
     let mut wanted: BTreeMap<(String, String), bool> = BTreeMap::new();
     for row in rows {
@@ -383,8 +382,8 @@ fn run_all(
         let cell = |(scheduler, strategy): &&(String, String)| {
             Ok(Cell {
                 trace: trace.clone(),
-                scheduler: scheduler.parse().map_err(|e| table(&e))?,
-                allocator: strategy.parse().map_err(|e| table(&e))?,
+                scheduler: scheduler.parse().map_err(defect)?,
+                allocator: strategy.parse().map_err(defect)?,
                 seed: 0,
             })
         };

@@ -33,7 +33,7 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-const TABLE: &str = include_str!("lo.csv");
+pub(super) const TABLE: &str = include_str!("lo.csv");
 
 /// Returns a point with the machine and the scheduler of Table 1.
 fn key<'a>(sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
@@ -95,7 +95,7 @@ fn verify(
 
 /// Returns whether a rule was fitted to the row. Three rules were fitted to Table 1: how exponential sides become
 /// integers, what *best* means in Best Fit, and how frames end at the walls.
-fn sample(row: &Row) -> Sample {
+pub(super) fn sample(row: &Row) -> Sample {
     match (row.strategy.as_str(), row.sides.as_str()) {
         ("best-fit" | "frame-sliding", _) | (_, "exponential") => Sample::Fitted,
         _ => Sample::Outside,
@@ -255,19 +255,4 @@ fn saturation(
         before = here;
     }
     Ok(f64::NAN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::streams;
-
-    #[test]
-    fn every_row_is_readable_and_names_a_known_point() {
-        let rows = streams::rows(TABLE).expect("a readable table");
-        assert_eq!(rows.len(), 32);
-        streams::tests::are_valid(&rows);
-        let fitted = rows.iter().filter(|row| sample(row) == Sample::Fitted);
-        assert_eq!(fitted.count(), 20);
-    }
 }

@@ -52,7 +52,7 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-const TABLE: &str = include_str!("lo_messages.csv");
+pub(super) const TABLE: &str = include_str!("lo_messages.csv");
 
 const ALL_TO_ALL: &str = "all-to-all[sends=at-once]";
 const PATTERNS: [&str; 5] = [ALL_TO_ALL, "one-to-all", "n-body", "fft-2d", "multigrid"];
@@ -305,19 +305,5 @@ impl Claims<'_> {
             }
         }
         Ok(count)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::streams;
-
-    #[test]
-    fn every_row_is_readable_and_names_a_known_point() {
-        let rows = streams::rows(TABLE).expect("a readable table");
-        // Table 2 has four measures for each strategy and pattern. The dispersal of First Fit is not a row.
-        assert_eq!(rows.len(), PATTERNS.len() * (4 * STRATEGIES.len() - 1));
-        streams::tests::are_valid(&rows);
     }
 }

@@ -16,6 +16,7 @@
 
 mod closed;
 
+use crate::defect;
 use std::collections::BTreeMap;
 
 use super::claim::claim;
@@ -132,11 +133,7 @@ fn share(jobs: &[SyntheticJob], which: impl Fn(&SyntheticJob) -> bool) -> f64 {
 fn classes() -> Result<BTreeMap<String, Constants>, VerifyError> {
     let rows = csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize();
     let named = |row: Result<Constants, csv::Error>| row.map(|row| (row.class.clone(), row));
-    rows.map(named).collect::<Result<_, _>>().map_err(table)
-}
-
-fn table(error: impl std::fmt::Display) -> VerifyError {
-    VerifyError::Table(error.to_string())
+    rows.map(named).collect::<Result<_, _>>().map_err(defect)
 }
 
 /// Returns the generator of a single class.
@@ -147,7 +144,7 @@ fn generator(class: &str) -> Result<LublinFeitelson, VerifyError> {
             LublinFeitelson { batch: None, ..LublinFeitelson::batch_and_interactive(PROCESSORS) }
         }
         "untyped" => LublinFeitelson::untyped(PROCESSORS),
-        _ => return Err(table(format!("unknown class \"{class}\""))),
+        _ => return Err(defect(format!("unknown class \"{class}\""))),
     })
 }
 
@@ -157,7 +154,7 @@ fn drawn(class: &str, selection: &Selection) -> Result<Vec<Accumulator>, VerifyE
     let mut found = vec![Accumulator::default(); QUANTITIES.len()];
     for seed in 1..=REPLICATIONS {
         selection.stop.check()?;
-        let jobs = model.generate(JOBS, seed).map_err(table)?;
+        let jobs = model.generate(JOBS, seed).map_err(defect)?;
         for (accumulator, quantity) in found.iter_mut().zip(&QUANTITIES) {
             accumulator.push((quantity.drawn)(&jobs));
         }

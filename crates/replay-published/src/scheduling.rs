@@ -4,6 +4,7 @@
 //! simulator can therefore be compared with the schedules. There is no tolerance: every start time must be equal. The
 //! swap test uses the schedule of another scheduler if the two schedules differ.
 
+use crate::defect;
 use std::collections::BTreeMap;
 
 use super::claim::claim;
@@ -71,14 +72,10 @@ const DISCIPLINES: [Discipline; 3] =
 fn rows() -> Result<BTreeMap<String, Vec<Row>>, VerifyError> {
     let mut workloads: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     for row in csv::Reader::from_reader(SCHEDULES.as_bytes()).into_deserialize() {
-        let row: Row = row.map_err(table)?;
+        let row: Row = row.map_err(defect)?;
         workloads.entry(row.workload.clone()).or_default().push(row);
     }
     Ok(workloads)
-}
-
-fn table(error: impl std::fmt::Display) -> VerifyError {
-    VerifyError::Table(error.to_string())
 }
 
 /// Reads the jobs of a workload from its trace.
@@ -96,10 +93,10 @@ fn verify(
     let schedules = rows()?;
     let mut checks = Vec::new();
     for (name, trace) in TRACES.into_iter().filter(|(name, _)| selection.includes(name)) {
-        let rows = schedules.get(name).ok_or_else(|| table(format!("{name} has no schedule")))?;
+        let rows = schedules.get(name).ok_or_else(|| defect(format!("{name} has no schedule")))?;
         let jobs = jobs(name, trace)?;
         if rows.iter().map(Row::key).ne(jobs.iter().map(key)) {
-            return Err(table(format!("{name}: the schedule and the trace have different jobs")));
+            return Err(defect(format!("{name}: the schedule and the trace have different jobs")));
         }
         for discipline in DISCIPLINES {
             checks.push(of_discipline(name, rows, &jobs, discipline, &selection.stop)?);
@@ -119,10 +116,10 @@ fn of_discipline(
     (discipline, start): Discipline,
     stop: &CancelToken,
 ) -> Result<Check, VerifyError> {
-    let spec: SchedulerSpec = discipline.parse().map_err(table)?;
+    let spec: SchedulerSpec = discipline.parse().map_err(defect)?;
     let processors = rows.first().map_or(0, |row| row.processors);
     let timeline = Timeline::compute(jobs, processors, spec.build(processors).as_mut(), stop);
-    let starts = timeline.map_err(table)?;
+    let starts = timeline.map_err(defect)?;
     let starts = starts.starts();
     // Number of jobs for which the start time in replay differs from the start time in a column.
     let differ = |start: fn(&Row) -> i64| {
@@ -153,18 +150,8 @@ fn of_discipline(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::select;
     use crate::{Measured, Verdict};
-    use replay_core::workload::SearchPath;
-
-    fn selection() -> Selection {
-        Selection {
-            traces: SearchPath::new([]),
-            only: vec![],
-            full: false,
-            shake: None,
-            stop: CancelToken::new(),
-        }
-    }
 
     #[test]
     fn traces_and_schedules_have_the_same_jobs() {
@@ -197,7 +184,7 @@ mod tests {
 
     #[test]
     fn every_start_agrees_with_the_golden_schedule() {
-        let checks = verify(&selection(), &mut |_| {}).expect("small workloads");
+        let checks = verify(&select(&[]), &mut |_| {}).expect("small workloads");
         assert_eq!(checks.len(), TRACES.len() * DISCIPLINES.len());
         for check in &checks {
             assert_eq!(check.verdict(), Verdict::Within, "{check:?}");

@@ -245,9 +245,10 @@ const MORE: [u64; 2] = [60, 180];
 const LITERAL: u64 = 4;
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::row::Relation;
     use super::*;
+    use crate::{Sample, bani_mohammad, bani_mohammad_messages, lo, lo_messages};
 
     #[test]
     fn readings_of_one_strategy_are_not_exchanged() {
@@ -262,20 +263,29 @@ pub mod tests {
         }
     }
 
-    /// Asserts that every row has a valid point, allocator and number.
-    pub fn are_valid(rows: &[Row]) {
-        for row in rows {
-            for key in [row.key(), row.baseline()] {
-                let point = key.point().expect("a point");
-                point.allocator.build(&point.topology, 0).expect("supported there");
+    #[test]
+    fn every_row_is_readable_and_names_a_known_point() {
+        let outside: fn(&Row) -> Sample = |_| Sample::Outside;
+        for (table, sample, [count, fitted]) in [
+            (lo::TABLE, lo::sample as fn(&Row) -> Sample, [32, 20]),
+            // Table 2 has four measures for each of seven strategies and five patterns. The dispersal of First Fit is
+            // not a row.
+            (lo_messages::TABLE, outside, [5 * (4 * 7 - 1), 0]),
+            (bani_mohammad::TABLE, bani_mohammad::sample, [92, 7]),
+            (bani_mohammad_messages::TABLE, outside, [88, 0]),
+        ] {
+            let rows = rows(table).expect("a readable table");
+            assert_eq!(rows.len(), count);
+            assert_eq!(rows.iter().filter(|row| sample(row) == Sample::Fitted).count(), fitted);
+            for row in rows {
+                for key in [row.key(), row.baseline()] {
+                    let point = key.point().expect("a point");
+                    point.allocator.build(&point.topology, 0).expect("supported there");
+                }
+                row.printed.parse::<f64>().expect("a number");
+                let is_interval = row.relation == Relation::Overlaps;
+                assert_eq!(is_interval, row.printed_high.is_some(), "{}", row.id);
             }
-            row.printed.parse::<f64>().expect("a number");
-            assert_eq!(
-                row.relation == Relation::Overlaps,
-                row.printed_high.is_some(),
-                "{}",
-                row.id
-            );
         }
     }
 }

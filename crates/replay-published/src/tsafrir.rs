@@ -19,6 +19,7 @@
 //! drops these jobs. The dropped jobs are not the cause of the difference: if they are included with a run time of
 //! zero, both results are far above the quoted numbers.
 
+use crate::defect;
 use std::path::{Path, PathBuf};
 
 use super::claim::claim;
@@ -104,7 +105,7 @@ fn verify(
 
 /// Returns the path of a log. If exactly the named version is missing, returns the reason.
 fn path(log: &str, selection: &Selection) -> Result<Result<PathBuf, NotRun>, VerifyError> {
-    let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
+    let manifest = Manifest::embedded().map_err(defect)?;
     let found = selection.traces.resolve(log, &manifest);
     let fetch = || NotRun::Absent(format!("scripts/fetch-traces.sh {log}"));
     Ok(found.map_err(|_| fetch()))
@@ -121,7 +122,7 @@ fn easy(
     let mut scheduler = SchedulerSpec::easy().build(processors);
     let timeline =
         Timeline::compute(&workload.jobs, processors, scheduler.as_mut(), &selection.stop);
-    let timeline = timeline.map_err(|e| VerifyError::Table(e.to_string()))?;
+    let timeline = timeline.map_err(defect)?;
     let metrics = ScheduleMetrics::new(&workload.jobs, timeline.starts(), processors as usize);
     Ok((workload.name, metrics))
 }
@@ -130,19 +131,11 @@ fn easy(
 mod tests {
     use super::*;
     use crate::Verdict;
-    use replay_core::cancel::CancelToken;
-    use replay_core::workload::SearchPath;
+    use crate::tests::select;
 
     #[test]
     fn without_logs_every_row_names_the_script_that_fetches_them() {
-        let selection = Selection {
-            traces: SearchPath::new([]),
-            only: vec!["SDSC-SP2".to_string()],
-            full: false,
-            shake: None,
-            stop: CancelToken::new(),
-        };
-        let checks = verify(&selection, &mut |_| {}).expect("runs without logs");
+        let checks = verify(&select(&["SDSC-SP2"]), &mut |_| {}).expect("runs without logs");
         assert_eq!(checks.len(), 4);
         for check in checks {
             let Verdict::NotRun(why) = check.verdict() else { panic!("{check:?}") };

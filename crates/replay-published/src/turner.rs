@@ -94,8 +94,3 @@ fn printed(
     let check = claim(figure, machine, what, printed, ours, tolerance)?;
     Ok(Check { is_claim: false, ..check })
 }
-
-/// Converts the failure of a run to an error. The input of the run is part of the program, so the failure is a defect.
-fn defect(error: impl std::fmt::Display) -> VerifyError {
-    VerifyError::Table(error.to_string())
-}

@@ -2,6 +2,7 @@
 
 use super::claim::claim;
 use super::{Check, StrategySwap, Tolerance, VerifyError};
+use crate::defect;
 use replay_core::allocator::Request;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
@@ -41,15 +42,14 @@ impl Example {
     /// Returns the number of processors that a strategy allocates beyond the request, in percent of the allocated
     /// processors.
     fn wasted_by(&self, strategy: &str) -> Result<f64, VerifyError> {
-        let defect = |error: &dyn std::fmt::Display| VerifyError::Table(error.to_string());
-        let topology: Topology = self.machine.parse().map_err(|e| defect(&e))?;
-        let spec: AllocatorSpec = strategy.parse().map_err(|e| defect(&e))?;
-        let mut allocator = spec.build(&topology, 0).map_err(|e| defect(&e))?;
+        let topology: Topology = self.machine.parse().map_err(defect)?;
+        let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+        let mut allocator = spec.build(&topology, 0).map_err(defect)?;
         let mut nodes = Vec::new();
         let request = Request::shaped(self.size, None);
         allocator
             .allocate(&Machine::new(topology), request, &mut nodes)
-            .map_err(|refusal| defect(&format!("{strategy}: {refusal:?}")))?;
+            .map_err(|refusal| defect(format!("{strategy}: {refusal:?}")))?;
         Ok(100.0 * (1.0 - f64::from(self.size) / nodes.len() as f64))
     }
 }

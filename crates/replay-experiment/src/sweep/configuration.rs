@@ -1,5 +1,5 @@
 use crate::journal::CellId;
-use replay_core::workload::{Follows, Job, Shake, Waits};
+use replay_core::workload::{Follows, Job, RecordedValues, Shake};
 
 /// Format number of ids. Increase this number whenever a change of the code alters the results of cells.
 const FORMAT: u32 = 2;
@@ -84,7 +84,7 @@ pub fn text_digest(text: &str) -> String {
 
 /// Returns the BLAKE3 digest, in hexadecimal, of the recorded start times of jobs. The schedule of the scheduler
 /// `recorded` depends on the jobs and on their recorded start times.
-pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
+pub fn starts_digest(jobs: &[Job], waits: &RecordedValues) -> String {
     let mut digest = Digest::default();
     for job in jobs {
         // The value `i64::MIN` marks an unknown start, because it does not occur in logs.

@@ -15,9 +15,8 @@ use polars_parquet::write::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::tests::rows;
-use crate::{Class, Import, Input, Outputs, Report, import, import_all};
-use replay_workload::swf::{Reader, Record};
+use crate::tests::{Made, jobs, run};
+use crate::{Class, Import, Input, Outputs, import, import_all};
 
 type Table = Vec<(&'static str, Box<dyn Array>)>;
 
@@ -76,27 +75,8 @@ fn lists(values: &[Option<Vec<i64>>]) -> Box<dyn Array> {
     lists.boxed()
 }
 
-struct Made {
-    records: Vec<Record>,
-    header: String,
-    nodes: String,
-    report: Report,
-}
-
 fn how(source: &str, map: Option<&str>) -> Import {
-    let map = map.map(|text| ColumnMap::parse(text, "map.toml").expect("a map"));
-    Import { map, ..Import::new(source.parse().expect("a source"), "t.parquet") }
-}
-
-fn run(how: &Import, bytes: &[u8]) -> Result<Made, ImportError> {
-    let (mut swf, mut nodes) = (Vec::new(), Vec::new());
-    let outputs = Outputs { nodes: Some(&mut nodes), ..Outputs::trace(&mut swf) };
-    let report = import(bytes, how, outputs)?;
-    assert_eq!(report.accounted(), report.lines, "every row is in one count: {report}");
-    let mut reader = Reader::new(swf.as_slice(), "made.swf");
-    let records = reader.records().map(|record| record.expect("what was written").1).collect();
-    let header = String::from_utf8(reader.header().raw().to_vec()).expect("text");
-    Ok(Made { records, header, nodes: rows(nodes, &swf), report })
+    Import { file: "t.parquet".to_string(), ..crate::tests::how(source, map) }
 }
 
 fn made(source: &str, map: Option<&str>, bytes: &[u8]) -> Made {
@@ -108,14 +88,6 @@ fn error(source: &str, map: Option<&str>, bytes: &[u8]) -> String {
         Ok(_) => panic!("it is imported"),
         Err(error) => error.to_string(),
     }
-}
-
-fn jobs(made: &Made) -> Vec<[i64; 6]> {
-    let job = |r: &Record| {
-        let [submit, wait, run] = [r.submit_time, r.wait_time, r.run_time].map(|time| time as i64);
-        [submit, wait, run, r.allocated_processors, r.requested_time as i64, r.status]
-    };
-    made.records.iter().map(job).collect()
 }
 
 /// 2024-03-01T00:00:00Z.

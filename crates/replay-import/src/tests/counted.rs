@@ -7,8 +7,7 @@ const MAP: &str = "time = 'unix'\n[columns]\nid = 'i'\nsubmit = 's'\nstart = 'b'
     status = { column = 'z', ok = ['ok'], failed = ['no'] }\n";
 
 fn table(rows: &str) -> Made {
-    let log = format!("i,s,b,e,w,r,n,l,z\n{rows}");
-    run(&how("csv", Some(MAP)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+    csv(MAP, &format!("i,s,b,e,w,r,n,l,z\n{rows}"))
 }
 
 /// Returns the notes of the report, each with its count and first line.

@@ -44,8 +44,7 @@ fn recognises_jobs_cancelled_while_waiting() {
 fn keeps_rows_with_unreadable_lists_of_nodes() {
     let map = "time = 'unix'\n[columns]\nsubmit = 's'\nrun = 'r'\nsize = 'n'\nnodes = 'w'\n";
     let log = "s,r,n,w\n1,5,2,\"a,b\"\n2,5,2,a[\n3,5,2,\"a[0-9999999]\"\n";
-    let made =
-        run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let made = csv(map, log);
     assert_eq!((made.report.jobs, made.report.nodes), (3, 1));
     assert_eq!(made.report.count("unreadable node list, omitted"), 1);
     assert_eq!(made.report.count("list of nodes longer than any machine allows, omitted"), 1);
@@ -55,8 +54,7 @@ fn keeps_rows_with_unreadable_lists_of_nodes() {
 fn reads_lists_of_nodes_in_python_notation() {
     let map = "separator = ';'\ntime = 'unix'\n[columns]\nsubmit = 's'\nrun = 'r'\nsize = 'n'\nnodes = 'w'\n";
     let log = "s;r;n;w\n1;5;2;[4, 17]\n2;5;2;['n1', 'n2']\n3;5;2;[1-2]\n4;5;1;[]\n5;5;2;n[1-2]\n";
-    let made =
-        run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let made = csv(map, log);
     assert_eq!(made.nodes, "job,nodes\n1,\"4,17\"\n2,\"n1,n2\"\n3,\"1-2\"\n5,\"n[1-2]\"\n");
     assert_eq!(made.report.count("unreadable node list, omitted"), 0);
 }

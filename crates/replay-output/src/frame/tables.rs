@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 
 use super::FrameError;
 use super::files::{Files, write};
-use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
+use replay_core::table::Table;
 use replay_experiment::log_comparison::LogComparisonRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::{Measure, RunResult, WithRun};
@@ -98,15 +98,9 @@ impl Tables {
     }
 
     fn flush_comparisons(&mut self) -> Result<(), FrameError> {
-        if self.buffered_comparisons.is_empty() {
-            return Ok(());
-        }
-        let files = match self.log_comparison.take() {
-            Some(files) => files,
-            None => Files::create::<LogComparisonRow>(&self.dir, &self.metadata, true)?,
-        };
-        self.log_comparison.insert(files).append(&self.buffered_comparisons)?;
-        self.buffered_comparisons.clear();
+        let Self { log_comparison, dir, metadata, buffered_comparisons, .. } = self;
+        append_to(log_comparison, dir, metadata, buffered_comparisons)?;
+        buffered_comparisons.clear();
         Ok(())
     }
 
@@ -138,15 +132,7 @@ impl Tables {
         let sizes: Vec<_> = self.buffered.iter().flat_map(RunResult::size_rows).collect();
         self.by_size.append(&sizes)?;
         let outages: Vec<_> = self.buffered.iter().filter_map(RunResult::outage_row).collect();
-        if !outages.is_empty() {
-            let files = match self.outages.take() {
-                Some(files) => files,
-                None => {
-                    Files::create::<WithRun<'_, OutageMetrics>>(&self.dir, &self.metadata, true)?
-                }
-            };
-            self.outages.insert(files).append(&outages)?;
-        }
+        append_to(&mut self.outages, &self.dir, &self.metadata, &outages)?;
         self.buffered.clear();
         self.buffered_rows = 0;
         Ok(())
@@ -161,25 +147,33 @@ impl Tables {
     pub fn finish(mut self, shaken: &[ShakenRow]) -> Result<Vec<PathBuf>, FrameError> {
         self.flush()?;
         self.flush_comparisons()?;
-        let mut paths = self.runs.finish()?;
-        paths.extend(self.by_size.finish()?);
-        if let Some(jobs) = self.jobs {
-            paths.extend(jobs.finish()?);
-        }
-        if let Some(allocations) = self.allocations {
-            paths.extend(allocations.finish()?);
-        }
-        if let Some(outages) = self.outages {
-            paths.extend(outages.finish()?);
-        }
-        if let Some(log_comparison) = self.log_comparison {
-            paths.extend(log_comparison.finish()?);
+        let mut paths = Vec::new();
+        let further = [self.jobs, self.allocations, self.outages, self.log_comparison];
+        for files in [self.runs, self.by_size].into_iter().chain(further.into_iter().flatten()) {
+            paths.extend(files.finish()?);
         }
         if !shaken.is_empty() {
             paths.extend(write(&self.dir, shaken, &self.metadata)?);
         }
         Ok(paths)
     }
+}
+
+/// Appends rows to the files of a table, which are created with the first row.
+fn append_to<Row: Table>(
+    files: &mut Option<Files>,
+    dir: &Path,
+    metadata: &[(String, String)],
+    rows: &[Row],
+) -> Result<(), FrameError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let open = match files.take() {
+        Some(open) => open,
+        None => Files::create::<Row>(dir, metadata, true)?,
+    };
+    files.insert(open).append(rows)
 }
 
 /// Splits rows into parts with a bounded number of processors, which bounds the memory for the lists of processors.

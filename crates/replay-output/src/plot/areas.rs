@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::header::{Head, Mark};
 use super::lines::colour;
 use super::panel::Panel;
@@ -38,7 +36,7 @@ impl Figure for Areas {
         Head::new(title, subtitle).legend(lines.iter().enumerate().map(entry))
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let Lines { x_title, y_title, lines, .. } = &self.0;
         let panel = Panel::of_page(canvas, top, self.scales(), [x_title, y_title])?;

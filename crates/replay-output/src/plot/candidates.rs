@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::edge::{Cells, Edge};
 use super::figure_style::Page;
 use super::header::{Head, Mark};
@@ -206,7 +204,7 @@ impl Figure for Candidates {
         Ok(self.drawn_candidates().len().div_ceil(layout.across) as f64 * layout.size.1 + 8.0)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let layout = self.layout(canvas.width());
         for (place, candidate) in self.drawn_candidates().iter().enumerate() {
@@ -251,9 +249,9 @@ impl Figure for Candidates {
 
 impl Candidates {
     /// Draws one candidate with its upper left corner at `(left, top)`.
-    fn draw_one<DB: DrawingBackend>(
+    fn draw_one(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         candidate: &CandidateMap,
         wins: bool,
         (left, top): (f64, f64),
@@ -282,9 +280,9 @@ impl Candidates {
         Ok(())
     }
 
-    fn draw_slice<DB: DrawingBackend>(
+    fn draw_slice(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         candidate: &CandidateMap,
         wins: bool,
         z: usize,
@@ -348,12 +346,7 @@ impl Candidates {
     }
 
     /// Labels columns and rows, or the slice of a three-dimensional machine.
-    fn labels<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        z: usize,
-        cells: Cells,
-    ) -> Result<(), PlotError> {
+    fn labels(&self, canvas: &Canvas<'_>, z: usize, cells: Cells) -> Result<(), PlotError> {
         let [columns, rows] = cells.sides;
         let depth = self.sides[2].max(1);
         let look = Text::of_size(10.5).colour(MUTED);
@@ -380,8 +373,8 @@ impl Candidates {
     }
 }
 
-fn ring<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn ring(
+    canvas: &Canvas<'_>,
     (x, y): (f64, f64),
     radius: f64,
     width: f64,

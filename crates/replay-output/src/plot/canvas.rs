@@ -2,19 +2,52 @@ use plotters::coord::Shift;
 use plotters::element::{Circle, PathElement, Polygon, Rectangle};
 use plotters::prelude::{DrawingArea, DrawingBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, ShapeStyle};
+use plotters::style::{
+    FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, ShapeStyle, TextStyle,
+};
 
 use super::style::{CAP_HEIGHT, Colour, FONT, INK, LINE_HEIGHT};
 use super::{PlotError, raster};
 
 /// A page to draw on. Lengths are in units of the layout, in which tick labels have size 13.5. The y coordinate grows
 /// downwards from the top edge.
-pub struct Canvas<DB: DrawingBackend> {
-    area: DrawingArea<DB, Shift>,
+pub struct Canvas<'a> {
+    area: &'a dyn Area,
     scale: f64,
     ink: Ink,
     size: (f64, f64),
     titles: bool,
+}
+
+/// Drawing operations of a back end, in its units.
+pub(super) trait Area {
+    fn rectangle(&self, corners: [(i32, i32); 2], style: ShapeStyle) -> Result<(), PlotError>;
+    fn path(&self, points: Vec<(i32, i32)>, style: ShapeStyle) -> Result<(), PlotError>;
+    fn polygon(&self, points: Vec<(i32, i32)>, style: ShapeStyle) -> Result<(), PlotError>;
+    fn circle(&self, centre: (i32, i32), radius: i32, style: ShapeStyle) -> Result<(), PlotError>;
+    fn text(&self, text: &str, style: &TextStyle<'_>, at: (i32, i32)) -> Result<(), PlotError>;
+}
+
+impl<DB: DrawingBackend> Area for DrawingArea<DB, Shift> {
+    fn rectangle(&self, corners: [(i32, i32); 2], style: ShapeStyle) -> Result<(), PlotError> {
+        self.draw(&Rectangle::new(corners, style)).map_err(PlotError::draw)
+    }
+
+    fn path(&self, points: Vec<(i32, i32)>, style: ShapeStyle) -> Result<(), PlotError> {
+        self.draw(&PathElement::new(points, style)).map_err(PlotError::draw)
+    }
+
+    fn polygon(&self, points: Vec<(i32, i32)>, style: ShapeStyle) -> Result<(), PlotError> {
+        self.draw(&Polygon::new(points, style)).map_err(PlotError::draw)
+    }
+
+    fn circle(&self, centre: (i32, i32), radius: i32, style: ShapeStyle) -> Result<(), PlotError> {
+        self.draw(&Circle::new(centre, radius, style)).map_err(PlotError::draw)
+    }
+
+    fn text(&self, text: &str, style: &TextStyle<'_>, at: (i32, i32)) -> Result<(), PlotError> {
+        self.draw_text(text, style, at).map_err(PlotError::draw)
+    }
 }
 
 /// Kind of back end.
@@ -111,10 +144,10 @@ impl Text {
     }
 }
 
-impl<DB: DrawingBackend> Canvas<DB> {
+impl<'a> Canvas<'a> {
     /// Creates a page of this size in units of the layout, on a back end with `scale` pixels per unit.
     pub(super) fn new(
-        area: DrawingArea<DB, Shift>,
+        area: &'a dyn Area,
         scale: f64,
         ink: Ink,
         size: (f64, f64),
@@ -160,8 +193,7 @@ impl<DB: DrawingBackend> Canvas<DB> {
         let (a, b) = (self.at(a), self.at(b));
         let upper_left = (a.0.min(b.0), a.1.min(b.1));
         let lower_right = (a.0.max(b.0).max(upper_left.0 + 1), a.1.max(b.1).max(upper_left.1 + 1));
-        let rectangle = Rectangle::new([upper_left, lower_right], Self::fill(colour));
-        self.area.draw(&rectangle).map_err(PlotError::draw)
+        self.area.rectangle([upper_left, lower_right], Self::fill(colour))
     }
 
     /// Draws a line through points.
@@ -173,19 +205,17 @@ impl<DB: DrawingBackend> Canvas<DB> {
         pixels.dedup();
         let style = self.stroke(width, colour);
         if self.ink == Ink::Vector {
-            return self.area.draw(&PathElement::new(pixels, style)).map_err(PlotError::draw);
+            return self.area.path(pixels, style);
         }
         // The library draws wide paths with spikes at sharp corners and makes some slopes too thin. Each segment is
         // therefore filled row by row, and the joints are round, as in the SVG.
         for pair in pixels.windows(2) {
             for (upper_left, lower_right) in raster::segment(pair[0], pair[1], style.stroke_width) {
-                let row = Rectangle::new([upper_left, lower_right], Self::fill(colour));
-                self.area.draw(&row).map_err(PlotError::draw)?;
+                self.area.rectangle([upper_left, lower_right], Self::fill(colour))?;
             }
         }
         for &joint in pixels.iter().skip(1).rev().skip(1) {
-            let round = Circle::new(joint, (style.stroke_width / 2) as i32, Self::fill(colour));
-            self.area.draw(&round).map_err(PlotError::draw)?;
+            self.area.circle(joint, (style.stroke_width / 2) as i32, Self::fill(colour))?;
         }
         Ok(())
     }
@@ -220,7 +250,7 @@ impl<DB: DrawingBackend> Canvas<DB> {
     /// [`PlotError::Draw`] if the back end fails.
     pub fn polygon(&self, points: &[(f64, f64)], colour: Colour) -> Result<(), PlotError> {
         let pixels: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
-        self.area.draw(&Polygon::new(pixels, Self::fill(colour))).map_err(PlotError::draw)
+        self.area.polygon(pixels, Self::fill(colour))
     }
 
     /// Draws a filled disc.
@@ -229,8 +259,7 @@ impl<DB: DrawingBackend> Canvas<DB> {
     /// [`PlotError::Draw`] if the back end fails.
     pub fn disc(&self, centre: (f64, f64), radius: f64, colour: Colour) -> Result<(), PlotError> {
         let radius = (radius * self.scale).round() as i32;
-        let disc = Circle::new(self.at(centre), radius, Self::fill(colour));
-        self.area.draw(&disc).map_err(PlotError::draw)
+        self.area.circle(self.at(centre), radius, Self::fill(colour))
     }
 
     /// Draws an upright cross. `arm` is the length of an arm, and `half` is half of the thickness of an arm.
@@ -266,11 +295,6 @@ impl<DB: DrawingBackend> Canvas<DB> {
         let font = FontDesc::new(FontFamily::Name(FONT), size, look.style()).transform(turn);
         let colour = RGBColor::from(look.colour);
         let style = font.color(&colour).pos(Pos::new(horizontal, VPos::Top));
-        self.area.draw_text(text, &style, self.at(at)).map_err(PlotError::draw)
-    }
-
-    /// Finishes the page.
-    pub(super) fn present(&self) -> Result<(), PlotError> {
-        self.area.present().map_err(PlotError::draw)
+        self.area.text(text, &style, self.at(at))
     }
 }

@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::{Head, Mark};
 use super::number::significant;
@@ -124,9 +122,9 @@ impl Comparison {
         Ok(if self.marks.is_empty() { rows } else { rows.above(HEADING) })
     }
 
-    fn draw_row<DB: DrawingBackend>(
+    fn draw_row(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         rows: &Band,
         panel: &Panel,
         (row, measure): (usize, usize),
@@ -191,7 +189,7 @@ impl Figure for Comparison {
         Ok(self.layout(page.width)?.least_height())
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)? - 8.0;
         let layout = self.layout(canvas.width())?;
         for (i, title) in self.measures.iter().enumerate() {

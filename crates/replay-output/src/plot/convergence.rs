@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::header::{Head, Mark};
 use super::panel::Panel;
 use super::scale::Scale;
@@ -86,7 +84,7 @@ impl Figure for Convergence {
         Head::new(TITLE, &self.subtitle).legend(legend)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let (x, y) = self.scales();
         let panel = Panel::of_page(canvas, top, [x, y], [X_TITLE, Y_TITLE])?;

@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::style::{AXIS_LINE, INK, MUTED};
 use super::{Canvas, PlotError};
 
@@ -42,9 +40,9 @@ impl Cells {
     }
 
     /// Draws the frame with the boundaries at the ends of rows and of columns.
-    pub fn frame<DB: DrawingBackend>(
+    pub fn frame(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         [of_rows, of_columns]: [Edge; 2],
     ) -> Result<(), PlotError> {
         let [columns, rows] = self.sides;

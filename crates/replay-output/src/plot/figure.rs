@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::Head;
 use super::style::PAGE;
@@ -35,7 +33,7 @@ pub trait Figure {
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the back end fails.
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError>;
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError>;
 
     /// Returns the numbers that the figure shows.
     fn table(&self) -> Table;

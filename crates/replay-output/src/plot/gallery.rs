@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::hierarchy::{fragmentation_over_time, leaves_by_class};
-use super::name::{FileNames, joined, machine, policy, seed, setting};
+use super::name::{FileNames, groups, joined, machine, policy, seed, setting};
 use super::number::grouped;
 use super::shaken::{Improvements, over_copies, overall};
 use super::spread::{WaitFigure, not_shown, waits};
@@ -112,15 +112,8 @@ fn strategy_label(run: &RunResult, group: &[&RunResult]) -> String {
 
 /// Groups runs by strategy in order of first appearance.
 fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)> {
-    let mut seeds: Vec<(String, Vec<&RunResult>)> = Vec::new();
-    for &run in group {
-        let name = run.key.strategy();
-        match seeds.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, runs)) => runs.push(run),
-            None => seeds.push((name, vec![run])),
-        }
-    }
-    seeds
+    let alike = groups(group.iter().copied(), |a, b| a.key.strategy() == b.key.strategy());
+    alike.into_iter().map(|runs| (runs[0].key.strategy(), runs)).collect()
 }
 
 /// Returns the runs of one setting that are [ranked](comparable::ranked) by distance measures. Also returns the number
@@ -281,18 +274,10 @@ impl<'a> Figures<'a> {
 
     /// Groups results by trace, machine, scheduler and policy in order of first appearance.
     fn by_setting(&self) -> Vec<Vec<&'a RunResult>> {
-        let same = |a: &RunKey, b: &RunKey| {
-            (&a.trace, &a.topology, &a.scheduler, &a.policy)
-                == (&b.trace, &b.topology, &b.scheduler, &b.policy)
-        };
-        let mut groups: Vec<Vec<&RunResult>> = Vec::new();
-        for &run in &self.results {
-            match groups.iter_mut().find(|group| same(&group[0].key, &run.key)) {
-                Some(group) => group.push(run),
-                None => groups.push(vec![run]),
-            }
+        fn setting(key: &RunKey) -> [&str; 4] {
+            [&key.trace, &key.topology, &key.scheduler, &key.policy]
         }
-        groups
+        groups(self.results.iter().copied(), |a, b| setting(&a.key) == setting(&b.key))
     }
 
     fn settings(&self) -> Vec<NamedFigure> {

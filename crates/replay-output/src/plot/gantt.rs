@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::Head;
 use super::machine::colour_of;
@@ -146,7 +144,7 @@ impl Figure for Gantt {
         720.0
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)? + 4.0;
         let [from, until] = self.window;
         let (_, seconds) = unit(until - from);

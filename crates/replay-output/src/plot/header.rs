@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::style::{Colour, INK, MARGIN, MUTED, PAGE, SUBTITLE, TICK, TITLE, WHITE};
 use super::{Align, Canvas, PlotError, Text};
@@ -149,7 +147,7 @@ impl Head {
     }
 
     /// Draws the head. Returns the upper end of the area for the figure.
-    pub(super) fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<f64, PlotError> {
+    pub(super) fn draw(&self, canvas: &Canvas<'_>) -> Result<f64, PlotError> {
         let layout = self.layout(canvas.width(), canvas.has_titles())?;
         for (y, line) in &layout.title {
             canvas.text(line, (MARGIN, *y), Text::of_size(TITLE).bold())?;
@@ -168,12 +166,7 @@ impl Head {
     }
 }
 
-fn draw_mark<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
-    mark: Mark,
-    x: f64,
-    y: f64,
-) -> Result<(), PlotError> {
+fn draw_mark(canvas: &Canvas<'_>, mark: Mark, x: f64, y: f64) -> Result<(), PlotError> {
     let (width, middle) = (mark.width(), x + mark.width() / 2.0);
     match mark {
         Mark::Box(colour) => {

@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::header::{Head, shorten};
 use super::number::significant;
 use super::panel::{LEFT_ROOM, Panel, bottom_room};
@@ -58,7 +56,7 @@ impl Figure for HeatMap {
         Head::new(&self.title, &self.subtitle)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let colours = self.colours();
         let look = Text::of_size(TICK).align(Align::Right);
@@ -90,9 +88,9 @@ impl Figure for HeatMap {
 }
 
 impl HeatMap {
-    fn draw_cells<DB: DrawingBackend>(
+    fn draw_cells(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         panel: &Panel,
         colours: Scale,
     ) -> Result<(), PlotError> {
@@ -123,11 +121,7 @@ impl HeatMap {
         Ok(())
     }
 
-    fn draw_labels<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        panel: &Panel,
-    ) -> Result<(), PlotError> {
+    fn draw_labels(&self, canvas: &Canvas<'_>, panel: &Panel) -> Result<(), PlotError> {
         let look = Text::of_size(TICK).align(Align::Centre);
         let mut widest: f64 = 0.0;
         for label in &self.columns {
@@ -163,10 +157,7 @@ impl HeatMap {
 }
 
 /// Fills a colour bar with all colours; the lowest value is at the bottom.
-pub(super) fn draw_shades<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
-    bar: &Panel,
-) -> Result<(), PlotError> {
+pub(super) fn draw_shades(canvas: &Canvas<'_>, bar: &Panel) -> Result<(), PlotError> {
     const SHADES: usize = 128;
     let (low, high) = bar.y.range();
     let edge = |shade: usize| bar.at_y(low + (high - low) * shade as f64 / SHADES as f64);
@@ -179,8 +170,8 @@ pub(super) fn draw_shades<DB: DrawingBackend>(
 }
 
 /// Draws the colour bar to the right of a panel.
-pub(super) fn draw_bar<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+pub(super) fn draw_bar(
+    canvas: &Canvas<'_>,
     panel: &Panel,
     colours: Scale,
     title: &str,

@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::header::{Head, Mark};
 use super::number::grouped;
 use super::panel::{Panel, right_room};
@@ -153,7 +151,7 @@ impl Figure for Improvement {
             .legend(shown.map(|(_, mark, label)| (mark, label.to_string())))
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let percent = |c: &SizeChange| c.improvement_percent;
         let [x, y, jobs] = self.scales();

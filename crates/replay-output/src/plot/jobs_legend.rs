@@ -1,7 +1,5 @@
 //! Legend of job colours in columns of a fixed width, so that the height is known before drawing.
 
-use plotters::prelude::DrawingBackend;
-
 use super::number::grouped;
 use super::style::{Colour, INK, MARGIN, TICK};
 use super::{Canvas, PlotError, Text};
@@ -72,11 +70,7 @@ impl Legend {
 
     /// Draws the legend. `left` is the x coordinate of the left end, and `top` is the y coordinate of the middle of the
     /// first line.
-    pub fn draw<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        (left, top): (f64, f64),
-    ) -> Result<(), PlotError> {
+    pub fn draw(&self, canvas: &Canvas<'_>, (left, top): (f64, f64)) -> Result<(), PlotError> {
         let look = Text::of_size(TICK).colour(INK);
         let across = self.across.max(1);
         let wide = (canvas.width() - MARGIN - left) / across as f64;

@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::header::{Head, Mark};
 use super::panel::Panel;
 use super::scale::Scale;
@@ -176,11 +174,7 @@ impl Lines {
 
     /// Draws the lines on a panel that has these [`scales`](Self::scales). Also draws the grid and the left axis of the
     /// panel.
-    pub(super) fn draw_on<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        panel: &Panel,
-    ) -> Result<(), PlotError> {
+    pub(super) fn draw_on(&self, canvas: &Canvas<'_>, panel: &Panel) -> Result<(), PlotError> {
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         panel.axis_left(canvas, &self.y_title)?;
@@ -241,7 +235,7 @@ impl Figure for Lines {
         Head::new(&self.title, &subtitle).legend(seen.into_iter().map(entry))
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let panel = Panel::of_page(canvas, top, self.scales(), [&self.x_title, &self.y_title])?;
         self.draw_on(canvas, &panel)?;
@@ -266,8 +260,8 @@ impl Figure for Lines {
     }
 }
 
-fn error_bar<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn error_bar(
+    canvas: &Canvas<'_>,
     panel: &Panel,
     (point, aside): (Point, f64),
     colour: Colour,

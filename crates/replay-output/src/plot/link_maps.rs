@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::{Head, shorten};
 use super::heat_map::{BAR_ROOM, draw_bar};
@@ -66,7 +64,7 @@ impl Figure for LinkMaps {
             })
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)? - NAME / 2.0;
         let bottom = canvas.height() - BOTTOM_ROOM / 2.0;
         let (room, beside) = rooms(canvas.width());
@@ -144,9 +142,9 @@ impl LinkMaps {
     }
 
     /// Draws square cells from the upper left corner of the given room.
-    fn draw_map<DB: DrawingBackend>(
+    fn draw_map(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         map: &LinkMap,
         (left, top): (f64, f64),
         (width, height): (f64, f64),

@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::{Head, Mark};
 use super::panel::{BOTTOM_ROOM, END_ROOM, Panel, left_room};
@@ -146,9 +144,9 @@ impl Load {
     }
 
     /// Draws a step line of one value over a lightly filled area.
-    fn steps<DB: DrawingBackend>(
+    fn steps(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         panel: &Panel,
         value: impl Fn(&Span) -> f64,
         colour: Colour,
@@ -183,7 +181,7 @@ impl Figure for Load {
         Ok(2.0 * 95.0 + BETWEEN + BOTTOM_ROOM)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let bottom = canvas.height() - BOTTOM_ROOM;
         let middle = (top + bottom) / 2.0;

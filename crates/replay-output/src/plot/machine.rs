@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::edge::{Cells, Edge};
 use super::figure_style::Page;
 use super::header::Head;
@@ -220,7 +218,7 @@ impl Figure for MachineMap {
         Ok(legend + self.above() + self.body(across, cell) + LAST)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let MapLayout { across, cell, legend, beside } =
             self.plan(canvas.width(), canvas.height() - top);
@@ -270,9 +268,9 @@ const OUT: &str = "out of service";
 
 impl MachineMap {
     /// Draws one slice with its lower left corner at `(left, bottom)`.
-    fn draw_slice<DB: DrawingBackend>(
+    fn draw_slice(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         z: usize,
         (left, bottom): (f64, f64),
         cell: f64,

@@ -61,6 +61,18 @@ pub fn joined(values: impl IntoIterator<Item = String>, what: &str) -> String {
     }
 }
 
+/// Groups items in order of first appearance. An item belongs to the first group whose first item is the `same`.
+pub fn groups<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> bool) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|group| same(&group[0], &item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups
+}
+
 /// Allocates unique file names.
 #[derive(Default)]
 pub struct FileNames {

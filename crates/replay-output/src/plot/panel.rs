@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::header::break_lines;
 use super::scale::{Scale, Tick};
 use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, TICK};
@@ -48,8 +46,8 @@ pub const END_ROOM: f64 = 40.0;
 impl Panel {
     /// Returns a panel that fills the page below `top`, without the room on the left and at the bottom that is needed
     /// for axes with these titles.
-    pub fn of_page<DB: DrawingBackend>(
-        canvas: &Canvas<DB>,
+    pub fn of_page(
+        canvas: &Canvas<'_>,
         top: f64,
         [x, y]: [Scale; 2],
         [x_title, y_title]: [&str; 2],
@@ -143,7 +141,7 @@ impl Panel {
     }
 
     /// Draws vertical grid lines.
-    pub fn grid_x<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    pub fn grid_x(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         for tick in self.x_ticks()? {
             let x = self.at_x(tick.value);
             canvas.line(&[(x, self.top), (x, self.bottom)], GRID_LINE, GRID)?;
@@ -152,7 +150,7 @@ impl Panel {
     }
 
     /// Draws horizontal grid lines.
-    pub fn grid_y<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    pub fn grid_y(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         for tick in self.y_ticks(self.y) {
             let y = self.at_y(tick.value);
             canvas.line(&[(self.left, y), (self.right, y)], GRID_LINE, GRID)?;
@@ -161,23 +159,19 @@ impl Panel {
     }
 
     /// Draws the x axis as a line without ticks.
-    pub fn line_bottom<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    pub fn line_bottom(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], AXIS_LINE, INK)
     }
 
     /// Draws the x axis below the panel, with its title.
-    pub fn axis_bottom<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        title: &str,
-    ) -> Result<(), PlotError> {
+    pub fn axis_bottom(&self, canvas: &Canvas<'_>, title: &str) -> Result<(), PlotError> {
         self.axis_bottom_with(canvas, &self.x_ticks()?, title)
     }
 
     /// Draws the x axis below the panel, with its title broken into lines of at most the width `room`.
-    pub fn axis_bottom_within<DB: DrawingBackend>(
+    pub fn axis_bottom_within(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         title: &str,
         room: f64,
     ) -> Result<(), PlotError> {
@@ -186,9 +180,9 @@ impl Panel {
     }
 
     /// Draws the x axis below the panel with the given ticks.
-    pub fn axis_bottom_with<DB: DrawingBackend>(
+    pub fn axis_bottom_with(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         ticks: &[Tick],
         title: &str,
     ) -> Result<(), PlotError> {
@@ -217,11 +211,7 @@ impl Panel {
     }
 
     /// Draws the title of the x axis.
-    pub fn title_bottom<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        title: &str,
-    ) -> Result<(), PlotError> {
+    pub fn title_bottom(&self, canvas: &Canvas<'_>, title: &str) -> Result<(), PlotError> {
         let middle = (self.left + self.right) / 2.0;
         let room = 2.0 * (middle.min(canvas.width() - middle) - EDGE);
         self.title_within(canvas, title, room)
@@ -229,9 +219,9 @@ impl Panel {
 
     /// Draws the title of the x axis, broken into lines of at most the width `room`. The width is limited because
     /// panels beside this panel also have titles.
-    pub fn title_within<DB: DrawingBackend>(
+    pub fn title_within(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         title: &str,
         room: f64,
     ) -> Result<(), PlotError> {
@@ -245,18 +235,14 @@ impl Panel {
     }
 
     /// Draws the y axis on the left.
-    pub fn axis_left<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        title: &str,
-    ) -> Result<(), PlotError> {
+    pub fn axis_left(&self, canvas: &Canvas<'_>, title: &str) -> Result<(), PlotError> {
         self.axis_left_with(canvas, &self.y_ticks(self.y), title)
     }
 
     /// Draws the y axis on the left with the given ticks.
-    pub fn axis_left_with<DB: DrawingBackend>(
+    pub fn axis_left_with(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         ticks: &[Tick],
         title: &str,
     ) -> Result<(), PlotError> {
@@ -278,21 +264,12 @@ impl Panel {
     }
 
     /// Draws the title of the left y axis.
-    pub fn title_left<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        title: &str,
-    ) -> Result<(), PlotError> {
+    pub fn title_left(&self, canvas: &Canvas<'_>, title: &str) -> Result<(), PlotError> {
         self.title_beside(canvas, widest(&self.y_ticks(self.y))?, title)
     }
 
     /// Draws the title of the left y axis beside labels of the width `ticks`.
-    fn title_beside<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        ticks: f64,
-        title: &str,
-    ) -> Result<(), PlotError> {
+    fn title_beside(&self, canvas: &Canvas<'_>, ticks: f64, title: &str) -> Result<(), PlotError> {
         let look = Text::of_size(LABEL).align(Align::Centre).upwards();
         let lines = break_lines(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
         for (line, text) in lines.iter().rev().enumerate() {
@@ -303,9 +280,9 @@ impl Panel {
     }
 
     /// Draws a second y axis on the right.
-    pub fn axis_right<DB: DrawingBackend>(
+    pub fn axis_right(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         scale: Scale,
         title: &str,
     ) -> Result<(), PlotError> {

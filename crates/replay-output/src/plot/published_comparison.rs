@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::{Head, Mark};
 use super::number::significant;
@@ -120,7 +118,7 @@ impl Figure for PublishedComparison {
         Ok(self.layout(page.width)?.least_height())
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let lines = self.lines();
         let (rows, panel) = self.layout(canvas.width())?.draw(canvas, top, 0, self.scale())?;

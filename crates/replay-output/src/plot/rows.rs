@@ -1,7 +1,5 @@
 //! Shared layout of figures with one row per item: labels on the left, panels beside them.
 
-use plotters::prelude::DrawingBackend;
-
 use super::header::break_lines;
 use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
@@ -84,9 +82,9 @@ impl Rows {
 
     /// Draws the row labels of the panel with index `panel`, and returns the panel and the position of its rows. `top`
     /// is the upper end of the area for all panels.
-    pub fn draw<DB: DrawingBackend>(
+    pub fn draw(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         top: f64,
         panel: usize,
         x: Scale,
@@ -137,9 +135,9 @@ impl Band {
     }
 
     /// Draws a bar from the panel's left edge to a value, and prints the value at the end of the bar.
-    pub fn bar<DB: DrawingBackend>(
+    pub fn bar(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         panel: &Panel,
         row: usize,
         value: f64,
@@ -153,9 +151,9 @@ impl Band {
     }
 
     /// Draws a bar between two x coordinates, which may be in any order.
-    pub fn bar_between<DB: DrawingBackend>(
+    pub fn bar_between(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         row: usize,
         [one, other]: [f64; 2],
         colour: Colour,
@@ -165,9 +163,9 @@ impl Band {
     }
 
     /// Draws an interval as a horizontal line with end caps through the middle of a row.
-    pub fn interval<DB: DrawingBackend>(
+    pub fn interval(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         panel: &Panel,
         row: usize,
         [low, high]: [f64; 2],
@@ -183,9 +181,9 @@ impl Band {
     }
 
     /// Draws a value as text to the right of a point.
-    pub fn value<DB: DrawingBackend>(
+    pub fn value(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         x: f64,
         row: usize,
         text: &str,
@@ -198,12 +196,7 @@ impl Band {
     }
 
     /// Draws the x axis below a panel and a line at its left edge.
-    pub fn axes<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        panel: &Panel,
-        title: &str,
-    ) -> Result<(), PlotError> {
+    pub fn axes(&self, canvas: &Canvas<'_>, panel: &Panel, title: &str) -> Result<(), PlotError> {
         canvas.line(&[(panel.left, panel.top), (panel.left, panel.bottom)], AXIS_LINE, INK)?;
         let title = &axis_title(title, panel.x);
         panel.axis_bottom_within(canvas, title, panel.right - panel.left + VALUE_ROOM + 8.0)

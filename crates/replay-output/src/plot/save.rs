@@ -154,10 +154,10 @@ impl Sheet {
         ink: Ink,
     ) -> Result<(), PlotError> {
         let area = backend.into_drawing_area();
-        let canvas = Canvas::new(area, f64::from(scale), ink, self.size, self.titles);
+        let canvas = Canvas::new(&area, f64::from(scale), ink, self.size, self.titles);
         canvas.rectangle((0.0, 0.0), self.size, WHITE)?;
         figure.draw(&canvas)?;
-        canvas.present()
+        area.present().map_err(PlotError::draw)
     }
 }
 

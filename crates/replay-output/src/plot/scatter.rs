@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::{Head, Mark, shorten, triangle};
 use super::panel::{BOTTOM_ROOM, Panel, left_room};
@@ -135,7 +133,7 @@ impl Figure for Scatter {
         Head::new(&self.title, &self.subtitle).legend(names.chain(outside))
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let across = Self::across(canvas.width());
         let width = canvas.width() / across as f64;

@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::header::{Head, Mark};
 use super::number::grouped;
 use super::panel::Panel;
@@ -62,7 +60,7 @@ impl Figure for Shifts {
         Head::new(&self.title, &self.subtitle).legend(legend)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let panel = Panel::of_page(canvas, top, self.scales(), [X_TITLE, Y_TITLE])?;
         panel.grid_x(canvas)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::header::NOT_SHOWN;
+use super::name::groups;
 use super::number::significant;
 use super::scale::Scale;
 use super::spreads::{BoxPlot, PERCENTS};
@@ -280,16 +281,10 @@ pub fn waits<'a>(
     subtitle: impl Fn(&RunKey) -> Vec<String>,
     most: usize,
 ) -> Vec<WaitFigure<'a>> {
-    let same = |a: &RunKey, b: &RunKey| {
-        (&a.trace, &a.topology, &a.policy) == (&b.trace, &b.topology, &b.policy)
-    };
-    let mut settings: Vec<Vec<&WaitDistributions>> = Vec::new();
-    for run in runs {
-        match settings.iter_mut().find(|setting| same(&setting[0].key, &run.key)) {
-            Some(setting) => setting.push(run),
-            None => settings.push(vec![run]),
-        }
+    fn setting(key: &RunKey) -> [&str; 3] {
+        [&key.trace, &key.topology, &key.policy]
     }
+    let settings = groups(runs, |a, b| setting(&a.key) == setting(&b.key));
     let mut figures = Vec::new();
     for setting in settings {
         let mut schedulers: Vec<&str> =
@@ -307,18 +302,6 @@ pub fn waits<'a>(
     figures
 }
 
-/// Groups runs by schedule in order of first appearance.
-fn schedules<'a>(runs: &[&'a WaitDistributions]) -> Vec<Vec<&'a WaitDistributions>> {
-    let mut schedules: Vec<Vec<&WaitDistributions>> = Vec::new();
-    for &run in runs {
-        match schedules.iter_mut().find(|alike| alike[0].schedule == run.schedule) {
-            Some(alike) => alike.push(run),
-            None => schedules.push(vec![run]),
-        }
-    }
-    schedules
-}
-
 fn figures_of<'a>(
     runs: &[&'a WaitDistributions],
     subtitle: &impl Fn(&RunKey) -> Vec<String>,
@@ -326,15 +309,17 @@ fn figures_of<'a>(
 ) -> Vec<WaitFigure<'a>> {
     let key = &runs[0].key;
     let of_scheduler = runs.iter().all(|run| run.key.scheduler == key.scheduler);
-    let named: Vec<(String, Vec<String>, &WaitDistributions)> = schedules(runs)
-        .into_iter()
-        .map(|alike| {
-            let mut strategies: Vec<String> = alike.iter().map(|run| run.key.strategy()).collect();
-            strategies.sort();
-            strategies.dedup();
-            (label(&alike, runs, of_scheduler), strategies, alike[0])
-        })
-        .collect();
+    let named: Vec<(String, Vec<String>, &WaitDistributions)> =
+        groups(runs.iter().copied(), |a, b| a.schedule == b.schedule)
+            .into_iter()
+            .map(|alike| {
+                let mut strategies: Vec<String> =
+                    alike.iter().map(|run| run.key.strategy()).collect();
+                strategies.sort();
+                strategies.dedup();
+                (label(&alike, runs, of_scheduler), strategies, alike[0])
+            })
+            .collect();
     let mut clauses = subtitle(key);
     if !of_scheduler {
         // The curves name the schedulers.

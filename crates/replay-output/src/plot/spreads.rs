@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::Head;
 use super::lines::colour;
@@ -77,12 +75,7 @@ impl Spreads {
         GAP + ROW * self.boxes.len() as f64
     }
 
-    fn draw_box<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        panel: &Panel,
-        row: usize,
-    ) -> Result<(), PlotError> {
+    fn draw_box(&self, canvas: &Canvas<'_>, panel: &Panel, row: usize) -> Result<(), PlotError> {
         let y = panel.top + (row as f64 + 1.0) * ROW - BOX / 2.0 - 3.0;
         let BoxPlot { percentiles, mean } = self.boxes[row];
         let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
@@ -137,7 +130,7 @@ impl Figure for Spreads {
         Ok(120.0 + self.room() + BOTTOM_ROOM)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let Lines { x_title, y_title, .. } = &self.curves;
         let whole = Panel::of_page(canvas, top, self.scales(), [x_title, y_title])?;

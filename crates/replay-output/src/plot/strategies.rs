@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::Head;
 use super::number::significant;
@@ -97,7 +95,7 @@ impl Figure for StrategyBars {
         Ok(self.layout(page.width)?.least_height())
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let sorted = self.sorted();
         let scales = self.scales();
         let layout = self.layout(canvas.width())?;

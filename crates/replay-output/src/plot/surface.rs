@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::Head;
 use super::heat_map::draw_shades;
@@ -113,7 +111,7 @@ impl Figure for Surface {
         Ok((BOTTOM_ROOM + (LEAST_HEIGHT + NAME + GAP) * down).max(300.0))
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let top = self.head().draw(canvas)?;
         let (colours, cut) = self.range();
         let columns = self.across(canvas.width());
@@ -164,9 +162,9 @@ impl Figure for Surface {
 }
 
 impl Surface {
-    fn draw_map<DB: DrawingBackend>(
+    fn draw_map(
         &self,
-        canvas: &Canvas<DB>,
+        canvas: &Canvas<'_>,
         map: usize,
         panel: &Panel,
         colours: Scale,
@@ -193,8 +191,8 @@ impl Surface {
 }
 
 /// Draws ticks at the shares 0, 0.5 and 1, each at the middle of a cell.
-fn draw_axes<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn draw_axes(
+    canvas: &Canvas<'_>,
     panel: &Panel,
     cells: f64,
     leftmost: bool,
@@ -215,8 +213,8 @@ fn draw_axes<DB: DrawingBackend>(
     Ok(())
 }
 
-fn draw_bar<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
+fn draw_bar(
+    canvas: &Canvas<'_>,
     all: &Panel,
     colours: Scale,
     cut: bool,

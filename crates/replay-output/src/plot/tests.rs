@@ -15,7 +15,7 @@ use replay_core::workload::Job;
 use replay_experiment::{RunKey, RunResult};
 
 /// Returns a run of four jobs on 16 processors with these pairwise L1 sums.
-fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> RunResult {
+pub(super) fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> RunResult {
     let job = |number: i64, size| Job {
         number,
         submit: 40_000 * number,

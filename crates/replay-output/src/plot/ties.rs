@@ -1,5 +1,3 @@
-use plotters::prelude::DrawingBackend;
-
 use super::figure_style::Page;
 use super::header::{Head, Mark};
 use super::number::grouped;
@@ -83,7 +81,7 @@ impl Figure for Ties {
         Ok(self.layout(page.width)?.least_height())
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         let schedulers = self.schedulers();
         let colour = |scheduler: &str| {
             schedulers.iter().find(|(name, _)| name == scheduler).map_or(PALETTE[0], |it| it.1)

@@ -39,10 +39,9 @@ fn line(run: &RunResult) -> Line {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::run;
     use super::*;
     use replay_core::metrics::SizeRow;
-    use replay_core::metrics::run::PlacementMeans;
-    use replay_core::metrics::{RunMetrics, ScheduleMetrics};
 
     #[test]
     fn classes_end_at_powers_of_two() {
@@ -55,31 +54,8 @@ mod tests {
             mean_wait,
             mean_turnaround: 0.0,
         };
-        let schedule = ScheduleMetrics::new(&[], &[], 16);
-        let run = RunResult {
-            run: 0,
-            key: replay_experiment::RunKey {
-                trace: "log".to_string(),
-                topology: "4x4".to_string(),
-                scheduler: RECORDED.to_string(),
-                allocator: "mc1x1".to_string(),
-                tie: None,
-                policy: "johnson".to_string(),
-                seed: 0,
-                copy: 0,
-            },
-            turned_away: Vec::new(),
-            processors: 16,
-            metrics: RunMetrics::new(&schedule, 0, &PlacementMeans::default(), None, None),
-            by_size: vec![row(1, 4, 3600.0), row(3, 1, 7200.0), row(4, 3, 0.0), row(9, 2, 1800.0)],
-            jobs: Vec::new(),
-            allocations: Vec::new(),
-            over_log: None,
-            series: Default::default(),
-            hierarchy_series: Default::default(),
-            seconds: 0.0,
-            allocator_seconds: None,
-        };
+        let by_size = vec![row(1, 4, 3600.0), row(3, 1, 7200.0), row(4, 3, 0.0), row(9, 2, 1800.0)];
+        let run = RunResult { by_size, ..run(RECORDED, None, 0, [0; 4]) };
         let lines = waits_by_class(Vec::new(), &[&run]).lines;
         let points: Vec<(f64, f64)> =
             lines[0].points.iter().map(|point| (point.x, point.y)).collect();

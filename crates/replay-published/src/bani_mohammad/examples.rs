@@ -1,6 +1,7 @@
 //! Worked examples of chapters 2 to 4: processors that are allocated to single requests.
 
 use crate::claim::claim;
+use crate::defect;
 use crate::{Check, StrategySwap, Tolerance, VerifyError};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::submesh::{SubMesh, volume};
@@ -176,9 +177,6 @@ struct Bench {
 
 impl Bench {
     fn new(machine: &str, strategy: &str) -> Result<Self, VerifyError> {
-        fn defect(error: impl std::fmt::Display) -> VerifyError {
-            VerifyError::Table(error.to_string())
-        }
         let topology: Topology = machine.parse().map_err(defect)?;
         let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
         let allocator = spec.build(&topology, 0).map_err(defect)?;

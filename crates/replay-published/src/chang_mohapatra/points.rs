@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::VerifyError;
+use crate::defect;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::{Estimate, StopRule};
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -72,10 +73,6 @@ pub struct Points {
     /// Two strategies with exchanged estimates. The estimates are exchanged at the points at which both strategies were
     /// run.
     pub exchanged: Option<[String; 2]>,
-}
-
-fn defect(error: impl std::fmt::Display) -> VerifyError {
-    VerifyError::Table(error.to_string())
 }
 
 impl Points {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::Results;
 use super::spread::{Spread, margin_of_improvement};
 use crate::claim::claim;
-use crate::exchange::{pairs, with_swaps};
+use crate::exchange::{pairs, substitute, with_swaps};
 use crate::{Check, Measured, NotRun, Tolerance, VerifyError};
 use replay_core::metrics::TieMetrics;
 
@@ -56,11 +56,7 @@ struct View<'a> {
 
 impl View<'_> {
     fn name<'b>(&'b self, strategy: &'b str) -> &'b str {
-        match self.exchanged {
-            Some([a, b]) if strategy == a => b,
-            Some([a, b]) if strategy == b => a,
-            _ => strategy,
-        }
+        substitute(self.exchanged, strategy)
     }
 
     /// Returns the mean pairwise distance in hops; NaN if the strategy was not run.

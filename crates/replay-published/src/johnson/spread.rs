@@ -4,6 +4,7 @@
 //! contains the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
 
 use super::{Metric, Row};
+use crate::defect;
 use crate::{Tolerance, VerifyError};
 use replay_core::metrics::estimate::student_t;
 use replay_experiment::shaken::CONFIDENCE;
@@ -41,7 +42,7 @@ impl Spread {
 pub(super) fn spreads() -> Result<Vec<Spread>, VerifyError> {
     let spreads: Result<_, csv::Error> =
         csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
-    spreads.map_err(|e| VerifyError::Table(e.to_string()))
+    spreads.map_err(defect)
 }
 
 /// Returns the spread for a row of a converted log, if the table contains the metric of the row.

@@ -2,6 +2,7 @@
 
 use super::super::{Check, Measured, Sample, Tolerance, VerifyError};
 use super::Runs;
+use crate::defect;
 use replay_core::metrics::estimate::Estimate;
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
@@ -84,7 +85,7 @@ pub enum Relation {
 pub fn rows(table: &str) -> Result<Vec<Row>, VerifyError> {
     let rows: Result<Vec<Row>, csv::Error> =
         csv::Reader::from_reader(table.as_bytes()).into_deserialize().collect();
-    let mut rows = rows.map_err(|e| VerifyError::Table(e.to_string()))?;
+    let mut rows = rows.map_err(defect)?;
     for at in 0..rows.len() {
         if rows[at].relation == Relation::Paired {
             rows[at].base_printed = Some(printed_baseline(&rows, &rows[at])?);
@@ -122,36 +123,33 @@ pub struct Key<'a> {
 
 impl Key<'_> {
     pub(super) fn point(&self) -> Result<Point, VerifyError> {
-        fn table(e: impl std::fmt::Display) -> VerifyError {
-            VerifyError::Table(e.to_string())
-        }
-        let topology: Topology = self.machine.parse().map_err(table)?;
-        let load: f64 = self.load.parse().map_err(table)?;
+        let topology: Topology = self.machine.parse().map_err(defect)?;
+        let load: f64 = self.load.parse().map_err(defect)?;
         let mut stream = StochasticStream {
             arrivals: Arrivals::Exponential { mean: 1.0 / load },
-            sides: self.sides.parse().map_err(table)?,
-            service: self.service.parse().map_err(table)?,
+            sides: self.sides.parse().map_err(defect)?,
+            service: self.service.parse().map_err(defect)?,
             ..StochasticStream::new(topology.extents())
         };
         let mut life = Life::RunTimes;
         if !self.network.is_empty() {
             let (network, mapping) = self.network.split_once(' ').unwrap_or((self.network, ""));
             let preset = Preset::ALL.iter().find(|(name, _)| *name == network);
-            let (_, preset) = preset.ok_or_else(|| table("unknown network"))?;
+            let (_, preset) = preset.ok_or_else(|| defect("unknown network"))?;
             let pattern = Pattern::named(self.pattern, *preset);
-            let pattern = pattern.ok_or_else(|| table("unknown pattern"))?;
-            let mut messages = Messages::new(*preset, pattern).map_err(table)?;
-            messages.options.flits = self.flits.parse().map_err(table)?;
+            let pattern = pattern.ok_or_else(|| defect("unknown pattern"))?;
+            let mut messages = Messages::new(*preset, pattern).map_err(defect)?;
+            messages.options.flits = self.flits.parse().map_err(defect)?;
             if !mapping.is_empty() {
-                messages.options.mapping = mapping.parse().map_err(table)?;
+                messages.options.mapping = mapping.parse().map_err(defect)?;
             }
             stream.ticks_per_unit = 1;
             life = Life::Messages(messages);
         }
         Ok(Point {
             stream,
-            scheduler: self.scheduler.parse().map_err(table)?,
-            allocator: self.strategy.parse().map_err(table)?,
+            scheduler: self.scheduler.parse().map_err(defect)?,
+            allocator: self.strategy.parse().map_err(defect)?,
             life,
             counting: Default::default(),
             topology,

@@ -1,7 +1,8 @@
 //! Figure 4.1: requests for meshes of 4 x 6 and 4 x 2, which alternate.
 
-use super::{AFL, FL, defect, printed};
+use super::{AFL, FL, printed};
 use crate::claim::claim;
+use crate::defect;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
 use replay_core::allocator::registry::AllocatorSpec;

@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{AFL, defect};
+use super::AFL;
 use crate::claim::claim;
+use crate::defect;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
 use replay_core::allocator::hypercube::cube::Cube;

@@ -7,8 +7,9 @@
 //! the bound chosen for replay is 5 %.
 
 use super::pair::{Pair, Placement, Turnarounds};
+use crate::Tolerance::{Above, Below};
 use crate::claim::claim;
-use crate::exchange::{pairs, with_swaps};
+use crate::exchange::{pairs, substitute, with_swaps};
 use crate::{Check, Sample, Tolerance, VerifyError};
 use replay_core::cluster::application::{Application, Barrier};
 use replay_core::cluster::elmer;
@@ -50,11 +51,7 @@ struct View(Option<[&'static str; 2]>);
 impl View {
     /// Returns the name that is exchanged with `name`; returns `name` itself if `name` is not exchanged.
     fn of(self, name: &'static str) -> &'static str {
-        match self.0 {
-            Some([a, b]) if name == a => b,
-            Some([a, b]) if name == b => a,
-            _ => name,
-        }
+        substitute(self.0, name)
     }
 
     fn program(self, number: usize) -> Application {
@@ -152,21 +149,21 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
             "Barrier 3: time on 6 hosts over that on 5",
             "1",
             alone(third, 6) / alone(third, 5),
-            Tolerance::Above,
+            Above,
         ),
         (
             "Fig. 5.4",
             "speed-up on 6 hosts: Barrier 1 over Barrier 2",
             "1",
             speedup(first, 6) / speedup(second, 6),
-            Tolerance::Above,
+            Above,
         ),
         (
             "Fig. 5.4",
             "speed-up on 6 hosts: Barrier 2 over Barrier 3",
             "1",
             speedup(second, 6) / speedup(third, 6),
-            Tolerance::Above,
+            Above,
         ),
         (
             "Fig. 5.4",
@@ -325,6 +322,36 @@ fn on(
     Ok(Check { note, ..check })
 }
 
+/// Creates the check of a numbered claim about a ratio of turnarounds on the given hosts. For claim [`HIGH`], the
+/// turnaround of the high job is compared with its turnaround alone. For claim [`LOW`], the turnaround of the low job is
+/// compared with its turnaround if the jobs run one after the other. The smallest ratio is judged if the ratio must be
+/// above the bound, otherwise the largest ratio.
+fn ratio(
+    figure: &str,
+    number: &str,
+    experiment: &str,
+    hosts: &str,
+    outcomes: &[Outcome],
+    bound: &str,
+    tolerance: Tolerance,
+) -> Result<Check, VerifyError> {
+    let [high, low] = match experiment.starts_with("E1") {
+        true => ["Barrier", "EP"],
+        false => ["the high job", "the low job"],
+    };
+    let (job, base, value): (_, _, fn(Outcome) -> f64) = match number {
+        HIGH => (high, "alone", Outcome::high),
+        _ => (low, "when the jobs run one after the other", Outcome::low),
+    };
+    let (extreme, ours) = match tolerance {
+        Above => ("smallest", least(outcomes, value)),
+        _ => ("largest", most(outcomes, value)),
+    };
+    let what =
+        format!("{experiment}: time of {job} divided by its time {base}, {hosts}{extreme} ratio");
+    on(figure, number, &what, bound, ours, tolerance)
+}
+
 /// Note of claims that the thesis makes in words about figures.
 const OUR_BOUND: &str = "the thesis gives no number: 5 % is the bound chosen for replay";
 
@@ -421,52 +448,22 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
 fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.13-6.15";
     let pairs = [1, 2, 3].map(|version| (view.barrier(version), view.ep()));
-    let few = 1..=2;
-    let some = 2..=6;
-    let many = 4..=6;
     let outcomes = |hosts, kernel| run_all(view, &pairs, Placement::Same, hosts, kernel);
-    let preemptive = outcomes(1..=6, PREEMPTIVE)?;
-    let simple = outcomes(some.clone(), SIMPLE)?;
+    let [all, some, many] = [1..=6, 2..=6, 4..=6].map(|hosts| outcomes(hosts, PREEMPTIVE));
+    let [simple, simple_on_many] = [2..=6, 4..=6].map(|hosts| outcomes(hosts, SIMPLE));
     let mut checks = vec![
-        on(
-            figure,
-            HIGH,
-            "E1, preemptive: time of Barrier over its time alone, largest ratio",
-            "1",
-            most(&preemptive, Outcome::high),
-            EQUAL,
-        )?,
-        on(
+        ratio(figure, HIGH, "E1, preemptive", "", &all?, "1", EQUAL)?,
+        ratio(figure, LOW, "E1, preemptive", "2 to 6 hosts, ", &some?, "1", Below)?,
+        ratio(figure, LOW, "E1, preemptive", "4 to 6 hosts, ", &many?, "0.95", Below)?,
+        ratio(figure, HIGH, "E1, not preemptive", "2 to 6 hosts, ", &simple?, "1", Above)?,
+        ratio(
             figure,
             LOW,
-            "E1, preemptive: time of EP divided by its time when the jobs run one after the other, 2 to 6 hosts, largest ratio",
-            "1",
-            most(&outcomes(some, PREEMPTIVE)?, Outcome::low),
-            Tolerance::Below,
-        )?,
-        on(
-            figure,
-            LOW,
-            "E1, preemptive: time of EP divided by its time when the jobs run one after the other, 4 to 6 hosts, largest ratio",
+            "E1, not preemptive",
+            "4 to 6 hosts, ",
+            &simple_on_many?,
             "0.95",
-            most(&outcomes(many.clone(), PREEMPTIVE)?, Outcome::low),
-            Tolerance::Below,
-        )?,
-        on(
-            figure,
-            HIGH,
-            "E1, not preemptive: time of Barrier over its time alone, 2 to 6 hosts, smallest ratio",
-            "1",
-            least(&simple, Outcome::high),
-            Tolerance::Above,
-        )?,
-        on(
-            figure,
-            LOW,
-            "E1, not preemptive: time of EP divided by its time when the jobs run one after the other, 4 to 6 hosts, largest ratio",
-            "0.95",
-            most(&outcomes(many.clone(), SIMPLE)?, Outcome::low),
-            Tolerance::Below,
+            Below,
         )?,
     ];
     let penalty = |pair, hosts| {
@@ -475,7 +472,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     };
     let mut fall = f64::INFINITY;
     for pair in pairs {
-        fall = fall.min(penalty(pair, few.clone())? - penalty(pair, many.clone())?);
+        fall = fall.min(penalty(pair, 1..=2)? - penalty(pair, 4..=6)?);
     }
     let check = on(
         figure,
@@ -483,7 +480,7 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         "E1, not preemptive: time of Barrier over its time alone, ratio on 1 and 2 hosts minus ratio on 4 to 6 hosts, smallest difference",
         "0",
         fall,
-        Tolerance::Above,
+        Above,
     )?;
     let why = "equation 5.4 of the thesis gives no penalty on one host, because no process waits for messages; the thesis names \
                drifting priorities as the cause of the measured penalty, but gives no rule for drifting priorities";
@@ -503,38 +500,18 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let outcomes = |hosts, kernel| run_all(view, &barriers(view), Placement::Same, hosts, kernel);
     let preemptive = outcomes(1..=6, PREEMPTIVE)?;
     Ok(vec![
-        on(
+        ratio(figure, HIGH, "E2, preemptive", "", &preemptive, "1", EQUAL)?,
+        ratio(figure, LOW, "E2, preemptive", "", &preemptive, "0.95", Above)?,
+        ratio(
             figure,
             HIGH,
-            "E2, preemptive: time of the high job over its time alone, largest ratio",
+            "E2, not preemptive",
+            "2 to 6 hosts, ",
+            &outcomes(2..=6, SIMPLE)?,
             "1",
-            most(&preemptive, Outcome::high),
-            EQUAL,
+            Above,
         )?,
-        on(
-            figure,
-            LOW,
-            "E2, preemptive: time of the low job divided by its time when the jobs run one after the other, smallest ratio",
-            "0.95",
-            least(&preemptive, Outcome::low),
-            Tolerance::Above,
-        )?,
-        on(
-            figure,
-            HIGH,
-            "E2, not preemptive: time of the high job over its time alone, 2 to 6 hosts, smallest ratio",
-            "1",
-            least(&outcomes(2..=6, SIMPLE)?, Outcome::high),
-            Tolerance::Above,
-        )?,
-        on(
-            figure,
-            LOW,
-            "E2, not preemptive: time of the low job divided by its time when the jobs run one after the other, smallest ratio",
-            "0.95",
-            least(&outcomes(1..=6, SIMPLE)?, Outcome::low),
-            Tolerance::Above,
-        )?,
+        ratio(figure, LOW, "E2, not preemptive", "", &outcomes(1..=6, SIMPLE)?, "0.95", Above)?,
     ])
 }
 
@@ -549,45 +526,25 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let better = opposite.iter().zip(&same).map(|(a, b)| a.high() / b.high());
     let better = better.fold(f64::NEG_INFINITY, f64::max);
     Ok(vec![
-        on(
-            figure,
-            HIGH,
-            "E3, preemptive: time of the high job over its time alone, largest ratio",
-            "1",
-            most(&preemptive, Outcome::high),
-            EQUAL,
-        )?,
-        on(
-            figure,
-            LOW,
-            "E3, preemptive: time of the low job divided by its time when the jobs run one after the other, smallest ratio",
-            "0.95",
-            least(&preemptive, Outcome::low),
-            Tolerance::Above,
-        )?,
+        ratio(figure, HIGH, "E3, preemptive", "", &preemptive, "1", EQUAL)?,
+        ratio(figure, LOW, "E3, preemptive", "", &preemptive, "0.95", Above)?,
         on(
             figure,
             HIGH,
             "E3, not preemptive: relative time of the high job over that of E2, 3 to 6 hosts, largest ratio",
             "1",
             better,
-            Tolerance::Below,
+            Below,
         )?,
-        on(
-            figure,
-            LOW,
-            "E3, not preemptive: time of the low job divided by its time when the jobs run one after the other, smallest ratio",
-            "0.95",
-            least(&opposite, Outcome::low),
-            Tolerance::Above,
-        )?,
-        on(
+        ratio(figure, LOW, "E3, not preemptive", "", &opposite, "0.95", Above)?,
+        ratio(
             "section 5.3.2",
             HIGH,
-            "E3, not preemptive: time of the high job over its time alone, 3 to 6 hosts, smallest ratio",
+            "E3, not preemptive",
+            "3 to 6 hosts, ",
+            &opposite,
             "1",
-            least(&opposite, Outcome::high),
-            Tolerance::Above,
+            Above,
         )?,
     ])
 }
@@ -601,50 +558,15 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
         [("E4", "Fig. 6.24", Placement::Overlapping, 2), ("E5", "Fig. 6.26", Placement::Subset, 1)]
     {
         let preemptive = outcomes(placement, from..=5, PREEMPTIVE)?;
-        let what = |text: &str| format!("{name}, preemptive: {text}");
-        checks.push(on(
-            figure,
-            HIGH,
-            &what("time of the high job over its time alone, largest ratio"),
-            "1",
-            most(&preemptive, Outcome::high),
-            EQUAL,
-        )?);
-        checks.push(on(
-            figure,
-            LOW,
-            &what("time of the low job divided by its time when the jobs run one after the other, largest ratio"),
-            "1",
-            most(&preemptive, Outcome::low),
-            Tolerance::Below,
-        )?);
+        let experiment = format!("{name}, preemptive");
+        checks.push(ratio(figure, HIGH, &experiment, "", &preemptive, "1", EQUAL)?);
+        checks.push(ratio(figure, LOW, &experiment, "", &preemptive, "1", Below)?);
         let many = outcomes(placement, 4..=5, PREEMPTIVE)?;
-        checks.push(on(
-            figure,
-            LOW,
-            &what("time of the low job divided by its time when the jobs run one after the other, 4 and 5 hosts, largest ratio"),
-            "0.95",
-            most(&many, Outcome::low),
-            Tolerance::Below,
-        )?);
+        checks.push(ratio(figure, LOW, &experiment, "4 and 5 hosts, ", &many, "0.95", Below)?);
         let simple = outcomes(placement, from..=5, SIMPLE)?;
-        let what = |text: &str| format!("{name}, not preemptive: {text}");
-        checks.push(on(
-            figure,
-            HIGH,
-            &what("time of the high job over its time alone, largest ratio"),
-            "1",
-            most(&simple, Outcome::high),
-            Tolerance::AtMost(0.05),
-        )?);
-        checks.push(on(
-            figure,
-            LOW,
-            &what("time of the low job divided by its time when the jobs run one after the other, largest ratio"),
-            "1",
-            most(&simple, Outcome::low),
-            Tolerance::Below,
-        )?);
+        let experiment = format!("{name}, not preemptive");
+        checks.push(ratio(figure, HIGH, &experiment, "", &simple, "1", Tolerance::AtMost(0.05))?);
+        checks.push(ratio(figure, LOW, &experiment, "", &simple, "1", Below)?);
     }
     Ok(checks)
 }

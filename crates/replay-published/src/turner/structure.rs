@@ -1,8 +1,9 @@
 //! Chapters 2 and 3: recognition of subcubes, and the subcubes that remain free after a mesh has been allocated.
 
-use super::{AFL, FL, defect, printed};
+use super::{AFL, FL, printed};
 use crate::claim::claim;
-use crate::exchange::{self, with_swaps};
+use crate::defect;
+use crate::exchange::{self, substitute, with_swaps};
 use crate::{Check, Sample, Tolerance, VerifyError};
 use replay_core::allocator::Request;
 use replay_core::allocator::hypercube::block_search::BlockSearch;
@@ -28,15 +29,6 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let exchanges = exchange::pairs(&SECTION_3_1);
     checks.extend(with_swaps(section_3_1(None)?, exchanges, |pair| section_3_1(Some(pair)))?);
     Ok(checks)
-}
-
-/// Returns the strategy that is exchanged with `name`; returns `name` itself if `name` is not exchanged.
-fn substitute(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
-    match exchanged {
-        Some([a, b]) if name == a => b,
-        Some([a, b]) if name == b => a,
-        _ => name,
-    }
 }
 
 /// Dimensions of the hypercube on which subcubes are counted.

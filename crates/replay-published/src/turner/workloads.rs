@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{AFL, FL, defect};
+use super::{AFL, FL};
 use crate::claim::claim;
-use crate::exchange::with_swaps;
+use crate::defect;
+use crate::exchange::{substitute, with_swaps};
 use crate::{Check, Selection, Tolerance, VerifyError};
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::{Estimate, StopRule};
@@ -95,11 +96,7 @@ impl Points {
         load: Load,
         strategy: &'static str,
     ) -> Result<&Estimates, VerifyError> {
-        let strategy = match (self.exchanged, strategy) {
-            (true, FL) => AFL,
-            (true, AFL) => FL,
-            (_, strategy) => strategy,
-        };
+        let strategy = substitute(self.exchanged.then_some([FL, AFL]), strategy);
         let key = (sizes, load, strategy);
         if !self.known.contains_key(&key) {
             let topology: replay_core::topology::Topology = MACHINE.parse().map_err(defect)?;

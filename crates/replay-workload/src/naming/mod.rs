@@ -40,8 +40,9 @@ mod suggest;
 mod table;
 #[cfg(test)]
 mod tests;
+mod texts;
 
-pub use crate::spelled;
+pub use crate::{spelled, texts};
 pub use entry::{Entry, Setting, Value};
 pub use kind::Kind;
 pub use name::{LONGEST_NAME, NameError, StrategyName, split_list};

@@ -1,6 +1,5 @@
 //! Decoder of plain or gzip-compressed input. Compression is detected by content because file names are unreliable.
 
-use std::fmt;
 use std::io::{self, Chain, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
@@ -22,11 +21,13 @@ const OTHERS: [(&[u8], &str); 7] = [
 const MAGIC_BYTES: u64 = 5;
 
 /// A defect of gzip data. The defect is wrapped in an [`io::Error`]; [`GzipFault::of`] extracts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GzipFault {
     /// The data are truncated.
+    #[error("the gzip data are truncated (incomplete download?)")]
     Truncated,
     /// The data are damaged (header, compressed stream or checksum).
+    #[error("the gzip data are damaged")]
     Corrupt,
 }
 
@@ -36,17 +37,6 @@ impl GzipFault {
         error.get_ref()?.downcast_ref::<GzipFault>().copied()
     }
 }
-
-impl fmt::Display for GzipFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            GzipFault::Truncated => "the gzip data are truncated (incomplete download?)",
-            GzipFault::Corrupt => "the gzip data are damaged",
-        })
-    }
-}
-
-impl std::error::Error for GzipFault {}
 
 /// The text of an input: decompressed if the input starts with gzip's magic bytes, otherwise unchanged.
 pub struct Decoder<R: Read> {
@@ -83,11 +73,6 @@ impl<R: Read> Decoder<R> {
         };
         Ok(Decoder { source })
     }
-
-    /// Returns whether the input is compressed.
-    pub fn is_gzip(&self) -> bool {
-        matches!(self.source, Source::Gzip(_))
-    }
 }
 
 impl<R: Read> Read for Decoder<R> {
@@ -123,16 +108,9 @@ struct MarkedErrors<R> {
     inner: R,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 struct DeviceError(io::Error);
-
-impl fmt::Display for DeviceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for DeviceError {}
 
 impl<R: Read> Read for MarkedErrors<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -1,36 +1,26 @@
 //! Errors of reading a trace, with their position.
 
-use std::fmt;
 use std::io;
 
 use super::snippet::{clip, snippet};
 use super::{ErrorTally, Field};
+use crate::naming::texts;
 use crate::number::counted;
 
-/// The reason why a line is not a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// The text is not a number.
-    NotANumber,
-    /// The number has a fraction, but the format requires an integer.
-    NotAnInteger,
-    /// The number is too large: an integer that does not fit in 64 bits, or a time of at least 2^53 seconds.
-    OutOfRange,
-    /// The line ends before field 5, the job's size.
-    TooFewFields,
-    /// The line contains a control byte, such as 0.
-    ControlByte,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Reason::NotANumber => "not a number",
-            Reason::NotAnInteger => "not an integer",
-            Reason::OutOfRange => "out of range",
-            Reason::TooFewFields => "too few fields",
-            Reason::ControlByte => "a control byte",
-        })
+texts! {
+    /// The reason why a line is not a record.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Reason {
+        /// The text is not a number.
+        NotANumber => "not a number",
+        /// The number has a fraction, but the format requires an integer.
+        NotAnInteger => "not an integer",
+        /// The number is too large: an integer that does not fit in 64 bits, or a time of at least 2^53 seconds.
+        OutOfRange => "out of range",
+        /// The line ends before field 5, the job's size.
+        TooFewFields => "too few fields",
+        /// The line contains a control byte, such as 0.
+        ControlByte => "a control byte",
     }
 }
 
@@ -64,27 +54,11 @@ pub struct RecordError {
 }
 
 impl RecordError {
-    /// Returns the number of the field, from 1.
-    pub fn field_number(&self) -> usize {
-        self.field.number()
-    }
-
-    /// Returns a description of the expected content.
-    pub fn expected(&self) -> &'static str {
-        match (self.reason, self.field) {
-            (Reason::NotAnInteger | Reason::OutOfRange, field) if !is_time(field) => {
-                "a 64-bit integer"
-            }
-            (_, field) if is_time(field) => "a number of seconds below 2^53",
-            _ => "an integer",
-        }
-    }
-
     /// Returns the message without position and source line, for example `requested time "12x" is not a number (field 9
     /// of 18)`.
     pub fn message(&self) -> String {
         let text = clip(&self.text);
-        let (name, number) = (self.field.name(), self.field_number());
+        let (name, number) = (self.field, self.field.number());
         let what = match self.reason {
             Reason::NotANumber => "is not a number",
             Reason::NotAnInteger => "is not an integer",
@@ -102,18 +76,6 @@ impl RecordError {
         };
         format!("{name} \"{text}\" {what} (field {number} of 18)")
     }
-}
-
-fn is_time(field: Field) -> bool {
-    matches!(
-        field,
-        Field::SubmitTime
-            | Field::WaitTime
-            | Field::RunTime
-            | Field::AverageCpuTime
-            | Field::RequestedTime
-            | Field::ThinkTime
-    )
 }
 
 /// Error of reading a trace.

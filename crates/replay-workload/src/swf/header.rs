@@ -70,33 +70,10 @@ impl Header {
         self.entries.iter().find(|e| e.key.eq_ignore_ascii_case(key)).map(|e| e.value.as_str())
     }
 
-    /// Returns all values of a key that may repeat (`Queue`, `Note`, ...), in file order, ignoring case.
-    pub fn get_all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
-        self.entries
-            .iter()
-            .filter(move |e| e.key.eq_ignore_ascii_case(key))
-            .map(|e| e.value.as_str())
-    }
-
     /// Returns the integer at the beginning of the first value of `key`, such as 400 for `400 (48 interactive, 352
     /// batch)`.
     pub fn integer(&self, key: &str) -> Option<i64> {
         leading_integer(self.get(key)?)
-    }
-
-    /// Returns `Version`: the version of the format, e.g. `2.2`.
-    pub fn version(&self) -> Option<&str> {
-        self.get("Version")
-    }
-
-    /// Returns `Computer`: brand and model.
-    pub fn computer(&self) -> Option<&str> {
-        self.get("Computer")
-    }
-
-    /// Returns `Installation`: the site.
-    pub fn installation(&self) -> Option<&str> {
-        self.get("Installation")
     }
 
     /// Returns `MaxProcs`: the number of processors of the machine.
@@ -109,16 +86,6 @@ impl Header {
         self.count("MaxNodes")
     }
 
-    /// Returns `MaxJobs`: the number of jobs in the original log, including jobs that cleaning removed.
-    pub fn max_jobs(&self) -> Option<u64> {
-        u64::try_from(self.integer("MaxJobs")?).ok()
-    }
-
-    /// Returns `MaxRecords`: the number of records in the file.
-    pub fn max_records(&self) -> Option<u64> {
-        u64::try_from(self.integer("MaxRecords")?).ok()
-    }
-
     /// Returns `UnixStartTime`: time 0 of the log in seconds since 1970-01-01 UTC.
     pub fn unix_start_time(&self) -> Option<i64> {
         self.integer("UnixStartTime")
@@ -127,16 +94,6 @@ impl Header {
     /// Returns `TimeZone`: the seconds to add to UTC for local time (superseded by `TimeZoneString` in SWF 2.2).
     pub fn time_zone(&self) -> Option<i64> {
         self.integer("TimeZone")
-    }
-
-    /// Returns `StartTime`: the start of the log as text.
-    pub fn start_time(&self) -> Option<&str> {
-        self.get("StartTime")
-    }
-
-    /// Returns `EndTime`: the end of the log as text.
-    pub fn end_time(&self) -> Option<&str> {
-        self.get("EndTime")
     }
 
     fn count(&self, key: &str) -> Option<u32> {
@@ -171,12 +128,13 @@ mod tests {
     fn keys_repeat_and_lines_without_key_continue() {
         let header = Header::parse(TEXT.as_bytes());
         assert_eq!(header.raw(), TEXT.as_bytes());
-        assert_eq!(header.computer(), Some("Intel iPSC/860"));
+        assert_eq!(header.get("computer"), Some("Intel iPSC/860"));
         assert_eq!(
             header.get("information"),
             Some("http://www.nas.nasa.gov/\nhttp://www.cs.huji.ac.il/")
         );
-        assert_eq!(header.get_all("Queue").collect::<Vec<_>>(), ["0  interactive", "1  batch"]);
+        let queues = header.entries().iter().filter(|entry| entry.key == "Queue");
+        assert!(queues.map(|entry| &*entry.value).eq(["0  interactive", "1  batch"]));
         assert_eq!(header.time_zone(), Some(-28800));
         assert_eq!(header.max_procs(), None);
     }
@@ -187,9 +145,9 @@ mod tests {
             b"; MaxProcs: -1\n; MaxJobs: many\n; MaxNodes: 99999999999\n; Note:\n; MaxRecords: -\n",
         );
         assert_eq!(header.max_procs(), None);
-        assert_eq!(header.max_jobs(), None);
+        assert_eq!(header.integer("MaxJobs"), None);
         assert_eq!(header.max_nodes(), None);
-        assert_eq!(header.max_records(), None);
+        assert_eq!(header.integer("MaxRecords"), None);
         assert_eq!(header.get("Note"), Some(""));
     }
 
@@ -197,6 +155,6 @@ mod tests {
     fn bytes_outside_utf8_stay_in_the_raw_text() {
         let header = Header::parse(b"; Installation: KTH \xd6\n");
         assert_eq!(header.raw(), b"; Installation: KTH \xd6\n");
-        assert_eq!(header.installation(), Some("KTH \u{fffd}"));
+        assert_eq!(header.get("Installation"), Some("KTH \u{fffd}"));
     }
 }

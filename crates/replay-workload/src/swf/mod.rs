@@ -41,4 +41,5 @@ pub use header::{Entry, Header};
 pub use reader::{OtherLines, Reader};
 pub use record::Record;
 pub use tally::{ErrorTally, ReadOptions};
+pub(crate) use writer::write_generated;
 pub use writer::{Writer, header_fields};

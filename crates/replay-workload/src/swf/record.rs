@@ -68,6 +68,26 @@ impl Record {
         preceding_job: -1,
         think_time: -1.0,
     };
+
+    /// Creates the record of a generated job with status 1 (completed); the size is both allocated and requested.
+    pub(crate) fn generated(
+        job_number: i64,
+        submit: i64,
+        run: i64,
+        size: u32,
+        estimate: i64,
+    ) -> Record {
+        Record {
+            job_number,
+            submit_time: submit as f64,
+            run_time: run as f64,
+            allocated_processors: i64::from(size),
+            requested_processors: i64::from(size),
+            requested_time: estimate as f64,
+            status: 1,
+            ..Record::UNKNOWN
+        }
+    }
 }
 
 impl Default for Record {

@@ -23,6 +23,30 @@ pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
     Ok(text)
 }
 
+/// Writes a generated trace of jobs that have completed.
+///
+/// The header starts with `Version`, `MaxJobs`, `MaxRecords` and `MaxProcs` (`processors`). The lines of `about` and
+/// then `fields` follow, each as a line `; key: value`. `out` should be buffered; it is flushed at the end.
+///
+/// # Errors
+/// Errors of `out`; before anything is written, the errors of [`header_fields`].
+pub(crate) fn write_generated(
+    records: &[Record],
+    processors: u32,
+    about: &str,
+    fields: &[(&str, &str)],
+    out: impl Write,
+) -> io::Result<()> {
+    let (count, fields) = (records.len(), header_fields(fields)?);
+    let header = format!(
+        "; Version: 2.2\n; MaxJobs: {count}\n; MaxRecords: {count}\n; MaxProcs: {processors}\n{about}{fields}"
+    );
+    let mut writer = Writer::new(out);
+    writer.write_header(&Header::parse(header.as_bytes()))?;
+    records.iter().try_for_each(|record| writer.write_record(record))?;
+    writer.into_inner().flush()
+}
+
 /// Writes SWF.
 ///
 /// A [`Reader`](super::Reader) of the written text returns the header text and the records that were written. Numbers
@@ -120,5 +144,21 @@ impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = self.0 as i64;
         if whole as f64 == self.0 { whole.fmt(f) } else { self.0.fmt(f) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_fields_that_would_break_the_header() {
+        for field in
+            [("", "x"), (" ", "x"), ("a:b", "x"), ("a\nb", "x"), ("a", "x\n1 2 3"), ("a", "\r")]
+        {
+            let mut out = Vec::new();
+            let error = write_generated(&[], 1, "", &[field], &mut out).unwrap_err();
+            assert_eq!((error.kind(), out.len()), (io::ErrorKind::InvalidInput, 0), "{field:?}");
+        }
     }
 }

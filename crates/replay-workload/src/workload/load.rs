@@ -11,10 +11,9 @@ use super::error::{CleaningError, LoadError};
 use super::job::Job;
 use super::oversize::fit_to_machine;
 use super::policy::{Oversize, Policy};
+use super::recorded_values::RecordedValues;
 use super::report::{Change, CleaningReport};
 use super::stochastic::{ShapeError, ShapeFile, shapes_path};
-use super::users::Users;
-use super::waits::Waits;
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
 
@@ -36,10 +35,10 @@ pub struct Workload {
     /// Jobs sorted by submit time; jobs with equal times are in file order. [`JobId`](super::JobId) is the index of a
     /// job.
     pub jobs: Vec<Job>,
-    /// Recorded wait times of the jobs.
-    pub waits: Waits,
+    /// Recorded wait times of the jobs, in whole seconds.
+    pub waits: RecordedValues,
     /// Recorded users of the jobs.
-    pub users: Users,
+    pub users: RecordedValues,
     /// Dependencies between the records.
     pub links: Links,
     /// The report of cleaning and of the window: counts of dropped and changed jobs.
@@ -141,14 +140,15 @@ impl Workload {
         let input = BufReader::with_capacity(BUFFER, Hashed::new(decoder));
         let mut reader = Reader::new(input, file.clone()).with_options(options);
         let mut cleaner = Cleaner::new(policy, None);
-        let (mut record, mut waits) = (Record::UNKNOWN, Waits::default());
-        let mut users = Users::default();
-        let mut linker = Linker::default();
+        let (mut record, mut linker) = (Record::UNKNOWN, Linker::default());
+        let (mut waits, mut users) = (RecordedValues::default(), RecordedValues::default());
         while reader.read_record(&mut record)? {
             cleaner
                 .push_wide(reader.line(), &record, reader.extra())
                 .map_err(|error| error.in_file(&file))?;
-            waits.push(reader.line(), record.wait_time);
+            // A fraction of a second before 0 is unknown, although it truncates to 0.
+            let wait = if record.wait_time >= 0.0 { record.wait_time as i64 } else { -1 };
+            waits.push(reader.line(), wait);
             users.push(reader.line(), record.user);
             linker.push(reader.line(), &record);
         }

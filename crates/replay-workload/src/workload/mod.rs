@@ -30,6 +30,7 @@ mod oversize;
 mod policy;
 mod presets;
 mod recorded_placements;
+mod recorded_values;
 mod report;
 mod scale;
 pub mod shake;
@@ -37,8 +38,6 @@ pub mod sidecar;
 pub mod stochastic;
 pub mod synthetic;
 mod trace_time;
-mod users;
-mod waits;
 mod window;
 
 #[cfg(test)]
@@ -61,11 +60,10 @@ pub use policy::{
 pub use recorded_placements::{
     RecordedPlacements, RecordedPlacementsError, UnmatchedPlacements, Unreadable,
 };
+pub use recorded_values::RecordedValues;
 pub use report::{Change, CleaningReport, DropReason};
 pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
 pub use trace_time::{NoStart, TraceTime, TraceTimeError};
-pub use users::Users;
-pub use waits::Waits;
 pub use window::days_since_1970;
 pub use window::{Outside, Start, Window, WindowError};

@@ -11,8 +11,6 @@
 //! numbers, a list may consist of numbers and ranges without brackets, such as `0-127,256` ([`ranges`]). The first
 //! number of a range must not exceed the last.
 
-use std::fmt;
-
 use crate::sanitize::excerpt;
 
 /// Largest number of nodes in a list.
@@ -31,41 +29,32 @@ pub struct NodeListError {
 }
 
 /// The reason why a text is not a node list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NodeListProblem {
     /// A name or a number is missing.
+    #[error("an empty name")]
     Empty,
     /// A name contains a blank.
+    #[error("a blank in a name")]
     Blank,
     /// A bracket is inside another bracket.
+    #[error("a bracket inside a bracket")]
     Nested,
     /// A closing bracket has no opening bracket.
+    #[error("a closing bracket without an opening bracket")]
     Unopened,
     /// A bracket is not closed.
+    #[error("a bracket that is not closed")]
     Unclosed,
     /// A number contains characters other than digits.
+    #[error("not a number")]
     NotANumber,
     /// The first number of a range is greater than the last.
+    #[error("a range that runs backwards")]
     Backwards,
     /// The list has more nodes than this limit.
+    #[error("more than {0} nodes")]
     TooMany(u64),
-}
-
-impl fmt::Display for NodeListProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NodeListProblem::Empty => f.write_str("an empty name"),
-            NodeListProblem::Blank => f.write_str("a blank in a name"),
-            NodeListProblem::Nested => f.write_str("a bracket inside a bracket"),
-            NodeListProblem::Unopened => {
-                f.write_str("a closing bracket without an opening bracket")
-            }
-            NodeListProblem::Unclosed => f.write_str("a bracket that is not closed"),
-            NodeListProblem::NotANumber => f.write_str("not a number"),
-            NodeListProblem::Backwards => f.write_str("a range that runs backwards"),
-            NodeListProblem::TooMany(most) => write!(f, "more than {most} nodes"),
-        }
-    }
 }
 
 /// Counts the nodes in a list.

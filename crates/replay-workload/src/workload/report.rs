@@ -9,73 +9,63 @@ use serde::Serialize;
 use super::dependencies::{DependencyCounts, Repeated};
 use super::extra_fields::ExtraFields;
 use super::job::Job;
+use crate::naming::texts;
 use crate::number::{counted, grouped};
 use crate::swf::Field;
 
-/// The reason why cleaning dropped a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DropReason {
-    /// The record has no positive number of processors.
-    SizeUnknown,
-    /// The job was cancelled before it ran.
-    Cancelled,
-    /// The run time is below 0.
-    RunNegative,
-    /// The run time is 0.
-    RunZero,
-    /// The estimate does not exceed the run time.
-    EstimateTight,
-    /// The submit time is below 0.
-    SubmitNegative,
-    /// The job needs more processors than the machine has.
-    LargerThanMachine,
+texts! {
+    /// The reason why cleaning dropped a record.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DropReason {
+        /// The record has no positive number of processors.
+        SizeUnknown => "size not positive",
+        /// The job was cancelled before it ran.
+        Cancelled => "cancelled before it ran",
+        /// The run time is below 0.
+        RunNegative => "negative run time",
+        /// The run time is 0.
+        RunZero => "zero run time",
+        /// The estimate does not exceed the run time.
+        EstimateTight => "estimate not above run time",
+        /// The submit time is below 0.
+        SubmitNegative => "negative submit time",
+        /// The job needs more processors than the machine has.
+        LargerThanMachine => "larger than the machine",
+    }
 }
 
-/// A change that cleaning made to a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Change {
-    /// The size was taken from the alternative field of the policy.
-    SizeFallback,
-    /// The size was below the requested number of processors per node and was raised to this number.
-    SizeRaised,
-    /// A negative run time was set to 0.
-    RunToZero,
-    /// The run time was rounded up to a multiple of the policy's grain.
-    RunLengthened,
-    /// The estimate was unknown or not used, and was computed from the run time.
-    EstimateFromRun,
-    /// The estimate was below the run time and was raised to the run time.
-    EstimateRaised,
-    /// The estimate was below the policy's multiple of the run time and was raised to this multiple.
-    EstimateMultiplied,
-    /// A negative submit time was set to 0.
-    SubmitToZero,
-    /// A time with a fraction was rounded to whole seconds.
-    TimeRounded,
-    /// The size was reduced to the size of the machine.
-    SizeClamped,
-    /// The job was renumbered.
-    Renumbered,
+texts! {
+    /// A change that cleaning made to a record.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Change {
+        /// The size was taken from the alternative field of the policy.
+        SizeFallback => "size from the other field",
+        /// The size was below the requested number of processors per node and was raised to this number.
+        SizeRaised => "size raised to ppn",
+        /// A negative run time was set to 0.
+        RunToZero => "negative run time zeroed",
+        /// The run time was rounded up to a multiple of the policy's grain.
+        RunLengthened => "run time lengthened",
+        /// The estimate was unknown or not used, and was computed from the run time.
+        EstimateFromRun => "estimate set from run time",
+        /// The estimate was below the run time and was raised to the run time.
+        EstimateRaised => "estimate raised to run time",
+        /// The estimate was below the policy's multiple of the run time and was raised to this multiple.
+        EstimateMultiplied => "estimate raised to a multiple of run time",
+        /// A negative submit time was set to 0.
+        SubmitToZero => "negative submit time zeroed",
+        /// A time with a fraction was rounded to whole seconds.
+        TimeRounded => "time rounded to a second",
+        /// The size was reduced to the size of the machine.
+        SizeClamped => "size reduced to the machine's size",
+        /// The job was renumbered.
+        Renumbered => "job renumbered",
+    }
 }
 
 impl Change {
-    /// All changes, in the order of reports.
-    pub const ALL: [Change; 11] = [
-        Change::SizeFallback,
-        Change::SizeRaised,
-        Change::RunToZero,
-        Change::RunLengthened,
-        Change::EstimateFromRun,
-        Change::EstimateRaised,
-        Change::EstimateMultiplied,
-        Change::SubmitToZero,
-        Change::TimeRounded,
-        Change::SizeClamped,
-        Change::Renumbered,
-    ];
-
     /// Returns the changes in a set of bits.
     pub(super) fn of(bits: u16) -> impl Iterator<Item = Change> {
         Self::ALL.into_iter().filter(move |change| bits & change.bit() != 0)
@@ -84,38 +74,6 @@ impl Change {
     /// Returns the bit of this change in a set of changes.
     pub(super) const fn bit(self) -> u16 {
         1 << self as u16
-    }
-}
-
-impl fmt::Display for DropReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            DropReason::SizeUnknown => "size not positive",
-            DropReason::Cancelled => "cancelled before it ran",
-            DropReason::RunNegative => "negative run time",
-            DropReason::RunZero => "zero run time",
-            DropReason::EstimateTight => "estimate not above run time",
-            DropReason::SubmitNegative => "negative submit time",
-            DropReason::LargerThanMachine => "larger than the machine",
-        })
-    }
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Change::SizeFallback => "size from the other field",
-            Change::SizeRaised => "size raised to ppn",
-            Change::RunToZero => "negative run time zeroed",
-            Change::RunLengthened => "run time lengthened",
-            Change::EstimateFromRun => "estimate set from run time",
-            Change::EstimateRaised => "estimate raised to run time",
-            Change::EstimateMultiplied => "estimate raised to a multiple of run time",
-            Change::SubmitToZero => "negative submit time zeroed",
-            Change::TimeRounded => "time rounded to a second",
-            Change::SizeClamped => "size reduced to the machine's size",
-            Change::Renumbered => "job renumbered",
-        })
     }
 }
 

@@ -1,18 +1,20 @@
 //! Jobs of the Lublin-Feitelson model.
 
+use crate::naming::texts;
 use serde::Serialize;
-use std::fmt;
 
-/// The kind of a job. The kind selects the constants with which the job is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum JobKind {
-    /// A small and short job. The user waits for the result.
-    Interactive,
-    /// A queued job, which is larger and longer than an interactive job.
-    Batch,
-    /// A job drawn with the constants of the whole sample.
-    Untyped,
+texts! {
+    /// The kind of a job. The kind selects the constants with which the job is drawn.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum JobKind {
+        /// A small and short job. The user waits for the result.
+        Interactive => "interactive",
+        /// A queued job, which is larger and longer than an interactive job.
+        Batch => "batch",
+        /// A job drawn with the constants of the whole sample.
+        Untyped => "untyped",
+    }
 }
 
 impl JobKind {
@@ -26,16 +28,6 @@ impl JobKind {
             Self::Batch => 1,
             Self::Untyped => -1,
         }
-    }
-}
-
-impl fmt::Display for JobKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Interactive => "interactive",
-            Self::Batch => "batch",
-            Self::Untyped => "untyped",
-        })
     }
 }
 

@@ -1,24 +1,29 @@
-//! Recorded users of the jobs of a log (SWF field 12).
+//! Recorded values of the jobs of a log: wait times (SWF field 3) and users (field 12).
 
 use super::job::Job;
 
-/// Users of the records, in ascending order of lines of the log. Users are stored separately from the jobs because
-/// schedulers do not need them.
+/// A value of each record, in ascending order of lines of the log. The values are stored separately from the jobs
+/// because few computations use them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Users(Vec<(u32, i64)>);
+pub struct RecordedValues(Vec<(u32, i64)>);
 
-impl Users {
-    /// Adds the user of the record on line `line`. A negative number means unknown.
-    pub(super) fn push(&mut self, line: u64, user: i64) {
-        if let (Ok(line), true) = (u32::try_from(line), user >= 0) {
-            self.0.push((line, user));
+impl RecordedValues {
+    /// Adds the value of the record on line `line`. A negative value means unknown.
+    pub(super) fn push(&mut self, line: u64, value: i64) {
+        if let (Ok(line), true) = (u32::try_from(line), value >= 0) {
+            self.0.push((line, value));
         }
     }
 
-    /// Returns the number of the user who submitted a job; `None` if unknown.
+    /// Returns the value of a job; `None` if unknown.
     pub fn of(&self, job: &Job) -> Option<i64> {
         let at = self.0.binary_search_by_key(&job.line, |&(line, _)| line).ok()?;
         Some(self.0[at].1)
+    }
+
+    /// Returns the recorded start time of a job, in trace seconds, if the values are wait times; `None` if unknown.
+    pub fn start(&self, job: &Job) -> Option<i64> {
+        self.of(job).map(|wait| job.submit.saturating_add(wait))
     }
 }
 

@@ -25,7 +25,6 @@ use replay_experiment::explained::explain;
 use replay_experiment::explained::steps::{Step, parts, steps};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::frame::{self, FrameError};
-use replay_output::plot::Plots;
 use replay_output::report::{Align, Sheet};
 use std::io::stdout;
 
@@ -205,9 +204,5 @@ impl Results for Steps<'_> {
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
         frame::write(dir, &self.rows, metadata)
-    }
-
-    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(Vec::new())
     }
 }

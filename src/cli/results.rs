@@ -1,5 +1,6 @@
 //! A common way to print and write the results of commands.
 
+use std::io::{self, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -12,7 +13,6 @@ use replay_core::table::{Column, Table};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
-use std::io::stdout;
 
 /// The results of a command, which [`Session::publish`] prints and writes.
 pub trait Results {
@@ -34,6 +34,11 @@ pub trait Results {
 
     /// Returns whether all rows were printed as they were computed.
     fn is_printed(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the paths of the written files are printed above the tables.
+    fn lists_files(&self) -> bool {
         false
     }
 
@@ -71,11 +76,13 @@ pub trait Results {
         frame::write(dir, self.rows(), metadata)
     }
 
-    /// Draws the figures into the folder of `plots`. Returns the paths of the figures.
+    /// Draws the figures into the folder of `plots`; by default, draws no figure. Returns the paths of the figures.
     ///
     /// # Errors
     /// Errors of drawing and writing.
-    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>>;
+    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(Vec::new())
+    }
 }
 
 /// Numbers of finished and failed cells of a command. These numbers determine the exit code.
@@ -133,9 +140,8 @@ impl Session {
             let written = self.write(results, &tally.failed);
             if !nothing && !results.is_printed() {
                 results.arrange();
-                let (table, out) = (self.table(), &mut stdout());
-                let (columns, rows) = (results.columns(), results.rows());
-                let printed = table.print_columns(&columns, rows, || results.sheets(), out);
+                let files = written.as_ref().map_or(&[][..], |files| files);
+                let printed = self.print(results, files);
                 written.and(printed.map_err(|e| Failure::output("standard output", e)))?;
             } else {
                 written?;
@@ -144,10 +150,27 @@ impl Session {
         Ok(self.end(tally))
     }
 
-    /// Writes tables, figures and manifest.
-    fn write(&mut self, results: &mut impl Results, failed: &[String]) -> Result<(), Failure> {
+    /// Prints the tables, and above them the paths of the files if the results list them.
+    fn print(&self, results: &impl Results, files: &[PathBuf]) -> io::Result<()> {
+        let mut out = stdout();
+        if results.lists_files() {
+            files.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
+            if !results.rows().is_empty() {
+                writeln!(out)?;
+            }
+        }
+        let columns = results.columns();
+        self.table().print_columns(&columns, results.rows(), || results.sheets(), &mut out)
+    }
+
+    /// Writes tables, figures and manifest. Returns the paths of the files.
+    fn write(
+        &mut self,
+        results: &mut impl Results,
+        failed: &[String],
+    ) -> Result<Vec<PathBuf>, Failure> {
         let plots = self.plots();
-        let Some(dir) = self.stage()? else { return Ok(()) };
+        let Some(dir) = self.stage()? else { return Ok(Vec::new()) };
         let unwritten = |e: anyhow::Error| Failure::output("results", e);
         let origin = results.origin().map_err(|e| unwritten(e.into()))?;
         let tables = results.tables(dir, &metadata(&origin));
@@ -156,7 +179,7 @@ impl Session {
             let drawn = results.figures(&Plots::new(&dir.join("plots"), self.style()));
             files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
-        self.commit(&files, &results.configuration(), &results.details(), failed).map(drop)
+        self.commit(&files, &results.configuration(), &results.details(), failed)
     }
 
     /// Reports an interruption and returns the exit code. A command that was interrupted after its last cell counts as

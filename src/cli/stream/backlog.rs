@@ -1,7 +1,5 @@
 //! `replay stream --backlog`: utilization of a torus under placement rules while jobs always wait.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use serde::Serialize;
 
@@ -18,7 +16,6 @@ use replay_core::topology::Topology;
 use replay_experiment::stream::backlog::{
     Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting,
 };
-use replay_output::plot::Plots;
 use replay_output::report::{Sheet, Shown};
 
 const MACHINE: &str = "torus:16x16x16";
@@ -252,10 +249,6 @@ impl<Row: Table> Results for Rows<'_, Row> {
             "seed": seed.seed,
             "stop_rule": self.rule,
         })
-    }
-
-    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(Vec::new())
     }
 }
 

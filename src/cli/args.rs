@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use super::baseline::BaselineArg;
 use super::exit::Failure;
@@ -16,7 +17,7 @@ use replay_experiment::Measure;
 use replay_experiment::files::{self, AtomicFile};
 
 /// Arguments that select what is replayed, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 pub struct GridArgs {
     /// Replay this trace: a file, or a name of replay list traces.
     ///
@@ -185,7 +186,7 @@ pub struct GridArgs {
 }
 
 /// Options for perturbed copies of the traces, as typed.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
 #[group(id = "ShakeArgs", multiple = true)]
 pub struct ShakeArgs {
     /// Also replay N perturbed copies of each trace, for error bars.
@@ -319,19 +320,22 @@ impl RunArgs {
 }
 
 /// Output folder and figures of a command, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 pub struct OutputArgs {
     #[command(flatten)]
+    #[serde(skip)]
     pub table: TableArgs,
 
     /// Write results into this folder.
     ///
     /// The results are tables (Parquet and CSV), figures in the subfolder plots, and a manifest.
     #[arg(long, value_name = "DIR", group = "figures", help_heading = "Output")]
+    #[serde(skip)]
     pub out: Option<PathBuf>,
 
     /// Replace results of another command or configuration, and results that were changed by hand.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
+    #[serde(skip)]
     pub force: bool,
 
     /// Draw figures; this is the default with --out.
@@ -360,11 +364,12 @@ pub struct OutputArgs {
     pub figures: FigureArgs,
 
     #[command(flatten)]
+    #[serde(skip)]
     pub process: ProcessArgs,
 }
 
 /// The number of threads and the verbosity of a command, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ProcessArgs {
     /// Run on N threads [default: all processors].
     ///
@@ -386,7 +391,7 @@ pub struct QuietArg {
 }
 
 /// `--seed` of a command that takes one seed.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Args, Serialize, Deserialize)]
 pub struct SeedArg {
     /// Seed all random draws.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
@@ -482,7 +487,7 @@ impl ProcessArgs {
 }
 
 /// `--oversize`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
 pub enum OversizeArg {
     /// Stop with an error that contains the line of the job.
     Error,

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, eprint_line};
 use super::result_kind::Kind;
 use super::shards::{MergeArgs, Part};
-use super::{search, sweep};
+use super::{contend, search, stream, sweep};
 
 /// Merges the journals of all shards of one plan.
 ///
@@ -22,12 +22,18 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let message = format!("{one} is from a {kind}, {two} is from a {other}");
         return Err(Failure::data(anyhow::anyhow!(message)));
     }
-    if kind == Kind::Sweep.name() {
-        sweep::merge(args, command, &parts)
-    } else if kind == Kind::Search.name() {
-        search::merge(args, command, &parts)
-    } else {
-        let message = format!("{}: {kind} has no shards", first.path.display());
-        Err(Failure::data(anyhow::anyhow!(message)))
+    let exit = match Kind::ALL.into_iter().find(|one| one.name() == kind) {
+        Some(Kind::Sweep) => return sweep::merge(args, command, &parts),
+        Some(Kind::Search) => search::merge(args, command, &parts)?,
+        Some(Kind::Stream) => stream::merge(args, command, &parts)?,
+        Some(Kind::Contend) => contend::merge(args, command, &parts)?,
+        _ => {
+            let message = format!("{}: {kind} has no shards", first.path.display());
+            return Err(Failure::data(anyhow::anyhow!(message)));
+        }
+    };
+    if !args.process.quiet {
+        eprint_line(format_args!("merge: merged a {kind} from {} folders", parts.len()));
     }
+    Ok(exit)
 }

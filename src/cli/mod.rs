@@ -132,9 +132,9 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Count the cells of a grid and estimate their run time, or list the cells.
     Plan(sweep::PlanArgs),
-    /// Combine the shards of a sweep or a search.
+    /// Combine the shards of a sweep, search, stream or contention run.
     ///
-    /// The shards of a search read their traces again, from the same paths.
+    /// The shards of searches and contention runs read their traces again, from the same paths.
     Merge(shards::MergeArgs),
     /// Show which jobs hold which processors at an instant of a run.
     ///

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::exit::{Exit, Failure, eprint_line};
+use super::journal::print_path;
 use super::session::Session;
 use replay_core::number::grouped;
 use replay_core::table::{Column, Table};
@@ -104,6 +105,11 @@ impl Tally {
         Self { what, all: Some(all), done: 0, failed: Vec::new() }
     }
 
+    /// Returns the tally of `all` cells, of which `done` are finished and `failed` have failed.
+    pub fn ended(what: &'static str, all: usize, done: usize, failed: Vec<String>) -> Self {
+        Self { what, all: Some(all), done, failed }
+    }
+
     /// Returns the tally of `done` finished cells. Unless the command was interrupted, `done` is the number of all
     /// cells.
     pub fn done(what: &'static str, done: usize, interrupted: bool) -> Self {
@@ -111,22 +117,30 @@ impl Tally {
     }
 
     /// Returns the number of finished and failed cells.
-    fn ended(&self) -> usize {
+    fn finished(&self) -> usize {
         self.done + self.failed.len()
     }
 
     /// Returns whether the command was interrupted before the last cell.
     pub fn is_partial(&self) -> bool {
-        self.all.is_none_or(|all| self.ended() < all)
+        self.all.is_none_or(|all| self.finished() < all)
     }
 }
 
 impl Session {
-    /// Writes and prints the results, and reports an interruption.
+    /// Writes and prints the results, and reports an interruption. For a shard, prints only the path of its journal.
     ///
     /// # Errors
     /// A usage error if an output cannot be written.
     pub fn publish(&mut self, results: &mut impl Results, tally: &Tally) -> Result<Exit, Failure> {
+        if let Some(journal) = self.shard_journal() {
+            return match tally.all.map(|all| all - tally.finished()) {
+                Some(left @ 1..) => {
+                    Ok(self.report_left(&format!("{} {}", grouped(left as u64), tally.what)))
+                }
+                _ => print_path(journal).map(|()| self.end(tally)),
+            };
+        }
         if tally.is_partial() {
             self.interrupted();
         }
@@ -191,7 +205,7 @@ impl Session {
             } else {
                 "finished results are written"
             };
-            let ended = grouped(tally.ended() as u64);
+            let ended = grouped(tally.finished() as u64);
             let of = tally.all.map_or(String::new(), |all| format!(" of {}", grouped(all as u64)));
             let continuation = self.continuation().map_or(String::new(), |how| format!("; {how}"));
             let what = tally.what;

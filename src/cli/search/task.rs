@@ -84,9 +84,9 @@ impl ResolvedSearch {
             top: args.top,
             spare: args.spare,
         };
-        let shard = args.shard.filter(|shard| !shard.is_whole());
-        let shard = shard.map_or(Ok(()), |shard| spec.check_shard(shard));
-        shard.and_then(|()| Self::new(spec, grid)).map_err(|error| match (error, factors) {
+        let shard = args.shard.shard();
+        let divided = if shard.is_whole() { Ok(()) } else { spec.check_shard(shard) };
+        divided.and_then(|()| Self::new(spec, grid)).map_err(|error| match (error, factors) {
             // Name the option that was given.
             (SearchError::Settings(text), Some(option)) if !text.starts_with("--largest") => {
                 Failure::usage_message(text.replacen("--factors", option, 1))

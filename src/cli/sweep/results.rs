@@ -14,6 +14,7 @@ use crate::cli::print::{FormatArg, Sorting};
 use crate::cli::progress::Progress;
 use crate::cli::results::{Results, Tally, metadata};
 use crate::cli::session::Session;
+use crate::cli::shards;
 use crate::cli::skipped_jobs::SkippedJobs;
 use replay_core::table::{Column, Records, Table};
 use replay_experiment::journal::{Journal, Outcome};
@@ -73,8 +74,12 @@ pub fn write(
     let mut left_out = SkippedJobs::default();
     let columns = RunResult::columns();
     let mut all = Records::of::<RunResult>([]);
+    let outcome = |journals: &mut [Journal<RunResult>], run| {
+        let id = plan.id(run).map_err(Failure::usage)?;
+        shards::outcome(journals, run, id, RunResult::is_same)
+    };
     for run in 0..plan.len() {
-        match outcome(plan, journals, run)? {
+        match outcome(journals, run)? {
             Outcome::Failed(why) => {
                 let key = plan.key(run).map_err(Failure::usage)?;
                 let (trace, machine, scheduler) = (&key.trace, &key.topology, &key.scheduler);
@@ -92,7 +97,7 @@ pub fn write(
                 }
                 if let Some(with) = log.and_then(|log| log.of(plan, run)) {
                     if latest.as_ref().is_none_or(|latest| latest.run != with) {
-                        latest = match outcome(plan, journals, with)? {
+                        latest = match outcome(journals, with)? {
                             Outcome::Done(log) => Some(RunResult { run: with, ..*log }),
                             Outcome::Failed(_) => None,
                         };
@@ -260,41 +265,4 @@ fn run_again(
     });
     progress.finish();
     ran.map(|()| written == runs.len())
-}
-
-/// Returns the outcome of a cell, independent of the order of the journals: a result takes precedence over a failure.
-///
-/// # Errors
-/// A data error if two journals have different results for the cell, or if no journal has the cell.
-fn outcome(
-    plan: &Plan,
-    journals: &mut [Journal<RunResult>],
-    run: u32,
-) -> Result<Outcome<RunResult>, Failure> {
-    let id = plan.id(run).map_err(Failure::usage)?;
-    let mut found: Option<(Outcome<RunResult>, PathBuf)> = None;
-    for journal in journals {
-        let Some(outcome) = journal.read(id).map_err(Failure::data)? else { continue };
-        let here = journal.path().to_path_buf();
-        found = Some(match (found, outcome) {
-            (None, outcome) => (outcome, here),
-            (Some((Outcome::Done(one), place)), Outcome::Done(other)) => {
-                if !one.is_same(&other) {
-                    let (place, here) = (place.display(), here.display());
-                    return Err(Failure::data(anyhow::anyhow!(
-                        "cell {run} ({id}) has one result in {place} and a different result in {here}: run one of these \
-                         shards again with --force"
-                    )));
-                }
-                (Outcome::Done(one), place)
-            }
-            (Some(done @ (Outcome::Done(_), _)), Outcome::Failed(_)) => done,
-            (Some((Outcome::Failed(_), _)), done @ Outcome::Done(_)) => (done, here),
-            (Some((Outcome::Failed(one), place)), Outcome::Failed(other)) => {
-                (Outcome::Failed(one.min(other)), place)
-            }
-        });
-    }
-    let absent = || Failure::data(anyhow::anyhow!("cell {run} ({id}) is in no journal"));
-    found.map(|(outcome, _)| outcome).ok_or_else(absent)
 }

@@ -13,7 +13,7 @@ use super::results::{self, Extras};
 use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::cancel_token;
-use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal};
+use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal, print_path};
 use crate::cli::progress::Progress;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
@@ -104,8 +104,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         results::write(session, &plan, builds, journals, tally.finished, extras)
     } else {
         let exit = exit_of_shard(&plan, shard, &journal)?;
-        drop(journal);
-        kept.print_path().map(|()| exit)
+        print_path(journal.path()).map(|()| exit)
     }
 }
 

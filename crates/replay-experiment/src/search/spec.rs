@@ -282,12 +282,10 @@ impl SearchSpec {
                 "--shard {shard}: with --time the evaluated vectors depend on the computer; leave out --time"
             ));
         }
-        if self.grid.traces.iter().chain(&self.test).any(|name| name == "-") {
-            return refuse(format!(
-                "--shard {shard}: standard input cannot be read again by replay merge; name a file"
-            ));
+        match shard.problem(&self.grid.traces).or_else(|| shard.problem(&self.test)) {
+            Some(problem) => refuse(problem),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Returns all vectors of a search that has shards.

@@ -185,6 +185,12 @@ pub struct GridArgs {
     pub max_errors: usize,
 }
 
+/// Hides the options of outages and recorded placements in the help of a command that does not support them.
+pub fn hide_outage_options(command: clap::Command) -> clap::Command {
+    let refused = ["down", "down_rule", "down_walls", "node_map", "strict"];
+    refused.into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))
+}
+
 /// Options for perturbed copies of the traces, as typed.
 #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
 #[group(id = "ShakeArgs", multiple = true)]

@@ -10,14 +10,13 @@ use std::sync::Arc;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::args::{GridArgs, OutputArgs, ShakeArgs};
+use super::args::{GridArgs, OutputArgs, ShakeArgs, hide_outage_options};
 use super::eta::{EtaReporter, First};
 use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
 use super::progress::Progress;
-use super::refused_options::{hide_outage_options, reject_outage_options};
 use super::resolved_grid::{ResolvedGrid, parse_list, trace_names};
 use super::result_kind::Kind;
 use super::results::Results;
@@ -28,7 +27,7 @@ use super::skipped_jobs::SkippedJobs;
 use super::strategy_selection::SENDING;
 use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_experiment::compatibility::{can_send, reject_recorded_scheduler};
+use replay_experiment::compatibility::{can_send, reject_outages, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
     ContentionInput, ContentionRun, EstimatedPackets, Isolation, Messages, TOLERANCE, TraceError,
@@ -146,7 +145,8 @@ fn run_or_merge(
             "--quota: contend computes the quota of a job from the run time of the job x --scale",
         ));
     }
-    reject_outage_options(&args.grid)?;
+    let GridArgs { down, node_map, strict, .. } = &args.grid;
+    reject_outages(down.is_some(), node_map.is_some(), *strict)?;
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
             "--deps {rule} is for replays of traces (replay without a command, sweep, search)"

@@ -41,7 +41,6 @@ mod place;
 mod print;
 mod progress;
 mod recorded;
-mod refused_options;
 mod report;
 mod resolved_grid;
 mod result_kind;

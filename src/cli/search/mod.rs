@@ -17,11 +17,11 @@ use output::Findings;
 use progress::{Progress, summary_line};
 use task::{ResolvedSearch, SearchTask, failure};
 
+use super::args::hide_outage_options;
 use super::eta::EtaReporter;
 use super::exit::{Exit, Failure, eprint_line};
 use super::journal::{PlanFile, of_journal};
 use super::print::Sorting;
-use super::refused_options::hide_outage_options;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::resumable_run::JournalHandle;

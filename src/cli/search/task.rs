@@ -6,7 +6,6 @@ use crate::cli::exit::Failure;
 use crate::cli::interrupt::cancel_by_signal;
 use crate::cli::journal::of_journal;
 use crate::cli::named_value::one;
-use crate::cli::refused_options::reject_outage_options;
 use crate::cli::resolved_grid::{ResolvedGrid, trace_names};
 use crate::cli::session::Session;
 use crate::cli::sweep::{ListArgs, of_flags};
@@ -51,7 +50,6 @@ impl ResolvedSearch {
     /// # Errors
     /// A usage error for a wrong option.
     pub fn of(args: &SearchArgs) -> Result<Self, Failure> {
-        reject_outage_options(&args.grid)?;
         let grid = GridArgs { tie: Vec::new(), ..args.grid.clone() };
         let grid = of_flags(&grid, &TieLists::default(), &ListArgs::default(), None)?;
         let slacks = slacks(&args.slack)?;

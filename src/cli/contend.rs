@@ -22,7 +22,7 @@ use super::result_kind::Kind;
 use super::results::Results;
 use super::resumable_run::ResumableRun;
 use super::session::Session;
-use super::shards::{MergeArgs, Part, ShardArg, Shards};
+use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::skipped_jobs::SkippedJobs;
 use super::strategy_selection::SENDING;
 use replay_core::number::grouped;
@@ -124,7 +124,11 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same runs, or if a shard is missing or incomplete.
-pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
+pub fn merge(
+    args: &MergeArgs,
+    command: &[OsString],
+    parts: &[ShardFolder],
+) -> Result<Exit, Failure> {
     let (mut runs, shards) = Shards::of_one_command::<ContendArgs>(parts, args)?;
     args.replace_output(&mut runs.sort, &mut runs.output);
     run_or_merge(&runs, command, Some(&shards))

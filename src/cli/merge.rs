@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::exit::{Exit, Failure, eprint_line};
 use super::result_kind::Kind;
-use super::shards::{MergeArgs, Part};
+use super::shards::{MergeArgs, ShardFolder};
 use super::{contend, search, stream, sweep};
 
 /// Merges the journals of all shards of one plan.
@@ -12,7 +12,8 @@ use super::{contend, search, stream, sweep};
 /// # Errors
 /// A data error if the folders are not shards of the same plan, or if a shard is missing or incomplete.
 pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let parts: Vec<Part> = args.dirs.iter().map(|dir| Part::open(dir)).collect::<Result<_, _>>()?;
+    let parts: Vec<ShardFolder> =
+        args.dirs.iter().map(|dir| ShardFolder::open(dir)).collect::<Result<_, _>>()?;
     let Some(first) = parts.first() else {
         return Err(Failure::usage_message("no folder to merge"));
     };

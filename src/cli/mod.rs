@@ -16,6 +16,7 @@
 mod args;
 mod baseline;
 mod build;
+mod cell_kinds;
 mod check_topology;
 mod compare;
 mod complete;
@@ -29,7 +30,6 @@ mod figure_args;
 mod import;
 mod interrupt;
 mod journal;
-mod kinds;
 mod list;
 mod load;
 mod merge;

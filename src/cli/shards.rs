@@ -110,7 +110,7 @@ pub fn plan_of_shard(
 }
 
 /// A folder of one shard, locked against writers.
-pub struct Part {
+pub struct ShardFolder {
     /// Path as typed.
     pub path: PathBuf,
     hold: DirLock,
@@ -122,7 +122,7 @@ pub struct Part {
     build: Build,
 }
 
-impl Part {
+impl ShardFolder {
     /// Opens and locks a folder.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
 
 /// The shards of one plan.
 pub struct Shards<'a> {
-    parts: &'a [Part],
+    parts: &'a [ShardFolder],
     /// Digest of the plan.
     digest: String,
     /// Builds that ran cells of the shards.
@@ -177,9 +177,9 @@ impl<'a> Shards<'a> {
     /// # Errors
     /// The errors of `read`, a data error that names two different folders, and a usage error for `--out`.
     pub fn of_one_plan<P>(
-        parts: &'a [Part],
+        parts: &'a [ShardFolder],
         args: &MergeArgs,
-        read: impl Fn(&Part) -> Result<(String, P), Failure>,
+        read: impl Fn(&ShardFolder) -> Result<(String, P), Failure>,
     ) -> Result<(P, Self), Failure> {
         let plans = parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let mut builds: Vec<Build> = Vec::new();
@@ -216,7 +216,7 @@ impl<'a> Shards<'a> {
     /// # Errors
     /// The errors of [`of_one_plan`](Self::of_one_plan), and a data error for a plan of another version.
     pub fn of_one_command<S: DeserializeOwned>(
-        parts: &'a [Part],
+        parts: &'a [ShardFolder],
         args: &MergeArgs,
     ) -> Result<(S, Self), Failure> {
         Self::of_one_plan(parts, args, |part| {
@@ -249,7 +249,7 @@ impl<'a> Shards<'a> {
     /// # Errors
     /// A usage error if `out` is one of the folders.
     fn check_apart_from(&self, out: &Path) -> Result<(), Failure> {
-        let same = |part: &Part| {
+        let same = |part: &ShardFolder| {
             part.path.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))
         };
         if self.parts.iter().any(same) {
@@ -269,7 +269,7 @@ impl<'a> Shards<'a> {
         &self,
         ids: impl Iterator<Item = Result<CellId, Failure>>,
     ) -> Result<Vec<Journal<R>>, Failure> {
-        let open = |part: &Part| Journal::read_only(part.hold.dir()).map_err(Failure::data);
+        let open = |part: &ShardFolder| Journal::read_only(part.hold.dir()).map_err(Failure::data);
         let journals = self.parts.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let split = self.parts.iter().map(|part| part.shard).max_by_key(|shard| shard.count());
         let split = split.unwrap_or(Shard::WHOLE);

@@ -26,7 +26,7 @@ use super::result_kind::Kind;
 use super::results::Results;
 use super::resumable_run::ResumableRun;
 use super::session::Session;
-use super::shards::{MergeArgs, Part, ShardArg, Shards};
+use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::strategy_selection::ELSEWHERE;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::estimate::{ReplicateError, StopRule};
@@ -185,7 +185,11 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same streams, or if a shard is missing or incomplete.
-pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
+pub fn merge(
+    args: &MergeArgs,
+    command: &[OsString],
+    parts: &[ShardFolder],
+) -> Result<Exit, Failure> {
     let (mut streams, shards) = Shards::of_one_command::<StreamArgs>(parts, args)?;
     args.replace_output(&mut streams.sort, &mut streams.output);
     run_or_merge(&streams, command, Some(&shards))

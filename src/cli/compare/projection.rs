@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Runs;
+use super::SelectedRuns;
 use crate::cli::exit::Failure;
 use crate::cli::named_value::one;
 use replay_core::metrics::comparable;
@@ -198,7 +198,7 @@ impl RunMeasure {
 /// A usage error if runs of one cell differ in more than seed and copy.
 pub fn of_values(
     axes: Axes,
-    runs: &Runs,
+    runs: &SelectedRuns,
     measures: &[RunMeasure],
 ) -> Result<(Vec<Projected>, Vec<Sheet>), Failure> {
     axes.check(runs.runs.iter())?;

@@ -19,7 +19,7 @@ use crate::cli::print::SortArg;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
-use crate::cli::shards::{MergeArgs, Part, Shards, no_plan, plan_of_shard};
+use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan, plan_of_shard};
 use replay_core::cancel::CancelToken;
 use replay_core::number::{counted, grouped};
 use replay_experiment::RunContext;
@@ -122,7 +122,11 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
-pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
+pub fn merge(
+    args: &MergeArgs,
+    command: &[OsString],
+    parts: &[ShardFolder],
+) -> Result<Exit, Failure> {
     let (whole, shards) = Shards::of_one_command::<SearchCommand>(parts, args)?;
     let SearchCommand { search, mut sort, mut output } = whole;
     args.replace_output(&mut sort, &mut output);

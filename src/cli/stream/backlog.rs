@@ -181,8 +181,10 @@ pub fn run(
         let (found, tally) = found.take("searches");
         let rows: Vec<_> =
             found.into_iter().map(|(place, best)| Found(backlogs[place], best)).collect();
-        return session
-            .publish(&mut Rows { args, rule, machine, rows, shown: of_searches }, &tally);
+        return session.publish(
+            &mut BacklogResults { args, rule, machine, rows, shown: of_searches },
+            &tally,
+        );
     }
     let settings: Vec<Setting> = backlogs
         .iter()
@@ -203,8 +205,8 @@ pub fn run(
     };
     let rows: Vec<_> = done.iter().map(outcome).collect();
     let wide = done.iter().any(|(_, busy)| !busy.met);
-    let exit =
-        session.publish(&mut Rows { args, rule, machine, rows, shown: of_settings }, &tally)?;
+    let exit = session
+        .publish(&mut BacklogResults { args, rule, machine, rows, shown: of_settings }, &tally)?;
     warn_if_wide(args, &session, wide);
     Ok(exit)
 }
@@ -222,7 +224,7 @@ fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
 }
 
 /// Results of `--backlog`: a row for each setting, or a row for each search.
-struct Rows<'a, Row> {
+struct BacklogResults<'a, Row> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
     machine: Topology,
@@ -231,7 +233,7 @@ struct Rows<'a, Row> {
     shown: fn() -> Vec<Shown<'static, Row>>,
 }
 
-impl<Row: Table> Results for Rows<'_, Row> {
+impl<Row: Table> Results for BacklogResults<'_, Row> {
     type Row = Row;
 
     fn rows(&self) -> &[Row] {

@@ -41,7 +41,7 @@ const KIND: [&str; 7] =
 
 /// A cell in the listing.
 #[derive(Serialize)]
-struct Row {
+struct PlannedCell {
     run: u32,
     cell: String,
     #[serde(flatten)]
@@ -189,7 +189,7 @@ fn list(plan: &Plan, cells: &[u32], table: TableArgs) -> Result<(), Failure> {
     let failed = |e| Failure::output("standard output", e);
     let row = |run: u32| {
         let [trace, ..] = plan.places(run);
-        Ok::<_, Failure>(Row {
+        Ok::<_, Failure>(PlannedCell {
             run,
             cell: plan.id(run).map_err(Failure::usage)?.to_string(),
             key: plan.key(run).map_err(Failure::usage)?,

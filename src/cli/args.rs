@@ -474,9 +474,7 @@ impl Output<'_> {
     /// A usage error if the file cannot be written or renamed.
     pub fn finish(self) -> Result<(), Failure> {
         match self {
-            Output::Standard(mut out) => {
-                out.flush().map_err(|e| Failure::output("standard output", e))
-            }
+            Output::Standard(mut out) => out.flush().map_err(Failure::stdout),
             Output::File(path, file) => {
                 file.finish().map_err(|e| Failure::output(path.display(), e))
             }

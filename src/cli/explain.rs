@@ -97,7 +97,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 let step = |step: &Step| json!({"step": step.step, "topic": step.topic, "text": step.text});
                 data["steps"] = explanation.rows.iter().map(step).collect();
                 let printed = writeln!(stdout(), "{data}");
-                printed.map_err(|e| Failure::output("standard output", e))?;
+                printed.map_err(Failure::stdout)?;
                 explanation.is_printed = true;
             }
         }
@@ -108,7 +108,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Err(problem) => return Err(Failure::data(problem)),
     }
     if matches!(session.format(), FormatArg::Table | FormatArg::Md) {
-        explanation.print(session.table()).map_err(|e| Failure::output("standard output", e))?;
+        explanation.print(session.table()).map_err(Failure::stdout)?;
         explanation.is_printed = true;
     }
     session.publish(&mut explanation, &tally)

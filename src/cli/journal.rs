@@ -158,7 +158,7 @@ pub fn open<R: Serialize + DeserializeOwned>(
 /// # Errors
 /// A usage error if standard output cannot be written.
 pub fn print_path(path: &Path) -> Result<(), Failure> {
-    writeln!(stdout(), "{}", path.display()).map_err(|e| Failure::output("standard output", e))
+    writeln!(stdout(), "{}", path.display()).map_err(Failure::stdout)
 }
 
 /// Removes the journal of a folder, whichever version of the program wrote it.

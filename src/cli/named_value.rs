@@ -1,4 +1,4 @@
-//! Parses options whose values are names from a short list.
+//! Options whose values are names.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -58,4 +58,15 @@ pub fn some<T: Copy>(
     all: &[(&'static str, T)],
 ) -> Result<Vec<T>, Failure> {
     words.iter().map(|word| one(option, word.trim(), all)).collect()
+}
+
+/// Returns distinct values in the order of their first occurrence.
+pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct: Vec<T> = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
 }

@@ -156,7 +156,7 @@ impl Session {
                 results.arrange();
                 let files = written.as_ref().map_or(&[][..], |files| files);
                 let printed = self.print(results, files);
-                written.and(printed.map_err(|e| Failure::output("standard output", e)))?;
+                written.and(printed.map_err(Failure::stdout))?;
             } else {
                 written?;
             }

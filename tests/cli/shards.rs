@@ -8,7 +8,7 @@ use replay::experiment::journal::{Journal, Outcome as Record};
 
 use super::dir::{Dir, Outcome, checkout};
 use super::parted::assert_equal_results;
-use super::sweep::{GRID, TABLES};
+use super::sweep::{GRID, assert_equal_tables};
 
 trials!(
     merged_shards_equal_the_whole_sweep,
@@ -52,10 +52,7 @@ fn merged_shards_equal_the_whole_sweep() {
                 if count == 1 { "" } else { "s" }
             ))
             .prints("merged/runs.parquet\n");
-        for table in TABLES {
-            let same = dir.read(&format!("whole/{table}")) == dir.read(&format!("merged/{table}"));
-            assert!(same, "{table} of {count} shards");
-        }
+        assert_equal_tables(&dir, "whole", "merged");
     }
 }
 
@@ -113,9 +110,7 @@ fn merges_an_unsharded_sweep() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     dir.replay("sweep grid.toml -q --out whole").code(0);
     dir.replay("merge whole whole -q --out merged").code(0).says_nothing();
-    assert!(TABLES.iter().all(|table| {
-        dir.read(&format!("whole/{table}")) == dir.read(&format!("merged/{table}"))
-    }));
+    assert_equal_tables(&dir, "whole", "merged");
 }
 
 /// Creates two complete sweeps, `a` and `b`; the journal of `b` has the changed result for its
@@ -142,10 +137,7 @@ fn merge_prefers_finished_cells_over_failed_ones() {
     for (first, second) in [("a", "b"), ("b", "a")] {
         let out = format!("{first}{second}");
         dir.replay(&format!("merge {first} {second} -q --out {out}")).code(0).says_nothing();
-        for table in TABLES {
-            let same = dir.read(&format!("a/{table}")) == dir.read(&format!("{out}/{table}"));
-            assert!(same, "{table} of {out}");
-        }
+        assert_equal_tables(&dir, "a", &out);
     }
     // If no journal has a result of the cell, the cell has failed.
     dir.replay("merge b -q --out alone").code(1);
@@ -261,12 +253,7 @@ fn task_array_equals_a_sweep() {
         Outcome::new(&arguments.join(" "), output.expect("the script runs"))
     };
     run(&["3", "grid.toml", "array"], &path).code(0).prints("array/runs.parquet\n");
-    for table in TABLES {
-        assert!(
-            dir.read(&format!("whole/{table}")) == dir.read(&format!("array/{table}")),
-            "{table}"
-        );
-    }
+    assert_equal_tables(&dir, "whole", "array");
     run(&["x", "grid.toml", "array"], &path).code(2).says("usage: ");
     run(&["3", "grid.toml", "array"], "/usr/bin:/bin").code(77).says("no program hq");
 }

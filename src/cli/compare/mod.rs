@@ -214,7 +214,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         || sheets.unwrap_or_else(|| vec![table::sheet(&compared, &bases, folders, tables)]);
     args.table
         .print(compared.iter().map(|(_, row)| row), for_people, &mut stdout())
-        .map_err(|e| Failure::output("standard output", e))?;
+        .map_err(Failure::stdout)?;
     failed.iter().for_each(eprint_line);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
@@ -286,7 +286,7 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
         projected.sort_by(|a, b| sorting.order(a, b));
     }
     let printed = args.table.print(&projected, || sheets, &mut stdout());
-    printed.map_err(|e| Failure::output("standard output", e))?;
+    printed.map_err(Failure::stdout)?;
     Ok(Exit::Done)
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StreamArgs, estimated, warn_if_wide};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::named_value::{Named, one, some};
+use crate::cli::named_value::{Named, distinct, one, some};
 use crate::cli::resolved_grid::parse_list;
 use crate::cli::results::Results;
 use crate::cli::resumable_run::ResumableRun;
@@ -118,17 +118,6 @@ impl BacklogArgs {
     pub fn is_given(&self) -> bool {
         !self.backlog.is_empty()
     }
-}
-
-/// Returns distinct values in the order of their first occurrence.
-fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
-    let mut distinct = Vec::with_capacity(named.len());
-    for one in named {
-        if !distinct.contains(&one) {
-            distinct.push(one);
-        }
-    }
-    distinct
 }
 
 /// Runs every combination of mix, estimate and queue length under every rule, or searches for the best weights of each

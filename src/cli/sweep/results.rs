@@ -151,8 +151,7 @@ pub fn write(
         && !is_data
         && shown > 0
     {
-        writeln!(stdout(), "and {more} more runs")
-            .map_err(|e| Failure::output("standard output", e))?;
+        writeln!(stdout(), "and {more} more runs").map_err(Failure::stdout)?;
     }
     if !session.is_quiet() {
         sentences(&[all, shaken_rows], &[]).iter().for_each(eprint_line);

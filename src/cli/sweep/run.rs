@@ -182,6 +182,6 @@ fn print(grid: &ParameterGrid) -> Result<Exit, Failure> {
     let text = grid.file.to_toml().map_err(|e| Failure::output("the grid", e))?;
     let mut out = stdout();
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    printed.map_err(|e| Failure::output("standard output", e))?;
+    printed.map_err(Failure::stdout)?;
     Ok(Exit::Done)
 }

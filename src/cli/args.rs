@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use super::baseline::BaselineArg;
 use super::exit::Failure;
@@ -16,7 +17,7 @@ use replay_experiment::Measure;
 use replay_experiment::files::{self, AtomicFile};
 
 /// Arguments that select what is replayed, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 pub struct GridArgs {
     /// Replay this trace: a file, or a name of replay list traces.
     ///
@@ -184,8 +185,14 @@ pub struct GridArgs {
     pub max_errors: usize,
 }
 
+/// Hides the options of outages and recorded placements in the help of a command that does not support them.
+pub fn hide_outage_options(command: clap::Command) -> clap::Command {
+    let refused = ["down", "down_rule", "down_walls", "node_map", "strict"];
+    refused.into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))
+}
+
 /// Options for perturbed copies of the traces, as typed.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
 #[group(id = "ShakeArgs", multiple = true)]
 pub struct ShakeArgs {
     /// Also replay N perturbed copies of each trace, for error bars.
@@ -319,19 +326,22 @@ impl RunArgs {
 }
 
 /// Output folder and figures of a command, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 pub struct OutputArgs {
     #[command(flatten)]
+    #[serde(skip)]
     pub table: TableArgs,
 
     /// Write results into this folder.
     ///
     /// The results are tables (Parquet and CSV), figures in the subfolder plots, and a manifest.
     #[arg(long, value_name = "DIR", group = "figures", help_heading = "Output")]
+    #[serde(skip)]
     pub out: Option<PathBuf>,
 
     /// Replace results of another command or configuration, and results that were changed by hand.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
+    #[serde(skip)]
     pub force: bool,
 
     /// Draw figures; this is the default with --out.
@@ -360,11 +370,12 @@ pub struct OutputArgs {
     pub figures: FigureArgs,
 
     #[command(flatten)]
+    #[serde(skip)]
     pub process: ProcessArgs,
 }
 
 /// The number of threads and the verbosity of a command, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ProcessArgs {
     /// Run on N threads [default: all processors].
     ///
@@ -386,7 +397,7 @@ pub struct QuietArg {
 }
 
 /// `--seed` of a command that takes one seed.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Args, Serialize, Deserialize)]
 pub struct SeedArg {
     /// Seed all random draws.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
@@ -463,9 +474,7 @@ impl Output<'_> {
     /// A usage error if the file cannot be written or renamed.
     pub fn finish(self) -> Result<(), Failure> {
         match self {
-            Output::Standard(mut out) => {
-                out.flush().map_err(|e| Failure::output("standard output", e))
-            }
+            Output::Standard(mut out) => out.flush().map_err(Failure::stdout),
             Output::File(path, file) => {
                 file.finish().map_err(|e| Failure::output(path.display(), e))
             }
@@ -482,7 +491,7 @@ impl ProcessArgs {
 }
 
 /// `--oversize`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
 pub enum OversizeArg {
     /// Stop with an error that contains the line of the job.
     Error,

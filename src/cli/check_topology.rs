@@ -77,7 +77,7 @@ pub fn run(args: &CheckTopologyArgs) -> Result<Exit, Failure> {
     let found = findings(&machine, misordered.as_ref(), &rule);
     let found = found.map_err(|problem| Failure::usage_message(format!("--alloc: {problem}")))?;
     let printed = args.table.print(&found, || vec![sheet(&found)], &mut stdout());
-    printed.map_err(|e| Failure::output("standard output", e))?;
+    printed.map_err(Failure::stdout)?;
     Ok(Exit::Done)
 }
 

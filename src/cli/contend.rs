@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::args::{GridArgs, OutputArgs, ShakeArgs};
+use super::args::{GridArgs, OutputArgs, ShakeArgs, hide_outage_options};
 use super::eta::{EtaReporter, First};
 use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
 use super::progress::Progress;
-use super::refused_options::{hide_outage_options, reject_outage_options};
-use super::resolved_grid::{ResolvedGrid, parse_list};
+use super::resolved_grid::{ResolvedGrid, parse_list, trace_names};
 use super::result_kind::Kind;
-use super::results::{Results, Tally};
+use super::results::Results;
 use super::resumable_run::ResumableRun;
 use super::session::Session;
+use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::skipped_jobs::SkippedJobs;
 use super::strategy_selection::SENDING;
 use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_experiment::compatibility::{can_send, reject_recorded_scheduler};
+use replay_experiment::compatibility::{can_send, reject_outages, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
     ContentionInput, ContentionRun, EstimatedPackets, Isolation, Messages, TOLERANCE, TraceError,
@@ -42,7 +42,7 @@ use replay_output::report::Sheet;
 use replay_output::report::manifest::Configuration;
 
 /// Arguments of `replay contend`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:
   replay contend --jobs 500 --alloc mc1x1,random
   replay contend --trace KTH-SP2 --jobs 1000 --alloc mm,hilbert-best-fit --seed 0..4 --out out/contend
@@ -74,6 +74,10 @@ pub struct ContendArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    #[serde(skip)]
+    shard: ShardArg,
 }
 
 const ABOUT_OUT: &str = "Write results into this folder.
@@ -113,6 +117,29 @@ struct Measured {
 
 /// Measures the time of every job without other jobs, then runs the trace under every scheduler and allocator.
 pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    run_or_merge(args, command, None)
+}
+
+/// Merges the shards of contention runs; reads the traces again.
+///
+/// # Errors
+/// A data error if the folders are not shards of the same runs, or if a shard is missing or incomplete.
+pub fn merge(
+    args: &MergeArgs,
+    command: &[OsString],
+    parts: &[ShardFolder],
+) -> Result<Exit, Failure> {
+    let (mut runs, shards) = Shards::of_one_command::<ContendArgs>(parts, args)?;
+    args.replace_output(&mut runs.sort, &mut runs.output);
+    run_or_merge(&runs, command, Some(&shards))
+}
+
+/// Runs the traces, or reads the results of their runs from shards.
+fn run_or_merge(
+    args: &ContendArgs,
+    command: &[OsString],
+    shards: Option<&Shards<'_>>,
+) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Contend, &args.output, command)?;
     let sorting = args.sort.of()?;
     let quiet = args.output.process.quiet;
@@ -122,11 +149,15 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
             "--quota: contend computes the quota of a job from the run time of the job x --scale",
         ));
     }
-    reject_outage_options(&args.grid)?;
+    let GridArgs { down, node_map, strict, .. } = &args.grid;
+    reject_outages(down.is_some(), node_map.is_some(), *strict)?;
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
             "--deps {rule} is for replays of traces (replay without a command, sweep, search)"
         )));
+    }
+    if let Some(problem) = args.shard.shard().problem(&trace_names(&args.grid.trace)) {
+        return Err(Failure::usage_message(problem));
     }
     reject_recorded_scheduler(&parse_list::<SchedulerSpec>(&args.grid.sched, "fcfs")?)?;
     let messages = args.messages.of(&args.pattern)?;
@@ -157,8 +188,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         contended_id(&plan.traces[trace].jobs_digest, cell, shake, &digest, args.scale)
     });
     let ids: Vec<CellId> = ids.collect();
-    session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
-    let mut contended = ResumableRun::begin(&mut session, ids)?;
+    let mut contended = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
     // The time without other jobs is measured on the machine of the run. A pattern without random numbers is the same
     // for all seeds, so it is measured for one seed only.
     let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
@@ -178,6 +208,9 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         reporter.begun();
         progress.jobs_done(jobs);
     };
+    if missing.is_empty() {
+        reporter.begun();
+    }
     let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
     let bench = Bench {
         messages: &messages,
@@ -186,10 +219,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         quiet,
     };
 
-    let mut tally = Tally::of("cells", cells.len());
-    tally.done = cells.len() - missing.len();
     let ran = match bench.measure(&measured_on, args.scale) {
-        Ok(measured) => contended.run(&mut tally, |place| {
+        Ok(measured) => contended.run(|place| {
             let (cell, seed) = (&admitted[place], alone(&admitted[place]));
             let of_cell =
                 |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
@@ -200,8 +231,9 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     };
     progress.finish();
     ran?;
+    let (done, tally) = contended.take("cells");
     let mut left_out = SkippedJobs::default();
-    let runs = contended.take().into_iter().map(|(place, mut run)| {
+    let runs = done.into_iter().map(|(place, mut run)| {
         let (cell, pattern) = (&admitted[place], pattern.clone());
         if let Some(away) = &away[place] {
             run.system.no_such_size_jobs = Some(away.iter().map(|one| one.jobs).sum());
@@ -210,7 +242,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         ContentionRun::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
     });
     let runs: Vec<ContentionRun> = runs.collect();
-    if !quiet {
+    if !quiet && session.shard_journal().is_none() {
         left_out.report();
         decided_by_two_jobs(&runs).iter().for_each(eprint_line);
     }

@@ -174,6 +174,11 @@ impl Failure {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
+    /// Returns the failure for standard output that cannot be written.
+    pub fn stdout(cause: io::Error) -> Self {
+        Self::output("standard output", cause)
+    }
+
     /// Returns the outcome of the program after this failure.
     pub fn exit(&self) -> Exit {
         self.exit

@@ -25,7 +25,6 @@ use replay_experiment::explained::explain;
 use replay_experiment::explained::steps::{Step, parts, steps};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::frame::{self, FrameError};
-use replay_output::plot::Plots;
 use replay_output::report::{Align, Sheet};
 use std::io::stdout;
 
@@ -98,7 +97,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 let step = |step: &Step| json!({"step": step.step, "topic": step.topic, "text": step.text});
                 data["steps"] = explanation.rows.iter().map(step).collect();
                 let printed = writeln!(stdout(), "{data}");
-                printed.map_err(|e| Failure::output("standard output", e))?;
+                printed.map_err(Failure::stdout)?;
                 explanation.is_printed = true;
             }
         }
@@ -109,7 +108,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Err(problem) => return Err(Failure::data(problem)),
     }
     if matches!(session.format(), FormatArg::Table | FormatArg::Md) {
-        explanation.print(session.table()).map_err(|e| Failure::output("standard output", e))?;
+        explanation.print(session.table()).map_err(Failure::stdout)?;
         explanation.is_printed = true;
     }
     session.publish(&mut explanation, &tally)
@@ -205,9 +204,5 @@ impl Results for Steps<'_> {
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
         frame::write(dir, &self.rows, metadata)
-    }
-
-    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(Vec::new())
     }
 }

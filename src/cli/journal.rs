@@ -4,7 +4,8 @@
 //! complete, because shards are merged from their journals. The journals of `stream`, `contend` and whole searches are
 //! removed when their results are written.
 
-use std::io;
+use std::io::{self, Write, stdout};
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ pub struct PlanFile {
     /// The command; if the name is absent, the plan belongs to a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
-    /// The shard of a sweep or search.
+    /// The shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     /// Builds that ran cells before the build in the plan.
@@ -35,7 +36,7 @@ pub struct PlanFile {
     /// Digest of the traces and the objective of a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluated: Option<String>,
-    /// The build, and either the cells of a sweep or the shard of a search.
+    /// The build, and the cells of a sweep or the whole command of a shard.
     pub plan: serde_json::Value,
 }
 
@@ -150,6 +151,14 @@ pub fn open<R: Serialize + DeserializeOwned>(
         }
     }
     Ok(journal)
+}
+
+/// Prints the path of a journal, which is the result of a shard.
+///
+/// # Errors
+/// A usage error if standard output cannot be written.
+pub fn print_path(path: &Path) -> Result<(), Failure> {
+    writeln!(stdout(), "{}", path.display()).map_err(Failure::stdout)
 }
 
 /// Removes the journal of a folder, whichever version of the program wrote it.

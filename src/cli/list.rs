@@ -146,16 +146,16 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
             ListFormat::Csv => write_csv(&fields(&keys), &rows, true, &mut out),
             _ => sheet_of_fields(&keys, &rows).write_markdown(&mut out),
         };
-        return written.map(|()| Exit::Done).map_err(|e| Failure::output("standard output", e));
+        return written.map(|()| Exit::Done).map_err(Failure::stdout);
     }
     for (i, what) in wanted.iter().enumerate() {
         if i > 0 && matches!(args.format, ListFormat::Table) {
-            writeln!(out).map_err(|e| Failure::output("standard output", e))?;
+            writeln!(out).map_err(Failure::stdout)?;
         }
         if let (ListFormat::Names, Listing::Traces) = (args.format, what) {
             let names = complete::traces()?;
             let written = names.iter().try_for_each(|name| writeln!(out, "{name}"));
-            written.map_err(|e| Failure::output("standard output", e))?;
+            written.map_err(Failure::stdout)?;
             continue;
         }
         let entries = entries(*what)?;
@@ -168,7 +168,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
             }
             ListFormat::Csv | ListFormat::Md => Ok(()),
         };
-        written.map_err(|e| Failure::output("standard output", e))?;
+        written.map_err(Failure::stdout)?;
     }
     Ok(Exit::Done)
 }

@@ -2,17 +2,18 @@
 
 use std::ffi::OsString;
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, eprint_line};
 use super::result_kind::Kind;
-use super::shards::{MergeArgs, Part};
-use super::{search, sweep};
+use super::shards::{MergeArgs, ShardFolder};
+use super::{contend, search, stream, sweep};
 
 /// Merges the journals of all shards of one plan.
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same plan, or if a shard is missing or incomplete.
 pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let parts: Vec<Part> = args.dirs.iter().map(|dir| Part::open(dir)).collect::<Result<_, _>>()?;
+    let parts: Vec<ShardFolder> =
+        args.dirs.iter().map(|dir| ShardFolder::open(dir)).collect::<Result<_, _>>()?;
     let Some(first) = parts.first() else {
         return Err(Failure::usage_message("no folder to merge"));
     };
@@ -22,12 +23,18 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let message = format!("{one} is from a {kind}, {two} is from a {other}");
         return Err(Failure::data(anyhow::anyhow!(message)));
     }
-    if kind == Kind::Sweep.name() {
-        sweep::merge(args, command, &parts)
-    } else if kind == Kind::Search.name() {
-        search::merge(args, command, &parts)
-    } else {
-        let message = format!("{}: {kind} has no shards", first.path.display());
-        Err(Failure::data(anyhow::anyhow!(message)))
+    let exit = match Kind::ALL.into_iter().find(|one| one.name() == kind) {
+        Some(Kind::Sweep) => return sweep::merge(args, command, &parts),
+        Some(Kind::Search) => search::merge(args, command, &parts)?,
+        Some(Kind::Stream) => stream::merge(args, command, &parts)?,
+        Some(Kind::Contend) => contend::merge(args, command, &parts)?,
+        _ => {
+            let message = format!("{}: {kind} has no shards", first.path.display());
+            return Err(Failure::data(anyhow::anyhow!(message)));
+        }
+    };
+    if !args.process.quiet {
+        eprint_line(format_args!("merge: merged a {kind} from {} folders", parts.len()));
     }
+    Ok(exit)
 }

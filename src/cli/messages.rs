@@ -1,9 +1,10 @@
 //! Options of the messages that jobs send, such as `--network` and `--quota`, shared by `contend` and `stream`.
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use super::exit::Failure;
-use super::named_value::one;
+use super::named_value::{Named, one};
 use replay_core::naming::{StrategyName, split_list};
 use replay_experiment::contention::Messages;
 use replay_network::links::Model;
@@ -13,7 +14,7 @@ const PRESET: &str = "lo";
 const FLITS: u32 = 8;
 
 /// Options of the messages that jobs send, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 pub struct MessageArgs {
     /// Take the defaults of the other message options from this paper: lo, bani-mohammad [default: lo].
     #[arg(long, value_name = "PAPER", help_heading = "Messages")]
@@ -24,11 +25,11 @@ pub struct MessageArgs {
     ///
     /// The network named links computes contention from link loads instead of flits.
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
-    network: Option<Model>,
+    network: Option<Named<Model>>,
 
     /// Draw the packets of a job from exponential[mean=..] or fixed[packets=..] [default: by --preset].
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
-    quota: Option<Quota>,
+    quota: Option<Named<Quota>>,
 
     /// Send packets of N flits [default: 8].
     #[arg(long, value_name = "N", help_heading = "Messages")]
@@ -37,7 +38,7 @@ pub struct MessageArgs {
     /// Map processes to processors in the order of the allocation, or along a curve such as row-major [default:
     /// allocation].
     #[arg(long, value_name = "ORDER", help_heading = "Messages")]
-    mapping: Option<Mapping>,
+    mapping: Option<Named<Mapping>>,
 }
 
 impl MessageArgs {
@@ -78,15 +79,15 @@ impl MessageArgs {
     }
 
     fn mapping(&self) -> Mapping {
-        self.mapping.unwrap_or(Mapping::Allocation)
+        self.mapping.map_or(Mapping::Allocation, |mapping| mapping.0)
     }
 
     /// Returns the options as JSON, for the manifest.
     pub fn describe(&self) -> serde_json::Value {
         serde_json::json!({
             "preset": self.preset(),
-            "network": self.network.map(|network| network.to_string()),
-            "quota": self.quota.map(|quota| quota.to_string()),
+            "network": self.network,
+            "quota": self.quota,
             "flits": self.flits(),
             "mapping": self.mapping().to_string(),
         })
@@ -109,7 +110,7 @@ impl MessageArgs {
         let pattern =
             (&name).try_into().map_err(|e: replay_core::naming::NameError| Failure::usage(e))?;
         let mut messages = Messages::new(preset, pattern).map_err(unusable)?;
-        match self.network {
+        match self.network.map(|network| network.0) {
             None => {}
             Some(Model::Flits(settings)) => messages.network = settings,
             Some(Model::Links(links)) => {
@@ -117,7 +118,7 @@ impl MessageArgs {
                 messages.window = Some(links.window);
             }
         }
-        messages.quota = self.quota.unwrap_or(messages.quota);
+        messages.quota = self.quota.map_or(messages.quota, |quota| quota.0);
         messages.options.flits = self.flits();
         messages.options.mapping = self.mapping();
         Ok(messages)

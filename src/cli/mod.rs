@@ -16,6 +16,7 @@
 mod args;
 mod baseline;
 mod build;
+mod cell_kinds;
 mod check_topology;
 mod compare;
 mod complete;
@@ -29,7 +30,6 @@ mod figure_args;
 mod import;
 mod interrupt;
 mod journal;
-mod kinds;
 mod list;
 mod load;
 mod merge;
@@ -41,7 +41,6 @@ mod place;
 mod print;
 mod progress;
 mod recorded;
-mod refused_options;
 mod report;
 mod resolved_grid;
 mod result_kind;
@@ -132,9 +131,9 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Count the cells of a grid and estimate their run time, or list the cells.
     Plan(sweep::PlanArgs),
-    /// Combine the shards of a sweep or a search.
+    /// Combine the shards of a sweep, search, stream or contention run.
     ///
-    /// The shards of a search read their traces again, from the same paths.
+    /// The shards of searches and contention runs read their traces again, from the same paths.
     Merge(shards::MergeArgs),
     /// Show which jobs hold which processors at an instant of a run.
     ///

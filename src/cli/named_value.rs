@@ -1,8 +1,38 @@
-//! Parses options whose values are names from a short list.
+//! Options whose values are names.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::exit::Failure;
 use replay_core::naming::advice;
 use replay_core::sanitize::excerpt;
+
+/// A value that is parsed from its name and serialized as its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<T>(pub T);
+
+impl<T: FromStr> FromStr for Named<T> {
+    type Err = T::Err;
+
+    fn from_str(name: &str) -> Result<Self, T::Err> {
+        name.parse().map(Self)
+    }
+}
+
+impl<T: Display> Serialize for Named<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
 
 /// Returns the value that `all` assigns to the name `word`.
 ///
@@ -28,4 +58,15 @@ pub fn some<T: Copy>(
     all: &[(&'static str, T)],
 ) -> Result<Vec<T>, Failure> {
     words.iter().map(|word| one(option, word.trim(), all)).collect()
+}
+
+/// Returns distinct values in the order of their first occurrence.
+pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct: Vec<T> = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
 }

@@ -136,7 +136,7 @@ impl<'a> Runs<'a> {
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe && self.tables.is_some() => {
                 self.unread = true;
             }
-            written => written.map_err(|e| Failure::output("standard output", e))?,
+            written => written.map_err(Failure::stdout)?,
         }
         if self.tables.is_some() {
             self.waits.extend(WaitDistributions::of(&result));

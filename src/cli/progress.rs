@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::cell_kinds::{CellKind, CellKinds};
 use super::eta::length;
 use super::exit::{Failure, eprint_line};
-use super::kinds::{Kind, Kinds};
 use super::threads::Ticker;
 use replay_core::number::grouped;
 use replay_experiment::sweep::Plan;
@@ -89,7 +89,7 @@ struct Work {
 
 /// The work of a grid by kind of cells.
 #[derive(Default)]
-struct GridWork(HashMap<Kind, Work>);
+struct GridWork(HashMap<CellKind, Work>);
 
 impl GridWork {
     /// Returns the estimated remaining time of a grid that has run for `elapsed`. The time of a remaining job is
@@ -117,7 +117,7 @@ pub struct Progress {
     cells: usize,
     done: AtomicUsize,
     /// The kinds of the cells, and the work of each kind; `None` if the cells do not belong to a plan.
-    grid: Option<(Kinds, Arc<Mutex<GridWork>>)>,
+    grid: Option<(CellKinds, Arc<Mutex<GridWork>>)>,
 }
 
 const CELLS: &str = "{wide_bar} {msg} cells, {human_pos}/{human_len} jobs, {rate} {left}";
@@ -141,7 +141,7 @@ impl Progress {
         if progress.bar.is_hidden() {
             return Ok(progress);
         }
-        let kinds = Kinds::new(plan).map_err(Failure::usage)?;
+        let kinds = CellKinds::new(plan).map_err(Failure::usage)?;
         let mut work = GridWork::default();
         for &run in runs {
             work.0.entry(kinds.of(plan, run)).or_default().jobs += plan.jobs(run);

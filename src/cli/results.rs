@@ -1,18 +1,19 @@
 //! A common way to print and write the results of commands.
 
+use std::io::{self, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::exit::{Exit, Failure, eprint_line};
+use super::journal::print_path;
 use super::session::Session;
 use replay_core::number::grouped;
 use replay_core::table::{Column, Table};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
-use std::io::stdout;
 
 /// The results of a command, which [`Session::publish`] prints and writes.
 pub trait Results {
@@ -34,6 +35,11 @@ pub trait Results {
 
     /// Returns whether all rows were printed as they were computed.
     fn is_printed(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the paths of the written files are printed above the tables.
+    fn lists_files(&self) -> bool {
         false
     }
 
@@ -71,11 +77,13 @@ pub trait Results {
         frame::write(dir, self.rows(), metadata)
     }
 
-    /// Draws the figures into the folder of `plots`. Returns the paths of the figures.
+    /// Draws the figures into the folder of `plots`; by default, draws no figure. Returns the paths of the figures.
     ///
     /// # Errors
     /// Errors of drawing and writing.
-    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>>;
+    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(Vec::new())
+    }
 }
 
 /// Numbers of finished and failed cells of a command. These numbers determine the exit code.
@@ -97,6 +105,11 @@ impl Tally {
         Self { what, all: Some(all), done: 0, failed: Vec::new() }
     }
 
+    /// Returns the tally of `all` cells, of which `done` are finished and `failed` have failed.
+    pub fn ended(what: &'static str, all: usize, done: usize, failed: Vec<String>) -> Self {
+        Self { what, all: Some(all), done, failed }
+    }
+
     /// Returns the tally of `done` finished cells. Unless the command was interrupted, `done` is the number of all
     /// cells.
     pub fn done(what: &'static str, done: usize, interrupted: bool) -> Self {
@@ -104,22 +117,30 @@ impl Tally {
     }
 
     /// Returns the number of finished and failed cells.
-    fn ended(&self) -> usize {
+    fn finished(&self) -> usize {
         self.done + self.failed.len()
     }
 
     /// Returns whether the command was interrupted before the last cell.
     pub fn is_partial(&self) -> bool {
-        self.all.is_none_or(|all| self.ended() < all)
+        self.all.is_none_or(|all| self.finished() < all)
     }
 }
 
 impl Session {
-    /// Writes and prints the results, and reports an interruption.
+    /// Writes and prints the results, and reports an interruption. For a shard, prints only the path of its journal.
     ///
     /// # Errors
     /// A usage error if an output cannot be written.
     pub fn publish(&mut self, results: &mut impl Results, tally: &Tally) -> Result<Exit, Failure> {
+        if let Some(journal) = self.shard_journal() {
+            return match tally.all.map(|all| all - tally.finished()) {
+                Some(left @ 1..) => {
+                    Ok(self.report_left(&format!("{} {}", grouped(left as u64), tally.what)))
+                }
+                _ => print_path(journal).map(|()| self.end(tally)),
+            };
+        }
         if tally.is_partial() {
             self.interrupted();
         }
@@ -133,10 +154,9 @@ impl Session {
             let written = self.write(results, &tally.failed);
             if !nothing && !results.is_printed() {
                 results.arrange();
-                let (table, out) = (self.table(), &mut stdout());
-                let (columns, rows) = (results.columns(), results.rows());
-                let printed = table.print_columns(&columns, rows, || results.sheets(), out);
-                written.and(printed.map_err(|e| Failure::output("standard output", e)))?;
+                let files = written.as_ref().map_or(&[][..], |files| files);
+                let printed = self.print(results, files);
+                written.and(printed.map_err(Failure::stdout))?;
             } else {
                 written?;
             }
@@ -144,10 +164,27 @@ impl Session {
         Ok(self.end(tally))
     }
 
-    /// Writes tables, figures and manifest.
-    fn write(&mut self, results: &mut impl Results, failed: &[String]) -> Result<(), Failure> {
+    /// Prints the tables, and above them the paths of the files if the results list them.
+    fn print(&self, results: &impl Results, files: &[PathBuf]) -> io::Result<()> {
+        let mut out = stdout();
+        if results.lists_files() {
+            files.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
+            if !results.rows().is_empty() {
+                writeln!(out)?;
+            }
+        }
+        let columns = results.columns();
+        self.table().print_columns(&columns, results.rows(), || results.sheets(), &mut out)
+    }
+
+    /// Writes tables, figures and manifest. Returns the paths of the files.
+    fn write(
+        &mut self,
+        results: &mut impl Results,
+        failed: &[String],
+    ) -> Result<Vec<PathBuf>, Failure> {
         let plots = self.plots();
-        let Some(dir) = self.stage()? else { return Ok(()) };
+        let Some(dir) = self.stage()? else { return Ok(Vec::new()) };
         let unwritten = |e: anyhow::Error| Failure::output("results", e);
         let origin = results.origin().map_err(|e| unwritten(e.into()))?;
         let tables = results.tables(dir, &metadata(&origin));
@@ -156,7 +193,7 @@ impl Session {
             let drawn = results.figures(&Plots::new(&dir.join("plots"), self.style()));
             files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
-        self.commit(&files, &results.configuration(), &results.details(), failed).map(drop)
+        self.commit(&files, &results.configuration(), &results.details(), failed)
     }
 
     /// Reports an interruption and returns the exit code. A command that was interrupted after its last cell counts as
@@ -168,7 +205,7 @@ impl Session {
             } else {
                 "finished results are written"
             };
-            let ended = grouped(tally.ended() as u64);
+            let ended = grouped(tally.finished() as u64);
             let of = tally.all.map_or(String::new(), |all| format!(" of {}", grouped(all as u64)));
             let continuation = self.continuation().map_or(String::new(), |how| format!("; {how}"));
             let what = tally.what;

@@ -1,7 +1,6 @@
 //! Resumes interrupted commands from the journal in their output folder.
 
 use std::collections::HashSet;
-use std::io::{Write, stdout};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -11,11 +10,12 @@ use super::exit::Failure;
 use super::journal::{self, PLAN_FILE, PlanFile, of_journal};
 use super::results::Tally;
 use super::session::Session;
+use super::shards::{ShardArg, Shards, outcome, plan_of_shard};
 use replay_core::number::{counted, grouped};
 use replay_experiment::files::Dir;
 use replay_experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
 use replay_experiment::pool::{self, Turn};
-use replay_experiment::sweep::Build;
+use replay_experiment::sweep::{Build, Shard, text_digest};
 
 /// The journal of a command. The journal of a sweep or a shard remains, because shards are merged from their journals.
 /// Any other journal is removed when results are written, or if it has no record when this value is dropped.
@@ -65,13 +65,16 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
         Ok(Some(Self { dir, is_permanent, earlier_builds, journal }))
     }
 
-    /// Prints the path of the journal, which is the result of a shard, and returns the exit code.
+    /// Opens or begins the journal of a shard in the folder of a session.
     ///
     /// # Errors
-    /// A usage error if standard output cannot be written.
-    pub fn print_path(&self) -> Result<(), Failure> {
-        writeln!(stdout(), "{}", self.open().path().display())
-            .map_err(|e| Failure::output("standard output", e))
+    /// The errors of [`begin`](Self::begin), and a usage error if the folder has the journal of another command.
+    pub fn of_shard(session: &mut Session, plan: PlanFile, shard: Shard) -> Result<Self, Failure> {
+        Self::begin(session, plan, None)?.ok_or_else(|| {
+            Failure::usage_message(format!(
+                "--shard {shard}: the folder of --out contains the journal of another command; choose another folder"
+            ))
+        })
     }
 
     /// Locks the journal for reading or writing.
@@ -101,49 +104,111 @@ fn of_others(dir: &Dir) -> Failure {
 }
 
 /// The cells of a command whose results fit into memory. Cells in the journal of the folder are not run again. All
-/// other cells run and are recorded as they finish. Without a folder, all cells run.
+/// other cells run and are recorded as they finish. Without a folder, all cells run. A shard runs only its cells. A merge
+/// runs no cell, because all results are in the journals of the shards.
 ///
 /// Cells are identified by their [ids](CellId). A journal with other cells is refused, because the journal is removed
-/// when results are written. A failed cell has no record, so the same command runs the cell again.
+/// when results are written. A failed cell has a record only in the journal of a shard. The same command runs a failed
+/// cell again.
 pub struct ResumableRun<R> {
     kept: Option<JournalHandle<R>>,
     ids: Vec<CellId>,
+    /// Number of the cells that belong to the shard, or of all cells.
+    all: usize,
+    missing: Vec<usize>,
     results: Vec<Option<R>>,
+    /// For each failed cell, its index and the reason for the failure.
+    failed: Vec<(usize, String)>,
 }
 
 impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
-    /// Reads the results of the cells `ids` from the journal in the folder of a session and reports how many of the
-    /// cells are finished.
+    /// Declares the cells `ids` as the configuration of a session, and reads their results from the journal in the
+    /// folder of the session, or from the journals of `merged` shards. Reports how many of the cells are finished.
+    /// `command` has the options of the whole command, for the plan of a shard.
     ///
     /// # Errors
-    /// The errors of [`JournalHandle::begin`], and a usage error if the journal has other cells.
-    pub fn begin(session: &mut Session, ids: Vec<CellId>) -> Result<Self, Failure> {
-        let plan = PlanFile::new(session.kind(), crate::cli::build::this())?;
-        let kept = JournalHandle::begin(session, plan, None)?;
-        let mut resumed = Self { kept, results: ids.iter().map(|_| None).collect(), ids };
-        let Some(kept) = &resumed.kept else { return Ok(resumed) };
-        let known: HashSet<CellId> = resumed.ids.iter().copied().collect();
-        if kept.open().ids().any(|id| !known.contains(&id)) {
-            return Err(of_others(&kept.dir));
+    /// The errors of [`Session::configure`] and [`JournalHandle::begin`], a usage error if the journal has other cells,
+    /// and the errors of [`Shards::journals`].
+    pub fn begin(
+        session: &mut Session,
+        ids: Vec<CellId>,
+        command: &impl Serialize,
+        shard: ShardArg,
+        merged: Option<&Shards<'_>>,
+    ) -> Result<Self, Failure> {
+        let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        session.configure(&texts)?;
+        let digest = text_digest(&texts.concat());
+        let results = ids.iter().map(|_| None).collect();
+        let (all, missing, failed) = (ids.len(), Vec::new(), Vec::new());
+        let mut resumed = Self { kept: None, ids, all, missing, results, failed };
+        if let Some(shards) = merged {
+            shards.check(&digest)?;
+            resumed.merge(shards)?;
+            return Ok(resumed);
         }
-        for (id, result) in resumed.ids.iter().zip(&mut resumed.results) {
-            if let Some(Outcome::Done(done)) = kept.open().read(*id).map_err(of_journal)? {
-                *result = Some(*done);
+        let shard = shard.shard();
+        let own: Vec<usize> = shard.cells(all as u32).map(|place| place as usize).collect();
+        resumed.all = own.len();
+        if shard.is_whole() {
+            let plan = PlanFile::new(session.kind(), crate::cli::build::this())?;
+            resumed.kept = JournalHandle::begin(session, plan, None)?;
+        } else {
+            let plan = plan_of_shard(session.kind(), shard, command, digest)?;
+            let kept = JournalHandle::of_shard(session, plan, shard)?;
+            session.run_shard(kept.open().path().to_path_buf());
+            resumed.kept = Some(kept);
+        }
+        resumed.read(session, own)?;
+        Ok(resumed)
+    }
+
+    /// Reads the results of the cells `own` from the journal of the folder.
+    fn read(&mut self, session: &Session, own: Vec<usize>) -> Result<(), Failure> {
+        if let Some(kept) = &self.kept {
+            let known: HashSet<CellId> = self.ids.iter().copied().collect();
+            if kept.open().ids().any(|id| !known.contains(&id)) {
+                return Err(of_others(&kept.dir));
+            }
+            for &place in &own {
+                if let Some(Outcome::Done(done)) =
+                    kept.open().read(self.ids[place]).map_err(of_journal)?
+                {
+                    self.results[place] = Some(*done);
+                }
             }
         }
-        let (all, left) = (resumed.ids.len(), resumed.missing().count());
+        self.missing = own.into_iter().filter(|&place| self.results[place].is_none()).collect();
+        let (all, left) = (self.all, self.missing.len());
         if left < all {
             let [kept, left] = [all - left, left].map(|n| grouped(n as u64));
             let all = counted(all as u64, "cell");
             let kind = session.kind().name();
             session.print_line(format_args!("{kind}: {all}: {kept} done before, {left} to run"));
         }
-        Ok(resumed)
+        Ok(())
     }
 
-    /// Returns the indices of the cells without a result.
+    /// Reads the outcomes of all cells from the journals of shards.
+    fn merge(&mut self, shards: &Shards<'_>) -> Result<(), Failure> {
+        let mut journals = shards.journals(self.ids.iter().copied().map(Ok))?;
+        // Results are compared as JSON, in which missing numbers are equal.
+        let same = |a: &R, b: &R| match (serde_json::to_value(a), serde_json::to_value(b)) {
+            (Ok(a), Ok(b)) => a == b,
+            _ => false,
+        };
+        for (place, &id) in self.ids.iter().enumerate() {
+            match outcome(&mut journals, place as u32, id, same)? {
+                Outcome::Done(done) => self.results[place] = Some(*done),
+                Outcome::Failed(why) => self.failed.push((place, why)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the indices of the cells to run.
     pub fn missing(&self) -> impl Iterator<Item = usize> {
-        (0..self.ids.len()).filter(|&place| self.results[place].is_none())
+        self.missing.iter().copied()
     }
 
     /// Runs the cells without a result on the current rayon pool. `work` receives the index of a cell and returns the
@@ -153,38 +218,38 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
     /// The error of [`of_journal`] if a result cannot be recorded.
     pub fn run(
         &mut self,
-        tally: &mut Tally,
         work: impl Fn(usize) -> Option<Result<R, String>> + Sync,
     ) -> Result<(), Failure> {
-        let missing: Vec<usize> = self.missing().collect();
-        let mut failed = Vec::new();
-        let Self { kept, ids, results } = self;
+        let Self { kept, ids, missing, results, failed, .. } = self;
         let work = |_: usize, &place: &usize| work(place);
-        pool::try_run(&missing, Turn::AsDone, work, |place, outcome| {
+        pool::try_run(missing, Turn::AsDone, work, |place, outcome| {
             let place = missing[place];
+            if let Some(kept) = kept
+                && (outcome.is_ok() || kept.is_permanent)
+            {
+                let outcome = outcome.as_ref().map_err(String::as_str);
+                kept.open().append(ids[place], outcome).map_err(of_journal)?;
+            }
             match outcome {
-                Ok(result) => {
-                    if let Some(kept) = kept {
-                        kept.open().append(ids[place], Ok(&result)).map_err(of_journal)?;
-                    }
-                    results[place] = Some(result);
-                }
+                Ok(result) => results[place] = Some(result),
                 Err(why) => failed.push((place, why)),
             }
             Ok::<_, Failure>(true)
         })?;
-        failed.sort_unstable();
-        tally.failed.extend(failed.into_iter().map(|(_, why)| why));
-        tally.done = results.iter().flatten().count();
         match kept {
             Some(kept) => kept.open().sync().map_err(of_journal),
             None => Ok(()),
         }
     }
 
-    /// Returns the indices and results of the finished cells, in order.
-    pub fn take(&mut self) -> Vec<(usize, R)> {
-        let results = self.results.iter_mut().enumerate();
-        results.filter_map(|(place, result)| Some((place, result.take()?))).collect()
+    /// Returns the indices and results of the finished cells, in order, and the tally of the cells; `what` is the plural
+    /// noun for cells in messages.
+    pub fn take(mut self, what: &'static str) -> (Vec<(usize, R)>, Tally) {
+        let results = std::mem::take(&mut self.results).into_iter().enumerate();
+        let done: Vec<_> = results.filter_map(|(place, done)| Some((place, done?))).collect();
+        self.failed.sort_unstable();
+        let failed = self.failed.into_iter().map(|(_, why)| why).collect();
+        let tally = Tally::ended(what, self.all, done.len(), failed);
+        (done, tally)
     }
 }

@@ -36,6 +36,8 @@ pub struct Session {
     continuation: Option<String>,
     /// Whether the journal remains when results are written.
     keeps_journal: bool,
+    /// Path of the journal if the command runs a shard, which writes only a journal.
+    shard_journal: Option<PathBuf>,
     /// Input files.
     inputs: Vec<PathBuf>,
     /// Digest of the configuration; `None` until the configuration is declared.
@@ -123,6 +125,7 @@ impl Session {
             partial: false,
             continuation: None,
             keeps_journal: false,
+            shard_journal: None,
             inputs: Vec::new(),
             configuration: None,
             place,
@@ -246,6 +249,16 @@ impl Session {
     /// Returns a text that describes how to continue after an interruption; `None` without a journal.
     pub fn continuation(&self) -> Option<&str> {
         self.continuation.as_deref()
+    }
+
+    /// Declares that the command runs a shard with this journal; no results are written.
+    pub fn run_shard(&mut self, journal: PathBuf) {
+        self.shard_journal = Some(journal);
+    }
+
+    /// Returns the path of the journal if the command runs a shard.
+    pub fn shard_journal(&self) -> Option<&Path> {
+        self.shard_journal.as_deref()
     }
 
     /// Keeps the journal when the results are written, because the results of a failed command are incomplete.

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use super::args::ProcessArgs;
+use super::args::{OutputArgs, ProcessArgs};
 use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile};
 use super::print::{SortArg, TableArgs};
+use super::result_kind::Kind;
 use replay_core::number::grouped;
 use replay_experiment::files::{Dir, DirLock};
-use replay_experiment::journal::{CellId, Journal};
+use replay_experiment::journal::{CellId, Journal, Outcome};
 use replay_experiment::sweep::{Build, Shard, ShardError};
 
 /// Arguments of `replay merge`.
@@ -26,7 +28,7 @@ pub struct MergeArgs {
 
     /// Write results into this folder.
     ///
-    /// The results are tables and a manifest, and for a search also figures.
+    /// The results are tables and a manifest; for all commands except sweep also figures.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
 
@@ -48,8 +50,67 @@ pub struct MergeArgs {
     pub process: ProcessArgs,
 }
 
+impl MergeArgs {
+    /// Replaces the output of a command by the output of the merge. The figures of the command are kept, and its order
+    /// of rows unless `--sort` was given.
+    pub fn replace_output(&self, sort: &mut SortArg, output: &mut OutputArgs) {
+        let Self { table, out, force, process, sort: order, .. } = self.clone();
+        if order.sort.is_some() {
+            *sort = order;
+        }
+        *output = OutputArgs { table, out: Some(out), force, process, ..output.clone() };
+    }
+}
+
+/// `--shard` of a command with `--out`.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ShardArg {
+    /// Run one of N parts (1/N to N/N); replay merge combines the parts.
+    ///
+    /// A part consists of every N-th cell of the grid.
+    #[arg(long, value_name = "I/N", requires = "out", help_heading = "Output")]
+    shard: Option<Shard>,
+}
+
+impl ShardArg {
+    /// Returns the shard; the whole grid if the option is absent.
+    pub fn shard(self) -> Shard {
+        self.shard.unwrap_or(Shard::WHOLE)
+    }
+}
+
+/// Format number of [`ShardPlan`].
+const FORMAT: u32 = 3;
+
+/// The plan of a shard of a command other than a sweep. `S` is the whole command.
+#[derive(Serialize, Deserialize)]
+struct ShardPlan<S> {
+    #[serde(flatten)]
+    build: Build,
+    format: u32,
+    command: S,
+    /// Digest of the cells of the whole command.
+    digest: String,
+}
+
+/// Returns the plan of a shard of a command other than a sweep. Only shards with the same digest can be merged.
+///
+/// # Errors
+/// A usage error if the command has no JSON form.
+pub fn plan_of_shard(
+    kind: Kind,
+    shard: Shard,
+    command: &impl Serialize,
+    digest: String,
+) -> Result<PlanFile, Failure> {
+    let plan = ShardPlan { build: super::build::this(), format: FORMAT, command, digest };
+    let mut file = PlanFile::new(kind, plan)?;
+    file.shard = Some(shard.to_string());
+    Ok(file)
+}
+
 /// A folder of one shard, locked against writers.
-pub struct Part {
+pub struct ShardFolder {
     /// Path as typed.
     pub path: PathBuf,
     hold: DirLock,
@@ -61,7 +122,7 @@ pub struct Part {
     build: Build,
 }
 
-impl Part {
+impl ShardFolder {
     /// Opens and locks a folder.
     ///
     /// # Errors
@@ -101,7 +162,9 @@ pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
 
 /// The shards of one plan.
 pub struct Shards<'a> {
-    parts: &'a [Part],
+    parts: &'a [ShardFolder],
+    /// Digest of the plan.
+    digest: String,
     /// Builds that ran cells of the shards.
     pub builds: Vec<Build>,
 }
@@ -114,9 +177,9 @@ impl<'a> Shards<'a> {
     /// # Errors
     /// The errors of `read`, a data error that names two different folders, and a usage error for `--out`.
     pub fn of_one_plan<P>(
-        parts: &'a [Part],
+        parts: &'a [ShardFolder],
         args: &MergeArgs,
-        read: impl Fn(&Part) -> Result<(String, P), Failure>,
+        read: impl Fn(&ShardFolder) -> Result<(String, P), Failure>,
     ) -> Result<(P, Self), Failure> {
         let plans = parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let mut builds: Vec<Build> = Vec::new();
@@ -140,12 +203,45 @@ impl<'a> Shards<'a> {
                 }
             }
         }
-        let Some((_, plan)) = plans.into_iter().next() else {
+        let Some((digest, plan)) = plans.into_iter().next() else {
             return Err(Failure::usage_message("no folder to merge"));
         };
-        let shards = Self { parts, builds };
+        let shards = Self { parts, digest, builds };
         shards.check_apart_from(&args.out)?;
         Ok((plan, shards))
+    }
+
+    /// Reads the command of folders with the plan of [`plan_of_shard`].
+    ///
+    /// # Errors
+    /// The errors of [`of_one_plan`](Self::of_one_plan), and a data error for a plan of another version.
+    pub fn of_one_command<S: DeserializeOwned>(
+        parts: &'a [ShardFolder],
+        args: &MergeArgs,
+    ) -> Result<(S, Self), Failure> {
+        Self::of_one_plan(parts, args, |part| {
+            let plan = &part.plan.plan;
+            if plan["format"] != FORMAT {
+                let message = "it is a plan of another version of replay: run the shards again";
+                return Err(no_plan(&part.path, anyhow::anyhow!(message)));
+            }
+            let plan = ShardPlan::<S>::deserialize(plan).map_err(|e| no_plan(&part.path, e))?;
+            Ok((plan.digest, plan.command))
+        })
+    }
+
+    /// Checks that the cells of the command are still the cells that the shards ran.
+    ///
+    /// # Errors
+    /// A data error if the digest of the cells differs from the digest in the plan.
+    pub fn check(&self, digest: &str) -> Result<(), Failure> {
+        match self.digest == digest {
+            true => Ok(()),
+            false => Err(Failure::data(anyhow::anyhow!(
+                "{}: the traces or the program have changed since the cells of this shard ran",
+                self.parts[0].path.display()
+            ))),
+        }
     }
 
     /// Checks that `out` is not one of the folders to merge.
@@ -153,7 +249,7 @@ impl<'a> Shards<'a> {
     /// # Errors
     /// A usage error if `out` is one of the folders.
     fn check_apart_from(&self, out: &Path) -> Result<(), Failure> {
-        let same = |part: &Part| {
+        let same = |part: &ShardFolder| {
             part.path.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))
         };
         if self.parts.iter().any(same) {
@@ -173,7 +269,7 @@ impl<'a> Shards<'a> {
         &self,
         ids: impl Iterator<Item = Result<CellId, Failure>>,
     ) -> Result<Vec<Journal<R>>, Failure> {
-        let open = |part: &Part| Journal::read_only(part.hold.dir()).map_err(Failure::data);
+        let open = |part: &ShardFolder| Journal::read_only(part.hold.dir()).map_err(Failure::data);
         let journals = self.parts.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let split = self.parts.iter().map(|part| part.shard).max_by_key(|shard| shard.count());
         let split = split.unwrap_or(Shard::WHOLE);
@@ -214,4 +310,42 @@ impl<'a> Shards<'a> {
         let message = format!("{cells} of {all} cells have not run: {}", parts.join(", "));
         Err(Failure::data(anyhow::anyhow!(message)))
     }
+}
+
+/// Returns the outcome of a cell, independent of the order of the journals: a result takes precedence over a failure.
+/// `run` is the number of the cell.
+///
+/// # Errors
+/// A data error if two journals have results that are not the `same`, or if no journal has the cell.
+pub fn outcome<R: DeserializeOwned>(
+    journals: &mut [Journal<R>],
+    run: u32,
+    id: CellId,
+    same: impl Fn(&R, &R) -> bool,
+) -> Result<Outcome<R>, Failure> {
+    let mut found: Option<(Outcome<R>, PathBuf)> = None;
+    for journal in journals {
+        let Some(outcome) = journal.read(id).map_err(Failure::data)? else { continue };
+        let here = journal.path().to_path_buf();
+        found = Some(match (found, outcome) {
+            (None, outcome) => (outcome, here),
+            (Some((Outcome::Done(one), place)), Outcome::Done(other)) => {
+                if !same(&one, &other) {
+                    let (place, here) = (place.display(), here.display());
+                    return Err(Failure::data(anyhow::anyhow!(
+                        "cell {run} ({id}) has one result in {place} and a different result in {here}: run one of these \
+                         shards again with --force"
+                    )));
+                }
+                (Outcome::Done(one), place)
+            }
+            (Some(done @ (Outcome::Done(_), _)), Outcome::Failed(_)) => done,
+            (Some((Outcome::Failed(_), _)), done @ Outcome::Done(_)) => (done, here),
+            (Some((Outcome::Failed(one), place)), Outcome::Failed(other)) => {
+                (Outcome::Failed(one.min(other)), place)
+            }
+        });
+    }
+    let absent = || Failure::data(anyhow::anyhow!("cell {run} ({id}) is in no journal"));
+    found.map(|(outcome, _)| outcome).ok_or_else(absent)
 }

@@ -107,5 +107,5 @@ fn page(command: Command) -> Result<Vec<u8>, Failure> {
 fn write(bytes: &[u8]) -> Result<Exit, Failure> {
     let mut out = stdout();
     let written = out.write_all(bytes).and_then(|()| out.flush());
-    written.map(|()| Exit::Done).map_err(|e| Failure::output("standard output", e))
+    written.map(|()| Exit::Done).map_err(Failure::stdout)
 }

@@ -175,7 +175,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Err(problem) => return Err(Failure::data(problem)),
     }
     if let (FormatArg::Table | FormatArg::Md, Some(taken)) = (session.format(), &shown.taken) {
-        shown.print(taken).map_err(|e| Failure::output("standard output", e))?;
+        shown.print(taken).map_err(Failure::stdout)?;
     }
     if let Some(taken) = &shown.taken
         && taken.holds.is_empty()

@@ -10,8 +10,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::args::{OutputArgs, SeedArg};
 use super::eta::EtaReporter;
@@ -23,9 +23,10 @@ use super::print::{FormatArg, SortArg, Sorting};
 use super::progress::Points;
 use super::resolved_grid::parse_list;
 use super::result_kind::Kind;
-use super::results::{Results, Tally};
+use super::results::Results;
 use super::resumable_run::ResumableRun;
 use super::session::Session;
+use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::strategy_selection::ELSEWHERE;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::estimate::{ReplicateError, StopRule};
@@ -39,7 +40,6 @@ use replay_experiment::compatibility::{
     compatible_allocators, reject_unused_parameters, require_one_processor_per_point, require_sides,
 };
 use replay_experiment::grid::{Values, file_hierarchy, once};
-use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
     Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
     arrivals_at, estimate,
@@ -50,7 +50,7 @@ use replay_output::plot::{Lines, Plots, save};
 use replay_output::report::{Sheet, Shown};
 
 /// Arguments of `replay stream`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 #[command(after_help = "Examples:
   replay stream --machine 16x16 --arrivals 1..10:1 --alloc first-fit,mbs
   replay stream --machine 32x32 --load 0.4,0.6,0.8 --sched fcfs,easy --out out/stream
@@ -164,6 +164,10 @@ pub struct StreamArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    #[serde(skip)]
+    shard: ShardArg,
 }
 
 const MACHINE: &str = "16x16";
@@ -174,11 +178,34 @@ const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::T
 
 /// Estimates the means of every point (machine, scheduler, allocator and load) and prints them with their intervals.
 pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    run_or_merge(args, command, None)
+}
+
+/// Merges the shards of streams.
+///
+/// # Errors
+/// A data error if the folders are not shards of the same streams, or if a shard is missing or incomplete.
+pub fn merge(
+    args: &MergeArgs,
+    command: &[OsString],
+    parts: &[ShardFolder],
+) -> Result<Exit, Failure> {
+    let (mut streams, shards) = Shards::of_one_command::<StreamArgs>(parts, args)?;
+    args.replace_output(&mut streams.sort, &mut streams.output);
+    run_or_merge(&streams, command, Some(&shards))
+}
+
+/// Computes the results of every point, or reads them from shards.
+fn run_or_merge(
+    args: &StreamArgs,
+    command: &[OsString],
+    shards: Option<&Shards<'_>>,
+) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Stream, &args.output, command)?;
     let rule = stop_rule(args)?;
     match args.backlog.is_given() {
-        true => backlog::run(args, &rule, session),
-        false => run_points(args, &rule, session),
+        true => backlog::run(args, &rule, session, shards),
+        false => run_points(args, &rule, session, shards),
     }
 }
 
@@ -209,15 +236,21 @@ fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
 }
 
 /// Runs streams with arrivals.
-fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<Exit, Failure> {
+fn run_points(
+    args: &StreamArgs,
+    rule: &StopRule,
+    mut session: Session,
+    shards: Option<&Shards<'_>>,
+) -> Result<Exit, Failure> {
     let points = points(args)?;
     let sorting = args.sort.of()?;
-    let mut tally = Tally::of("points", points.len());
     let ids = points.iter().map(|point| point.id(args.seed.seed, rule, &WATCHED)).collect();
     let met = |estimates: &Estimates| (estimates.replications, estimates.met);
-    let done = estimated(args, &mut session, &points, ids, &mut tally, met, |point, watch| {
+    let cells = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
+    let done = estimated(args, &session, &points, cells, met, |point, watch| {
         estimate(watch, point, args.seed.seed, rule, &WATCHED)
     })?;
+    let (done, tally) = done.take("points");
     let done = done.into_iter();
     let results: Vec<_> = done.map(|(place, all)| StreamRow(points[place].clone(), all)).collect();
     let wide = results.iter().any(|StreamRow(_, estimates)| !estimates.met);
@@ -240,21 +273,19 @@ fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     }
 }
 
-/// Estimates the points that have no record in the journal of the folder. Returns the indices and results of the
-/// finished points. `met` returns the number of replications of a result, and whether the intervals of the result are
-/// narrow enough.
+/// Estimates the points without a result. `met` returns the number of replications of a result, and whether the
+/// intervals of the result are narrow enough.
 ///
 /// # Errors
 /// Fails if the journal cannot be read or written.
 fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     args: &StreamArgs,
-    session: &mut Session,
+    session: &Session,
     points: &[P],
-    ids: Vec<CellId>,
-    tally: &mut Tally,
+    mut cells: ResumableRun<R>,
     met: impl Fn(&R) -> (u64, bool) + Sync,
     estimate: impl Fn(&P, RunContext<'_>) -> Result<R, PointError> + Sync,
-) -> Result<Vec<(usize, R)>, Failure> {
+) -> Result<ResumableRun<R>, Failure> {
     let (quiet, exact) = (session.is_quiet(), args.replications.is_some());
     let stop = cancel_token(quiet);
     let reporter = EtaReporter::new(quiet);
@@ -263,9 +294,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
         |forecast| reporter.update(forecast, |line| progress.above(|| eprint_line(line)));
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let watch = RunContext { jobs_done: &jobs_done, forecast: &forecast, ..RunContext::new(&stop) };
-    session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
-    let mut resumed = ResumableRun::begin(session, ids)?;
-    let ran = resumed.run(tally, |place| {
+    let ran = cells.run(|place| {
         let point = &points[place];
         let outcome = estimate(point, watch);
         progress.point_done();
@@ -284,8 +313,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
         })
     });
     progress.finish();
-    ran?;
-    Ok(resumed.take())
+    ran.map(|()| cells)
 }
 
 /// Results of `replay stream`: a row for each point.

@@ -70,9 +70,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     };
     let Some(path) = args.write.file() else {
         let mut out = stdout();
-        out.write_all(&made.swf)
-            .and_then(|()| out.flush())
-            .map_err(|e| Failure::output("standard output", e))?;
+        out.write_all(&made.swf).and_then(|()| out.flush()).map_err(Failure::stdout)?;
         return Ok(Exit::Done);
     };
     // A device or a pipe has no side files.

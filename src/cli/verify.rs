@@ -175,7 +175,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         }
         false => args.table.print(&checks, || vec![Check::sheet(&checks)], &mut stdout()),
     };
-    printed.map_err(|e| Failure::output("standard output", e))?;
+    printed.map_err(Failure::stdout)?;
     let complaints = complaints(&checks, args.audit.then_some(audits.as_slice()));
     if !quiet {
         eprint_line(summary(&checks));

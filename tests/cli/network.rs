@@ -241,15 +241,20 @@ fn a_failed_cell_does_not_stop_the_others() {
         .file("s.swf", "; MaxProcs: 64\n1 0 0 30 2\n2 1 0 30 16\n")
         .file("s.shapes.csv", "job,w,h,d\n1,2,1,1\n2,8,2,1\n");
     // The second job fits only when rotated.
-    let run = dir.replay(
-        "contend --trace s.swf --machine 4x16 --alloc first-fit,mbs --format json --out out",
-    );
+    let command = "contend --trace s.swf --machine 4x16 --alloc first-fit,mbs";
+    let run = dir.replay(&format!("{command} --format json --out out"));
     let run = run.code(1).says("cell failed: s 4x16 fcfs first-fit");
     assert_eq!(run.fields(&["allocator"]), ["mbs"]);
     let manifest: serde_json::Value =
         serde_json::from_slice(&dir.read("out/manifest.json")).expect("JSON");
     assert_eq!(manifest["failed"].as_array().map(Vec::len), Some(1));
     assert_eq!(column(&dir, "out/contend.csv", "allocator"), ["mbs"]);
+    // A shard records the failure, so that the shards can be merged.
+    dir.replay(&format!("{command} --shard 1/2 --out p1")).code(1).says("cell failed");
+    dir.replay(&format!("{command} --shard 2/2 --out p2")).code(0);
+    let merged = dir.replay("merge p1 p2 --format json --out merged").code(1);
+    assert_eq!(merged.stdout, run.stdout);
+    assert_eq!(dir.read("merged/contend.csv"), dir.read("out/contend.csv"));
 }
 
 fn defaults_depend_on_the_machine() {

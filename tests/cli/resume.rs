@@ -10,7 +10,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::dir::{Dir, Outcome};
-use super::sweep::{GRID, TABLES};
+use super::sweep::{GRID, assert_equal_tables};
 
 trials!(
     resumes_after_kills_at_random_times,
@@ -42,10 +42,7 @@ fn clean_grid(grid: &str) -> Dir {
 }
 
 fn assert_equals_clean(dir: &Dir, out: &str) {
-    for table in TABLES {
-        let same = dir.read(&format!("{out}/{table}")) == dir.read(&format!("clean/{table}"));
-        assert!(same, "{out}/{table} differs from the table of an uninterrupted run");
-    }
+    assert_equal_tables(dir, out, "clean");
     let half: Vec<_> = dir.files(out).into_iter().filter(|file| file.ends_with(".part")).collect();
     assert!(half.is_empty(), "{half:?}");
 }

@@ -1,4 +1,4 @@
-//! Sharded sweeps and `replay merge`.
+//! Sharded sweeps, streams and contention runs, and `replay merge`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -7,7 +7,8 @@ use replay::experiment::RunResult;
 use replay::experiment::journal::{Journal, Outcome as Record};
 
 use super::dir::{Dir, Outcome, checkout};
-use super::sweep::{GRID, TABLES};
+use super::parted::assert_equal_results;
+use super::sweep::{GRID, assert_equal_tables};
 
 trials!(
     merged_shards_equal_the_whole_sweep,
@@ -19,6 +20,8 @@ trials!(
     merge_rejects_different_results_of_one_cell,
     merge_rejects_other_folders,
     merge_rejects_a_shard_as_output,
+    merged_shards_equal_whole_streams_and_contention_runs,
+    merge_rejects_shards_of_other_streams,
     task_array_equals_a_sweep,
     slurm_trial_reports_missing_programs,
 );
@@ -49,10 +52,7 @@ fn merged_shards_equal_the_whole_sweep() {
                 if count == 1 { "" } else { "s" }
             ))
             .prints("merged/runs.parquet\n");
-        for table in TABLES {
-            let same = dir.read(&format!("whole/{table}")) == dir.read(&format!("merged/{table}"));
-            assert!(same, "{table} of {count} shards");
-        }
+        assert_equal_tables(&dir, "whole", "merged");
     }
 }
 
@@ -110,9 +110,7 @@ fn merges_an_unsharded_sweep() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     dir.replay("sweep grid.toml -q --out whole").code(0);
     dir.replay("merge whole whole -q --out merged").code(0).says_nothing();
-    assert!(TABLES.iter().all(|table| {
-        dir.read(&format!("whole/{table}")) == dir.read(&format!("merged/{table}"))
-    }));
+    assert_equal_tables(&dir, "whole", "merged");
 }
 
 /// Creates two complete sweeps, `a` and `b`; the journal of `b` has the changed result for its
@@ -139,10 +137,7 @@ fn merge_prefers_finished_cells_over_failed_ones() {
     for (first, second) in [("a", "b"), ("b", "a")] {
         let out = format!("{first}{second}");
         dir.replay(&format!("merge {first} {second} -q --out {out}")).code(0).says_nothing();
-        for table in TABLES {
-            let same = dir.read(&format!("a/{table}")) == dir.read(&format!("{out}/{table}"));
-            assert!(same, "{table} of {out}");
-        }
+        assert_equal_tables(&dir, "a", &out);
     }
     // If no journal has a result of the cell, the cell has failed.
     dir.replay("merge b -q --out alone").code(1);
@@ -190,6 +185,45 @@ fn merge_rejects_a_shard_as_output() {
     failed.fails(2, 1, &["--out s1", "one of the folders to merge"]);
 }
 
+const STREAM: &str =
+    "stream --machine 4x4 --arrivals 1,2 --alloc first-fit,mbs --jobs 20 --replications 2";
+
+fn merged_shards_equal_whole_streams_and_contention_runs() {
+    for command in [
+        format!("{STREAM} --by-size --no-plots --sort -turnaround_time"),
+        "stream --backlog 1,4 --machine torus:4x4x4 --rules first --jobs 40 --replications 2"
+            .into(),
+        "contend --jobs 20 --scale 0.01 --alloc mc1x1,random --seed 0,1 --shake 2 --no-plots"
+            .into(),
+    ] {
+        let dir = Dir::with_trace();
+        let whole = dir.replay(&format!("{command} --out whole")).code(0);
+        for number in 1..=3 {
+            let part = dir.replay(&format!("{command} --shard {number}/3 --out p{number}")).code(0);
+            part.prints(&format!("p{number}/journal.txt\n"));
+            assert_eq!(dir.files(&format!("p{number}")), ["journal.txt", "plan.json"]);
+        }
+        let merged = dir.replay("merge p3 p1 p2 --out merged").code(0);
+        merged.demand(merged.stdout == whole.stdout, "equal tables");
+        assert_equal_results(&dir, "merged", "whole");
+        dir.replay("merge -q p1 p3 --out other").fails(3, 1, &["shard 2/3 is missing"]);
+        // In the folder of a shard, the whole command runs only the cells of the other shards.
+        dir.replay(&format!("{command} --out p1")).code(0).says(" done before, ");
+        assert_equal_results(&dir, "p1", "whole");
+    }
+}
+
+fn merge_rejects_shards_of_other_streams() {
+    let dir = Dir::with_trace();
+    dir.replay(&format!("{STREAM} -q --shard 1/2 --out p1")).code(0);
+    dir.replay(&format!("{STREAM} -q --seed 1 --shard 2/2 --out p2")).code(0);
+    let words = ["p1 and p2 are not shards of one plan"];
+    dir.replay("merge p1 p2 --out merged").fails(3, 1, &words);
+    dir.replay(&format!("{STREAM} --shard 2/2")).refused(&["--out"]);
+    let words = ["--shard 1/2: standard input cannot be read again"];
+    dir.replay("contend --trace - --shard 1/2 --out c1").fails(2, 1, &words);
+}
+
 /// A stand-in for HyperQueue that supports only the features used by the script: `submit` runs a command once for each
 /// number of `--array`, with the number in `$HQ_TASK_ID`.
 const HQ: &str = r#"#!/bin/bash
@@ -219,12 +253,7 @@ fn task_array_equals_a_sweep() {
         Outcome::new(&arguments.join(" "), output.expect("the script runs"))
     };
     run(&["3", "grid.toml", "array"], &path).code(0).prints("array/runs.parquet\n");
-    for table in TABLES {
-        assert!(
-            dir.read(&format!("whole/{table}")) == dir.read(&format!("array/{table}")),
-            "{table}"
-        );
-    }
+    assert_equal_tables(&dir, "whole", "array");
     run(&["x", "grid.toml", "array"], &path).code(2).says("usage: ");
     run(&["3", "grid.toml", "array"], "/usr/bin:/bin").code(77).says("no program hq");
 }

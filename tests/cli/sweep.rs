@@ -43,6 +43,15 @@ const FLAGS: &str = "--trace lublin-10x10 --jobs 150 --sched fcfs,easy --alloc m
 
 pub const TABLES: [&str; 4] = ["by_size.csv", "by_size.parquet", "runs.csv", "runs.parquet"];
 
+/// Asserts that the tables of two sweeps are equal.
+#[track_caller]
+pub fn assert_equal_tables(dir: &Dir, one: &str, other: &str) {
+    for table in TABLES {
+        let same = dir.read(&format!("{one}/{table}")) == dir.read(&format!("{other}/{table}"));
+        assert!(same, "{one}/{table} differs from {other}/{table}");
+    }
+}
+
 fn json(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).expect("JSON")
 }
@@ -265,12 +274,7 @@ fn a_larger_grid_runs_only_new_cells() {
         .code(0)
         .says("sweep: 122 cells: 66 done before, 56 run");
     dir.replay("sweep grid.toml --out clean").code(0);
-    for table in TABLES {
-        assert!(
-            dir.read(&format!("out/{table}")) == dir.read(&format!("clean/{table}")),
-            "{table}"
-        );
-    }
+    assert_equal_tables(&dir, "out", "clean");
     let forced = dir.replay("sweep grid.toml --out out --force").code(0);
     forced.says("sweep: 122 cells: 0 done before, 122 run");
 }

@@ -119,6 +119,21 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     Ok(())
 }
 
+/// Checks that a grid of a search or of contention runs uses neither outages (`down`), a map of nodes, nor strict checks
+/// of recorded schedules, which these experiments do not support.
+///
+/// # Errors
+/// [`Incompatible`] that names the option and the commands that have this option.
+pub fn reject_outages(down: bool, node_map: bool, strict: bool) -> Result<(), Incompatible> {
+    let problem = match (strict, down, node_map) {
+        (true, ..) => "--strict is for replay without a command, sweep, plan, show and explain",
+        (_, true, _) => "--down is for replay without a command, sweep, plan, show and explain",
+        (.., true) => "--node-map is for replay without a command, sweep and plan",
+        _ => return Ok(()),
+    };
+    Err(Incompatible::new(problem.to_string()))
+}
+
 /// Checks that an allocator supports outages. `built` is the allocator, built for a machine.
 ///
 /// # Errors

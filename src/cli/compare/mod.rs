@@ -133,7 +133,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         // Without a second folder, the parser requires --row and --col.
         return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
-    let [base, others] = Runs::read_both([&args.base, other], &Wanted::Jobs)?;
+    let [base, others] = SelectedRuns::read_both([&args.base, other], &Wanted::Jobs)?;
     for runs in [&base, &others] {
         if runs.manifest.is_null() && !args.process.quiet {
             eprint_line(format_args!(
@@ -214,7 +214,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         || sheets.unwrap_or_else(|| vec![table::sheet(&compared, &bases, folders, tables)]);
     args.table
         .print(compared.iter().map(|(_, row)| row), for_people, &mut stdout())
-        .map_err(|e| Failure::output("standard output", e))?;
+        .map_err(Failure::stdout)?;
     failed.iter().for_each(eprint_line);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
@@ -280,13 +280,13 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(message));
     }
     let sorting = args.sort.of::<Projected>()?;
-    let runs = Runs::read(&args.base, &Wanted::Columns(&args.measure))?;
+    let runs = SelectedRuns::read(&args.base, &Wanted::Columns(&args.measure))?;
     let (mut projected, sheets) = projection::of_values(axes, &runs, runs.measures())?;
     if let Some(sorting) = sorting {
         projected.sort_by(|a, b| sorting.order(a, b));
     }
     let printed = args.table.print(&projected, || sheets, &mut stdout());
-    printed.map_err(|e| Failure::output("standard output", e))?;
+    printed.map_err(Failure::stdout)?;
     Ok(Exit::Done)
 }
 
@@ -295,8 +295,8 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
 fn schedules(
     args: &CompareArgs,
     style: FigureStyle,
-    base: &Runs,
-    others: &Runs,
+    base: &SelectedRuns,
+    others: &SelectedRuns,
 ) -> Result<Exit, Failure> {
     if base.tables.start.is_none() {
         return Err(Failure::usage_message(format!(
@@ -321,7 +321,7 @@ fn schedules(
 /// Returns the names of two runs, and pairs of their jobs.
 fn jobs(
     args: &CompareArgs,
-    [base, others]: [&Runs; 2],
+    [base, others]: [&SelectedRuns; 2],
     [first, second]: [&RunRow; 2],
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
@@ -348,7 +348,7 @@ fn jobs(
 }
 
 /// The selected runs of a folder.
-struct Runs {
+struct SelectedRuns {
     /// The argument as typed.
     text: String,
     tables: &'static JobTables,
@@ -386,7 +386,7 @@ enum Data {
     Columns(Vec<RunMeasure>, HashMap<i64, Vec<f64>>),
 }
 
-impl Runs {
+impl SelectedRuns {
     /// Reads the runs that an argument FOLDER or FOLDER:RUN names.
     ///
     /// # Errors
@@ -496,7 +496,7 @@ impl Contents {
     ///
     /// # Errors
     /// A usage error if there is no such run.
-    fn select(&self, text: &str, dir: &Path, number: Option<i64>) -> Result<Runs, Failure> {
+    fn select(&self, text: &str, dir: &Path, number: Option<i64>) -> Result<SelectedRuns, Failure> {
         let mut runs = self.runs.clone();
         if let Some(number) = number {
             let last = runs.iter().map(|run| run.run).max().unwrap_or(0);
@@ -511,7 +511,7 @@ impl Contents {
         if runs.is_empty() {
             return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
         }
-        Ok(Runs {
+        Ok(SelectedRuns {
             text: text.to_string(),
             tables: self.tables,
             runs,
@@ -589,7 +589,7 @@ fn tables(
 /// Returns an error if two runs are of different logs, because equal job numbers of different logs denote different
 /// jobs. Two logs are considered the same if they have the same digest or the same name. The names may differ because
 /// of different loads, and the digests may differ because of different versions.
-fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
+fn same_log(runs: [&SelectedRuns; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     let [(name, digest), (other, other_digest)] =
         [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));
     match (digest, other_digest) {
@@ -608,8 +608,8 @@ fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
 /// # Errors
 /// A usage error if no runs have the same key.
 fn paired<'a>(
-    base: &'a Runs,
-    others: &'a Runs,
+    base: &'a SelectedRuns,
+    others: &'a SelectedRuns,
     quiet: bool,
 ) -> Result<Vec<[&'a RunRow; 2]>, Failure> {
     if let ([first], [second]) = (&base.runs[..], &others.runs[..]) {
@@ -635,7 +635,7 @@ fn paired<'a>(
     Ok(pairs)
 }
 
-fn keys(runs: &Runs) -> Vec<&Vec<String>> {
+fn keys(runs: &SelectedRuns) -> Vec<&Vec<String>> {
     runs.runs.iter().map(|run| &run.key).collect()
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::Runs;
+use super::SelectedRuns;
 use crate::cli::exit::Failure;
-use crate::cli::named_value::one;
+use crate::cli::named_value::{distinct, one};
 use replay_core::metrics::comparable;
 use replay_core::number::fixed;
 use replay_core::table::{Column, Name, Table, name};
@@ -78,17 +78,6 @@ fn value(run: &RunRow, name: Name) -> String {
         (STRATEGY, tie) => format!("{} ({tie})", part(name::allocator)),
         (name, _) => part(name).to_string(),
     }
-}
-
-/// Returns distinct values in the order of their first occurrence.
-fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut distinct: Vec<T> = Vec::new();
-    for one in all {
-        if !distinct.contains(&one) {
-            distinct.push(one);
-        }
-    }
-    distinct
 }
 
 /// The mean of a measure over the runs of one cell of the projection.
@@ -198,7 +187,7 @@ impl RunMeasure {
 /// A usage error if runs of one cell differ in more than seed and copy.
 pub fn of_values(
     axes: Axes,
-    runs: &Runs,
+    runs: &SelectedRuns,
     measures: &[RunMeasure],
 ) -> Result<(Vec<Projected>, Vec<Sheet>), Failure> {
     axes.check(runs.runs.iter())?;

@@ -34,7 +34,7 @@ pub fn show(
             table.print(rows, Vec::new, &mut stdout())
         }
     };
-    printed.map_err(|e| Failure::output("standard output", e))?;
+    printed.map_err(Failure::stdout)?;
     let Some(plots) = plots else { return Ok(()) };
     let mut stems = FileNames::default();
     for pair in pairs {

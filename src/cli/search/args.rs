@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::{GridArgs, OutputArgs, ShakeArgs};
 use crate::cli::print::SortArg;
+use crate::cli::shards::ShardArg;
 use crate::cli::tie_lists::TieLists;
-use replay_experiment::sweep::Shard;
 
 /// Arguments of `replay search`, as typed.
 #[derive(Clone, Debug, Args)]
@@ -29,12 +29,8 @@ pub struct SearchArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Run one of N parts (1/N to N/N); replay merge combines the parts.
-    ///
-    /// A part evaluates every N-th vector. Only a search with the strategy exhaustive, or with random and --spare 0,
-    /// can be divided, because the other strategies choose vectors by the results of earlier vectors.
-    #[arg(long, value_name = "I/N", requires = "out", help_heading = "Output")]
-    pub shard: Option<Shard>,
+    #[command(flatten)]
+    pub shard: ShardArg,
 
     /// Choose the next vectors by this strategy.
     #[arg(long, value_enum, value_name = "NAME", default_value_t, help_heading = "Search")]

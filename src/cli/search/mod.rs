@@ -17,11 +17,11 @@ use output::Findings;
 use progress::{Progress, summary_line};
 use task::{ResolvedSearch, SearchTask, failure};
 
+use super::args::hide_outage_options;
 use super::eta::EtaReporter;
 use super::exit::{Exit, Failure, eprint_line};
 use super::journal::{PlanFile, of_journal};
 use super::print::Sorting;
-use super::refused_options::hide_outage_options;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::resumable_run::JournalHandle;
@@ -41,9 +41,9 @@ use replay_output::report::page::searched;
 /// Runs the search, or a shard of it.
 pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Search, &args.output, command)?;
-    match args.shard.filter(|shard| !shard.is_whole()) {
-        Some(shard) => shard::run(args, session, shard),
-        None => search_all(ResolvedSearch::of(args)?, args.sort.of()?, session, None),
+    match args.shard.shard() {
+        shard if !shard.is_whole() => shard::run(args, session, shard),
+        _ => search_all(ResolvedSearch::of(args)?, args.sort.of()?, session, None),
     }
 }
 
@@ -224,6 +224,13 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("tie", |arg| {
             arg.help("Show this vector in addition to the vectors found; may be repeated").long_help(
                 "Show this vector in addition to the vectors found; may be repeated.\n\nThe vector is evaluated after the search.",
+            )
+        })
+        .mut_arg("shard", |arg| {
+            arg.long_help(
+                "Run one of N parts (1/N to N/N); replay merge combines the parts.\n\nA part evaluates every N-th \
+                 vector. Only a search with the strategy exhaustive, or with random and --spare 0, can be divided, \
+                 because the other strategies choose vectors by the results of earlier vectors.",
             )
         })
         .mut_arg("seed", |arg| {

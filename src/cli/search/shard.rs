@@ -13,14 +13,13 @@ use super::search_all;
 use super::task::{ResolvedSearch, SearchTask, failure};
 use crate::cli::args::OutputArgs;
 use crate::cli::eta::EtaReporter;
-use crate::cli::exit::{Exit, Failure, eprint_line};
-use crate::cli::figure_args::FigureArgs;
-use crate::cli::journal::{PlanFile, of_journal};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::journal::{of_journal, print_path};
 use crate::cli::print::SortArg;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
-use crate::cli::shards::{MergeArgs, Part, Shards, no_plan};
+use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan, plan_of_shard};
 use replay_core::cancel::CancelToken;
 use replay_core::number::{counted, grouped};
 use replay_experiment::RunContext;
@@ -30,25 +29,14 @@ use replay_experiment::search::strategy::List;
 use replay_experiment::search::{
     Archive, Candidate, Control, Evaluation, EvaluationCache, Question, SearchSpec, search,
 };
-use replay_experiment::sweep::{Build, Shard, text_digest};
+use replay_experiment::sweep::{Shard, text_digest};
 
-/// Format number of the plans of shards.
-const FORMAT: u32 = 2;
-
-/// The plan of a shard.
+/// A whole search, its printed order and its output.
 #[derive(Serialize, Deserialize)]
-struct ShardPlan {
-    #[serde(flatten)]
-    build: Build,
-    format: u32,
-    /// The whole search.
+struct SearchCommand {
     search: SearchSpec,
-    /// Digest of the whole search.
-    digest: String,
-    /// The printed order and the figures of the search.
     sort: SortArg,
-    plots: bool,
-    figures: FigureArgs,
+    output: OutputArgs,
 }
 
 /// Returns a digest of three things: the configuration of a search, its vectors, and the number of printed vectors.
@@ -80,23 +68,13 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
     let task = ResolvedSearch::of(args)?.load(&mut session, watch)?;
     let vectors = task.spec.vectors(&task.problems).map_err(failure)?;
     let ids = ids(&vectors, &task);
-    let plan = ShardPlan {
-        build: crate::cli::build::this(),
-        format: FORMAT,
-        digest: digest(&task, &ids)?,
+    let whole = SearchCommand {
         search: task.spec.clone(),
         sort: args.sort.clone(),
-        plots: session.plots(),
-        figures: args.output.figures,
+        output: args.output.clone(),
     };
-    let mut plan = PlanFile::new(Kind::Search, plan)?;
-    plan.shard = Some(shard.to_string());
-    let Some(kept) = JournalHandle::<Evaluation>::begin(&mut session, plan, None)? else {
-        let message = format!(
-            "--shard {shard}: the folder of --out contains the journal of another command; choose another folder"
-        );
-        return Err(Failure::usage_message(message));
-    };
+    let plan = plan_of_shard(Kind::Search, shard, &whole, digest(&task, &ids)?)?;
+    let kept = JournalHandle::<Evaluation>::of_shard(&mut session, plan, shard)?;
     let own = |place: usize| shard.of_cell(place as u32) == shard;
     let left = |kept: &JournalHandle<Evaluation>| {
         let journal = kept.open();
@@ -136,53 +114,30 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
     if left > 0 {
         return Ok(session.report_left(&counted(left as u64, "evaluation")));
     }
-    kept.print_path().map(|()| Exit::Done)
+    let journal = kept.open();
+    print_path(journal.path()).map(|()| Exit::Done)
 }
 
 /// Merges the shards of a search: runs the whole search, but reads all evaluations from the journals of the shards.
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
-pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
-    let read = |part: &Part| {
-        let plan = &part.plan.plan;
-        if plan["format"] != FORMAT {
-            let message = "it is a plan of another version of replay: run the shards again";
-            return Err(no_plan(&part.path, anyhow::anyhow!(message)));
-        }
-        let plan = serde_json::from_value(plan.clone()).map_err(|e| no_plan(&part.path, e));
-        plan.map(|plan: ShardPlan| (plan.digest.clone(), plan))
-    };
-    let (plan, shards) = Shards::of_one_plan(parts, args, read)?;
-    let ShardPlan { search, digest: expected, sort, plots, figures, .. } = plan;
+pub fn merge(
+    args: &MergeArgs,
+    command: &[OsString],
+    parts: &[ShardFolder],
+) -> Result<Exit, Failure> {
+    let (whole, shards) = Shards::of_one_command::<SearchCommand>(parts, args)?;
+    let SearchCommand { search, mut sort, mut output } = whole;
+    args.replace_output(&mut sort, &mut output);
     let grid = ParameterGrid::resolve(&search.grid).map_err(|e| no_plan(&parts[0].path, e))?;
     let search = ResolvedSearch::new(search, grid).map_err(failure)?;
-    let sort = if args.sort.sort.is_some() { &args.sort } else { &sort };
-    let output = OutputArgs {
-        table: args.table,
-        out: Some(args.out.clone()),
-        force: args.force,
-        plots,
-        no_plots: !plots,
-        figures,
-        process: args.process.clone(),
-    };
     let journals = |task: &SearchTask| {
         let ids = ids(&task.spec.vectors(&task.problems).map_err(failure)?, task);
-        if digest(task, &ids)? != expected {
-            let place = parts[0].path.display();
-            let message = format!(
-                "{place}: the traces or the program have changed since the vectors of this shard were evaluated"
-            );
-            return Err(Failure::data(anyhow::anyhow!(message)));
-        }
+        shards.check(&digest(task, &ids)?)?;
         let journals = shards.journals(ids.into_iter().map(Ok))?;
         Ok(journals.into_iter().map(Mutex::new).collect())
     };
     let session = Session::begin(Kind::Search, &output, command)?;
-    let exit = search_all(search, sort.of()?, session, Some(&journals))?;
-    if !args.process.quiet {
-        eprint_line(format_args!("merge: merged a search from {} folders", parts.len()));
-    }
-    Ok(exit)
+    search_all(search, sort.of()?, session, Some(&journals))
 }

@@ -6,7 +6,6 @@ use crate::cli::exit::Failure;
 use crate::cli::interrupt::cancel_by_signal;
 use crate::cli::journal::of_journal;
 use crate::cli::named_value::one;
-use crate::cli::refused_options::reject_outage_options;
 use crate::cli::resolved_grid::{ResolvedGrid, trace_names};
 use crate::cli::session::Session;
 use crate::cli::sweep::{ListArgs, of_flags};
@@ -51,7 +50,6 @@ impl ResolvedSearch {
     /// # Errors
     /// A usage error for a wrong option.
     pub fn of(args: &SearchArgs) -> Result<Self, Failure> {
-        reject_outage_options(&args.grid)?;
         let grid = GridArgs { tie: Vec::new(), ..args.grid.clone() };
         let grid = of_flags(&grid, &TieLists::default(), &ListArgs::default(), None)?;
         let slacks = slacks(&args.slack)?;
@@ -84,9 +82,9 @@ impl ResolvedSearch {
             top: args.top,
             spare: args.spare,
         };
-        let shard = args.shard.filter(|shard| !shard.is_whole());
-        let shard = shard.map_or(Ok(()), |shard| spec.check_shard(shard));
-        shard.and_then(|()| Self::new(spec, grid)).map_err(|error| match (error, factors) {
+        let shard = args.shard.shard();
+        let divided = if shard.is_whole() { Ok(()) } else { spec.check_shard(shard) };
+        divided.and_then(|()| Self::new(spec, grid)).map_err(|error| match (error, factors) {
             // Name the option that was given.
             (SearchError::Settings(text), Some(option)) if !text.starts_with("--largest") => {
                 Failure::usage_message(text.replacen("--factors", option, 1))

@@ -60,7 +60,7 @@ pub fn show_candidates(
     if let (FormatArg::Table | FormatArg::Md, Some(explained)) =
         (session.format(), &shown.explained)
     {
-        shown.print(explained).map_err(|e| Failure::output("standard output", e))?;
+        shown.print(explained).map_err(Failure::stdout)?;
     }
     let done = session.publish(&mut shown, &tally)?;
     if let Some(more) = shown.omitted(session.format()) {
@@ -68,7 +68,7 @@ pub fn show_candidates(
         // error.
         match session.format() {
             FormatArg::Table | FormatArg::Md => {
-                writeln!(stdout(), "{more}").map_err(|e| Failure::output("standard output", e))?
+                writeln!(stdout(), "{more}").map_err(Failure::stdout)?
             }
             FormatArg::Json | FormatArg::Csv => session.print_line(more),
         }

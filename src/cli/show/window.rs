@@ -114,7 +114,7 @@ pub fn draw(
         return Err(Failure::usage_message(message));
     }
     let mut tally = Tally::of("pictures", 1);
-    let mut part = Part { loaded, cell, drawn, window, run: None, spaces: Vec::new() };
+    let mut part = WindowView { loaded, cell, drawn, window, run: None, spaces: Vec::new() };
     if let Some(mut run) = ran(cell, session.is_quiet())? {
         let whole = window;
         let window = within_run(&run, window);
@@ -144,7 +144,7 @@ pub fn draw(
     }
     let run = part.run.clone();
     let rows: Vec<_> = run.iter().flat_map(RunResult::allocation_rows).collect();
-    session.publish(&mut Rows { part, rows }, &tally)
+    session.publish(&mut WindowRows { part, rows }, &tally)
 }
 
 /// Writes the whole run as events.
@@ -170,7 +170,7 @@ pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-struct Part<'a> {
+struct WindowView<'a> {
     loaded: &'a ResolvedGrid,
     cell: &'a Cell,
     drawn: Drawn,
@@ -179,7 +179,7 @@ struct Part<'a> {
     spaces: Vec<FreeSpace>,
 }
 
-impl Part<'_> {
+impl WindowView<'_> {
     fn title(&self) -> String {
         let key = self.cell.key();
         format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy())
@@ -333,12 +333,12 @@ impl Part<'_> {
 }
 
 /// A window with its allocations as rows.
-struct Rows<'a, 'b> {
-    part: Part<'a>,
+struct WindowRows<'a, 'b> {
+    part: WindowView<'a>,
     rows: Vec<WithRun<'b, Allocation>>,
 }
 
-impl<'b> Results for Rows<'_, 'b> {
+impl<'b> Results for WindowRows<'_, 'b> {
     type Row = WithRun<'b, Allocation>;
 
     fn rows(&self) -> &[Self::Row] {

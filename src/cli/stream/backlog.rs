@@ -1,16 +1,16 @@
 //! `replay stream --backlog`: utilization of a torus under placement rules while jobs always wait.
 
-use std::path::PathBuf;
-
 use clap::Args;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{StreamArgs, estimated, warn_if_wide};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::named_value::{one, some};
+use crate::cli::named_value::{Named, distinct, one, some};
 use crate::cli::resolved_grid::parse_list;
-use crate::cli::results::{Results, Tally};
+use crate::cli::results::Results;
+use crate::cli::resumable_run::ResumableRun;
 use crate::cli::session::Session;
+use crate::cli::shards::Shards;
 use replay_core::metrics::estimate::StopRule;
 use replay_core::placement::menu::{Anchors, Menu};
 use replay_core::table::{Table, name};
@@ -18,13 +18,12 @@ use replay_core::topology::Topology;
 use replay_experiment::stream::backlog::{
     Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting,
 };
-use replay_output::plot::Plots;
 use replay_output::report::{Sheet, Shown};
 
 const MACHINE: &str = "torus:16x16x16";
 
 /// Options that replace arrivals, schedulers and allocators, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 pub struct BacklogArgs {
     /// Keep N jobs waiting in place of arrivals, and compare placement rules on a torus; takes a list.
     ///
@@ -52,7 +51,7 @@ pub struct BacklogArgs {
         requires = "backlog",
         help_heading = "Backlog"
     )]
-    menu: Menu,
+    menu: Named<Menu>,
 
     /// Allow these positions of a box: aligned, half, all.
     #[arg(
@@ -121,23 +120,17 @@ impl BacklogArgs {
     }
 }
 
-/// Returns distinct values in the order of their first occurrence.
-fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
-    let mut distinct = Vec::with_capacity(named.len());
-    for one in named {
-        if !distinct.contains(&one) {
-            distinct.push(one);
-        }
-    }
-    distinct
-}
-
 /// Runs every combination of mix, estimate and queue length under every rule, or searches for the best weights of each
 /// combination.
 ///
 /// # Errors
 /// A usage error for a wrong option.
-pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<Exit, Failure> {
+pub fn run(
+    args: &StreamArgs,
+    rule: &StopRule,
+    mut session: Session,
+    shards: Option<&Shards<'_>>,
+) -> Result<Exit, Failure> {
     let backlog = &args.backlog;
     let anchors = one("--anchors", &backlog.anchors, &Anchors::ALL)?;
     let mut rules = some("--rules", &backlog.rules, &Rule::ALL)?;
@@ -149,7 +142,7 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
     let estimates = distinct(some("--estimates", &backlog.estimates, &Estimates::ALL)?);
     let windows = distinct(backlog.backlog.clone());
     let machine = machine(args)?;
-    let bench = Bench::new(&machine, &backlog.menu, anchors, true)?;
+    let bench = Bench::new(&machine, &backlog.menu.0, anchors, true)?;
     for mix in &mixes {
         mix.draw(bench.torus(), 1, Estimates::Exact, 0)?;
     }
@@ -164,32 +157,35 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
             }));
         }
     }
-    let boxes = format!("{machine} {} {}", backlog.menu, backlog.anchors);
+    let boxes = format!("{machine} {} {}", backlog.menu.0, backlog.anchors);
     if backlog.search {
-        let mut tally = Tally::of("searches", backlogs.len());
         let streams = rule.minimum;
         let ids =
             backlogs.iter().map(|one| one.search_id(&boxes, args.seed.seed, streams)).collect();
         let met = |_: &Best| (streams, true);
-        let found =
-            estimated(args, &mut session, &backlogs, ids, &mut tally, met, |one, watch| {
-                one.search(&bench, args.seed.seed, streams, watch)
-            })?;
+        let cells = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
+        let found = estimated(args, &session, &backlogs, cells, met, |one, watch| {
+            one.search(&bench, args.seed.seed, streams, watch)
+        })?;
+        let (found, tally) = found.take("searches");
         let rows: Vec<_> =
             found.into_iter().map(|(place, best)| Found(backlogs[place], best)).collect();
-        return session
-            .publish(&mut Rows { args, rule, machine, rows, shown: of_searches }, &tally);
+        return session.publish(
+            &mut BacklogResults { args, rule, machine, rows, shown: of_searches },
+            &tally,
+        );
     }
     let settings: Vec<Setting> = backlogs
         .iter()
         .flat_map(|&backlog| rules.iter().map(move |&rule| Setting { backlog, rule }))
         .collect();
-    let mut tally = Tally::of("settings", settings.len());
     let ids = settings.iter().map(|setting| setting.id(&boxes, args.seed.seed, rule)).collect();
     let met = |busy: &Busy| (busy.shares.len() as u64, busy.met);
-    let done = estimated(args, &mut session, &settings, ids, &mut tally, met, |setting, watch| {
+    let cells = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
+    let done = estimated(args, &session, &settings, cells, met, |setting, watch| {
         setting.estimate(&bench, args.seed.seed, rule, watch)
     })?;
+    let (done, tally) = done.take("settings");
     let outcome = |(place, busy): &(usize, Busy)| {
         let setting = settings[*place];
         let slurm = Setting { rule: Rule::SLURM, ..setting };
@@ -198,8 +194,8 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
     };
     let rows: Vec<_> = done.iter().map(outcome).collect();
     let wide = done.iter().any(|(_, busy)| !busy.met);
-    let exit =
-        session.publish(&mut Rows { args, rule, machine, rows, shown: of_settings }, &tally)?;
+    let exit = session
+        .publish(&mut BacklogResults { args, rule, machine, rows, shown: of_settings }, &tally)?;
     warn_if_wide(args, &session, wide);
     Ok(exit)
 }
@@ -217,7 +213,7 @@ fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
 }
 
 /// Results of `--backlog`: a row for each setting, or a row for each search.
-struct Rows<'a, Row> {
+struct BacklogResults<'a, Row> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
     machine: Topology,
@@ -226,7 +222,7 @@ struct Rows<'a, Row> {
     shown: fn() -> Vec<Shown<'static, Row>>,
 }
 
-impl<Row: Table> Results for Rows<'_, Row> {
+impl<Row: Table> Results for BacklogResults<'_, Row> {
     type Row = Row;
 
     fn rows(&self) -> &[Row] {
@@ -241,7 +237,7 @@ impl<Row: Table> Results for Rows<'_, Row> {
         let StreamArgs { backlog, seed, jobs, .. } = self.args;
         serde_json::json!({
             "machine": self.machine.to_string(),
-            "menu": backlog.menu.to_string(),
+            "menu": backlog.menu,
             "anchors": backlog.anchors,
             "mix": backlog.mix,
             "rules": (!backlog.search).then_some(&backlog.rules),
@@ -252,10 +248,6 @@ impl<Row: Table> Results for Rows<'_, Row> {
             "seed": seed.seed,
             "stop_rule": self.rule,
         })
-    }
-
-    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(Vec::new())
     }
 }
 

@@ -1,6 +1,6 @@
 //! A rough estimate of the time of a sweep.
 //!
-//! The sampling takes one second on all threads, divided among the [kinds](crate::cli::kinds) of cells. For each kind,
+//! The sampling takes one second on all threads, divided among the [kinds](crate::cli::cell_kinds) of cells. For each kind,
 //! a cell replays windows of jobs from the middle of the trace. Each window is several times as long as the previous
 //! window. The last two windows give the time per job start. The estimate is the time per job start multiplied by the
 //! number of jobs in the trace. Tie vectors that share one replay are estimated as separate replays, because windows do
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::cli::cell_kinds::{CellKind, CellKinds};
 use crate::cli::exit::Failure;
-use crate::cli::kinds::{Kind, Kinds};
 use replay_core::cancel::CancelToken;
 use replay_core::number::fixed;
 use replay_experiment::sweep::Plan;
@@ -85,14 +85,14 @@ pub fn estimate(
     cells: &[u32],
     timed: bool,
 ) -> Result<Estimate, Failure> {
-    let kinds = Kinds::new(plan).map_err(Failure::usage)?;
+    let kinds = CellKinds::new(plan).map_err(Failure::usage)?;
     let by_kind = kinds.cells(plan, cells);
-    let mut order: Vec<(&Kind, &Vec<u32>)> = by_kind.iter().filter(|_| timed).collect();
+    let mut order: Vec<(&CellKind, &Vec<u32>)> = by_kind.iter().filter(|_| timed).collect();
     order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
     let samples = samples(plan, traces, &order)?;
     let mut schedules = HashMap::new();
     let (mut sampled, mut sampled_jobs, mut longest) = (0.0, 0, 0f64);
-    let of_kind = |(kind, runs): (&Kind, &Vec<u32>)| {
+    let of_kind = |(kind, runs): (&CellKind, &Vec<u32>)| {
         let jobs = plan.jobs(runs[0]);
         let each = samples.get(kind).map(|windows| {
             let schedule = extrapolated(windows, |window| window.schedule, jobs as f64);
@@ -132,8 +132,8 @@ fn weight(plan: &Plan, runs: &[u32]) -> u64 {
 fn samples(
     plan: &Plan,
     traces: &[Arc<Trace>],
-    order: &[(&Kind, &Vec<u32>)],
-) -> Result<HashMap<Kind, Vec<Window>>, Failure> {
+    order: &[(&CellKind, &Vec<u32>)],
+) -> Result<HashMap<CellKind, Vec<Window>>, Failure> {
     let (next, samples) = (AtomicUsize::new(0), Mutex::new(HashMap::new()));
     let until = Instant::now() + BUDGET;
     let threads = rayon::current_num_threads().max(1);

@@ -41,7 +41,7 @@ const KIND: [&str; 7] =
 
 /// A cell in the listing.
 #[derive(Serialize)]
-struct Row {
+struct PlannedCell {
     run: u32,
     cell: String,
     #[serde(flatten)]
@@ -151,7 +151,7 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool, table: TableArgs) -> R
         sum(format!("{} kinds more", grouped(others.len() as u64)), cells, all);
     }
     sum("all".to_string(), estimate.kinds.iter().map(|kind| kind.cells).sum(), estimate.all);
-    table.sheet(&sheet, 0, &mut stdout()).map_err(|e| Failure::output("standard output", e))
+    table.sheet(&sheet, 0, &mut stdout()).map_err(Failure::stdout)
 }
 
 /// Prints the fields `keys` of JSON objects in the given format.
@@ -170,7 +170,7 @@ fn print_fields(
         FormatArg::Csv => write_csv(&fields(keys), rows, true, &mut out),
         FormatArg::Table | FormatArg::Md => table.sheet(&sheet_of_fields(keys, rows), 0, &mut out),
     };
-    printed.and_then(|()| out.flush()).map_err(|e| Failure::output("standard output", e))
+    printed.and_then(|()| out.flush()).map_err(Failure::stdout)
 }
 
 /// Returns the kinds that have a row in the summary, in descending order of time, and the other
@@ -186,10 +186,10 @@ fn longest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
 
 /// Prints the cells. JSON is printed cell by cell, because there may be ten million cells.
 fn list(plan: &Plan, cells: &[u32], table: TableArgs) -> Result<(), Failure> {
-    let failed = |e| Failure::output("standard output", e);
+    let failed = Failure::stdout;
     let row = |run: u32| {
         let [trace, ..] = plan.places(run);
-        Ok::<_, Failure>(Row {
+        Ok::<_, Failure>(PlannedCell {
             run,
             cell: plan.id(run).map_err(Failure::usage)?.to_string(),
             key: plan.key(run).map_err(Failure::usage)?,

@@ -1,8 +1,10 @@
 //! Writes the results of a sweep from its journals.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use serde::Serialize;
 
 use crate::cli::baseline::Baseline;
 use crate::cli::exit::{Exit, Failure, eprint_line};
@@ -10,20 +12,21 @@ use crate::cli::interrupt::cancel_token;
 use crate::cli::output::ranked_summaries;
 use crate::cli::print::{FormatArg, Sorting};
 use crate::cli::progress::Progress;
-use crate::cli::results::metadata;
+use crate::cli::results::{Results, Tally, metadata};
 use crate::cli::session::Session;
+use crate::cli::shards;
 use crate::cli::skipped_jobs::SkippedJobs;
-use replay_core::table::{Records, Table};
+use replay_core::table::{Column, Records, Table};
 use replay_experiment::journal::{Journal, Outcome};
 use replay_experiment::log_comparison::{self, LogBaseline};
 use replay_experiment::pool::Turn;
-use replay_experiment::shaken::Estimates;
+use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::sweep::{Build, Plan, run_plan};
 use replay_experiment::{Measure, RunContext, RunResult, Trace};
-use replay_output::frame::Tables;
+use replay_output::frame::{FrameError, Tables};
+use replay_output::report::Sheet;
 use replay_output::report::page::sentences;
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
-use std::io::stdout;
 
 /// Optional outputs of a sweep.
 #[derive(Default)]
@@ -55,8 +58,7 @@ pub fn write(
     Extras { again, baseline, sorting }: Extras<'_>,
 ) -> Result<Exit, Failure> {
     let Some(place) = session.stage()? else { return Ok(Exit::Done) };
-    let configuration = SweepConfiguration::of(plan);
-    let text = serde_json::to_string(&configuration)
+    let text = serde_json::to_string(&SweepConfiguration::of(plan))
         .map_err(|e| Failure::output("the configuration", e))?;
     let kept = again.map_or(Measure::default(), |(_, kept)| kept);
     let mut tables =
@@ -65,19 +67,24 @@ pub fn write(
     let log = LogBaseline::new(plan).map_err(Failure::usage)?;
     // The latest run of the recorded schedule. Later cells are compared with this run.
     let mut latest: Option<RunResult> = None;
-    let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
-    let table = session.table();
-    let is_data = table.format != FormatArg::Table;
+    let (mut done, mut replay_seconds) = (Vec::new(), 0.0);
+    let mut tally = Tally::of("cells", plan.len() as usize);
+    let is_data = session.format() != FormatArg::Table;
     let mut shown: Vec<RunResult> = Vec::new();
     let mut left_out = SkippedJobs::default();
     let columns = RunResult::columns();
     let mut all = Records::of::<RunResult>([]);
+    let outcome = |journals: &mut [Journal<RunResult>], run| {
+        let id = plan.id(run).map_err(Failure::usage)?;
+        shards::outcome(journals, run, id, RunResult::is_same)
+    };
     for run in 0..plan.len() {
-        match outcome(plan, journals, run)? {
+        match outcome(journals, run)? {
             Outcome::Failed(why) => {
                 let key = plan.key(run).map_err(Failure::usage)?;
                 let (trace, machine, scheduler) = (&key.trace, &key.topology, &key.scheduler);
-                failed.push(format!("{trace} {machine} {scheduler} {}: {why}", key.strategy()));
+                let strategy = key.strategy();
+                tally.failed.push(format!("{trace} {machine} {scheduler} {strategy}: {why}"));
             }
             Outcome::Done(mut result) => {
                 // Records contain the numbers; names and order are taken from the plan.
@@ -90,7 +97,7 @@ pub fn write(
                 }
                 if let Some(with) = log.and_then(|log| log.of(plan, run)) {
                     if latest.as_ref().is_none_or(|latest| latest.run != with) {
-                        latest = match outcome(plan, journals, with)? {
+                        latest = match outcome(journals, with)? {
                             Outcome::Done(log) => Some(RunResult { run: with, ..*log }),
                             Outcome::Failed(_) => None,
                         };
@@ -125,7 +132,8 @@ pub fn write(
     }
     let shaken = estimates.map(|estimates| estimates.rows(plan)).transpose();
     let shaken = shaken.map_err(Failure::usage)?.unwrap_or_default();
-    let files = tables.finish(&shaken).map_err(|e| Failure::output("results", e))?;
+    tally.done = done.len();
+    let shaken_rows = Records::of(&shaken);
     let details = SweepDetails {
         plan: plan.digest().map_err(Failure::usage)?,
         cells: plan.len(),
@@ -134,37 +142,81 @@ pub fn write(
         builds,
         replay_seconds,
     };
-    let files = session.commit(&files, &configuration, &details, &failed)?;
-    let mut out = stdout();
-    let printed = match is_data {
-        true => Ok(()),
-        false => files.iter().try_for_each(|path| writeln!(out, "{}", path.display())),
-    };
-    let printed = printed.and_then(|()| {
-        let changes = || baseline.as_ref().map(Baseline::shown).unwrap_or_default();
-        let runs: Vec<&RunResult> = shown.iter().collect();
-        let sheets = || ranked_summaries(&runs, sorting.as_ref(), changes);
-        let mut columns = columns;
-        columns.extend(baseline.as_ref().map(Baseline::columns).unwrap_or_default());
-        if is_data {
-            return table.print_columns(&columns, &shown, sheets, &mut out);
-        }
-        if shown.is_empty() {
-            return Ok(());
-        }
-        writeln!(out)?;
-        table.print_columns(&columns, &shown, sheets, &mut out)?;
-        match done.len().saturating_sub(shown.len()) {
-            0 => Ok(()),
-            more => writeln!(out, "and {more} more runs"),
-        }
-    });
-    printed.map_err(|e| Failure::output("standard output", e))?;
-    if !session.is_quiet() && !files.is_empty() {
-        sentences(&[all, Records::of(&shaken)], &[]).iter().for_each(eprint_line);
+    let tables = Some(tables);
+    let mut results =
+        SweepResults { plan, tables, shaken, details, shown, is_data, baseline, sorting };
+    let exit = session.publish(&mut results, &tally)?;
+    let shown = results.shown.len();
+    if let more @ 1.. = done.len().saturating_sub(shown)
+        && !is_data
+        && shown > 0
+    {
+        writeln!(stdout(), "and {more} more runs").map_err(Failure::stdout)?;
+    }
+    if !session.is_quiet() {
+        sentences(&[all, shaken_rows], &[]).iter().for_each(eprint_line);
         left_out.report();
     }
-    Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+    Ok(exit)
+}
+
+/// Results of a sweep. Rows are written to the tables one at a time, and only the printed rows are in memory.
+struct SweepResults<'a> {
+    plan: &'a Plan,
+    /// Result files, until they are finished.
+    tables: Option<Tables>,
+    /// Means over perturbed copies.
+    shaken: Vec<ShakenRow>,
+    details: SweepDetails,
+    /// The printed runs, in the printed order.
+    shown: Vec<RunResult>,
+    /// Whether all runs are printed; otherwise, the paths of the files and the first runs are printed.
+    is_data: bool,
+    baseline: Option<Arc<Baseline>>,
+    sorting: Option<Sorting<RunResult>>,
+}
+
+impl Results for SweepResults<'_> {
+    type Row = RunResult;
+
+    fn rows(&self) -> &[RunResult] {
+        &self.shown
+    }
+
+    fn exist(&self) -> bool {
+        true
+    }
+
+    fn columns(&self) -> Vec<Column<RunResult>> {
+        let mut columns = RunResult::columns();
+        columns.extend(self.baseline.as_ref().map(Baseline::columns).unwrap_or_default());
+        columns
+    }
+
+    fn lists_files(&self) -> bool {
+        !self.is_data
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        if self.shown.is_empty() && !self.is_data {
+            return Vec::new();
+        }
+        let changes = || self.baseline.as_ref().map(Baseline::shown).unwrap_or_default();
+        let runs: Vec<&RunResult> = self.shown.iter().collect();
+        ranked_summaries(&runs, self.sorting.as_ref(), changes)
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        SweepConfiguration::of(self.plan)
+    }
+
+    fn details(&self) -> impl Serialize {
+        &self.details
+    }
+
+    fn tables(&mut self, _: &Path, _: &[(String, String)]) -> Result<Vec<PathBuf>, FrameError> {
+        self.tables.take().map_or(Ok(Vec::new()), |tables| tables.finish(&self.shaken))
+    }
 }
 
 /// Inserts a run in the printed order and keeps only the first `most` runs.
@@ -212,41 +264,4 @@ fn run_again(
     });
     progress.finish();
     ran.map(|()| written == runs.len())
-}
-
-/// Returns the outcome of a cell, independent of the order of the journals: a result takes precedence over a failure.
-///
-/// # Errors
-/// A data error if two journals have different results for the cell, or if no journal has the cell.
-fn outcome(
-    plan: &Plan,
-    journals: &mut [Journal<RunResult>],
-    run: u32,
-) -> Result<Outcome<RunResult>, Failure> {
-    let id = plan.id(run).map_err(Failure::usage)?;
-    let mut found: Option<(Outcome<RunResult>, PathBuf)> = None;
-    for journal in journals {
-        let Some(outcome) = journal.read(id).map_err(Failure::data)? else { continue };
-        let here = journal.path().to_path_buf();
-        found = Some(match (found, outcome) {
-            (None, outcome) => (outcome, here),
-            (Some((Outcome::Done(one), place)), Outcome::Done(other)) => {
-                if !one.is_same(&other) {
-                    let (place, here) = (place.display(), here.display());
-                    return Err(Failure::data(anyhow::anyhow!(
-                        "cell {run} ({id}) has one result in {place} and a different result in {here}: run one of these \
-                         shards again with --force"
-                    )));
-                }
-                (Outcome::Done(one), place)
-            }
-            (Some(done @ (Outcome::Done(_), _)), Outcome::Failed(_)) => done,
-            (Some((Outcome::Failed(_), _)), done @ Outcome::Done(_)) => (done, here),
-            (Some((Outcome::Failed(one), place)), Outcome::Failed(other)) => {
-                (Outcome::Failed(one.min(other)), place)
-            }
-        });
-    }
-    let absent = || Failure::data(anyhow::anyhow!("cell {run} ({id}) is in no journal"));
-    found.map(|(outcome, _)| outcome).ok_or_else(absent)
 }

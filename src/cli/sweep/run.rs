@@ -13,7 +13,7 @@ use super::results::{self, Extras};
 use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::cancel_token;
-use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal};
+use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal, print_path};
 use crate::cli::progress::Progress;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
@@ -104,8 +104,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         results::write(session, &plan, builds, journals, tally.finished, extras)
     } else {
         let exit = exit_of_shard(&plan, shard, &journal)?;
-        drop(journal);
-        kept.print_path().map(|()| exit)
+        print_path(journal.path()).map(|()| exit)
     }
 }
 
@@ -183,6 +182,6 @@ fn print(grid: &ParameterGrid) -> Result<Exit, Failure> {
     let text = grid.file.to_toml().map_err(|e| Failure::output("the grid", e))?;
     let mut out = stdout();
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    printed.map_err(|e| Failure::output("standard output", e))?;
+    printed.map_err(Failure::stdout)?;
     Ok(Exit::Done)
 }

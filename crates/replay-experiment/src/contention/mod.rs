@@ -13,7 +13,6 @@ mod isolation;
 mod links;
 mod outcome;
 mod packets;
-mod placement_recorder;
 pub mod ranking;
 mod slices;
 mod totals;

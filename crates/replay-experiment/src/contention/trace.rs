@@ -25,16 +25,16 @@ use serde::{Deserialize, Serialize};
 use super::LinkService;
 use super::alone::Alone;
 use super::isolation::is_near;
-use super::placement_recorder::PlacementRecorder;
 use super::{ContentionInput, Isolation, TraceError};
-use crate::Cell;
 use crate::compatibility::reject_recorded_scheduler;
 use crate::journal::CellId;
+use crate::{Cell, ProgressMeter, RunContext};
 use replay_core::allocator::Allocator;
-use replay_core::metrics::{Placement, SystemMetrics, SystemRecorder};
+use replay_core::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Service, Simulation, Starts};
-use replay_core::workload::Shake;
+use replay_core::simulation::{Decision, Observer, Service, Simulation, Starts};
+use replay_core::topology::{NodeId, Topology};
+use replay_core::workload::{JobId, Shake};
 use replay_network::{ChannelId, Network, Port};
 
 /// Results of a job among the other jobs.
@@ -243,6 +243,43 @@ pub fn contended_id(
         text += &shake.identity(trace.copy);
     }
     CellId::of(&text)
+}
+
+/// Records the placements of jobs.
+struct PlacementRecorder<'a> {
+    locality: Locality,
+    /// Placement metrics by job.
+    placements: Vec<Option<Placement>>,
+    /// Processors that run the processes of each job; empty for jobs that send no packets.
+    nodes: Vec<Vec<NodeId>>,
+    isolation: &'a Isolation,
+    watch: RunContext<'a>,
+    meter: ProgressMeter<'a>,
+}
+
+impl<'a> PlacementRecorder<'a> {
+    /// Creates a recorder without observations.
+    fn new(topology: &Topology, isolation: &'a Isolation, watch: RunContext<'a>) -> Self {
+        let jobs = isolation.jobs.len();
+        let (placements, nodes) = (vec![None; jobs], vec![Vec::new(); jobs]);
+        let (locality, meter) = (Locality::new(topology), ProgressMeter::new(watch, jobs));
+        Self { locality, placements, nodes, isolation, watch, meter }
+    }
+}
+
+impl Observer for PlacementRecorder<'_> {
+    fn started(&mut self, Decision { job: id, nodes, .. }: Decision<'_>) {
+        self.meter.started();
+        let size = self.isolation.jobs[id.index()].size;
+        self.placements[id.index()] = Some(self.locality.placement(nodes, size));
+        if self.isolation.quotas[id.index()] > 0 {
+            self.nodes[id.index()] = nodes[..size as usize].to_vec();
+        }
+    }
+
+    fn completed(&mut self, _: JobId, _: i64) {
+        (self.watch.jobs_done)(1);
+    }
 }
 
 #[cfg(test)]

@@ -28,10 +28,10 @@ pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
 /// Clones share the same file. A clone can therefore be passed to a library that takes a writer and does not return the
 /// writer. The first error is stored, because some libraries report an error without its cause or not at all.
 #[derive(Clone, Debug)]
-pub struct AtomicFile(Arc<Mutex<Part>>);
+pub struct AtomicFile(Arc<Mutex<PartialFile>>);
 
 #[derive(Debug)]
-struct Part {
+struct PartialFile {
     /// Buffered writer; `None` after the rename.
     out: Option<BufWriter<File>>,
     /// Path of the temporary file; `None` if the file is written directly.
@@ -80,10 +80,10 @@ impl AtomicFile {
 
     fn new(out: File, part: Option<PathBuf>, name: PathBuf) -> Self {
         let out = Some(BufWriter::with_capacity(1 << 16, out));
-        Self(Arc::new(Mutex::new(Part { out, part, name, failed: None })))
+        Self(Arc::new(Mutex::new(PartialFile { out, part, name, failed: None })))
     }
 
-    fn part(&self) -> MutexGuard<'_, Part> {
+    fn part(&self) -> MutexGuard<'_, PartialFile> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -105,7 +105,7 @@ impl AtomicFile {
     }
 }
 
-impl Part {
+impl PartialFile {
     /// Stores an error for callers that check only at the end. An interruption by a signal is not stored, because the
     /// writer retries; a stored error would make every retry fail.
     fn record<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
@@ -156,7 +156,7 @@ impl Write for AtomicFile {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if let Some(out) = self.out.take() {
             // Discard the buffer; dropping the writer would flush it again.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::candidate::{Candidate, CandidateError};
 use super::strategy::{List, Random, questions};
 use super::{Constraint, Numbers, Objective, Problems, SearchError, Space};
+use crate::compatibility::reject_outages;
 use crate::grid::{GridFile, ParameterGrid};
 use crate::sweep::Shard;
 use replay_core::allocator::centre::{Slack, TieVector};
@@ -208,6 +209,9 @@ impl SearchSpec {
     /// [`SearchError`] under the conditions of [`strategies`](Self::strategies), and [`SearchError::Settings`] for
     /// settings that contradict each other or are out of range.
     pub fn check(&self, grid: &ParameterGrid) -> Result<(), SearchError> {
+        let GridFile { down, node_map, strict, .. } = &self.grid;
+        reject_outages(down.is_some(), node_map.is_some(), *strict)
+            .or_else(|error| refuse(error.to_string()))?;
         self.strategies(grid)?;
         if self.slacks.is_empty() || !self.slacks.is_sorted_by(|one, next| one < next) {
             return refuse("--slack: needs at least one slack, in ascending order");
@@ -282,12 +286,10 @@ impl SearchSpec {
                 "--shard {shard}: with --time the evaluated vectors depend on the computer; leave out --time"
             ));
         }
-        if self.grid.traces.iter().chain(&self.test).any(|name| name == "-") {
-            return refuse(format!(
-                "--shard {shard}: standard input cannot be read again by replay merge; name a file"
-            ));
+        match shard.problem(&self.grid.traces).or_else(|| shard.problem(&self.test)) {
+            Some(problem) => refuse(problem),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Returns all vectors of a search that has shards.

@@ -33,6 +33,15 @@ impl Shard {
         Self { number: run % self.count + 1, ..self }
     }
 
+    /// Returns the reason why the parts of a command that reads these traces again for its merge cannot be merged.
+    pub fn problem(self, traces: &[impl AsRef<str>]) -> Option<String> {
+        (!self.is_whole() && traces.iter().any(|name| name.as_ref() == "-")).then(|| {
+            format!(
+                "--shard {self}: standard input cannot be read again by replay merge; name a file"
+            )
+        })
+    }
+
     /// Returns the numbers of the cells of this part, in ascending order, for a plan with `cells` cells.
     pub fn cells(self, cells: u32) -> impl Iterator<Item = u32> {
         (self.number - 1..cells).step_by(self.count as usize)

@@ -6,18 +6,16 @@
 //!
 //! | file | strategy |
 //! |---|---|
-//! | `list` | a fixed list: the exhaustive grid, references |
+//! | `mod.rs` | a fixed list: the exhaustive grid, references |
 //! | `random` | random ratios and slacks, as a baseline |
 //! | `local` | neighbourhoods of the best candidates so far, with restarts |
 //! | `external` | an external program |
 
 mod external;
-mod list;
 mod local;
 mod random;
 
 pub use external::External;
-pub use list::List;
 pub use local::Local;
 pub use random::Random;
 
@@ -71,6 +69,29 @@ pub fn questions(
     }
     all.truncate(most);
     Ok(all)
+}
+
+/// A fixed list of candidates, such as [`Space::grid`](crate::search::Space::grid).
+#[derive(Clone, Debug)]
+pub struct List {
+    candidates: Vec<Candidate>,
+}
+
+impl List {
+    /// Creates a strategy that requests all candidates in one request.
+    pub fn new(candidates: Vec<Candidate>) -> Self {
+        Self { candidates }
+    }
+}
+
+impl SearchStrategy for List {
+    fn ask(&mut self, _archive: &Archive) -> Result<Vec<Candidate>, SearchError> {
+        Ok(std::mem::take(&mut self.candidates))
+    }
+
+    fn is_done(&self, _archive: &Archive) -> bool {
+        self.candidates.is_empty()
+    }
 }
 
 #[cfg(test)]

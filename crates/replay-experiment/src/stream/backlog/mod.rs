@@ -204,7 +204,7 @@ impl Bench {
             }
             _ => None,
         };
-        let mut run = Run {
+        let mut run = BacklogRun {
             bench: self.clone(),
             tuner,
             worth: Vec::new(),
@@ -244,7 +244,7 @@ struct End {
     place: Option<[usize; 2]>,
 }
 
-struct Run<'a> {
+struct BacklogRun<'a> {
     bench: Bench,
     rule: Rule,
     tuner: Option<Tuner>,
@@ -269,7 +269,7 @@ struct Run<'a> {
     meter: ProgressMeter<'a>,
 }
 
-impl Run<'_> {
+impl BacklogRun<'_> {
     /// Fills the window. Returns `false` if the stream has ended.
     fn refill(&mut self) -> bool {
         while self.waiting.len() < self.window {

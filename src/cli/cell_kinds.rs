@@ -12,17 +12,17 @@ use replay_experiment::sweep::Plan;
 const STRATEGIES: usize = 64;
 
 /// Kind of a cell: the indices of its trace, its scheduler and its group of strategies.
-pub type Kind = [usize; 3];
+pub type CellKind = [usize; 3];
 
 /// Groups of the strategies of a plan. Cells that differ only in strategies of one group take about the same time.
-pub struct Kinds {
+pub struct CellKinds {
     /// For each strategy of the grid, the index of its group in `strategies`.
     of: Vec<usize>,
     /// Names of the groups: names of strategies, without given tie vectors.
     pub strategies: Vec<String>,
 }
 
-impl Kinds {
+impl CellKinds {
     /// Groups the strategies of a plan.
     ///
     /// # Errors
@@ -50,13 +50,13 @@ impl Kinds {
     }
 
     /// Returns the kind of the cell with number `run`.
-    pub fn of(&self, plan: &Plan, run: u32) -> Kind {
+    pub fn of(&self, plan: &Plan, run: u32) -> CellKind {
         let [trace, _, scheduler, strategy, _] = plan.places(run);
         [trace, scheduler, self.of[strategy]]
     }
 
     /// Groups cells by kind.
-    pub fn cells(&self, plan: &Plan, cells: &[u32]) -> BTreeMap<Kind, Vec<u32>> {
+    pub fn cells(&self, plan: &Plan, cells: &[u32]) -> BTreeMap<CellKind, Vec<u32>> {
         let mut kinds = BTreeMap::<_, Vec<u32>>::new();
         for &run in cells {
             kinds.entry(self.of(plan, run)).or_default().push(run);

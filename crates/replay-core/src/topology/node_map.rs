@@ -225,8 +225,16 @@ mod tests {
                 "4x4",
                 "m.csv:3: field node: node \"a\" already occurs in line 2",
             ),
-            ("node,x,y\na,1,4\n", "4x4", "m.csv:2: field y: 4 is outside 4x4, which has 0 to 3"),
-            ("node,x\na,16\n", "4x4", "m.csv:2: field x: 16 is outside 4x4, which has 0 to 15"),
+            (
+                "node,x,y\na,1,4\n",
+                "4x4",
+                "m.csv:2: field y: 4 is outside 4x4: the permitted values are 0 to 3",
+            ),
+            (
+                "node,x\na,16\n",
+                "4x4",
+                "m.csv:2: field x: 16 is outside 4x4: the permitted values are 0 to 15",
+            ),
             (
                 "node,x,y\na,1,1\n",
                 "4x4x4",

@@ -72,7 +72,7 @@ fn ignores_a_constant_field_17() {
     let text = workload.report.dependencies.to_string();
     assert_eq!(
         text,
-        "4 records with a preceding job, 1 in all records (not meaningful); 4 with a think time"
+        "4 records with a preceding job, but the preceding job is 1 in all records (not meaningful); 4 with a think time"
     );
     assert!(follows(&workload, Dependencies::Honour).is_empty());
     let chains = workload.links.chains(&workload.jobs, Dependencies::Honour);

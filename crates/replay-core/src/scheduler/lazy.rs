@@ -1,8 +1,5 @@
 use super::by_dimension::{ByDimension, dimension};
-use super::{
-    Capabilities, QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection,
-    System,
-};
+use super::{QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, System};
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
@@ -133,10 +130,6 @@ impl Scheduler for Lazy {
             self.blocked[dimension] = Some((id, rejection.lasts()));
             self.queues.put_back(job);
         }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

@@ -27,12 +27,7 @@ type Range = (usize, usize);
 
 impl Choice for SmallestBox {
     /// Selects a base, and counts one operation per combined word.
-    fn choose(
-        &mut self,
-        frames: &mut Frames,
-        _machine: &Machine,
-        sides: [u16; 3],
-    ) -> Option<Coord> {
+    fn choose(&mut self, frames: &mut Frames, _: &Machine, sides: [u16; 3]) -> Option<Coord> {
         let frame = frames.order().map(|axis| usize::from(sides[axis]));
         let mut search = Search { frames, frame, best: None, combined: 0 };
         search.boxes(&mut self.slab, &mut self.row);

@@ -141,8 +141,7 @@ impl Allocator for Midplane {
                 let [base, sides] =
                     [base, sides].map(|corner| std::array::from_fn(|i| corner[i] * self.unit[i]));
                 SubMesh { base, sides }.append_to(&self.grid, chosen);
-                self.census.blocks = 1;
-                self.census.busy_list += 1;
+                self.census.add_job(1);
                 return Ok(());
             }
         }

@@ -185,8 +185,7 @@ impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         self.find(machine, request)?.append_to(self.frames.grid(), chosen);
-        self.census.blocks = 1;
-        self.census.busy_list += 1;
+        self.census.add_job(1);
         Ok(())
     }
 

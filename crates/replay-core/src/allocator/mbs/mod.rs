@@ -92,8 +92,7 @@ impl Mbs {
 
     fn started(&mut self, first: NodeId, blocks: u32) {
         self.blocks_at[first.index()] = blocks;
-        self.census.blocks = blocks;
-        self.census.busy_list += blocks;
+        self.census.add_job(blocks);
     }
 }
 

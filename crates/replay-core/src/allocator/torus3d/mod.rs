@@ -265,8 +265,7 @@ impl Allocator for Placements {
         if let (Some(tied), [pick], Some(&first)) = (&mut self.tied, &picks[..], chosen.first()) {
             tied.start(first, pick, asked.size, request.times, &self.stop);
         }
-        self.census.blocks = picks.len() as u32;
-        self.census.busy_list += picks.len() as u32;
+        self.census.add_job(picks.len() as u32);
         if let Some(&first) = chosen.first() {
             self.places.insert(first, picks);
         }

@@ -10,8 +10,7 @@
 //! | module | topic |
 //! |---|---|
 //! | `tie_vector` | tie vectors, slack, walls |
-//! | `definition` | the rule of each strategy, evaluated literally |
-//! | `explain` | explanations of decisions, by the definition |
+//! | `definition` | the rule of each strategy, evaluated literally; explanations of decisions |
 //! | `shell` | gathering a shell, and selecting a part of it |
 //! | `mc1x1` | MC1x1, evaluated by box counts |
 //! | `batch` | MC1x1 with many tie configurations, replayed at once |
@@ -20,7 +19,6 @@
 
 mod batch;
 pub(super) mod definition;
-mod explain;
 mod mc1x1;
 mod pairwise;
 mod shell;
@@ -40,8 +38,7 @@ pub use tie_vector::{
 use std::collections::HashSet;
 use std::fmt;
 
-use self::definition::CentreRule;
-use self::explain::explain;
+use self::definition::{CentreRule, explain};
 use self::mc1x1::Mc1x1;
 use self::pairwise::Pairwise;
 use self::tuned::{TuneOptions, TunedMc1x1};

@@ -15,7 +15,7 @@
 //! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
 //! has its own L; masks select the lanes that contribute to a sum.
 
-use super::scores::Chunk;
+use super::Chunk;
 use crate::allocator::centre::definition::CentreOptions;
 use crate::allocator::centre::shell::SquareShell;
 use crate::allocator::centre::tie_vector::{MOST_WALLS, TieVector, WallRule, walls_of};

@@ -1,8 +1,8 @@
 //! An engine that scores candidates on any grid of moderate size.
 
 use super::candidates::{Candidates, LeastPairs, Selection};
+use super::pairs_of;
 use super::sections::Sections;
-use super::survey::pairs_of;
 use crate::allocator::centre::definition::ShellOrder;
 use crate::allocator::centre::shell::nth_smallest;
 use crate::cancel::{CancelToken, Cancelled};

@@ -1,8 +1,8 @@
 //! An engine that scores candidates on a 2D mesh: the reach of each centre, bounds of the score of a centre, and the
 //! score.
 
+use super::along;
 use super::candidates::{Candidates, LeastPairs, Selection};
-use super::survey::along;
 use crate::allocator::centre::ShellCut;
 use crate::allocator::centre::definition::ShellOrder;
 use crate::machine::{DiamondCounts, LANES, Machine, Shorts};

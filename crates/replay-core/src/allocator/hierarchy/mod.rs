@@ -89,7 +89,7 @@ impl Rule {
     pub fn new(machine: &Hierarchy, options: RuleOptions) -> Result<Self, String> {
         let tree = || machine.tree().ok_or("needs a tree; on blocks use slurm-block");
         Ok(match options {
-            RuleOptions::Tree(options) => Rule::Tree(TreeRule::new(machine, tree()?, options)),
+            RuleOptions::Tree(options) => Rule::Tree(TreeRule::new(tree()?, options)),
             RuleOptions::Fit => Rule::Fit(FitRule::new(machine, tree()?)),
             RuleOptions::Block(options) => {
                 let blocks = machine.blocks();

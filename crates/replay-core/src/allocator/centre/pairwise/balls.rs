@@ -356,7 +356,7 @@ impl LastShell {
                 histogram[usize::from(position)] += 1;
             }
         }
-        sum + pairs_of(&self.grid, &self.histograms)
+        sum + pairs_of(&self.grid, &self.histograms, need)
     }
 
     /// Takes `need` members in the carried order. A whole line of earlier candidates is skipped if each of these

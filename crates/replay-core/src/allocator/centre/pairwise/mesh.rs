@@ -1,12 +1,11 @@
 //! An engine that scores candidates on a 2D mesh: the reach of each centre, bounds of the score of a centre, and the
 //! score.
 
-use super::along;
 use super::candidates::{Candidates, LeastPairs, Selection, Verdict};
 use crate::allocator::centre::ShellCut;
 use crate::allocator::centre::definition::ShellOrder;
 use crate::machine::{DiamondCounts, LANES, Machine, Shorts};
-use crate::topology::{Coord, Grid};
+use crate::topology::{Coord, Grid, along_axis};
 
 /// Engine that scores candidates on a 2D mesh without wrap-around.
 ///
@@ -395,6 +394,7 @@ impl Diamond {
             self.histogram[row] += 1;
             self.histogram[rows + column] += 1;
         }
+        let along = |histogram: &[u32]| along_axis(histogram, false, part.len());
         sum + along(&self.histogram[..rows]) + along(&self.histogram[rows..])
     }
 }

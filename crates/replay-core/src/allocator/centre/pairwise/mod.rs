@@ -25,7 +25,7 @@ use super::tie_vector::{Slack, TieVector, WallRule, walls_of};
 use super::{CentreAllocator, CentreEngine};
 use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
-use crate::topology::{Axis, Coord, Grid, NodeId};
+use crate::topology::{Axis, Coord, Grid, NodeId, along_axis};
 use balls::Balls;
 use candidates::{Candidates, Selection};
 use mesh::Mesh;
@@ -382,7 +382,7 @@ impl Survey {
             }
         }
         self.set = set;
-        pairs_of(&self.grid, &self.histograms)
+        pairs_of(&self.grid, &self.histograms, size)
     }
 
     /// Appends the `size` processors around `centre` to `chosen`. Returns the shell number of the outermost processor.
@@ -480,45 +480,11 @@ impl Line {
     }
 }
 
-/// Returns the sum of pairwise L1 distances, computed from the number of processors at each position of each
-/// dimension.
-pub fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3]) -> u64 {
+/// Returns the sum of pairwise L1 distances of `all` processors, computed from the number of processors at each position
+/// of each dimension.
+fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3], all: usize) -> u64 {
     let axes = histograms.iter().zip(grid.axes());
-    axes.map(|(histogram, axis)| if axis.wrapped { around(histogram) } else { along(histogram) })
-        .sum()
-}
-
-/// Returns the sum of distances over all pairs on a line. A cut between neighbouring positions separates pairs of
-/// processors. The sum of distances is the number of separated pairs, summed over all cuts.
-pub fn along(histogram: &[u32]) -> u64 {
-    let all: u64 = histogram.iter().map(|&count| u64::from(count)).sum();
-    let (mut before, mut sum) = (0, 0);
-    for &count in histogram {
-        before += u64::from(count);
-        sum += before * (all - before);
-    }
-    sum
-}
-
-/// Returns the sum of distances over all pairs on a circle. Consider all arcs whose length is half the circle, rounded
-/// down. Among all arcs whose length is half the circle, rounded down, the number of arcs that separate two positions
-/// is exactly twice the distance between the positions.
-fn around(histogram: &[u32]) -> u64 {
-    let half = histogram.len() / 2;
-    let all: u64 = histogram.iter().map(|&count| u64::from(count)).sum();
-    let mut arc: u64 = histogram[..half].iter().map(|&count| u64::from(count)).sum();
-    let mut sum = 0;
-    for start in 0..histogram.len() {
-        sum += arc * (all - arc);
-        let end = if start + half < histogram.len() {
-            start + half
-        } else {
-            start + half - histogram.len()
-        };
-        arc += u64::from(histogram[end]);
-        arc -= u64::from(histogram[start]);
-    }
-    sum / 2
+    axes.map(|(histogram, axis)| along_axis(histogram, axis.wrapped, all)).sum()
 }
 
 #[cfg(test)]

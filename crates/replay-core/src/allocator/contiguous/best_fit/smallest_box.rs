@@ -2,8 +2,9 @@
 
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::contiguous::scan::Scan;
-use crate::allocator::contiguous::{Choice, Preference, bits};
+use crate::allocator::contiguous::{Choice, Preference};
 use crate::allocator::submesh::volume;
+use crate::bits;
 use crate::machine::Machine;
 use crate::topology::Coord;
 

@@ -330,9 +330,8 @@ impl Case {
         };
         let mut job = layout.none();
         for pick in &picks {
-            let placement = &layout.toruses()[pick.torus].placements()[pick.placement];
-            job[pick.torus].insert_all(placement.mask(pick.anchor));
-            self.free[pick.torus].remove_all(placement.mask(pick.anchor));
+            job[pick.torus].insert_all(pick.mask(layout));
+            self.free[pick.torus].remove_all(pick.mask(layout));
         }
         let order = rank::order(layout, &job).into_iter().map(|(_, node)| node.to_string());
         [

@@ -250,8 +250,7 @@ impl Allocator for Placements {
         let picks = self.picks(&asked, request).ok_or(Refusal::Fragmented)?;
         let mut job = self.layout.none();
         for pick in &picks {
-            let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
-            let mask = placement.mask(pick.anchor);
+            let mask = pick.mask(&self.layout);
             job[pick.torus].insert_all(mask);
             self.machine[pick.torus].take(
                 &self.layout.toruses()[pick.torus],

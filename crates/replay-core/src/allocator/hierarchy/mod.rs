@@ -107,7 +107,7 @@ impl Rule {
     /// contradicts another level.
     pub fn validate(&self) -> Result<(), String> {
         match self {
-            Rule::Tree(rule) => rule.options().validate(),
+            Rule::Tree(rule) => rule.options.validate(),
             Rule::Kueue(rule) => rule.validate(),
             Rule::Fit(_) | Rule::Block(_) => Ok(()),
         }

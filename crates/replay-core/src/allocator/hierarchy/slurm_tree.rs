@@ -71,7 +71,7 @@ impl TreeOptions {
 /// Slurm's rule for trees, prepared for one tree.
 #[derive(Clone, Debug)]
 pub struct TreeRule {
-    options: TreeOptions,
+    pub(super) options: TreeOptions,
     /// Parent of each switch.
     parents: Vec<u32>,
     levels: Vec<u32>,
@@ -176,11 +176,6 @@ impl TreeRule {
             work: Work::default(),
             explanation: ExplanationLog::default(),
         }
-    }
-
-    /// Returns the options of the rule.
-    pub fn options(&self) -> &TreeOptions {
-        &self.options
     }
 
     /// Returns how long a job waits for a placement on fewer leaves, in seconds after its submission; `None` if jobs

@@ -125,7 +125,7 @@ impl Allocator for Buddy {
     }
 
     fn stats(&self) -> Stats {
-        let census = Census { operations: self.records.operations(), ..self.census };
+        let census = Census { operations: self.records.operations, ..self.census };
         Stats { census: Some(census), ..Stats::default() }
     }
 

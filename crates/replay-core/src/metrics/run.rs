@@ -169,7 +169,7 @@ measures! {
         placements: Option<PlacementMetrics> = (run.placements.jobs > 0).then(|| PlacementMetrics::of(run.placements));
         /// Metrics of allocations on trees and blocks; `None` on other machines, or if not measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(run.placements.hierarchy());
+        hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(&run.placements.hierarchy);
         /// Metrics of starts and ends.
         schedule: ScheduleMetrics = run.schedule.clone();
         /// Fragmentation, refusals and units; `None` if the strategy neither refuses jobs nor allocates whole units.
@@ -294,7 +294,8 @@ pub struct PlacementMeans {
     weighted_dispersal: f64,
     components: i64,
     contiguous: i64,
-    hierarchy: HierarchySums,
+    /// Sums of allocations on trees and blocks.
+    pub(super) hierarchy: HierarchySums,
 }
 
 impl PlacementMeans {
@@ -330,11 +331,6 @@ impl PlacementMeans {
         self.components += other.components;
         self.contiguous += other.contiguous;
         self.hierarchy.add(&other.hierarchy);
-    }
-
-    /// Returns the sums of allocations on trees and blocks.
-    pub(super) fn hierarchy(&self) -> &HierarchySums {
-        &self.hierarchy
     }
 
     fn mean(&self, sum: f64) -> f64 {

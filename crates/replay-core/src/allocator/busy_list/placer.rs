@@ -90,9 +90,9 @@ impl Placer {
     /// Begins a run: clears the list and the number of subtractions. If the token of the run is cancelled, every search
     /// ends without a result.
     pub fn begin(&mut self, setup: &RunSetup<'_>) {
-        self.detector.set_stop(&setup.stop);
+        self.detector.stop = setup.stop.clone();
         self.list.clear();
-        self.detector.reset();
+        self.detector.subtractions = 0;
         if let Some(map) = &mut self.map {
             map.clear();
         }
@@ -113,12 +113,7 @@ impl Placer {
     /// Returns the counters of a strategy. [`Census::operations`] counts the subtractions of the run. A subtraction
     /// removes a prohibited region from a plane or a piece of a plane.
     pub fn census(&self, blocks: u32, searches: u64) -> Census {
-        Census {
-            blocks,
-            searches,
-            busy_list: self.units(),
-            operations: self.detector.subtractions(),
-        }
+        Census { blocks, searches, busy_list: self.units(), operations: self.detector.subtractions }
     }
 
     /// Checks for cancellation.
@@ -126,7 +121,7 @@ impl Placer {
     /// # Errors
     /// [`Cancelled`] if the token is cancelled.
     pub fn check(&self) -> Result<(), Cancelled> {
-        self.detector.stop().check()
+        self.detector.stop.check()
     }
 
     /// Adds a sub-mesh that is already busy.

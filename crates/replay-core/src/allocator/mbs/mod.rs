@@ -182,7 +182,7 @@ impl Allocator for Mbs {
     }
 
     fn stats(&self) -> Stats {
-        let census = Census { operations: self.records.operations(), ..self.census };
+        let census = Census { operations: self.records.operations, ..self.census };
         Stats { census: Some(census), ..Stats::default() }
     }
 }

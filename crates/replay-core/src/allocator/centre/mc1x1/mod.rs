@@ -215,7 +215,7 @@ impl<C: Count> CentreEvaluator<C> {
         for &(bound, ref value) in open.iter() {
             if bound < best {
                 let (_, score, centre) = bound;
-                let taken = tie.taken(value.shell(), machine, centre, shell);
+                let taken = tie.taken(value.shell, machine, centre, shell);
                 best = best.min((value.close(vector, taken), score, centre));
             }
         }

@@ -75,7 +75,8 @@ pub enum TieValue {
 #[derive(Clone, Copy, Debug)]
 pub struct OpenValue {
     value: i64,
-    shell: PartialShell,
+    /// The part of the last shell whose wall weights are missing.
+    pub shell: PartialShell,
 }
 
 /// The part of the last shell that belongs to a candidate.
@@ -88,11 +89,6 @@ pub struct PartialShell {
 }
 
 impl OpenValue {
-    /// Returns the part of the last shell whose wall weights are missing.
-    pub fn shell(&self) -> PartialShell {
-        self.shell
-    }
-
     /// Returns the tie value; `taken` is the sum of the wall weights of the processors taken from the last shell.
     #[inline(always)]
     pub fn close(&self, vector: TieVector, taken: u32) -> i64 {

@@ -519,10 +519,9 @@ impl Reaches {
             // Lower bound of the reach of every centre of the row.
             let mut at_least = smallest_reach(size);
             for x in 0..counts.width() {
-                let free = counts.free_lanes(x, lane).map(u64::to_le_bytes);
-                let wanted = std::array::from_fn(|i| {
-                    u16::from(i < lanes && (!free_only || free[i / 8][i % 8] == 1))
-                });
+                let free = counts.free_lanes(x, lane);
+                let wanted =
+                    std::array::from_fn(|i| u16::from(i < lanes && (!free_only || free[i] == 1)));
                 if wanted.contains(&1) {
                     let [outermost, inner, within] =
                         reach(counts, x, lane, &wanted, at_least, size);
